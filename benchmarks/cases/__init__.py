@@ -1,0 +1,14 @@
+"""The benchmarks, one module per subject: each has ``cases(scale) -> list[Case]``."""
+
+from __future__ import annotations
+
+from frame.case import Case, Scale
+
+from cases import checkpoints, keyed_count, latency, map_filter, scaling, windows
+
+MODULES = (keyed_count, map_filter, windows, latency, checkpoints, scaling)
+
+
+def all_cases(scale: Scale) -> list[Case]:
+    """Return every case, in the order they run."""
+    return [case for module in MODULES for case in module.cases(scale)]

@@ -1,0 +1,66 @@
+"""(d) The time from source to sink over two exchanges."""
+
+from __future__ import annotations
+
+from frame.case import PYFLINK, WIESEL, Case, Run, Scale, Target
+
+PROGRAM = "programs/latency.py"
+FIGURES = ("p50_ms", "p99_ms", "p999_ms", "max_ms", "rate")
+WARM_UP_S = 5
+
+# What a PyFlink user sets for latency: bundles that end after 5 ms.
+PYFLINK_LOW_LATENCY = {"python.fn-execution.bundle.time": 5}
+
+
+def _run(label: str, engine: str, rate: int, seconds: int, buffer_timeout_ms: int, **other: object) -> Run:
+    records = rate * (seconds + WARM_UP_S)
+    arguments = {"records": records, "rate": rate, "buffer-timeout-ms": buffer_timeout_ms, "warm-up-s": WARM_UP_S}
+    return Run(label, engine, PROGRAM, arguments, {"count": records, "total": records * (records - 1) // 2}, **other)  # type: ignore[arg-type]
+
+
+def _saturated(label: str, engine: str, records: int, sample: int, **other: object) -> Run:
+    arguments = {"records": records, "rate": 0, "buffer-timeout-ms": 100, "warm-up-s": 3, "sample": sample}
+    return Run(label, engine, PROGRAM, arguments, {"count": records, "total": records * (records - 1) // 2}, **other)  # type: ignore[arg-type]
+
+
+def _paced(scale: Scale, rate: int, name: str) -> Case:
+    seconds = scale.records(30, 10)
+    return Case(
+        f"latency-{name}",
+        f"latency over two exchanges at {rate:,} records/s (ms)",
+        (
+            _run("wiesel, 5 ms", WIESEL, rate, seconds, 5),
+            _run("wiesel, 100 ms", WIESEL, rate, seconds, 100),
+            _run("pyflink, 5 ms", PYFLINK, rate, seconds, 5, conf=PYFLINK_LOW_LATENCY),
+            _run("pyflink, defaults", PYFLINK, rate, seconds, 100),
+        ),
+        (
+            Target("p50 <= 10 ms, buffer timeout 5 ms", "p50_ms", "wiesel, 5 ms", at_most=10),
+            Target("p99 <= 50 ms, buffer timeout 5 ms", "p99_ms", "wiesel, 5 ms", at_most=50),
+            Target("p99 <= 150 ms, buffer timeout 100 ms", "p99_ms", "wiesel, 100 ms", at_most=150),
+            Target("PyFlink's p50 / Wiesel's, 5 ms each", "p50_ms", "pyflink, 5 ms", "wiesel, 5 ms"),
+            Target("PyFlink's p99 / Wiesel's, 5 ms each", "p99_ms", "pyflink, 5 ms", "wiesel, 5 ms"),
+        ),
+        figures=FIGURES,
+    )
+
+
+def _full(scale: Scale) -> Case:
+    return Case(
+        "latency-saturated",
+        "latency over two exchanges while the source is faster than the job (ms)",
+        (
+            _saturated("wiesel", WIESEL, scale.records(15_000_000, 4_000_000), 101),
+            _saturated("pyflink", PYFLINK, scale.records(400_000, 100_000), 11),
+        ),
+        (
+            Target("p99 <= 500 ms, buffer timeout 100 ms", "p99_ms", "wiesel", at_most=500),
+            Target("PyFlink's p99 / Wiesel's", "p99_ms", "pyflink", "wiesel"),
+        ),
+        figures=FIGURES,
+    )
+
+
+def cases(scale: Scale) -> list[Case]:
+    """Return the cases."""
+    return [_paced(scale, 200, "200"), _paced(scale, 5_000, "5000"), _full(scale)]

@@ -1,0 +1,166 @@
+"""What the programs share: options of the command line, the last step that counts, and the result on the last line.
+
+The programs use PyFlink's API and nothing else, so that Wiesel and PyFlink run the same text.
+"""
+
+import argparse
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+from pyflink.common import Configuration, WatermarkStrategy
+from pyflink.datastream import StreamExecutionEnvironment
+from pyflink.datastream.functions import FilterFunction, RuntimeContext
+
+# Times noted per run: enough for a rate, few enough to cost nothing.
+MARKS = 5_000
+
+# The steady rate is taken between these shares of all records: behind it are the start of workers and the first fill of caches,
+# ahead of it is the end, where one subtask has finished and the other has not.
+STEADY_FROM, STEADY_TO = 0.2, 0.9
+
+
+def arguments(description):
+    """Return a parser with the options every program has."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--folder", required=True, help="where the subtasks of the last step leave what they counted")
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--parallelism", type=int, default=2)
+    parser.add_argument("--checkpoints", help="where checkpoints go, to count them")
+    parser.add_argument("--conf", action="append", default=[], metavar="KEY=VALUE")
+    return parser
+
+
+def environment(options):
+    """Return the environment with the options of the command line."""
+    configuration = Configuration()
+    for entry in options.conf:
+        key, _, value = entry.partition("=")
+        configuration.set_string(key, value)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(options.parallelism)
+    return env
+
+
+def no_watermarks():
+    return WatermarkStrategy.no_watermarks()
+
+
+class Meter(FilterFunction):
+    """Counts records, sums their second fields and notes the time of each n-th; lets none pass.
+
+    It ends a program in place of a counting sink, because PyFlink's sinks are written in Java and cannot be asked.
+    """
+
+    def __init__(self, folder, records):
+        self._folder = folder
+        self._mark_every = max(1, records // MARKS)
+
+    def open(self, runtime_context: RuntimeContext):
+        self._subtask = runtime_context.get_index_of_this_subtask()
+        self._count = 0
+        self._total = 0
+        self._marks = []
+
+    def filter(self, value):
+        self._total += value[1]
+        self._count += 1
+        if not self._count % self._mark_every:
+            self._marks.append((time.time_ns(), self._count))
+        return False
+
+    def close(self):
+        leave(self._folder, self._subtask, self.counted())
+
+    def counted(self):
+        return {"count": self._count, "total": self._total, "marks": self._marks}
+
+
+def leave(folder, subtask, content):
+    """Write what one subtask has to say; visible only when it is complete."""
+    path = Path(folder) / f"{subtask}-{os.getpid()}-{time.time_ns()}"
+    path.with_suffix(".part").write_text(json.dumps(content))
+    path.with_suffix(".part").rename(path.with_suffix(".json"))
+
+
+def left(folder, subtasks):
+    """Return what the subtasks have left, each one piece.
+
+    A job's end and its workers' are not one moment, so pieces are waited for a while; the frame's check misses what never comes.
+    """
+    deadline = time.monotonic() + 20
+    while len(pieces := sorted(Path(folder).glob("*.json"))) < subtasks and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return [json.loads(piece.read_text()) for piece in pieces]
+
+
+def run(env, stream, options):
+    """End the stream in the meter, run the job, print the result on the last line."""
+    stream.filter(Meter(options.folder, options.records)).print()
+    with CheckpointCount(options.checkpoints) as checkpoints:
+        env.execute("benchmark")
+    result = summary(left(options.folder, options.parallelism), options.records)
+    if options.checkpoints:
+        result["checkpoints"] = len(checkpoints.seen)
+    print(json.dumps(result), flush=True)
+
+
+class CheckpointCount:
+    """Watches a folder for complete checkpoints while a job runs; old ones are deleted, so they cannot be counted at the end."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self.seen = set()
+
+    def __enter__(self):
+        if self._folder:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *failure):
+        self._over.set()
+
+    def _watch(self):
+        while not self._over.wait(0.2):
+            # walk() takes folders that vanish under it for empty ones.
+            self.seen.update(Path(place).name for place, _, files in os.walk(self._folder) if "_metadata" in files)
+
+
+def summary(parts, records):
+    """Return the figures of a run: count and total over all subtasks, the first and last time, records/s."""
+    count = sum(part["count"] for part in parts)
+    result = {"records": records, "count": count, "total": sum(part["total"] for part in parts)}
+    steps = []
+    for part in parts:
+        before = 0
+        for at_ns, reached in part["marks"]:
+            steps.append((at_ns, reached - before))
+            before = reached
+    if len(steps) < 3:
+        return result
+    steps.sort()
+    result.update(first_ns=steps[0][0], last_ns=steps[-1][0])
+    begin, end = _steady(steps)
+    # A result may stand for many records (a window's does), so it is the records that went in that are counted.
+    share = records / count
+    steady_records = round((end[1] - begin[1]) * share)
+    result.update(steady_from_ns=begin[0], steady_to_ns=end[0], steady_records=steady_records)
+    result["rate"] = round(steady_records * 1e9 / max(1, end[0] - begin[0]))
+    return result
+
+
+def _steady(steps):
+    """Return (time, results so far) where the steady part begins and where it ends."""
+    total = sum(amount for _, amount in steps)
+    reached, begin = 0, None
+    for at_ns, amount in steps:
+        reached += amount
+        if begin is None and reached >= STEADY_FROM * total:
+            begin = (at_ns, reached)
+        if reached >= STEADY_TO * total:
+            break
+    return begin, (at_ns, reached)

@@ -1,0 +1,1 @@
+"""A year of real flights as a stream: hourly delays per airport, aircraft whose delays build up, reports that come too late."""

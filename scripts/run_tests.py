@@ -1,0 +1,253 @@
+"""Runs the static checks and every group of tests; the last line sums up, the exit code is 0 only when all of it passed.
+
+usage: run_tests.py [--static] [arguments for pytest]
+
+Groups run as processes of their own: first the ones that need no JVM, then the ones with Spark, each with one Spark session that its
+tests share. What a group prints goes to ``build/test/<group>.log`` and is shown only when the group fails.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOGS = ROOT / "build" / "test"
+BIN = Path(sys.executable).parent
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+HEARTBEAT_S = 60
+NO_TESTS_COLLECTED = 5
+
+
+@dataclass(frozen=True)
+class Group:
+    """Folders of tests that run in one pytest process.
+
+    Attributes:
+        name: Name in the output and of the log.
+        folders: Folders below ``tests``; those that hold no tests yet are left out by name.
+        timeout_s: Limit of one test.
+        limit_s: Limit of the whole group, for what hangs outside a test.
+        workers: Processes of xdist; 0 runs in one process, which keeps one Spark session for all of the group.
+    """
+
+    name: str
+    folders: tuple[str, ...]
+    timeout_s: int
+    limit_s: int = 1800
+    workers: int = 0
+
+
+PURE = Group("unit", ("unit", "arch", "api", "sim", "compat"), timeout_s=120, limit_s=1200, workers=min(CORES, 8))
+SPARK = (
+    Group("parity", ("parity",), timeout_s=300),
+    Group("spark", ("spark",), timeout_s=600),
+    Group("faults", ("faults",), timeout_s=300),
+    Group("differential", ("differential", "conformance"), timeout_s=180),
+    Group("servers", ("servers",), timeout_s=180),
+)
+# Not part of `make test`: hours long.
+ELSEWHERE = ("soak",)
+# Every Spark group keeps a JVM and Python workers busy.
+SIDE_BY_SIDE = max(2, CORES // 2)
+
+
+@dataclass
+class Counts:
+    """Numbers of tests by outcome; errors in set-up and tear-down count as failed."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def add(self, other: Counts) -> None:
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
+
+
+@dataclass
+class Running:
+    """A process that was started, and where its output goes."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    began: float
+    limit_s: float
+    report: Path | None = None
+    timed_out: bool = False
+
+
+def start(name: str, command: Sequence[str], limit_s: float, report: Path | None = None) -> Running:
+    """Start a command in a process group of its own, so that what it leaves behind can be ended with it."""
+    log = LOGS / f"{name}.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True
+        )
+    return Running(name, process, log, time.monotonic(), limit_s, report)
+
+
+def end_group(running: Running) -> None:
+    """End all that is left of a process group: nothing of a finished group may go on holding cores or ports."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(running.process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return
+        try:
+            running.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def as_they_end(waiting: list[tuple[str, list[str], float, Path | None]], at_once: int) -> Iterator[Running]:
+    """Run commands, at most ``at_once`` at the same time, and yield each when it has ended."""
+    active: list[Running] = []
+    spoke = time.monotonic()
+    try:
+        while waiting or active:
+            while waiting and len(active) < at_once:
+                active.append(start(*waiting.pop(0)))
+            time.sleep(0.05)
+            for running in list(active):
+                over = time.monotonic() - running.began > running.limit_s
+                if running.process.poll() is None and not over:
+                    continue
+                running.timed_out = running.process.poll() is None
+                end_group(running)
+                active.remove(running)
+                spoke = time.monotonic()
+                yield running
+            if time.monotonic() - spoke > HEARTBEAT_S:
+                spoke = time.monotonic()
+                print("  still running: " + ", ".join(f"{r.name} ({spoke - r.began:.0f} s)" for r in active), flush=True)
+    finally:
+        for running in active:
+            end_group(running)
+
+
+def static_checks() -> bool:
+    """Run ruff, mypy and the import contracts side by side; print what they object to."""
+    commands = [
+        ("mypy", [str(BIN / "mypy")]),
+        ("lint-imports", [str(BIN / "lint-imports")]),
+        ("ruff", [str(BIN / "ruff"), "check", "--quiet", "--output-format=concise"]),
+    ]
+    good = True
+    for running in as_they_end([(name, command, 600, None) for name, command in commands], at_once=max(2, CORES)):
+        if running.process.returncode != 0 or running.timed_out:
+            good = False
+            print(f"{running.name}: failed\n{running.log.read_text(errors='replace')}", flush=True)
+        else:
+            print(f"{running.name}: fine", flush=True)
+    return good
+
+
+def holds_tests(folder: str) -> bool:
+    """Whether there are test files below ``tests/<folder>``."""
+    return any((ROOT / "tests" / folder).rglob("test_*.py"))
+
+
+def pytest_command(group: Group, arguments: Sequence[str], report: Path) -> list[str]:
+    """The pytest call of a group."""
+    folders = [f"tests/{folder}" for folder in group.folders if holds_tests(folder)]
+    command = [sys.executable, "-m", "pytest", "-q", "--color=no", "--durations=5", f"--timeout={group.timeout_s}", f"--junitxml={report}"]
+    if group.workers > 1:
+        command += ["-n", str(group.workers), "--dist=worksteal"]
+    return [*command, *arguments, *folders]
+
+
+def read_report(report: Path) -> Counts:
+    """Count the outcomes in a junit file; a test that failed and whose tear-down failed too counts once."""
+    outcomes: dict[tuple[str, str], str] = {}
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        key = (case.get("classname", ""), case.get("name", ""))
+        children = {child.tag for child in case}
+        outcome = "failed" if children & {"failure", "error"} else "skipped" if "skipped" in children else "passed"
+        if outcomes.get(key) != "failed":
+            outcomes[key] = outcome
+    values = list(outcomes.values())
+    return Counts(values.count("passed"), values.count("failed"), values.count("skipped"))
+
+
+def judge(running: Running, may_be_empty: bool) -> Counts:
+    """Counts of a finished group, at least one failure if it did not end well; prints its line and, if it failed, its failures."""
+    code = running.process.returncode
+    trouble = ""
+    try:
+        counts = read_report(running.report) if running.report else Counts()
+    except (OSError, ElementTree.ParseError):
+        counts = Counts()
+        trouble = f"ended with code {code} and left no report"
+    if running.timed_out:
+        trouble = f"still ran after {running.limit_s:.0f} s and was ended"
+    elif code == NO_TESTS_COLLECTED and may_be_empty:
+        code = 0
+    elif code != 0 and not counts.failed and not trouble:
+        trouble = f"ended with code {code}"
+    if trouble:
+        counts.failed += 1
+    print(f"{running.name}: {counts} in {time.monotonic() - running.began:.0f} s" + (f" ({trouble})" if trouble else ""), flush=True)
+    if counts.failed:
+        print(failures_of(running.log.read_text(errors="replace")), flush=True)
+    return counts
+
+
+def failures_of(log: str) -> str:
+    """The part of pytest's output that tells of failures; all of it when there is no such part."""
+    lines = log.splitlines()
+    for i, line in enumerate(lines):
+        if line.startswith("=") and (" FAILURES " in line or " ERRORS " in line):
+            return "\n".join(lines[i:])
+    return log
+
+
+def run_groups(groups: Sequence[Group], arguments: Sequence[str], at_once: int) -> Counts:
+    """Run groups of tests and sum up."""
+    waiting: list[tuple[str, list[str], float, Path | None]] = []
+    for group in groups:
+        missing = [folder for folder in group.folders if not holds_tests(folder)]
+        if len(missing) == len(group.folders):
+            print(f"{group.name}: no tests yet", flush=True)
+            continue
+        report = LOGS / f"{group.name}.xml"
+        waiting.append((group.name, pytest_command(group, arguments, report), float(group.limit_s), report))
+    total = Counts()
+    for running in as_they_end(waiting, at_once):
+        total.add(judge(running, may_be_empty=bool(arguments)))
+    return total
+
+
+def main(arguments: list[str]) -> int:
+    """Run everything; see the module's docstring."""
+    shutil.rmtree(LOGS, ignore_errors=True)
+    LOGS.mkdir(parents=True)
+    good = static_checks()
+    if arguments[:1] == ["--static"]:
+        return 0 if good else 1
+    total = run_groups([PURE], arguments, at_once=1)
+    total.add(run_groups(SPARK, arguments, SIDE_BY_SIDE))
+    if not good:
+        print("The static checks failed: see above.")
+    print(total)
+    return 0 if good and not total.failed and total.passed else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

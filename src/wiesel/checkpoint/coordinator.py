@@ -1,0 +1,290 @@
+"""Internal. The checkpoint coordinator: decides, does no I/O, owns no thread.
+
+Events go in by the ``on_...`` methods, decisions come out as actions, which the JobMaster carries out in order. The protocol:
+
+    Step 1. Trigger: enumerators are snapshotted, all source tasks are told (``TriggerSources``).
+    Step 2. Every task acknowledges when its part is durable; finished tasks count with their last state.
+    Step 3. ``Publish``: the JobMaster writes ``chk-n/_metadata`` by an atomic conditional create.
+    Step 4. Published: ``Completed`` (sinks commit, tasks are notified), older checkpoints are subsumed (``Discard``).
+
+A crash before step 3 is done leaves nothing that could be taken for a checkpoint. A crash after it repeats step 4 at the restore.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from wiesel.checkpoint.messages import AckCheckpoint, DeclineCheckpoint, TaskFinished, TaskKey
+from wiesel.checkpoint.snapshot import TaskSnapshot
+
+
+@dataclass(frozen=True)
+class CheckpointSettings:
+    """Times in ms; ``interval_ms`` None means no periodic checkpoints."""
+
+    interval_ms: int | None = None
+    timeout_ms: int = 600_000
+    min_pause_ms: int = 0
+    tolerable_failures: int = 0
+    num_retained: int = 1
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint of which all parts are there."""
+
+    checkpoint_id: int
+    attempt: int
+    timestamp_ms: int
+    tasks: dict[TaskKey, TaskSnapshot]
+    enumerators: dict[str, Any]
+    finished: frozenset[TaskKey] = frozenset()
+    savepoint: bool = False
+    final: bool = False
+
+
+@dataclass(frozen=True)
+class TriggerSources:
+    """Tell these tasks to take checkpoint ``checkpoint_id``."""
+
+    checkpoint_id: int
+    timestamp_ms: int
+    tasks: tuple[TaskKey, ...]
+    savepoint: bool = False
+
+
+@dataclass(frozen=True)
+class Publish:
+    """Write the metadata; answer with ``on_published`` or ``on_publish_failed``."""
+
+    checkpoint: Checkpoint
+
+
+@dataclass(frozen=True)
+class Completed:
+    """Commit the sinks' committables, notify the tasks."""
+
+    checkpoint: Checkpoint
+    duration_ms: int
+
+
+@dataclass(frozen=True)
+class Aborted:
+    """The checkpoint was given up; tell the tasks."""
+
+    checkpoint_id: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Discard:
+    """The checkpoint is subsumed: delete its metadata, then the files that ``keep`` do not name."""
+
+    checkpoint: Checkpoint
+    keep: tuple[Checkpoint, ...]
+
+
+@dataclass(frozen=True)
+class FailJob:
+    """More checkpoints failed in a row than the user tolerates."""
+
+    reason: str
+
+
+Action: TypeAlias = TriggerSources | Publish | Completed | Aborted | Discard | FailJob
+
+
+@dataclass
+class _Pending:
+    checkpoint_id: int
+    timestamp_ms: int
+    enumerators: dict[str, Any]
+    savepoint: bool
+    final: bool
+    waiting: set[TaskKey]
+    acked: dict[TaskKey, TaskSnapshot] = field(default_factory=dict)
+    publishing: bool = False
+
+
+class CheckpointCoordinator:
+    """Checkpoints of one attempt of one job."""
+
+    def __init__(
+        self,
+        settings: CheckpointSettings,
+        *,
+        tasks: Iterable[TaskKey],
+        sources: Iterable[TaskKey],
+        attempt: int,
+        next_id: int,
+        retained: Iterable[Checkpoint] = (),
+        now_ms: int = 0,
+    ) -> None:
+        self.settings = settings
+        self._tasks = set(tasks)
+        self._sources = sorted(sources)
+        self._attempt = attempt
+        self._next_id = next_id
+        self._retained = list(retained)
+        self._finished: dict[TaskKey, TaskSnapshot] = {}
+        self._pending: _Pending | None = None
+        self._failures = 0
+        self._next_trigger_ms = None if settings.interval_ms is None else now_ms + settings.interval_ms
+        self._reported_final: set[TaskKey] = set()
+
+    # State that the JobMaster looks at
+
+    @property
+    def pending_id(self) -> int | None:
+        """Return the id of the checkpoint under way, or None."""
+        return self._pending.checkpoint_id if self._pending else None
+
+    @property
+    def all_finished(self) -> bool:
+        """Return whether every task has finished."""
+        return len(self._finished) == len(self._tasks)
+
+    def trigger_due(self, now_ms: int) -> bool:
+        """Return whether a periodic checkpoint should be triggered now."""
+        return (
+            self._next_trigger_ms is not None
+            and self._pending is None
+            and now_ms >= self._next_trigger_ms
+            and not self.all_finished
+        )
+
+    def next_deadline_ms(self) -> int | None:
+        """Return when ``on_time`` or ``trigger`` is due next, or None."""
+        if self._pending is not None:
+            return None if self._pending.publishing else self._pending.timestamp_ms + self.settings.timeout_ms
+        return self._next_trigger_ms
+
+    # Events
+
+    def trigger(self, now_ms: int, enumerators: dict[str, Any], *, savepoint: bool = False) -> list[Action]:
+        """Step 1. ``enumerators``: their state at this very moment. No effect while a checkpoint is under way."""
+        if self._pending is not None or self.all_finished:
+            return []
+        running = self._tasks - self._finished.keys()
+        pending = self._start(now_ms, enumerators, running, savepoint=savepoint, final=False)
+        targets = tuple(s for s in self._sources if s in running)
+        actions: list[Action] = [TriggerSources(pending.checkpoint_id, now_ms, targets, savepoint)]
+        return actions + self._publish_if_complete()
+
+    def _start(
+        self, now_ms: int, enumerators: dict[str, Any], waiting: set[TaskKey], *, savepoint: bool, final: bool
+    ) -> _Pending:
+        pending = _Pending(self._next_id, now_ms, enumerators, savepoint, final, set(waiting))
+        self._next_id += 1
+        if self.settings.interval_ms is not None:
+            self._next_trigger_ms = now_ms + self.settings.interval_ms
+        self._pending = pending
+        return pending
+
+    def on_ack(self, message: AckCheckpoint) -> list[Action]:
+        """Step 2. Acknowledgements of other checkpoints (late ones, older attempts) have no effect."""
+        pending = self._pending
+        if pending is None or message.checkpoint_id != pending.checkpoint_id or message.task not in pending.waiting:
+            return []
+        pending.waiting.discard(message.task)
+        pending.acked[message.task] = message.snapshot
+        return self._publish_if_complete()
+
+    def on_task_finished(self, message: TaskFinished) -> list[Action]:
+        """A task has ended: its last state counts for the checkpoint under way and all later ones."""
+        if message.task in self._finished:
+            return []
+        self._finished[message.task] = message.snapshot
+        if self._pending is not None and message.task in self._pending.waiting:
+            self._pending.waiting.discard(message.task)
+        return self._publish_if_complete()
+
+    def on_decline(self, message: DeclineCheckpoint) -> list[Action]:
+        """A task cannot take its part."""
+        if self._pending is None or message.checkpoint_id != self._pending.checkpoint_id:
+            return []
+        return self._abort(f"declined by task {message.task}: {message.reason}")
+
+    def on_time(self, now_ms: int) -> list[Action]:
+        """Give up a checkpoint that takes too long."""
+        pending = self._pending
+        if pending is None or pending.publishing or now_ms < pending.timestamp_ms + self.settings.timeout_ms:
+            return []
+        return self._abort(f"expired after {self.settings.timeout_ms} ms; no acknowledgement from {sorted(pending.waiting)}")
+
+    def finish(self, now_ms: int, enumerators: dict[str, Any]) -> list[Action]:
+        """All tasks have finished: the last checkpoint, which commits the sinks. Call again until it has completed."""
+        if not self.all_finished or self._pending is not None:
+            return []
+        self._start(now_ms, enumerators, set(), savepoint=False, final=True)
+        return self._publish_if_complete()
+
+    def on_published(self, checkpoint_id: int, now_ms: int) -> list[Action]:
+        """Step 4. The metadata is durable."""
+        pending = self._pending
+        if pending is None or pending.checkpoint_id != checkpoint_id:
+            return []
+        checkpoint = self._checkpoint(pending)
+        self._pending = None
+        self._failures = 0
+        self._reported_final |= checkpoint.finished
+        actions: list[Action] = [Completed(checkpoint, now_ms - pending.timestamp_ms)]
+        if not checkpoint.savepoint:
+            self._retained.append(checkpoint)
+            while len(self._retained) > max(1, self.settings.num_retained):
+                old = self._retained.pop(0)
+                actions.append(Discard(old, tuple(self._retained)))
+        if self._next_trigger_ms is not None:
+            self._next_trigger_ms = max(self._next_trigger_ms, now_ms + self.settings.min_pause_ms)
+        return actions
+
+    def on_publish_failed(self, checkpoint_id: int, reason: str) -> list[Action]:
+        """The metadata could not be written."""
+        if self._pending is None or self._pending.checkpoint_id != checkpoint_id:
+            return []
+        return self._abort(f"the metadata could not be written: {reason}")
+
+    # Inside
+
+    def _publish_if_complete(self) -> list[Action]:
+        pending = self._pending
+        if pending is None or pending.waiting or pending.publishing:
+            return []
+        pending.publishing = True
+        return [Publish(self._checkpoint(pending))]
+
+    def _checkpoint(self, pending: _Pending) -> Checkpoint:
+        # A task may have both acknowledged and, later, finished: the acknowledgement belongs to this checkpoint.
+        finished = frozenset(t for t in self._finished if t not in pending.acked)
+        tasks = dict(pending.acked)
+        for task in finished:
+            snapshot = self._finished[task]
+            # Committables of a finished task go into one checkpoint only: the first that completes after its end.
+            tasks[task] = snapshot if task not in self._reported_final else _without_committables(snapshot)
+        return Checkpoint(
+            pending.checkpoint_id,
+            self._attempt,
+            pending.timestamp_ms,
+            dict(sorted(tasks.items())),
+            pending.enumerators,
+            finished,
+            pending.savepoint,
+            pending.final,
+        )
+
+    def _abort(self, reason: str) -> list[Action]:
+        pending = self._pending
+        if pending is None:
+            return []
+        self._pending = None
+        self._failures += 1
+        actions: list[Action] = [Aborted(pending.checkpoint_id, reason)]
+        if pending.final or self._failures > self.settings.tolerable_failures:
+            actions.append(FailJob(f"checkpoint {pending.checkpoint_id} failed: {reason}"))
+        return actions
+
+
+def _without_committables(snapshot: TaskSnapshot) -> TaskSnapshot:
+    return TaskSnapshot({k: replace(v, committables=[]) for k, v in snapshot.operators.items()}, snapshot.stats)

@@ -1,0 +1,153 @@
+"""Internal. Messages between the JobMaster and its tasks. Plain picklable data; ``task`` is (vertex index, subtask index)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from wiesel.checkpoint.snapshot import TaskSnapshot
+
+TaskKey: TypeAlias = tuple[int, int]
+
+
+# From the JobMaster to a task.
+
+
+@dataclass(frozen=True)
+class AssignSplits:
+    """New splits for a source subtask."""
+
+    operator_id: str
+    splits: list[Any]
+
+
+@dataclass(frozen=True)
+class NoMoreSplits:
+    """No further split will come."""
+
+    operator_id: str
+
+
+@dataclass(frozen=True)
+class TriggerCheckpoint:
+    """Sources: take your positions and emit barrier ``checkpoint_id``."""
+
+    checkpoint_id: int
+    timestamp_ms: int
+    savepoint: bool = False
+    drain: bool = False
+    stop: bool = False
+
+
+@dataclass(frozen=True)
+class CheckpointComplete:
+    """The checkpoint is published."""
+
+    checkpoint_id: int
+
+
+@dataclass(frozen=True)
+class CheckpointAborted:
+    """The checkpoint was given up."""
+
+    checkpoint_id: int
+
+
+@dataclass(frozen=True)
+class CancelTask:
+    """Stop now; emit nothing more."""
+
+
+# From a task to the JobMaster.
+
+
+@dataclass(frozen=True)
+class RegisterTask:
+    """The task runs in process ``pid`` on ``host``."""
+
+    task: TaskKey
+    attempt: int
+    pid: int
+    host: str
+    executor: str = ""
+
+
+@dataclass(frozen=True)
+class RequestSplit:
+    """A source reader wants another split."""
+
+    task: TaskKey
+    operator_id: str
+
+
+@dataclass(frozen=True)
+class RequestCheckpoint:
+    """A source asks for a checkpoint at its present position."""
+
+    task: TaskKey
+
+
+@dataclass(frozen=True)
+class AckCheckpoint:
+    """The task's part of a checkpoint is durable."""
+
+    task: TaskKey
+    checkpoint_id: int
+    snapshot: TaskSnapshot
+
+
+@dataclass(frozen=True)
+class DeclineCheckpoint:
+    """The task could not take its part."""
+
+    task: TaskKey
+    checkpoint_id: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class TaskFinished:
+    """The task has processed all its input; ``snapshot`` is its last state and committables."""
+
+    task: TaskKey
+    snapshot: TaskSnapshot
+
+
+@dataclass(frozen=True)
+class TaskFailed:
+    """The task has failed; ``error`` is picklable."""
+
+    task: TaskKey
+    error: BaseException
+
+
+@dataclass(frozen=True)
+class Heartbeat:
+    """The task lives; ``metrics`` are name -> value."""
+
+    task: TaskKey
+    metrics: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ToDriver:
+    """Records of a driver sink: a channel name, the epoch (last checkpoint whose barrier has passed the writer) and a payload."""
+
+    task: TaskKey
+    channel: str
+    epoch: int
+    payload: Any
+
+
+ToTask: TypeAlias = AssignSplits | NoMoreSplits | TriggerCheckpoint | CheckpointComplete | CheckpointAborted | CancelTask
+FromTask: TypeAlias = (
+    RegisterTask
+    | RequestSplit
+    | RequestCheckpoint
+    | AckCheckpoint
+    | DeclineCheckpoint
+    | TaskFinished
+    | TaskFailed
+    | Heartbeat
+    | ToDriver
+)

@@ -1,0 +1,144 @@
+"""Internal. The ``_metadata`` file of a checkpoint: JSON with a version and a checksum.
+
+State files are named, small ones are inline. Values that belong to sources and sinks (positions, committables, writer state) are
+pickled and carried as base64: only they know their form.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import pickle
+import re
+import zlib
+from typing import Any
+
+import cloudpickle
+
+from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.snapshot import CheckpointStats, OperatorStateSnapshot, TaskSnapshot
+from wiesel.core.errors import CorruptCheckpointError
+from wiesel.state.backend import StateFile, StateHandle
+
+VERSION = 1
+_HEADER = re.compile(rb"WIESEL-CHECKPOINT ([1-9][0-9]*) ([0-9a-f]{8}) ([0-9]+)")
+
+
+def _pack(value: Any) -> str | None:
+    return None if value is None else base64.b64encode(cloudpickle.dumps(value, 5)).decode()
+
+
+def _unpack(text: str | None) -> Any:
+    return None if text is None else pickle.loads(base64.b64decode(text))
+
+
+def _file_out(file: StateFile) -> dict[str, Any]:
+    inline = None if file.inline is None else base64.b64encode(file.inline).decode()
+    return {"name": file.name, "size": file.size, "crc32": file.crc32, "inline": inline}
+
+
+def _file_in(data: dict[str, Any]) -> StateFile:
+    inline = None if data["inline"] is None else base64.b64decode(data["inline"])
+    return StateFile(data["name"], data["size"], data["crc32"], inline)
+
+
+def _handle_out(handle: StateHandle | None) -> dict[str, Any] | None:
+    if handle is None:
+        return None
+    return {
+        "files": [_file_out(f) for f in handle.files],
+        "keyGroups": [handle.key_group_start, handle.key_group_end],
+        "meta": handle.meta,
+    }
+
+
+def _handle_in(data: dict[str, Any] | None) -> StateHandle | None:
+    if data is None:
+        return None
+    start, end = data["keyGroups"]
+    return StateHandle(tuple(_file_in(f) for f in data["files"]), start, end, data["meta"])
+
+
+def _operator_out(state: OperatorStateSnapshot) -> dict[str, Any]:
+    return {
+        "state": _handle_out(state.state),
+        "splits": _pack(state.reader_splits),
+        "writer": _pack(state.writer_state),
+        "committables": _pack(state.committables or None),
+    }
+
+
+def _operator_in(data: dict[str, Any]) -> OperatorStateSnapshot:
+    return OperatorStateSnapshot(
+        _handle_in(data["state"]), _unpack(data["splits"]), _unpack(data["writer"]), _unpack(data["committables"]) or []
+    )
+
+
+def encode_metadata(checkpoint: Checkpoint, job: dict[str, Any]) -> bytes:
+    """Return the bytes of the metadata file.
+
+    Args:
+        checkpoint: The checkpoint.
+        job: JSON-able facts: job id and name, and per vertex its operators (id, name, uid), parallelism and maximum parallelism.
+    """
+    body = {
+        "version": VERSION,
+        "id": checkpoint.checkpoint_id,
+        "attempt": checkpoint.attempt,
+        "timestamp": checkpoint.timestamp_ms,
+        "savepoint": checkpoint.savepoint,
+        "final": checkpoint.final,
+        "job": job,
+        "finished": sorted(list(t) for t in checkpoint.finished),
+        "enumerators": {k: _pack(v) for k, v in checkpoint.enumerators.items()},
+        "tasks": [
+            {
+                "task": list(task),
+                "stats": vars_of(snapshot.stats),
+                "operators": {k: _operator_out(v) for k, v in snapshot.operators.items()},
+            }
+            for task, snapshot in checkpoint.tasks.items()
+        ],
+    }
+    text = json.dumps(body, separators=(",", ":"), sort_keys=True).encode()
+    return b"WIESEL-CHECKPOINT %d %08x %d\n" % (VERSION, zlib.crc32(text), len(text)) + text
+
+
+def vars_of(stats: CheckpointStats) -> dict[str, Any]:
+    """Return the statistics as a dict."""
+    return {name: getattr(stats, name) for name in CheckpointStats.__dataclass_fields__}
+
+
+def decode_metadata(data: bytes, where: str) -> tuple[Checkpoint, dict[str, Any]]:
+    """Read a metadata file back: the checkpoint and the job's facts.
+
+    Raises:
+        CorruptCheckpointError: the file is torn or altered, or of a version that this one cannot read.
+    """
+    line, _, text = data.partition(b"\n")
+    header = _HEADER.fullmatch(line)
+    if header is None:
+        raise CorruptCheckpointError(f"{where} is not the metadata of a checkpoint", hint="restore an older checkpoint")
+    version, checksum, size = int(header[1]), int(header[2], 16), int(header[3])
+    if version > VERSION:
+        raise CorruptCheckpointError(f"{where} has format version {version}; this Wiesel reads up to {VERSION}", hint="upgrade Wiesel")
+    if size != len(text) or checksum != zlib.crc32(text):
+        raise CorruptCheckpointError(f"{where} is torn or altered: its checksum does not match", hint="restore an older checkpoint")
+    body = json.loads(text)
+    tasks = {
+        (t["task"][0], t["task"][1]): TaskSnapshot(
+            {k: _operator_in(v) for k, v in t["operators"].items()}, CheckpointStats(**t["stats"])
+        )
+        for t in body["tasks"]
+    }
+    checkpoint = Checkpoint(
+        body["id"],
+        body["attempt"],
+        body["timestamp"],
+        tasks,
+        {k: _unpack(v) for k, v in body["enumerators"].items()},
+        frozenset((t[0], t[1]) for t in body["finished"]),
+        body["savepoint"],
+        body["final"],
+    )
+    return checkpoint, body["job"]

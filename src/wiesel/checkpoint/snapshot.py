@@ -1,0 +1,51 @@
+"""Internal. What a task contributes to a checkpoint, and what it is given back at a restore."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from wiesel.state.backend import StateHandle
+
+
+@dataclass(frozen=True)
+class OperatorStateSnapshot:
+    """State of one operator in one subtask.
+
+    ``reader_splits``, ``writer_state`` and ``committables`` are picklable values of the source's or sink's own.
+    """
+
+    state: StateHandle | None = None
+    reader_splits: list[Any] | None = None
+    writer_state: Any = None
+    committables: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CheckpointStats:
+    """Times of one subtask in ms, sizes in bytes, as Flink's checkpoint statistics name them."""
+
+    sync_ms: float = 0.0
+    async_ms: float = 0.0
+    alignment_ms: float = 0.0
+    aligned_bytes: int = 0
+    start_delay_ms: float = 0.0
+    state_bytes: int = 0
+    checkpointed_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class TaskSnapshot:
+    """One subtask's part of a checkpoint: operator id -> state."""
+
+    operators: dict[str, OperatorStateSnapshot]
+    stats: CheckpointStats = CheckpointStats()
+
+
+@dataclass(frozen=True)
+class OperatorRestore:
+    """What one operator of one subtask starts from."""
+
+    states: tuple[StateHandle, ...] = ()
+    reader_splits: list[Any] | None = None
+    writer_states: tuple[Any, ...] = ()

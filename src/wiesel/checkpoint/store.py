@@ -1,0 +1,314 @@
+"""Internal. Where checkpoints live: ``<dir>/<job id>/chk-<n>/_metadata``, state files in ``<dir>/<job id>/shared``.
+
+State files are immutable, carry the attempt in their names and are never overwritten. ``_metadata`` is created atomically and only
+by a master whose attempt is the newest: a master announces its attempt by creating ``attempts/<n>``, and one that finds a newer
+announcement than its own is fenced.
+"""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.file_io import FileIO, open_root
+from wiesel.checkpoint.metadata import decode_metadata, encode_metadata
+from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, FencedError
+from wiesel.state.backend import StateFile
+
+_INLINE_BYTES = 4096
+_log = logging.getLogger("wiesel.checkpoint")
+
+
+class StateFiles:
+    """Writes and reads state files; picklable, used in tasks. Names are relative to the checkpoint directory."""
+
+    def __init__(self, directory: str, job_id: str, prefix: str) -> None:
+        self._directory = directory
+        self._job_id = job_id
+        self._prefix = prefix
+        self._count = 0
+        self._io: FileIO | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_io": None}
+
+    @property
+    def _files(self) -> FileIO:
+        if self._io is None:
+            self._io = open_root(self._directory)
+        return self._io
+
+    def write(self, name_hint: str, data: Sequence[bytes | memoryview]) -> StateFile:
+        """Write the parts under a new name; small ones stay inline in the acknowledgement."""
+        size = sum(len(part) for part in data)
+        crc = 0
+        for part in data:
+            crc = zlib.crc32(part, crc)
+        self._count += 1
+        name = f"{self._job_id}/shared/{self._prefix}-{name_hint}-{self._count}"
+        if size <= _INLINE_BYTES:
+            return StateFile(name, size, crc, b"".join(data))
+        self._files.write(name, data)
+        return StateFile(name, size, crc)
+
+    def read(self, file: StateFile) -> bytes:
+        """Return the contents of a file.
+
+        Raises:
+            CorruptCheckpointError: it is missing, torn or altered.
+        """
+        if file.inline is not None:
+            data = file.inline
+        else:
+            try:
+                data = self._files.read(file.name)
+            except FileNotFoundError as error:
+                raise CorruptCheckpointError(
+                    f"the state file {file.name} is missing below {self._directory}", hint="restore an older checkpoint"
+                ) from error
+        if len(data) != file.size or zlib.crc32(data) != file.crc32:
+            raise CorruptCheckpointError(
+                f"the state file {file.name} is torn or altered: {len(data)} bytes of {file.size}, or its checksum does not match",
+                hint="restore an older checkpoint",
+            )
+        return data
+
+
+_MEMORY_LIMIT_BYTES = 5 * 1024 * 1024
+
+
+class MemoryStateFiles:
+    """State kept in the JobManager's memory, where no checkpoint directory is set: everything travels in the acknowledgement."""
+
+    def __init__(self, job_id: str, prefix: str, limit_bytes: int = _MEMORY_LIMIT_BYTES) -> None:
+        self._name = f"{job_id}/memory/{prefix}"
+        self._limit_bytes = limit_bytes
+        self._count = 0
+
+    def write(self, name_hint: str, data: Sequence[bytes | memoryview]) -> StateFile:
+        """Keep the parts inline.
+
+        Raises:
+            CheckpointStorageError: they are larger than what the JobManager's memory is meant for.
+        """
+        contents = b"".join(data)
+        if len(contents) > self._limit_bytes:
+            raise CheckpointStorageError(
+                f"state of {len(contents)} bytes is too large for the JobManager's memory (limit {self._limit_bytes} bytes)",
+                hint="set execution.checkpointing.dir to a directory that all workers can reach",
+            )
+        self._count += 1
+        return StateFile(f"{self._name}-{name_hint}-{self._count}", len(contents), zlib.crc32(contents), contents)
+
+    def read(self, file: StateFile) -> bytes:
+        """Return the contents.
+
+        Raises:
+            CorruptCheckpointError: the file is not inline, so it was written under a checkpoint directory that is not set now.
+        """
+        if file.inline is None:
+            raise CorruptCheckpointError(
+                f"the state file {file.name} lies in a checkpoint directory", hint="set execution.checkpointing.dir to that directory"
+            )
+        return file.inline
+
+
+def state_file_names(checkpoint: Checkpoint) -> set[str]:
+    """Return the names of all state files that a checkpoint needs."""
+    return {
+        f.name
+        for snapshot in checkpoint.tasks.values()
+        for operator in snapshot.operators.values()
+        if operator.state is not None
+        for f in operator.state.files
+        if f.inline is None
+    }
+
+
+class CheckpointStore:
+    """Checkpoints of one job, as its master sees them."""
+
+    def __init__(self, directory: str, job_id: str) -> None:
+        self.directory = directory
+        self.job_id = job_id
+        self._io = open_root(directory)
+        self._attempt = 0
+
+    def acquire(self) -> int:
+        """Announce a new attempt and return its number; all earlier masters of the job are fenced from now on."""
+        known = [int(n) for n in self._io.names(f"{self.job_id}/attempts") if n.isdigit()]
+        attempt = max(known, default=0) + 1
+        while not self._io.create(f"{self.job_id}/attempts/{attempt}", b""):
+            attempt += 1
+        self._attempt = attempt
+        return attempt
+
+    def check_fence(self) -> None:
+        """Raise if a newer attempt was announced.
+
+        Raises:
+            FencedError: another master has taken over.
+        """
+        newest = max((int(n) for n in self._io.names(f"{self.job_id}/attempts") if n.isdigit()), default=0)
+        if newest > self._attempt:
+            raise FencedError(
+                f"attempt {self._attempt} of job {self.job_id} was replaced by attempt {newest}",
+                hint="another process has resumed this job; this one must end",
+            )
+
+    def path_of(self, checkpoint_id: int) -> str:
+        """Return the address of a checkpoint, as users give it to restore."""
+        return f"{self.directory.rstrip('/')}/{self.job_id}/chk-{checkpoint_id}"
+
+    def publish(self, checkpoint: Checkpoint, job: dict[str, Any]) -> None:
+        """Step 3: make the checkpoint exist.
+
+        Raises:
+            FencedError: another master has taken over.
+            CheckpointStorageError: the storage failed, or there is a checkpoint with this id.
+        """
+        self.check_fence()
+        name = f"{self.job_id}/chk-{checkpoint.checkpoint_id}/_metadata"
+        if not self._io.create(name, encode_metadata(checkpoint, job)):
+            raise CheckpointStorageError(f"{name} exists already below {self.directory}", hint="is another process running this job?")
+        # A successor may have come between the first look and the create, and have restored an older checkpoint: then nothing of this
+        # one may be committed. One that comes later finds the checkpoint.
+        self.check_fence()
+
+    def discard(self, checkpoint: Checkpoint, keep: Iterable[Checkpoint]) -> None:
+        """Delete a subsumed checkpoint: first its metadata, then its own files that no other checkpoint names."""
+        self._io.delete(f"{self.job_id}/chk-{checkpoint.checkpoint_id}")
+        needed: set[str] = set()
+        for other in keep:
+            needed |= state_file_names(other)
+        for name in state_file_names(checkpoint) - needed:
+            if name.startswith(f"{self.job_id}/"):
+                self._io.delete(name)
+
+    def sweep(self, keep: Iterable[Checkpoint]) -> None:
+        """Delete left-overs of attempts that died: checkpoints older than those of ``keep``, and files that no checkpoint names.
+
+        What the present attempt has written already, and checkpoints that are newer than those of ``keep``, stay.
+
+        Raises:
+            FencedError: another master has taken over.
+        """
+        self.check_fence()
+        kept = list(keep)
+        ids = {c.checkpoint_id for c in kept}
+        for name in self._io.names(self.job_id):
+            number = int(name[4:]) if name.startswith("chk-") and name[4:].isdigit() else None
+            if number is None or number in ids:
+                continue
+            # Metadata goes first, so that none names files that are gone.
+            if number < min(ids, default=0) or not self._has_metadata(name):
+                self._io.delete(f"{self.job_id}/{name}")
+        needed = {n for c in (*kept, *self._readable()) for n in state_file_names(c)}
+        for name in self._io.names(f"{self.job_id}/shared"):
+            writer = name.partition("-")[0]
+            if f"{self.job_id}/shared/{name}" not in needed and writer.isdigit() and int(writer) < self._attempt:
+                self._io.delete(f"{self.job_id}/shared/{name}")
+
+    def _readable(self, below: int | None = None) -> list[Checkpoint]:
+        """Return the checkpoints whose metadata can be read, newest first; their files are not looked at."""
+        found = []
+        for checkpoint_id in self.checkpoint_ids():
+            if below is None or checkpoint_id < below:
+                try:
+                    found.append(self._load_metadata(checkpoint_id)[0])
+                except CorruptCheckpointError as error:
+                    _log.warning("checkpoint %d is of no use: %s", checkpoint_id, error.message)
+        return found
+
+    def retained(self, newest: Checkpoint, count: int) -> list[Checkpoint]:
+        """Return at most ``count`` checkpoints up to ``newest``, oldest first."""
+        older = self._readable(below=newest.checkpoint_id)[: max(0, count - 1)]
+        return [*reversed(older), newest]
+
+    def next_id(self) -> int:
+        """Return a number above all that checkpoints of the job have had, also damaged ones."""
+        names = self._io.names(self.job_id)
+        return max((int(n[4:]) for n in names if n.startswith("chk-") and n[4:].isdigit()), default=0) + 1
+
+    def clear(self) -> None:
+        """Delete all checkpoints and state files of the job: it has finished and needs none. Its attempts stay announced."""
+        self.check_fence()
+        for name in self._io.names(self.job_id):
+            if name.startswith("chk-") or name == "shared":
+                self._io.delete(f"{self.job_id}/{name}")
+
+    def _has_metadata(self, name: str) -> bool:
+        return self._io.exists(f"{self.job_id}/{name}/_metadata")
+
+    def checkpoint_ids(self) -> list[int]:
+        """Return the ids of the checkpoints that are there, newest first."""
+        names = self._io.names(self.job_id)
+        ids = [int(n[4:]) for n in names if n.startswith("chk-") and n[4:].isdigit() and self._has_metadata(n)]
+        return sorted(ids, reverse=True)
+
+    def load(self, checkpoint_id: int) -> tuple[Checkpoint, dict[str, Any]]:
+        """Read a checkpoint and check that every file it names is there and whole.
+
+        Raises:
+            CorruptCheckpointError: something is missing, torn or altered.
+        """
+        checkpoint, job = self._load_metadata(checkpoint_id)
+        files = StateFiles(self.directory, self.job_id, "verify")
+        for snapshot in checkpoint.tasks.values():
+            for operator in snapshot.operators.values():
+                for file in operator.state.files if operator.state is not None else ():
+                    files.read(file)
+        return checkpoint, job
+
+    def _load_metadata(self, checkpoint_id: int) -> tuple[Checkpoint, dict[str, Any]]:
+        where = f"{self.path_of(checkpoint_id)}/_metadata"
+        try:
+            data = self._io.read(f"{self.job_id}/chk-{checkpoint_id}/_metadata")
+        except FileNotFoundError as error:
+            raise CorruptCheckpointError(f"there is no checkpoint at {where}", hint="check the path") from error
+        checkpoint, job = decode_metadata(data, where)
+        if checkpoint.checkpoint_id != checkpoint_id:
+            raise CorruptCheckpointError(f"{where} is that of checkpoint {checkpoint.checkpoint_id}", hint="restore an older checkpoint")
+        return checkpoint, job
+
+    def load_latest(self) -> tuple[Checkpoint, dict[str, Any]] | None:
+        """Return the newest checkpoint that is whole, or None if there is none at all.
+
+        Raises:
+            CorruptCheckpointError: there are checkpoints, but none is whole.
+        """
+        problems = []
+        for checkpoint_id in self.checkpoint_ids():
+            try:
+                return self.load(checkpoint_id)
+            except CorruptCheckpointError as error:
+                problems.append(error.message)
+        if problems:
+            raise CorruptCheckpointError(
+                "no checkpoint of the job can be restored: " + "; ".join(problems),
+                hint="restore a savepoint, or start the job without state",
+            )
+        return None
+
+
+def resolve_restore_path(path: str) -> tuple[str, str, int | None]:
+    """Return (directory, job id, checkpoint id or None for the latest) of a path that a user gave.
+
+    The path is that of a checkpoint (``.../<job id>/chk-7``, with or without ``/_metadata``) or that of a job (``.../<job id>``).
+
+    Raises:
+        CorruptCheckpointError: there is nothing that looks like a checkpoint.
+    """
+    clean = path.rstrip("/").removesuffix("/_metadata")
+    parent, _, name = clean.rpartition("/")
+    if name.startswith("chk-") and name[4:].isdigit():
+        directory, _, job_id = parent.rpartition("/")
+        return directory or "/", job_id, int(name[4:])
+    if not any(n.startswith("chk-") for n in open_root(parent or ".").names(name)):
+        raise CorruptCheckpointError(
+            f"there is no checkpoint at {path}", hint="give the path of a checkpoint (.../<job id>/chk-7) or of a job that has one"
+        )
+    return parent or ".", name, None

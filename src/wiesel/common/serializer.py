@@ -1,0 +1,5 @@
+"""Serializers of your own, for namespaces of windows and for state."""
+
+from wiesel.types.serializers import TypeSerializer, VoidNamespaceSerializer
+
+__all__ = ["TypeSerializer", "VoidNamespaceSerializer"]

@@ -1,0 +1,5 @@
+"""Rows."""
+
+from wiesel.types.row import Row, RowKind
+
+__all__ = ["Row", "RowKind"]

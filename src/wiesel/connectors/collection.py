@@ -1,0 +1,185 @@
+"""A bounded source of the elements of a collection, which travel with the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import cloudpickle
+
+from wiesel.core.errors import SerializationError, TypeMismatchError
+from wiesel.spi.source import (
+    Boundedness,
+    InputStatus,
+    ReaderOutput,
+    Source,
+    SourceReader,
+    SourceReaderContext,
+    SplitEnumerator,
+    SplitEnumeratorContext,
+)
+from wiesel.types.checks import check_all
+from wiesel.types.typeinfo import TypeInformation
+
+__all__ = ["CollectionSource", "CollectionSplit"]
+
+_CHUNK = 1000
+"""Elements pickled together, and emitted by one poll."""
+
+
+@dataclass(frozen=True)
+class CollectionSplit:
+    """Elements ``start`` to ``end`` (exclusive); those before ``position`` have been read."""
+
+    start: int
+    end: int
+    position: int
+
+    @property
+    def split_id(self) -> str:
+        """Return the split's name."""
+        return f"collection-{self.start}-{self.end}"
+
+
+class CollectionSource(Source[CollectionSplit]):
+    """Reads the elements in order; with several readers each reads a range of them.
+
+    The elements are checked and pickled at once: changing the collection later changes nothing, and what is wrong with an element
+    is found where the source is made.
+
+    Args:
+        elements: The elements.
+        type_info: Their declared type; any picklable objects if it is None.
+
+    Raises:
+        TypeMismatchError: If an element does not have the declared type; names its index and the place in it.
+        SerializationError: If an element cannot be pickled; names its index.
+    """
+
+    def __init__(self, elements: Sequence[Any], type_info: TypeInformation | None = None) -> None:
+        if type_info is not None:
+            elements = _conform(elements, type_info)
+        self._type_info = type_info
+        self._count = len(elements)
+        self._chunks = [_pickled(elements[i : i + _CHUNK], i) for i in range(0, self._count, _CHUNK)]
+
+    @property
+    def boundedness(self) -> Boundedness:
+        """Return BOUNDED."""
+        return Boundedness.BOUNDED
+
+    @property
+    def produced_type(self) -> TypeInformation | None:
+        """Return the declared type."""
+        return self._type_info
+
+    def create_enumerator(
+        self, context: SplitEnumeratorContext[CollectionSplit], state: Any | None = None
+    ) -> SplitEnumerator[CollectionSplit]:
+        """Make the enumerator: one split per reader, along the borders of chunks."""
+        return _CollectionEnumerator(context, self._splits(context.parallelism) if state is None else list(state))
+
+    def _splits(self, parallelism: int) -> list[CollectionSplit]:
+        chunks = len(self._chunks)
+        borders = [min(_CHUNK * (chunks * i // parallelism), self._count) for i in range(parallelism)] + [self._count]
+        return [CollectionSplit(a, b, a) for a, b in pairwise(borders) if a < b]
+
+    def create_reader(self, context: SourceReaderContext) -> SourceReader[CollectionSplit]:
+        """Make the reader of one subtask."""
+        return _CollectionReader(context, self._chunks)
+
+
+def _conform(elements: Sequence[Any], type_info: TypeInformation) -> list[Any]:
+    """Return the elements as the declared type has them."""
+    check_all(type_info, elements, "element")
+    coerce = type_info.compile_coercer()
+    if coerce is None:
+        return list(elements)
+    result: list[Any] = []
+    try:
+        result.extend(map(coerce, elements))
+    except TypeMismatchError as error:
+        raise TypeMismatchError(f"element {len(result)}: {error.message}", hint=error.hint, element=len(result)) from error
+    return result
+
+
+def _pickled(chunk: Sequence[Any], first: int) -> bytes:
+    try:
+        # cloudpickle, because a class of the elements may be defined in the program's main module.
+        return bytes(cloudpickle.dumps(list(chunk)))
+    except Exception as error:
+        if len(chunk) == 1:
+            raise SerializationError(
+                f"element {first} of the collection cannot be sent to the workers: {error}",
+                hint="use elements of plain values, or make their class picklable",
+                element=first,
+            ) from error
+    # One of several cannot be pickled: say which.
+    for offset, element in enumerate(chunk):
+        _pickled([element], first + offset)
+    raise SerializationError(
+        f"elements {first} to {first + len(chunk) - 1} of the collection can only be pickled one by one",
+        hint="use elements of plain values",
+    )
+
+
+class _CollectionEnumerator(SplitEnumerator[CollectionSplit]):
+    def __init__(self, context: SplitEnumeratorContext[CollectionSplit], splits: list[CollectionSplit]) -> None:
+        self._context = context
+        self._splits = splits
+
+    def add_reader(self, subtask: int) -> None:
+        # Readers ask when they have nothing to read.
+        return
+
+    def handle_split_request(self, subtask: int) -> None:
+        if self._splits:
+            self._context.assign_splits({subtask: [self._splits.pop(0)]})
+        else:
+            self._context.signal_no_more_splits(subtask)
+
+    def add_splits_back(self, splits: Sequence[CollectionSplit]) -> None:
+        self._splits = sorted([*splits, *self._splits], key=lambda split: split.start)
+
+    def snapshot_state(self, checkpoint_id: int) -> Any:
+        return list(self._splits)
+
+
+class _CollectionReader(SourceReader[CollectionSplit]):
+    def __init__(self, context: SourceReaderContext, chunks: list[bytes]) -> None:
+        self._context = context
+        self._chunks = chunks
+        self._splits: list[CollectionSplit] = []
+        self._no_more = False
+
+    def start(self) -> None:
+        if not self._splits:
+            self._context.request_split()
+
+    def poll(self, output: ReaderOutput) -> InputStatus:
+        if not self._splits:
+            return InputStatus.END_OF_INPUT if self._no_more else InputStatus.NOTHING_AVAILABLE
+        split = self._splits[0]
+        index, offset = divmod(split.position, _CHUNK)
+        position = min((index + 1) * _CHUNK, split.end)
+        values = cloudpickle.loads(self._chunks[index])
+        output.collect(values[offset : position - index * _CHUNK], None, split.split_id)
+        if position < split.end:
+            self._splits[0] = replace(split, position=position)
+            return InputStatus.MORE_AVAILABLE
+        self._splits.pop(0)
+        output.split_finished(split.split_id)
+        if not self._splits:
+            self._context.request_split()
+        return InputStatus.MORE_AVAILABLE if self._splits else InputStatus.NOTHING_AVAILABLE
+
+    def add_splits(self, splits: Sequence[CollectionSplit]) -> None:
+        self._splits.extend(splits)
+
+    def notify_no_more_splits(self) -> None:
+        self._no_more = True
+
+    def snapshot_state(self, checkpoint_id: int) -> list[CollectionSplit]:
+        return list(self._splits)

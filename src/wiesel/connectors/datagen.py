@@ -1,0 +1,275 @@
+"""Generated records: a function of the user's makes each from its index, as fast as a rate limit lets it.
+
+>>> source = DataGeneratorSource(lambda i: f"event {i}", 1_000, RateLimiterStrategy.per_second(100), Types.STRING())
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wiesel.connectors.index_ranges import IndexRange, IndexRangeEnumerator, even_ranges, interleaved_ranges
+from wiesel.core.errors import ProgramError, UserFunctionError
+from wiesel.spi.source import (
+    Boundedness,
+    InputStatus,
+    ReaderOutput,
+    Source,
+    SourceReader,
+    SourceReaderContext,
+    SplitEnumerator,
+    SplitEnumeratorContext,
+)
+from wiesel.types.typeinfo import TypeInformation
+
+__all__ = ["DataGeneratorSource", "GeneratorFunction", "RateLimiter", "RateLimiterStrategy"]
+
+_CHUNK = 2048
+"""Records made by one poll."""
+
+
+class GeneratorFunction(ABC):
+    """Makes records; one copy per reader, used by one thread."""
+
+    def open(self, context: SourceReaderContext) -> None:
+        """Prepare; called once before the first record."""
+
+    @abstractmethod
+    def map(self, index: int) -> Any:
+        """Return the record of an index. The same index must give the same record, or a restart changes what was there."""
+
+    def close(self) -> None:
+        """Release resources."""
+
+
+class RateLimiter(ABC):
+    """Says how many records a reader may emit. Never waits: time and completed checkpoints are told to it."""
+
+    @abstractmethod
+    def permits(self, now_ms: int, wanted: int) -> int:
+        """Take at most ``wanted`` permits; 0 means to ask again later."""
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """A checkpoint is complete."""
+
+    @property
+    def poll_interval_ms(self) -> int:
+        """How long a reader that got no permit waits, in ms."""
+        return 10
+
+
+class _Unlimited(RateLimiter):
+    def permits(self, now_ms: int, wanted: int) -> int:
+        return wanted
+
+
+class _PerSecond(RateLimiter):
+    """A bucket of permits that fills at the rate and holds those of one second, so that a pause is caught up a little."""
+
+    def __init__(self, per_second: float) -> None:
+        self._per_ms = per_second / 1e3
+        self._capacity = max(1.0, per_second)
+        self._stored = 1.0
+        self._at_ms: int | None = None
+
+    def permits(self, now_ms: int, wanted: int) -> int:
+        if self._at_ms is not None and now_ms > self._at_ms:
+            self._stored = min(self._capacity, self._stored + (now_ms - self._at_ms) * self._per_ms)
+        self._at_ms = now_ms if self._at_ms is None else max(now_ms, self._at_ms)
+        given = min(wanted, int(self._stored + 1e-9))
+        self._stored -= given
+        return given
+
+    @property
+    def poll_interval_ms(self) -> int:
+        return max(1, min(10, int(1 / self._per_ms)))
+
+
+class _PerCheckpoint(RateLimiter):
+    def __init__(self, per_checkpoint: int) -> None:
+        self._per_checkpoint = self._left = per_checkpoint
+
+    def permits(self, now_ms: int, wanted: int) -> int:
+        given = min(wanted, self._left)
+        self._left -= given
+        return given
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        self._left = self._per_checkpoint
+
+
+class RateLimiterStrategy(ABC):
+    """Makes the rate limiter of each reader. The limits hold for all readers together."""
+
+    @abstractmethod
+    def create_rate_limiter(self, parallelism: int, subtask_index: int = 0) -> RateLimiter:
+        """Return the limiter of one of ``parallelism`` readers."""
+
+    @staticmethod
+    def no_op() -> RateLimiterStrategy:
+        """As fast as the job takes the records."""
+        return _Strategy(lambda parallelism, subtask: _Unlimited())
+
+    @staticmethod
+    def per_second(records_per_second: float) -> RateLimiterStrategy:
+        """At most so many records each second.
+
+        Raises:
+            ProgramError: If the rate is not positive.
+        """
+        if not records_per_second > 0:
+            raise ProgramError(f"RateLimiterStrategy.per_second({records_per_second})", hint="give a positive number of records")
+        return _Strategy(lambda parallelism, subtask: _PerSecond(records_per_second / parallelism))
+
+    @staticmethod
+    def per_checkpoint(records_per_checkpoint: int) -> RateLimiterStrategy:
+        """So many records, then none until the next checkpoint is complete.
+
+        Raises:
+            ProgramError: If the number is not positive.
+        """
+        if records_per_checkpoint <= 0:
+            raise ProgramError(f"RateLimiterStrategy.per_checkpoint({records_per_checkpoint})", hint="give a positive number of records")
+        # The first readers take what does not divide evenly; with fewer records than readers some emit none.
+        return _Strategy(
+            lambda parallelism, subtask: _PerCheckpoint(
+                records_per_checkpoint // parallelism + (1 if subtask < records_per_checkpoint % parallelism else 0)
+            )
+        )
+
+
+class _Strategy(RateLimiterStrategy):
+    def __init__(self, create: Callable[[int, int], RateLimiter]) -> None:
+        self._create = create
+
+    def create_rate_limiter(self, parallelism: int, subtask_index: int = 0) -> RateLimiter:
+        return self._create(parallelism, subtask_index)
+
+
+class DataGeneratorSource(Source[IndexRange]):
+    """Records made from the indexes 0, 1, 2, ...
+
+    A bounded source gives each reader a range of the indexes; an endless one deals them to the readers in turn, so that the
+    indexes of all readers rise together.
+
+    Args:
+        generator_function: Makes the record of an index: a callable or a :class:`GeneratorFunction`. The same index must give the
+            same record: after a failure records are made again.
+        count: How many records; None for ever.
+        rate_limiter_strategy: How fast; as fast as possible if it is None.
+        type_info: The type of the records.
+
+    Raises:
+        ProgramError: If the function cannot be called or the count is negative.
+    """
+
+    def __init__(
+        self,
+        generator_function: Callable[[int], Any] | GeneratorFunction,
+        count: int | None = None,
+        rate_limiter_strategy: RateLimiterStrategy | None = None,
+        type_info: TypeInformation | None = None,
+    ) -> None:
+        if not isinstance(generator_function, GeneratorFunction) and not callable(generator_function):
+            raise ProgramError(
+                f"DataGeneratorSource: {generator_function!r} is not a function", hint="give a function from an index to a record"
+            )
+        given: object = count
+        if given is not None and (not isinstance(given, int) or given < 0):
+            raise ProgramError(f"DataGeneratorSource: count is {count!r}", hint="give a number of records, or None for an endless source")
+        self._function = generator_function
+        self._count = count
+        self._strategy = rate_limiter_strategy or RateLimiterStrategy.no_op()
+        self._type_info = type_info
+
+    @property
+    def boundedness(self) -> Boundedness:
+        """Return BOUNDED if there is a count."""
+        return Boundedness.CONTINUOUS_UNBOUNDED if self._count is None else Boundedness.BOUNDED
+
+    @property
+    def produced_type(self) -> TypeInformation | None:
+        """Return the declared type."""
+        return self._type_info
+
+    def create_enumerator(self, context: SplitEnumeratorContext[IndexRange], state: Any | None = None) -> SplitEnumerator[IndexRange]:
+        """Make the enumerator: one range per reader."""
+        if state is not None:
+            splits = state
+        elif self._count is None:
+            splits = interleaved_ranges(context.parallelism)
+        else:
+            splits = even_ranges(0, self._count, context.parallelism)
+        return IndexRangeEnumerator(context, splits)
+
+    def create_reader(self, context: SourceReaderContext) -> SourceReader[IndexRange]:
+        """Make the reader of one subtask."""
+        limiter = self._strategy.create_rate_limiter(context.parallelism, context.subtask_index)
+        return _GeneratorReader(context, self._function, limiter)
+
+
+class _GeneratorReader(SourceReader[IndexRange]):
+    """Reads its ranges in turn, a chunk of each: endless ones must all advance."""
+
+    def __init__(self, context: SourceReaderContext, function: Callable[[int], Any] | GeneratorFunction, limiter: RateLimiter) -> None:
+        self._context = context
+        self._function = function
+        self._make: Callable[[int], Any] = function.map if isinstance(function, GeneratorFunction) else function
+        self._limiter = limiter
+        self.poll_interval_ms = limiter.poll_interval_ms
+        self._splits: list[IndexRange] = []
+        self._no_more = False
+
+    def start(self) -> None:
+        if isinstance(self._function, GeneratorFunction):
+            self._function.open(self._context)
+        if not self._splits:
+            self._context.request_split()
+
+    def poll(self, output: ReaderOutput) -> InputStatus:
+        if not self._splits:
+            return InputStatus.END_OF_INPUT if self._no_more else InputStatus.NOTHING_AVAILABLE
+        permits = self._limiter.permits(self._context.now_ms(), _CHUNK)
+        if permits == 0:
+            return InputStatus.NOTHING_AVAILABLE
+        indexes, split = self._splits.pop(0).take(permits)
+        output.collect(self._generate(indexes), None, split.split_id)
+        if not split.finished:
+            self._splits.append(split)
+            return InputStatus.MORE_AVAILABLE
+        output.split_finished(split.split_id)
+        if self._splits:
+            return InputStatus.MORE_AVAILABLE
+        self._context.request_split()
+        return InputStatus.NOTHING_AVAILABLE
+
+    def _generate(self, indexes: range) -> list[Any]:
+        values: list[Any] = []
+        try:
+            # extend keeps what was made before a failure, which tells the failing index.
+            values.extend(map(self._make, indexes))
+        except Exception as error:
+            index = indexes[len(values)]
+            raise UserFunctionError(
+                f"the generator function raised {type(error).__name__} for index {index}: {error}",
+                hint="the function must give a record for every index",
+                record=str(index),
+            ) from error
+        return values
+
+    def add_splits(self, splits: Sequence[IndexRange]) -> None:
+        self._splits.extend(splits)
+
+    def notify_no_more_splits(self) -> None:
+        self._no_more = True
+
+    def snapshot_state(self, checkpoint_id: int) -> list[IndexRange]:
+        return list(self._splits)
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        self._limiter.notify_checkpoint_complete(checkpoint_id)
+
+    def close(self) -> None:
+        if isinstance(self._function, GeneratorFunction):
+            self._function.close()

@@ -1,0 +1,92 @@
+"""Which files a file source reads, and how they are cut into splits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from wiesel.connectors.file_compression import is_compressed
+from wiesel.connectors.filesystem import stat_all
+from wiesel.core.errors import ProgramError
+
+__all__ = ["FileEnumeratorProvider", "FileSourceSplit", "FileSplitAssignerProvider", "find_splits"]
+
+_SPLIT_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class FileSourceSplit:
+    """The records that begin in the bytes ``start`` to ``end`` of a file.
+
+    Reading goes on at ``position`` (None: from the start; in the format's own unit) and leaves out ``skip`` records there.
+    """
+
+    path: str
+    start: int
+    end: int
+    file_size: int
+    modified_ms: int = 0
+    position: int | None = None
+    skip: int = 0
+
+    @property
+    def split_id(self) -> str:
+        """Return the split's name."""
+        return f"{self.path}:{self.start}-{self.end}"
+
+
+@dataclass(frozen=True)
+class FileEnumeratorProvider:
+    """How files are found and cut.
+
+    Args:
+        split_bytes: Plain files of a splittable format are cut into splits of about this size (bytes); None never cuts.
+    """
+
+    split_bytes: int | None = _SPLIT_BYTES
+
+    def __post_init__(self) -> None:
+        if self.split_bytes is not None and self.split_bytes <= 0:
+            raise ProgramError(f"splits of {self.split_bytes} bytes", hint="give a positive size, or None not to cut files")
+
+    @staticmethod
+    def default_splittable_file_enumerator() -> FileEnumeratorProvider:
+        """Cut large files into splits of 64 MiB where the format allows it."""
+        return FileEnumeratorProvider()
+
+    @staticmethod
+    def default_non_splittable_file_enumerator() -> FileEnumeratorProvider:
+        """One split per file."""
+        return FileEnumeratorProvider(None)
+
+
+class FileSplitAssignerProvider:
+    """Which reader gets which split."""
+
+    @staticmethod
+    def locality_aware_split_assigner() -> FileSplitAssignerProvider:
+        """The default. Wiesel's readers have no local files, so each takes the next split when it asks."""
+        return FileSplitAssignerProvider()
+
+
+def find_splits(paths: Sequence[str], enumeration: FileEnumeratorProvider, *, splittable: bool) -> list[FileSourceSplit]:
+    """Return the splits of all files under ``paths``, in the order of paths, names and places in the file.
+
+    Raises:
+        ConnectorError: If a path does not exist or cannot be listed.
+    """
+    splits = []
+    for files, status in stat_all(paths):
+        path = files.uri(status.path)
+        size = status.size
+        cut = enumeration.split_bytes if splittable and not is_compressed(status.path) else None
+        # The last split may be half as long again rather than leave a short rest.
+        pieces = 1 if cut is None else max(1, round(size / cut))
+        borders = [size * i // pieces for i in range(pieces + 1)]
+        splits += [
+            FileSourceSplit(path, start, end, size, status.modified_ms)
+            for start, end in pairwise(borders)
+            if start < end or size == 0
+        ]
+    return splits

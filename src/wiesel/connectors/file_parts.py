@@ -1,0 +1,264 @@
+"""Internal. Part files of a file sink on their way from in-progress to visible, and who may touch them.
+
+While it is written, a part lies in the sink's staging folder, which is hidden: ``<base>/.inprogress-<job>-<operator>/``. The committer
+moves it to its visible name. In the staging folder the name of a part ends with the number of the attempt that wrote it, so
+an attempt never writes to a file of another one, and a process of a dead attempt can do no harm.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from wiesel.connectors.filesystem import FileSystem, filesystem_for
+from wiesel.core.errors import ConnectorError
+from wiesel.spi.sink import Committer
+
+__all__ = [
+    "CommitRecord",
+    "FileCommitter",
+    "OpenPart",
+    "PendingPart",
+    "StagedName",
+    "StalePart",
+    "WriterEnded",
+    "WriterState",
+    "staging_folder",
+]
+
+_log = logging.getLogger("wiesel.connectors.file_sink")
+_RECORD = ".committed.json"
+
+
+@dataclass(frozen=True)
+class PendingPart:
+    """Committable: move the complete file ``staged`` (``size`` bytes) to ``target``. Paths as URIs."""
+
+    staged: str
+    target: str
+    size: int
+
+
+@dataclass(frozen=True)
+class StalePart:
+    """Committable: what an older attempt left in ``staged`` is written elsewhere, so the file can go."""
+
+    staged: str
+
+
+@dataclass(frozen=True)
+class WriterEnded:
+    """Committable: one of ``parallelism`` writers has written all its records and needs the staging folder no more."""
+
+    staging: str
+    subtask: int
+    parallelism: int
+
+
+@dataclass(frozen=True)
+class OpenPart:
+    """A part that goes on after the checkpoint: its first ``length`` bytes count. Times in ms of processing time."""
+
+    bucket: str
+    staged: str
+    length: int
+    created_ms: int
+    updated_ms: int
+
+
+@dataclass(frozen=True)
+class WriterState:
+    """State of a writer. Visible names are ``...-<uid>-<number>...``; numbers below ``next_number`` are taken."""
+
+    job_id: str
+    attempt: int
+    uid: str
+    next_number: int
+    open_parts: tuple[OpenPart, ...] = ()
+
+
+@dataclass(frozen=True)
+class StagedName:
+    """The name of a part in the staging folder."""
+
+    prefix: str
+    uid: str
+    number: int
+    suffix: str
+    attempt: int
+
+    def __str__(self) -> str:
+        return f".{self.prefix}-{self.uid}-{self.number}{self.suffix}.inprogress.{self.attempt}"
+
+    @property
+    def visible(self) -> str:
+        """Return the name that users see."""
+        return f"{self.prefix}-{self.uid}-{self.number}{self.suffix}"
+
+    @staticmethod
+    def parse(path: str) -> StagedName | None:
+        """Return the parts of a name, None for other files."""
+        match = _STAGED.fullmatch(posixpath.basename(path))
+        return None if match is None else StagedName(match[1], match[2], int(match[3]), match[4], int(match[5]))
+
+
+_STAGED = re.compile(r"\.(.+)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d+)(.*)\.inprogress\.(\d+)", re.DOTALL)
+
+
+def staging_folder(base: str, job_id: str, operator_id: str) -> str:
+    """Return the hidden folder in which a sink's parts are written."""
+    return FileSystem.join(base, f".inprogress-{job_id}-{operator_id}")
+
+
+@dataclass
+class CommitRecord:
+    """What the committer of one sink did last; a small file in the staging folder.
+
+    It tells two things that the files alone do not: whether a part that is nowhere was visible once (whoever reads the output may have
+    taken it away), and whether the output is ahead of a checkpoint.
+
+    Attributes:
+        highest: For each writer's uid the highest number among its visible parts.
+        last: Visible paths of the last commits.
+    """
+
+    highest: dict[str, int] = field(default_factory=dict)
+    last: list[list[str]] = field(default_factory=list)
+
+    @staticmethod
+    def load(files: FileSystem, folder: str) -> CommitRecord:
+        """Read it; an empty one if there is none."""
+        path = FileSystem.join(folder, _RECORD)
+        try:
+            with files.open_read(path) as stream:
+                data = json.loads(stream.read())
+            return CommitRecord({str(k): int(v) for k, v in data["highest"].items()}, [list(names) for names in data["last"]])
+        except FileNotFoundError:
+            return CommitRecord()
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            # It is replaced in one step, so it is damaged only if the disk is. It guards against rare mistakes; go on without it.
+            _log.warning("the commit record %s cannot be read and is ignored: %s", path, error)
+            return CommitRecord()
+
+    def add(self, parts: Sequence[PendingPart]) -> None:
+        """Note parts that became visible together."""
+        for part in parts:
+            name = StagedName.parse(part.staged)
+            if name is not None:
+                self.highest[name.uid] = max(name.number, self.highest.get(name.uid, -1))
+        # Only the last commits can come again after a failure; a few more cost nothing.
+        self.last = [*self.last[-3:], [part.target for part in parts]]
+
+    def save(self, files: FileSystem, folder: str) -> None:
+        """Replace it."""
+        path = FileSystem.join(folder, _RECORD)
+        fresh = f"{path}.new"
+        with files.open_new(fresh) as stream:
+            stream.write(json.dumps({"highest": self.highest, "last": self.last}).encode())
+        if not files.local:
+            files.remove(path)
+        files.move(fresh, path)
+
+    def knows(self, target: str) -> bool:
+        """Whether a part was made visible lately."""
+        return any(target in names for names in self.last)
+
+
+class FileCommitter(Committer):
+    """Makes pending parts visible. Never overwrites; what is done already is left as it is."""
+
+    def __init__(self) -> None:
+        self._ended: dict[str, set[int]] = {}
+
+    def commit(self, committables: Sequence[Any]) -> None:
+        """Move all parts, then delete what they replace.
+
+        Raises:
+            ConnectorError: If a part is not there or not complete, or its visible name is taken by something else.
+        """
+        by_folder: dict[str, list[PendingPart]] = {}
+        for part in committables:
+            if isinstance(part, PendingPart):
+                by_folder.setdefault(posixpath.dirname(part.staged), []).append(part)
+        for folder, parts in by_folder.items():
+            self._commit_folder(folder, parts)
+        for part in committables:
+            if isinstance(part, StalePart):
+                files, path = filesystem_for(part.staged)
+                files.remove(path)
+            elif isinstance(part, WriterEnded):
+                ended = self._ended.setdefault(part.staging, set())
+                ended.add(part.subtask)
+                if len(ended) == part.parallelism:
+                    _take_away(part.staging)
+
+    def _commit_folder(self, uri: str, parts: Sequence[PendingPart]) -> None:
+        files, folder = filesystem_for(uri)
+        record = CommitRecord.load(files, folder)
+        moved = [part for part in parts if _move(files, part, record)]
+        if not moved:
+            return
+        _sync_folders(files, posixpath.dirname(folder), (filesystem_for(part.target)[1] for part in moved))
+        record.add(moved)
+        record.save(files, folder)
+
+
+def _take_away(staging: str) -> None:
+    """Delete a staging folder in which nothing is left but the record."""
+    files, folder = filesystem_for(staging)
+    rest = files.files_in(folder)
+    if all(posixpath.basename(path).startswith(_RECORD) for path in rest):
+        for path in rest:
+            files.remove(path)
+        files.remove_empty_folder(folder)
+
+
+def _move(files: FileSystem, part: PendingPart, record: CommitRecord) -> bool:
+    """Make one part visible; return False if it was already."""
+    _, staged = filesystem_for(part.staged)
+    _, target = filesystem_for(part.target)
+    there = files.size(target)
+    if there is not None:
+        if there != part.size:
+            raise ConnectorError(
+                f"{part.target} exists already, with {there} instead of {part.size} bytes",
+                hint="something else writes files of this name; give the sink a folder of its own",
+                path=part.target,
+            )
+        # An earlier commit got so far. An object store may not have come to delete the staged object.
+        files.remove(staged)
+        return False
+    size = files.size(staged)
+    if size is None:
+        if record.knows(part.target):
+            return False
+        raise ConnectorError(
+            f"the part file {part.staged} is gone before it became visible as {part.target}",
+            hint="the base path must be the same folder on the driver and on all workers; nothing but the sink may delete its hidden files",
+            path=part.staged,
+        )
+    if size != part.size:
+        raise ConnectorError(
+            f"the part file {part.staged} has {size} instead of {part.size} bytes",
+            hint="the disk lost data that it had confirmed; start from an older checkpoint",
+            path=part.staged,
+        )
+    files.move(staged, target)
+    return True
+
+
+def _sync_folders(files: FileSystem, base: str, targets: Iterable[str]) -> None:
+    """Make the new names durable, and those of buckets that are new."""
+    folders = {base}
+    for target in targets:
+        folder = posixpath.dirname(target)
+        while len(folder) > len(base) and folder not in folders:
+            folders.add(folder)
+            folder = posixpath.dirname(folder)
+    for folder in sorted(folders):
+        files.sync_folder(folder)

@@ -1,0 +1,1 @@
+"""Internal. Ids, clocks, configuration and errors: what every other layer stands on."""

@@ -1,0 +1,53 @@
+"""Internal. The one place where the engine reads the wall clock, so that tests and simulation can give their own."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Milliseconds since the epoch, and a monotonic clock in seconds."""
+
+    def now_ms(self) -> int:
+        """Return the wall-clock time in ms since the epoch."""
+        ...
+
+    def monotonic_s(self) -> float:
+        """Return seconds of a clock that never goes back."""
+        ...
+
+
+class SystemClock:
+    """The machine's clocks."""
+
+    def now_ms(self) -> int:
+        """Return the wall-clock time in ms since the epoch."""
+        return time.time_ns() // 1_000_000
+
+    def monotonic_s(self) -> float:
+        """Return seconds of a clock that never goes back."""
+        return time.monotonic()
+
+
+class ManualClock:
+    """A clock that moves only when told to; both readings advance together."""
+
+    def __init__(self, now_ms: int = 0) -> None:
+        self._now_ms = now_ms
+
+    def now_ms(self) -> int:
+        """Return the time set last, in ms."""
+        return self._now_ms
+
+    def monotonic_s(self) -> float:
+        """Return the time set last, in seconds."""
+        return self._now_ms / 1000.0
+
+    def advance(self, by_ms: int) -> None:
+        """Move the clock forward by ``by_ms`` milliseconds."""
+        self._now_ms += by_ms
+
+    def set(self, now_ms: int) -> None:
+        """Set the clock; it may jump back, as wall clocks do."""
+        self._now_ms = now_ms

@@ -1,0 +1,427 @@
+"""Internal. Options as data, and the configuration that holds their values.
+
+An option is declared once (:mod:`wiesel.core.options`), with Flink's key, its type and its default. A :class:`Configuration`
+holds what was set, under the keys that were used; reading by option looks at its key first, then at its older names, then takes
+the default. Keys and values are checked when they are set, so that an error points at the line that is wrong:
+
+* a key of ours: the value must be readable as the option's type;
+* a key of Flink that Wiesel has no use for (``pipeline.jars``, ``taskmanager.memory.process.size``, ...): kept, with a note;
+* any other key in a namespace of ours (``execution.``, ``pipeline.``, ...), or one that is almost a key of ours: refused, with
+  the most similar keys;
+* everything else belongs to the user and is kept.
+"""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, overload
+
+from wiesel.core.durations import Duration, format_duration
+from wiesel.core.errors import ConfigurationError
+from wiesel.core.memory_size import MemorySize
+from wiesel.core.option_values import OptionType, convert, to_text
+
+__all__ = ["ConfigOption", "ConfigOptions", "Configuration", "declared_options", "find_option", "process_defaults", "set_process_defaults"]
+
+T = TypeVar("T")
+D = TypeVar("D")
+_log = logging.getLogger("wiesel.config")
+
+
+@dataclass(frozen=True)
+class ConfigOption(Generic[T]):
+    """One option.
+
+    Attributes:
+        key: Flink's key.
+        type: How values are read.
+        default: What holds when nothing is set; ``None`` for options without a default.
+        description: One or two sentences for the documentation.
+        deprecated_keys: Older names under which it is found too, first one first.
+        choices: The values of an enumeration, as they are written in the documentation.
+        minimum: Smallest value allowed, for numbers; durations count in ms, sizes in bytes.
+        maximum: Largest value allowed.
+    """
+
+    key: str
+    type: OptionType = "str"
+    default: T | None = None
+    description: str = field(default="", compare=False)
+    deprecated_keys: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+
+    def parse(self, value: Any, key: str | None = None) -> T:
+        """Return ``value`` (text or already of the right type) as the option's type.
+
+        Raises:
+            ConfigurationError: If it cannot be read or is out of bounds; names the key, the value and what is expected.
+        """
+        try:
+            parsed = convert(value, self.type, self.choices)
+        except ConfigurationError as e:
+            raise ConfigurationError(f"option {key or self.key}: {e.message}", hint=e.hint, key=self.key) from e
+        self._check_bounds(parsed, key or self.key)
+        return parsed  # type: ignore[no-any-return]
+
+    def _check_bounds(self, value: Any, key: str) -> None:
+        size = value.to_millis() if isinstance(value, Duration) else value.bytes if isinstance(value, MemorySize) else value
+        too_small = self.minimum is not None and size < self.minimum
+        if too_small or (self.maximum is not None and size > self.maximum):
+            bounds = f"at least {self.minimum:g}" if too_small else f"at most {self.maximum:g}"
+            unit = " ms" if isinstance(value, Duration) else " bytes" if isinstance(value, MemorySize) else ""
+            raise ConfigurationError(
+                f"option {key}: {to_text(value)} is {'too small' if too_small else 'too large'}", hint=f"give {bounds}{unit}", key=self.key
+            )
+
+    @property
+    def default_text(self) -> str:
+        """The default as one would write it; ``(none)`` without one."""
+        return "(none)" if self.default is None else to_text(self.default)
+
+
+class ConfigOptions:
+    """Builds options in programs, as PyFlink's ``ConfigOptions.key("k").int_type().default_value(3)``."""
+
+    @staticmethod
+    def key(key: str) -> ConfigOptions.OptionBuilder:
+        """Start an option with this key."""
+        return ConfigOptions.OptionBuilder(key)
+
+    class OptionBuilder:
+        """Has a key, wants a type."""
+
+        def __init__(self, key: str) -> None:
+            self._key = key
+
+        def boolean_type(self) -> ConfigOptions.TypedConfigOptionBuilder[bool]:
+            """Values are ``true`` and ``false``."""
+            return ConfigOptions.TypedConfigOptionBuilder(self._key, "bool")
+
+        def int_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
+            """Values are whole numbers."""
+            return ConfigOptions.TypedConfigOptionBuilder(self._key, "int")
+
+        def long_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
+            """Values are whole numbers."""
+            return ConfigOptions.TypedConfigOptionBuilder(self._key, "int")
+
+        def float_type(self) -> ConfigOptions.TypedConfigOptionBuilder[float]:
+            """Values are numbers."""
+            return ConfigOptions.TypedConfigOptionBuilder(self._key, "float")
+
+        def double_type(self) -> ConfigOptions.TypedConfigOptionBuilder[float]:
+            """Values are numbers."""
+            return ConfigOptions.TypedConfigOptionBuilder(self._key, "float")
+
+        def string_type(self) -> ConfigOptions.TypedConfigOptionBuilder[str]:
+            """Values are text."""
+            return ConfigOptions.TypedConfigOptionBuilder(self._key, "str")
+
+    class TypedConfigOptionBuilder(Generic[T]):
+        """Has a key and a type, wants a default or none."""
+
+        def __init__(self, key: str, option_type: OptionType) -> None:
+            self._key = key
+            self._type = option_type
+
+        def default_value(self, value: T) -> ConfigOption[T]:
+            """Return the option with a default."""
+            return ConfigOption(self._key, self._type, value)
+
+        def no_default_value(self) -> ConfigOption[T]:
+            """Return the option without a default."""
+            return ConfigOption(self._key, self._type)
+
+
+class Configuration:
+    """Values of options by key; PyFlink's ``Configuration`` with typed access by option besides.
+
+    Values are kept as they were set and converted when they are read. Picklable; iterates over its keys in the order set.
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, other: Configuration | None = None) -> None:
+        self._values: dict[str, Any] = {} if other is None else dict(other._values)
+
+    @classmethod
+    def from_dict(cls, map: Mapping[str, Any]) -> Configuration:  # noqa: A002 - PyFlink's name
+        """Return a configuration with these keys and values.
+
+        Raises:
+            ConfigurationError: See :meth:`set`.
+        """
+        config = cls()
+        for key, value in map.items():
+            config.set(key, value)
+        return config
+
+    # By option.
+
+    @overload
+    def get(self, option: ConfigOption[T]) -> T: ...
+    @overload
+    def get(self, option: ConfigOption[T], default: D) -> T | D: ...
+    @overload
+    def get(self, option: str, default: Any = None) -> Any: ...
+    def get(self, option: ConfigOption[Any] | str, default: Any = None) -> Any:
+        """Return the value of an option (or of a key, read as the option that is declared for it), else its default.
+
+        Args:
+            option: The option; for options without a default the result may be ``None``.
+            default: Returned instead of the option's own default when nothing is set.
+        """
+        if isinstance(option, str):
+            declared = find_option(option)
+            if declared is None:
+                return self._values.get(option, default)
+            option = declared
+        for key in (option.key, *option.deprecated_keys):
+            if key in self._values:
+                return option.parse(self._values[key], key)
+        return option.default if default is None else default
+
+    def set(self, option: ConfigOption[Any] | str, value: Any) -> Configuration:
+        """Set the value of an option or key, given as text or as the option's type.
+
+        Raises:
+            ConfigurationError: If the key is not known or the value cannot be read.
+        """
+        if isinstance(option, ConfigOption):
+            option.parse(value)
+            self._values[option.key] = value
+        else:
+            check_setting(option, value)
+            self._values[option] = value
+        return self
+
+    def contains(self, option: ConfigOption[Any]) -> bool:
+        """Return whether the option is set, under its key or an older name."""
+        return any(key in self._values for key in (option.key, *option.deprecated_keys))
+
+    def with_prefix(self, prefix: str) -> dict[str, str]:
+        """Return the settings whose keys start with ``prefix``, as text, without the prefix."""
+        return {key[len(prefix) :]: to_text(value) for key, value in self._values.items() if key.startswith(prefix)}
+
+    def merged(self, other: Configuration | Mapping[str, Any]) -> Configuration:
+        """Return a copy in which the settings of ``other`` win.
+
+        A setting under an older name and one under the new name are the same setting.
+        """
+        result = Configuration(self)
+        theirs = other._values if isinstance(other, Configuration) else Configuration.from_dict(other)._values
+        for key, value in theirs.items():
+            declared = find_option(key)
+            for name in () if declared is None else (declared.key, *declared.deprecated_keys):
+                if name not in theirs:
+                    result._values.pop(name, None)
+            result._values[key] = value
+        return result
+
+    # As in PyFlink, by key.
+
+    def get_string(self, key: str, default_value: str) -> str:
+        """Return a value as text."""
+        return to_text(self._values[key]) if key in self._values else default_value
+
+    def set_string(self, key: str, value: str) -> Configuration:
+        """Set text."""
+        return self.set(key, value)
+
+    def get_integer(self, key: str, default_value: int) -> int:
+        """Return a value as a whole number."""
+        return self._as(key, "int", default_value)
+
+    def set_integer(self, key: str, value: int) -> Configuration:
+        """Set a whole number."""
+        return self.set(key, value)
+
+    def get_boolean(self, key: str, default_value: bool) -> bool:
+        """Return a value as a boolean."""
+        return self._as(key, "bool", default_value)
+
+    def set_boolean(self, key: str, value: bool) -> Configuration:
+        """Set a boolean."""
+        return self.set(key, value)
+
+    def get_float(self, key: str, default_value: float) -> float:
+        """Return a value as a number."""
+        return self._as(key, "float", float(default_value))
+
+    def set_float(self, key: str, value: float) -> Configuration:
+        """Set a number."""
+        return self.set(key, float(value))
+
+    def get_bytearray(self, key: str, default_value: bytearray) -> bytearray:
+        """Return a value that was set as bytes."""
+        return bytearray(self._values.get(key, default_value))
+
+    def set_bytearray(self, key: str, value: bytearray) -> Configuration:
+        """Set bytes."""
+        return self.set(key, bytes(value))
+
+    def _as(self, key: str, option_type: OptionType, default: T) -> T:
+        if key not in self._values:
+            return default
+        return ConfigOption[T](key, option_type).parse(self._values[key])
+
+    @staticmethod
+    def parse_list_value(value: str) -> list[str]:
+        """Return the parts of a list option (``a;b`` or ``[a, b]``)."""
+        return convert(value, "list", ())  # type: ignore[no-any-return]
+
+    def key_set(self) -> builtins.set[str]:
+        """Return the keys that are set."""
+        return set(self._values)
+
+    def add_all_to_dict(self, target_dict: dict[str, Any]) -> None:
+        """Put all settings into a dict, as text."""
+        target_dict.update(self.to_dict())
+
+    def add_all(self, other: Configuration, prefix: str | None = None) -> Configuration:
+        """Take over all settings of another configuration, with ``prefix`` before their keys."""
+        for key, value in other._values.items():
+            self.set(f"{prefix or ''}{key}", value)
+        return self
+
+    def contains_key(self, key: str) -> bool:
+        """Return whether exactly this key is set."""
+        return key in self._values
+
+    def to_dict(self) -> dict[str, str]:
+        """Return all settings as text."""
+        return {key: to_text(value) for key, value in self._values.items()}
+
+    def remove_config(self, key: str) -> bool:
+        """Remove a setting; returns whether it was there."""
+        return self._values.pop(key, self) is not self
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __deepcopy__(self, memo: Any = None) -> Configuration:
+        return Configuration(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Configuration) and self._values == other._values
+
+    def __hash__(self) -> int:
+        # Java sums up the hashes of the keys as well: values may be lists and dicts.
+        return hash(frozenset(self._values))
+
+    def __str__(self) -> str:
+        shown = (f"{key}={'******' if _is_secret(key) else to_text(value)}" for key, value in self._values.items())
+        return "{" + ", ".join(shown) + "}"
+
+    def __repr__(self) -> str:
+        return f"Configuration({self})"
+
+
+_SECRET_WORDS = ("password", "secret", "apikey", "api-key", "auth-params", "service-key", "token", "basic-auth", "jaas.config")
+
+
+def _is_secret(key: str) -> bool:
+    return any(word in key.lower() for word in _SECRET_WORDS)
+
+
+# The registry: filled by wiesel.core.options when that is imported, which happens with the first question to it.
+
+_registry: dict[str, ConfigOption[Any]] = {}
+_process_defaults: dict[str, str] = {}
+_noted: set[str] = set()
+
+
+def declare(option: ConfigOption[T]) -> ConfigOption[T]:
+    """Add an option to the registry and return it.
+
+    Raises:
+        ConfigurationError: If one of its names is taken by another option.
+    """
+    for key in (option.key, *option.deprecated_keys):
+        if _registry.setdefault(key, option) is not option:
+            raise ConfigurationError(f"two options are declared with the key {key}")
+    return option
+
+
+def _all_options() -> dict[str, ConfigOption[Any]]:
+    from wiesel.core import options  # noqa: F401 - declares them; not at the top, because that module needs this one
+
+    return _registry
+
+
+def declared_options() -> list[ConfigOption[Any]]:
+    """Return all options, sorted by key."""
+    return sorted(set(_all_options().values()), key=lambda option: option.key)
+
+
+def find_option(key: str) -> ConfigOption[Any] | None:
+    """Return the option with this key or older name, or ``None``."""
+    return _all_options().get(key)
+
+
+def set_process_defaults(settings: Mapping[str, str]) -> None:
+    """Set what every environment of this process starts from (the command line's ``-D key=value``); replaces what was set before.
+
+    Raises:
+        ConfigurationError: If a key is not known or a value cannot be read.
+    """
+    for key, value in settings.items():
+        check_setting(key, value)
+    _process_defaults.clear()
+    _process_defaults.update(settings)
+
+
+def process_defaults() -> dict[str, str]:
+    """Return a copy of the settings made by :func:`set_process_defaults`."""
+    return dict(_process_defaults)
+
+
+def check_setting(key: str, value: Any, note: Callable[[str], None] = _log.warning) -> None:
+    """Check that a key may be set and that the value can be read (see the module's docstring).
+
+    Args:
+        key: The key.
+        value: Text or a value of the option's type.
+        note: Told once per process about a key of Flink that has no effect here.
+
+    Raises:
+        ConfigurationError: If not.
+    """
+    option = find_option(key)
+    if option is not None:
+        option.parse(value, key)
+        return
+    from wiesel.core import flink_keys
+
+    if flink_keys.is_ignored(key):
+        if key not in _noted:
+            _noted.add(key)
+            note(f"option {key} of Flink has no effect in Wiesel: {flink_keys.reason(key)}")
+        return
+    if flink_keys.is_free(key):
+        return
+    namespaces = {name.split(".", 1)[0] for name in _registry} | set(flink_keys.NAMESPACES)
+    ours = key.split(".", 1)[0] in namespaces
+    similar = difflib.get_close_matches(key, _registry, n=3, cutoff=0.6 if ours else 0.9)
+    if ours or similar:
+        raise ConfigurationError(
+            f"unknown option {key!r}",
+            hint=f"did you mean {' or '.join(similar)}?"
+            if similar
+            else "docs/configuration.md lists the options; your own may start with 'user.'",
+            key=key,
+        )
+
+
+def describe_value(value: Any) -> str:
+    """Return a value as it is shown to people: durations and sizes with their unit."""
+    return format_duration(value) if isinstance(value, Duration) else to_text(value)

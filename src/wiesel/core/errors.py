@@ -1,0 +1,153 @@
+"""The tree of Wiesel's errors.
+
+::
+
+    WieselError
+    ├── ConfigurationError          an option is unknown, malformed or contradicts another
+    ├── ProgramError                the program builds something that cannot run (found before the start)
+    │   ├── TypeMismatchError       a value does not have its declared type
+    │   ├── SerializationError      a function or value cannot be shipped to the workers
+    │   └── StateAccessError        keyed state or timers used outside a keyed context
+    ├── UserFunctionError           a user's function raised while it processed a record
+    ├── JobExecutionError           the job ended in FAILED; carries the cause
+    ├── JobCancelledError           the job ended in CANCELED
+    ├── ResourceError               too few slots, no Java, no memory
+    ├── ConnectorError              a source or sink failed against the outside world
+    ├── CheckpointError             a checkpoint could not be taken, declined or expired
+    │   ├── CheckpointStorageError  the storage refused, failed or lost a file
+    │   └── CorruptCheckpointError  a file of a checkpoint is missing, torn or altered
+    ├── StateMigrationError         restored state does not fit the program
+    ├── UnknownOutcomeError         a write whose result is not known: nothing may be deleted after it
+    ├── FencedError                 a process of an older attempt tried to act
+    └── InvariantError              a bug of Wiesel itself
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "CheckpointError",
+    "CheckpointStorageError",
+    "ConfigurationError",
+    "ConnectorError",
+    "CorruptCheckpointError",
+    "FencedError",
+    "InvariantError",
+    "JobCancelledError",
+    "JobExecutionError",
+    "ProgramError",
+    "ResourceError",
+    "SerializationError",
+    "StateAccessError",
+    "StateMigrationError",
+    "TypeMismatchError",
+    "UnknownOutcomeError",
+    "UserFunctionError",
+    "WieselError",
+    "invariant",
+]
+
+
+class WieselError(Exception):
+    """Base of all errors raised by Wiesel.
+
+    Args:
+        message: What happened and where.
+        hint: What to do about it; shown on a line of its own.
+        details: Named facts (operator, subtask, checkpoint, ...) for logs and tests.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details = details
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  what to do: {self.hint}" if self.hint else self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Errors cross from the workers to the driver, so keyword-only parts must survive pickling.
+        return _rebuild, (type(self), self.message, self.hint, self.details)
+
+
+def _rebuild(cls: type[WieselError], message: str, hint: str | None, details: dict[str, Any]) -> WieselError:
+    return cls(message, hint=hint, **details)
+
+
+class ConfigurationError(WieselError):
+    """An option is unknown, malformed or contradicts another one."""
+
+
+class ProgramError(WieselError):
+    """The program describes something that cannot run; found before the job starts."""
+
+
+class TypeMismatchError(ProgramError):
+    """A value does not have the type that was declared for it."""
+
+
+class SerializationError(ProgramError):
+    """A function or value cannot be shipped between processes."""
+
+
+class StateAccessError(ProgramError):
+    """Keyed state or timers were used where there is no current key."""
+
+
+class UserFunctionError(WieselError):
+    """A user's function raised.
+
+    ``details`` holds ``operator``, ``subtask``, ``record`` (repr, shortened) and ``user_traceback`` (the user's frames first).
+    """
+
+
+class JobExecutionError(WieselError):
+    """The job ended in state FAILED. ``__cause__`` is the failure of the last attempt."""
+
+
+class JobCancelledError(WieselError):
+    """The job ended in state CANCELED."""
+
+
+class ResourceError(WieselError):
+    """The machine or cluster lacks something that the job needs."""
+
+
+class ConnectorError(WieselError):
+    """A source or sink failed against the outside world."""
+
+
+class CheckpointError(WieselError):
+    """A checkpoint could not be taken."""
+
+
+class CheckpointStorageError(CheckpointError):
+    """The checkpoint storage refused or failed an operation."""
+
+
+class CorruptCheckpointError(CheckpointError):
+    """A file that a checkpoint names is missing, torn or altered."""
+
+
+class StateMigrationError(WieselError):
+    """Restored state does not fit the program."""
+
+
+class UnknownOutcomeError(WieselError):
+    """A write was sent and its result is not known; nothing that it may have referred to may be deleted."""
+
+
+class FencedError(WieselError):
+    """A process that belongs to an older attempt tried to act."""
+
+
+class InvariantError(WieselError):
+    """Something that Wiesel itself guarantees does not hold: a bug of Wiesel."""
+
+
+def invariant(condition: object, message: str) -> None:
+    """Raise :class:`InvariantError` unless ``condition`` holds (unlike ``assert`` also under ``python -O``)."""
+    if not condition:
+        raise InvariantError(message, hint="this is a bug in Wiesel, please report it with the program that shows it")

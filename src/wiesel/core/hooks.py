@@ -1,0 +1,70 @@
+"""Internal. Switches of the whole process, set by the command line before a program runs and read by the facades and engines.
+
+- *Plan only*: ``execute()`` hands its plan out and ends the program instead of running the job.
+- *Worker initializers*: functions, named ``module:function``, that each worker process calls before it unpickles anything of the program.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+
+__all__ = [
+    "PlanReady",
+    "add_worker_initializer",
+    "plan_only",
+    "run_worker_initializers",
+    "set_plan_only",
+    "worker_initializers",
+]
+
+
+class PlanReady(BaseException):
+    """Ends a program at its first ``execute()`` while only its plan is wanted.
+
+    Not an ``Exception``: a program's own ``except Exception`` must not take it for a failure of the job.
+
+    Args:
+        plan: The execution plan as JSON text.
+    """
+
+    def __init__(self, plan: str) -> None:
+        super().__init__(plan)
+        self.plan = plan
+
+
+_plan_only = False
+_worker_initializers: list[str] = []
+
+
+def plan_only() -> bool:
+    """Whether ``execute()`` has to raise :class:`PlanReady` instead of running the job."""
+    return _plan_only
+
+
+def set_plan_only(value: bool) -> None:
+    """Switch between running jobs (the default) and handing out their plans."""
+    global _plan_only
+    _plan_only = value
+
+
+def add_worker_initializer(name: str) -> None:
+    """Have every worker process of jobs started from now on call a function at its start.
+
+    Args:
+        name: ``module:function``; the function takes nothing and may be called more than once.
+    """
+    if name not in _worker_initializers:
+        _worker_initializers.append(name)
+
+
+def worker_initializers() -> tuple[str, ...]:
+    """What :func:`run_worker_initializers` has to be given in a worker process; an engine ships it with the tasks."""
+    return tuple(_worker_initializers)
+
+
+def run_worker_initializers(names: Iterable[str]) -> None:
+    """Call the named functions in order. Called in worker processes, before anything of the program is unpickled."""
+    for name in names:
+        module, _, function = name.partition(":")
+        getattr(importlib.import_module(module), function)()

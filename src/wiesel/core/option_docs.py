@@ -1,0 +1,65 @@
+"""Internal. Writes ``docs/configuration.md`` from the options: ``python -m wiesel.core.option_docs > docs/configuration.md``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from wiesel.core.config import ConfigOption, declared_options
+
+__all__ = ["render_markdown"]
+
+_SECTIONS = (
+    ("The job", ("parallelism.", "pipeline.", "python.")),
+    ("How records flow", ("execution.runtime-mode", "execution.buffer-timeout", "taskmanager.", "metrics.", "wiesel.exchange.")),
+    ("Checkpoints and state", ("execution.checkpointing.", "execution.state-recovery.", "state.")),
+    ("Failures", ("restart-strategy.", "heartbeat.", "task.", "wiesel.user-error-policy")),
+    ("Processes", ("",)),
+)
+_TYPES = {
+    "int": "whole number",
+    "float": "number",
+    "bool": "true or false",
+    "str": "text",
+    "duration": "duration",
+    "memory": "memory size",
+    "enum": "one of the values",
+    "list": "list",
+    "map": "map",
+}
+_INTRODUCTION = """# Options
+
+This page is generated from the program (`python -m wiesel.core.option_docs > docs/configuration.md`); a test says when it is old.
+
+Options have Flink's keys. They are set on the command line (`wiesel run -D key=value`), in a `Configuration`, or by the methods of the
+environment; the later of these wins. A key that does not exist is an error that names the nearest ones. Keys of Flink that have no
+effect here, such as `pipeline.jars` or `state.backend.rocksdb.*`, are accepted and noted once. Keys that start with `user.`, `fs.`,
+`s3.` or `table.` are kept as they are, and those that start with `spark.` or `wiesel.spark.conf.` go to Spark.
+
+- A duration is a whole number and a unit: `5 s`, `100ms`, `1 min`, `2 h`, `1 d` (milliseconds without a unit), or ISO-8601: `PT5S`.
+- A memory size is a whole number and a unit: `32kb`, `64 mb`, `1g` (bytes without a unit); units are powers of 1024.
+- A list is written `a;b` or `[a, b]`, a map `k1:v1,k2:v2`.
+"""
+
+
+def render_markdown() -> str:
+    """Return the page."""
+    rest = declared_options()
+    parts = [_INTRODUCTION]
+    for title, prefixes in _SECTIONS:
+        chosen = [option for option in rest if option.key.startswith(prefixes)]
+        rest = [option for option in rest if option not in chosen]
+        rows = "\n".join(_row(option) for option in chosen)
+        parts.append(f"## {title}\n\n| key | default | type | meaning |\n| --- | --- | --- | --- |\n{rows}\n")
+    return "\n".join(parts)
+
+
+def _row(option: ConfigOption[Any]) -> str:
+    kind = ", ".join(f"`{choice}`" for choice in option.choices) if option.choices else _TYPES[option.type]
+    default = f"`{option.default_text}`" if option.default not in (None, "") else "(none)"
+    older = f" Also: {', '.join(f'`{key}`' for key in option.deprecated_keys)}." if option.deprecated_keys else ""
+    return f"| `{option.key}` | {default} | {kind} | {option.description}{older} |"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render_markdown())

@@ -1,0 +1,58 @@
+"""Internal. The one place where a facade meets an engine.
+
+Engines stand above the facades, so they are looked up by name when a job starts: importing ``wiesel.datastream`` needs neither
+Spark nor Java, and a plan can be made without either.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import TYPE_CHECKING, Any
+
+from wiesel.core import hooks
+from wiesel.core.config import Configuration
+from wiesel.core.errors import WieselError
+from wiesel.datastream._plan import execution_plan_json
+from wiesel.graph.specs import StreamGraph
+
+if TYPE_CHECKING:
+    from wiesel.common.job_client import JobClient
+    from wiesel.common.job_execution_result import JobExecutionResult
+
+__all__ = ["start", "wait"]
+
+_ENGINES = "wiesel.engine.base"
+_CANCEL_S = 30.0
+
+
+def start(graph: StreamGraph, config: Configuration) -> JobClient:
+    """Start the job on the engine that ``wiesel.engine`` names.
+
+    Raises:
+        PlanReady: Instead, while only the plan is wanted.
+    """
+    if hooks.plan_only():
+        raise hooks.PlanReady(execution_plan_json(graph))
+    executor: Any = importlib.import_module(_ENGINES).get_executor(config)
+    client: JobClient = executor.execute(graph, config)
+    return client
+
+
+def wait(client: JobClient) -> JobExecutionResult:
+    """Wait for the end of a job; Ctrl-C cancels it and is passed on once that is done.
+
+    Raises:
+        JobExecutionError: If the job failed.
+    """
+    future = client.get_job_execution_result()
+    try:
+        result: JobExecutionResult = future.result()
+    except KeyboardInterrupt:
+        client.cancel()
+        # The job gets the time to end in order; a second Ctrl-C ends the waiting too.
+        with contextlib.suppress(WieselError, FutureTimeoutError):
+            future.result(_CANCEL_S)
+        raise
+    return result

@@ -1,0 +1,32 @@
+"""Internal. Names that load their module when they are asked for, so that importing one connector does not load all."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__all__ = ["lazy_names"]
+
+
+def lazy_names(module: str, targets: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a module.
+
+    Args:
+        module: Name of the module.
+        targets: The module that defines it, for each name.
+    """
+
+    def get(name: str) -> Any:
+        target = targets.get(name)
+        if target is None:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        try:
+            return getattr(importlib.import_module(target), name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not target.startswith(error.name):
+                raise
+            # Not an AttributeError: `from module import name` would hide what it says.
+            raise ImportError(f"{name} is not part of this version of Wiesel (there is no module {target})", name=module) from error
+
+    return get, lambda: sorted(targets)

@@ -1,0 +1,34 @@
+"""Internal. The execution plan as JSON in Flink's form: what ``get_execution_plan`` returns and ``wiesel info`` shows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from wiesel.graph.specs import StreamEdge, StreamGraph, StreamNode
+
+__all__ = ["execution_plan_json"]
+
+
+def execution_plan_json(graph: StreamGraph) -> str:
+    """Return the plan; the same program gives the same text in every process."""
+    return json.dumps({"nodes": [_node(graph, node) for node in graph.nodes.values()]}, indent=2)
+
+
+def _node(graph: StreamGraph, node: StreamNode) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "id": node.id,
+        "type": node.name,
+        "pact": "Data Source" if node.is_source else "Data Sink" if node.is_sink else "Operator",
+        "contents": node.description or node.name,
+        "parallelism": node.parallelism or graph.default_parallelism,
+    }
+    predecessors = [_predecessor(edge) for edge in graph.in_edges(node.id)]
+    if predecessors:
+        result["predecessors"] = predecessors
+    return result
+
+
+def _predecessor(edge: StreamEdge) -> dict[str, Any]:
+    # Flink writes "second" for every stream edge, whichever input it is.
+    return {"id": edge.source, "ship_strategy": edge.partitioner.kind.upper(), "side": "second"}

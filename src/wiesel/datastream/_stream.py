@@ -1,0 +1,340 @@
+"""Internal. ``DataStream``: the stream on which most operators are called."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from wiesel.datastream._checks import (
+    program_error,
+    require_built,
+    require_count,
+    require_function,
+    require_instance,
+    require_type,
+    user_location,
+)
+from wiesel.datastream._operator_settings import MAX_PARALLELISM_LIMIT, OperatorSettings
+from wiesel.datastream._transformations import (
+    PartitionTransformation,
+    SideOutputTransformation,
+    Transformation,
+    UnionTransformation,
+)
+from wiesel.graph.specs import FORWARD, REBALANCE, OperatorSpec, PartitionerSpec
+from wiesel.spi.builtin_functions import TypedKeySelector
+from wiesel.spi.functions import FilterFunction, FlatMapFunction, KeySelector, MapFunction, Partitioner, ProcessFunction
+from wiesel.spi.output_tag import OutputTag
+from wiesel.spi.sink import Sink
+from wiesel.spi.watermark import WatermarkStrategy
+from wiesel.spi.windows import WindowAssigner
+from wiesel.types import Types
+from wiesel.types.typeinfo import PickledBytesTypeInfo, TupleTypeInfo, TypeInformation
+
+if TYPE_CHECKING:
+    from wiesel.common.execution_config import ExecutionConfig
+    from wiesel.datastream.closeable_iterator import CloseableIterator
+    from wiesel.datastream.connected_streams import ConnectedStreams
+    from wiesel.datastream.data_stream_sink import DataStreamSink
+    from wiesel.datastream.keyed_stream import KeyedStream
+    from wiesel.datastream.stream_execution_environment import StreamExecutionEnvironment
+    from wiesel.datastream.windowed_stream import AllWindowedStream
+
+__all__ = ["DataStream"]
+
+
+class DataStream(OperatorSettings):
+    """A stream of records of one type.
+
+    Methods that transform it return a new stream; nothing runs before ``env.execute()``. Functions may be instances of the
+    classes in :mod:`wiesel.datastream.functions` or plain callables; all of them are shipped to the workers by value. Where no
+    ``output_type`` is given, results are any Python objects that can be pickled.
+
+    Wrong arguments raise :class:`~wiesel.core.errors.ProgramError`, which names the line of the call.
+    """
+
+    def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation) -> None:
+        self._environment = environment
+        self._transformation = transformation
+
+    # What the stream is.
+
+    def get_name(self) -> str:
+        """Return the name of the operator behind this stream."""
+        return self._operator("get_name()").node.name
+
+    def get_type(self) -> TypeInformation:
+        """Return the declared type of the records; pickled objects if none was declared."""
+        return self._transformation.output_type
+
+    def get_execution_environment(self) -> StreamExecutionEnvironment:
+        """Return the environment in which this stream was made."""
+        return self._environment
+
+    def get_execution_config(self) -> ExecutionConfig:
+        """Return the execution configuration of the environment."""
+        return self._environment.get_config()
+
+    # Settings that only streams have; the others are those of OperatorSettings.
+
+    def set_max_parallelism(self, max_parallelism: int) -> DataStream:
+        """Set the number of key groups of this operator's state: the largest parallelism it can be rescaled to (1 to 32768)."""
+        operator = self._operator("set_max_parallelism()")
+        operator.node.max_parallelism = require_count(max_parallelism, "max parallelism", maximum=MAX_PARALLELISM_LIMIT)
+        return self
+
+    def force_non_parallel(self) -> DataStream:
+        """Set parallelism and max parallelism to 1 for good."""
+        operator = self._operator("force_non_parallel()")
+        operator.node.parallelism = operator.node.max_parallelism = 1
+        operator.non_parallel = True
+        return self
+
+    def set_buffer_timeout(self, timeout_millis: int) -> DataStream:
+        """Set how long records of this operator may wait in a buffer, in ms; 0 sends each at once, -1 takes the environment's."""
+        timeout_ms = require_count(timeout_millis, "the buffer timeout", minimum=-1)
+        self._operator("set_buffer_timeout()").node.buffer_timeout_ms = None if timeout_ms == -1 else timeout_ms
+        return self
+
+    def start_new_chain(self) -> DataStream:
+        """Do not chain this operator to the one before it; those behind it may still be chained to it."""
+        self._operator("start_new_chain()").node.chaining = "head"
+        return self
+
+    # Operators.
+
+    def map(self, func: Callable[[Any], Any] | MapFunction, output_type: TypeInformation | None = None) -> DataStream:
+        """Return the stream with each record replaced by what ``func`` returns for it."""
+        require_function(func, MapFunction, "map()")
+        return self._one_input("Map", "map", {"function": func}, require_type(output_type, "map()"))
+
+    def flat_map(self, func: Callable[[Any], Any] | FlatMapFunction, output_type: TypeInformation | None = None) -> DataStream:
+        """Return the stream with each record replaced by all that ``func`` returns or yields for it; ``func`` returns an iterable."""
+        require_function(func, FlatMapFunction, "flat_map()")
+        return self._one_input("FlatMap", "flat_map", {"function": func}, require_type(output_type, "flat_map()"))
+
+    def filter(self, func: Callable[[Any], Any] | FilterFunction) -> DataStream:
+        """Return the records for which ``func`` returns something true."""
+        require_function(func, FilterFunction, "filter()")
+        return self._one_input("Filter", "filter", {"function": func}, self.get_type(), declared=False)
+
+    def process(self, func: ProcessFunction, output_type: TypeInformation | None = None) -> DataStream:
+        """Return what ``func`` yields for each record; it sees timestamps and watermarks and can yield to side outputs."""
+        require_function(func, ProcessFunction, "process()", callable_ok=False)
+        return self._one_input("PROCESS", "process", {"function": func}, require_type(output_type, "process()"))
+
+    def project(self, *field_indexes: int) -> DataStream:
+        """Return a stream of tuples with the fields at these positions; the stream must be of a declared tuple type."""
+        row_type = self.get_type()
+        if not isinstance(row_type, TupleTypeInfo):
+            raise program_error(
+                f"only streams of tuples can be projected, this one is of {row_type}", "declare output_type=Types.TUPLE([...])"
+            )
+        types = row_type.get_field_types()
+        if not field_indexes:
+            raise program_error("project() needs at least one field", "give positions of fields, counted from 0")
+        for index in field_indexes:
+            require_count(index, "a field's position", minimum=0, maximum=len(types) - 1)
+        projected = Types.TUPLE([types[i] for i in field_indexes])
+        return self._add("Projection", OperatorSpec("project", {"fields": list(field_indexes)}), projected)
+
+    def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream:
+        """Return the stream with timestamps and watermarks by this strategy; those the stream had are replaced.
+
+        Sources take a strategy as well (``from_source``): there it works per split, so prefer it.
+        """
+        require_instance(
+            watermark_strategy, WatermarkStrategy, "the watermark strategy", "e.g. WatermarkStrategy.for_monotonous_timestamps()"
+        )
+        # A copy: with_timestamp_assigner changes the strategy it is called on, and the user may go on building from it.
+        spec = OperatorSpec("timestamps", payload={"strategy": copy.copy(watermark_strategy)})
+        return self._add("Timestamps/Watermarks", spec, self.get_type())
+
+    # Several streams.
+
+    def union(self, *streams: DataStream) -> DataStream:
+        """Return the records of this stream and of all others, in no particular order.
+
+        Raises:
+            ProgramError: If two streams declare different types.
+        """
+        everything = (self, *streams)
+        for stream in streams:
+            self._check_partner(stream, "union()")
+        declared = [s.get_type() for s in everything if not isinstance(s.get_type(), PickledBytesTypeInfo)]
+        for other in declared[1:]:
+            if other != declared[0]:
+                raise program_error(
+                    f"streams of different types cannot be united: {declared[0]} and {other}", "map() them to one type before"
+                )
+        united = declared[0] if len(declared) == len(everything) else Types.PICKLED_BYTE_ARRAY()
+        inputs: list[Transformation] = []
+        for stream in everything:
+            behind = stream._transformation
+            inputs.extend(behind.inputs if isinstance(behind, UnionTransformation) else (behind,))
+        return self._virtual(UnionTransformation(united, user_location(), tuple(inputs)))
+
+    def connect(self, ds: DataStream) -> ConnectedStreams:
+        """Return this stream and another one as the two inputs of one operator; their types may differ."""
+        from wiesel.datastream.connected_streams import ConnectedStreams
+
+        self._check_partner(ds, "connect()")
+        return ConnectedStreams(self, ds)
+
+    def _check_partner(self, other: Any, method: str) -> None:
+        require_instance(other, DataStream, f"the argument of {method}", "give streams of this environment")
+        if other._environment is not self._environment:
+            raise program_error(f"{method} got a stream of another environment", "build the whole job with one StreamExecutionEnvironment")
+
+    # Partitionings.
+
+    def key_by(self, key_selector: Callable[[Any], Any] | KeySelector, key_type: TypeInformation | None = None) -> KeyedStream:
+        """Return the stream partitioned by key: records of one key go to one subtask, which has state and timers per key.
+
+        Args:
+            key_selector: Returns the key of a record; keys must be hashable and equal in all processes.
+            key_type: The type of the keys; any picklable objects if it is None.
+        """
+        from wiesel.datastream.keyed_stream import KeyedStream
+
+        require_function(key_selector, KeySelector, "key_by()")
+        declared = require_type(key_type, "key_by()")
+        selector = key_selector if declared.compile_coercer() is None else TypedKeySelector(key_selector, declared)
+        partitioned = PartitionTransformation(self.get_type(), user_location(), self._transformation, PartitionerSpec("hash", selector))
+        return KeyedStream(self._environment, partitioned, declared, self)
+
+    def shuffle(self) -> DataStream:
+        """Send each record to a subtask chosen at random."""
+        return self._partition(PartitionerSpec("shuffle"))
+
+    def rebalance(self) -> DataStream:
+        """Send records to all subtasks in turn; also what connects operators of different parallelism by default."""
+        return self._partition(REBALANCE)
+
+    def rescale(self) -> DataStream:
+        """Send records in turn to a part of the subtasks, so that each sender has its own receivers or the other way round."""
+        return self._partition(PartitionerSpec("rescale"))
+
+    def forward(self) -> DataStream:
+        """Send records to the subtask of the same index; both operators must have the same parallelism."""
+        return self._partition(FORWARD)
+
+    def broadcast(self) -> DataStream:
+        """Send every record to all subtasks."""
+        return self._partition(PartitionerSpec("broadcast"))
+
+    def global_(self) -> DataStream:
+        """Send all records to the first subtask (``global`` in Flink's Java API, which is a keyword in Python)."""
+        return self._partition(PartitionerSpec("global"))
+
+    def partition_custom(
+        self, partitioner: Callable[[Any, int], int] | Partitioner, key_selector: Callable[[Any], Any] | KeySelector
+    ) -> DataStream:
+        """Send each record where ``partitioner`` says.
+
+        Args:
+            partitioner: Gets a key and the number of subtasks, returns the index of one.
+            key_selector: Returns the key of a record.
+        """
+        require_function(partitioner, Partitioner, "partition_custom()", arguments=2)
+        require_function(key_selector, KeySelector, "partition_custom()")
+        return self._partition(PartitionerSpec("custom", (partitioner, key_selector)))
+
+    def _partition(self, partitioner: PartitionerSpec) -> DataStream:
+        return self._virtual(PartitionTransformation(self.get_type(), user_location(), self._transformation, partitioner))
+
+    # Side outputs and windows.
+
+    def get_side_output(self, output_tag: OutputTag) -> DataStream:
+        """Return what the operator behind this stream puts out under a tag; a tag may be read several times."""
+        require_instance(output_tag, OutputTag, "the argument of get_side_output()", "give an OutputTag('name', type)")
+        operator = self._operator("get_side_output()")
+        if (
+            isinstance(operator.inputs[0] if operator.inputs else None, SideOutputTransformation)
+            and operator.node.operator.kind == "convert"
+        ):
+            raise program_error("a side output has no side outputs itself", "call get_side_output() on the stream that process() returned")
+        known = operator.side_types.setdefault(output_tag.tag_id, output_tag.type_info)
+        if known != output_tag.type_info:
+            raise program_error(
+                f"the side output {output_tag.tag_id!r} is read as {output_tag.type_info} and as {known}",
+                "use the same OutputTag everywhere",
+            )
+        side = SideOutputTransformation(output_tag.type_info, user_location(), operator, output_tag.tag_id)
+        return DataStream(self._environment, side)._one_input("Map", "convert", {}, output_tag.type_info)
+
+    def window_all(self, window_assigner: WindowAssigner[Any, Any]) -> AllWindowedStream:
+        """Return the stream cut into windows without a key; the window operator has parallelism 1."""
+        from wiesel.datastream.windowed_stream import AllWindowedStream
+
+        return AllWindowedStream(self, window_assigner)
+
+    # Sinks.
+
+    def print(self, sink_identifier: str | None = None) -> DataStreamSink:
+        """Write the records to the standard output of the process that runs the program, as text, one per line.
+
+        Args:
+            sink_identifier: Put before each line, as ``identifier:3> text`` (without the subtask's number at parallelism 1).
+        """
+        from wiesel.connectors.print_sink import PrintSink
+
+        if sink_identifier is not None:
+            require_instance(sink_identifier, str, "the sink identifier", "give a text")
+        sink = PrintSink(self.get_type(), sink_identifier or "")
+        return self._add_sink(sink, "Print to Std. Out", "Sink: {}")
+
+    def sink_to(self, sink: Sink) -> DataStreamSink:
+        """Write the records to a sink."""
+        require_built(sink, Sink, "sink_to()")
+        return self._add_sink(sink, "Sink", "{}: Writer")
+
+    def add_sink(self, sink_func: Sink) -> DataStreamSink:
+        """Write the records to a sink; the older name of :meth:`sink_to`.
+
+        Flink's sink functions are Java objects, which Wiesel does not have; it takes the same sinks as :meth:`sink_to`.
+        """
+        require_built(sink_func, Sink, "add_sink()")
+        return self.sink_to(sink_func)
+
+    def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> CloseableIterator | list[Any]:
+        """Run the job and return the records of this stream.
+
+        With checkpoints on, records are handed out when a checkpoint has made them final, so that a failure repeats none.
+
+        Args:
+            job_execution_name: Name of the job.
+            limit: Return a list of at most so many records and cancel the job; otherwise an iterator over all is returned, which
+                cancels the job when it is closed (use it in a ``with``).
+        """
+        from wiesel.datastream.closeable_iterator import execute_and_collect
+
+        if job_execution_name is not None:
+            require_instance(job_execution_name, str, "the name of a job", "give a text")
+        if limit is not None:
+            require_count(limit, "limit")
+        return execute_and_collect(self, job_execution_name, limit)
+
+    # How streams are made.
+
+    def _one_input(
+        self, name: str, kind: str, payload: dict[str, Any], output_type: TypeInformation, *, declared: bool = True, keyed: bool = False
+    ) -> DataStream:
+        payload["output_type"] = output_type if declared else None
+        return self._add(name, OperatorSpec(kind, payload=payload), output_type, keyed=keyed)
+
+    def _add(self, name: str, spec: OperatorSpec, output_type: TypeInformation, *, keyed: bool = False) -> DataStream:
+        operator = self._environment._add_operator(name, spec, (self._transformation,), output_type, keyed=keyed)
+        return DataStream(self._environment, operator)
+
+    def _add_sink(self, sink: Sink, name: str, pattern: str) -> DataStreamSink:
+        from wiesel.datastream.data_stream_sink import DataStreamSink
+
+        spec = OperatorSpec("sink", payload={"sink": sink, "input_type": self.get_type()})
+        operator = self._environment._add_operator(name, spec, (self._transformation,), self.get_type(), name_pattern=pattern)
+        operator.node.is_sink = True
+        return DataStreamSink(self._environment, operator)
+
+    def _virtual(self, transformation: Transformation) -> DataStream:
+        return DataStream(self._environment, transformation)

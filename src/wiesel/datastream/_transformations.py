@@ -1,0 +1,192 @@
+"""Internal. What a program's calls leave behind, before it becomes a :class:`~wiesel.graph.specs.StreamGraph`.
+
+Only operators become nodes. Partitionings, side outputs and unions say something about the edge from one operator to the next;
+they are resolved when the graph is built, which happens at every ``execute`` for what is then reachable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from wiesel.core.config import Configuration
+from wiesel.core.errors import invariant
+from wiesel.datastream._checks import program_error
+from wiesel.graph.specs import FORWARD, REBALANCE, PartitionerSpec, StreamEdge, StreamGraph, StreamNode
+from wiesel.types.typeinfo import TypeInformation
+
+__all__ = [
+    "GraphSettings",
+    "OperatorTransformation",
+    "PartitionTransformation",
+    "SideOutputTransformation",
+    "Transformation",
+    "UnionTransformation",
+    "build_stream_graph",
+]
+
+
+@dataclass(eq=False)
+class Transformation:
+    """Something that has records of one type.
+
+    Attributes:
+        output_type: The declared type of the records; pickled objects if none was declared.
+        location: ``file:line`` in the user's program.
+    """
+
+    output_type: TypeInformation
+    location: str
+
+
+@dataclass(eq=False)
+class OperatorTransformation(Transformation):
+    """An operator.
+
+    Attributes:
+        node: The node it will be; copied into each graph, so what is set here later does not change graphs already built.
+        inputs: What it reads, one per logical input.
+        name_pattern: How the name shows in graphs, e.g. ``Source: {}``.
+        non_parallel: Whether its parallelism is 1 for good.
+        side_types: Types of the side outputs that were read, by tag id.
+    """
+
+    node: StreamNode
+    inputs: tuple[Transformation, ...] = ()
+    name_pattern: str = "{}"
+    non_parallel: bool = False
+    side_types: dict[str, TypeInformation] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class PartitionTransformation(Transformation):
+    """The same records, shared out in a certain way to whoever reads them."""
+
+    input: Transformation
+    partitioner: PartitionerSpec
+
+
+@dataclass(eq=False)
+class SideOutputTransformation(Transformation):
+    """What an operator puts out under a tag."""
+
+    input: OperatorTransformation
+    tag_id: str
+
+
+@dataclass(eq=False)
+class UnionTransformation(Transformation):
+    """The records of all inputs."""
+
+    inputs: tuple[Transformation, ...]
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """What the environment adds to the operators of a graph. ``runtime_mode`` may be ``AUTOMATIC``."""
+
+    job_name: str
+    parallelism: int
+    max_parallelism: int | None
+    chaining_enabled: bool
+    buffer_timeout_ms: int
+    runtime_mode: str
+    config: Configuration
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """Where an edge comes from and what the virtual transformations on the way say about it."""
+
+    operator: OperatorTransformation
+    partitioner: PartitionerSpec | None = None
+    side_tag: str | None = None
+    location: str = ""
+
+
+def _origins(transformation: Transformation) -> list[_Origin]:
+    """Return the operators behind a transformation. The partitioning next to the reader wins, as in Flink."""
+    match transformation:
+        case OperatorTransformation():
+            return [_Origin(transformation)]
+        case SideOutputTransformation(input=operator, tag_id=tag_id):
+            return [_Origin(operator, side_tag=tag_id)]
+        case PartitionTransformation(input=behind, partitioner=partitioner, location=location):
+            return [replace(origin, partitioner=partitioner, location=location) for origin in _origins(behind)]
+        case UnionTransformation(inputs=inputs):
+            return [origin for behind in inputs for origin in _origins(behind)]
+    invariant(False, f"unknown transformation {transformation!r}")
+    return []
+
+
+def _reachable(sinks: Iterable[OperatorTransformation]) -> list[OperatorTransformation]:
+    """Return these operators and all before them, in the order of the calls that made them."""
+    found: dict[int, OperatorTransformation] = {}
+    waiting = list(sinks)
+    while waiting:
+        operator = waiting.pop()
+        if operator.node.id in found:
+            continue
+        found[operator.node.id] = operator
+        waiting.extend(origin.operator for behind in operator.inputs for origin in _origins(behind))
+    return [found[node_id] for node_id in sorted(found)]
+
+
+def build_stream_graph(operators: Sequence[OperatorTransformation], settings: GraphSettings) -> StreamGraph:
+    """Build the graph of these operators and all that they read.
+
+    Raises:
+        ProgramError: If a forward connection joins different parallelisms, or BATCH mode meets an unbounded source.
+    """
+    reachable = _reachable(operators)
+    mode = _runtime_mode(reachable, settings.runtime_mode)
+    graph = StreamGraph(
+        job_name=settings.job_name,
+        default_parallelism=settings.parallelism,
+        default_max_parallelism=settings.max_parallelism,
+        chaining_enabled=settings.chaining_enabled,
+        buffer_timeout_ms=settings.buffer_timeout_ms,
+        runtime_mode=mode,
+        config=settings.config.to_dict(),
+    )
+    for operator in reachable:
+        graph.nodes[operator.node.id] = _finished_node(operator, mode)
+        for index, behind in enumerate(operator.inputs):
+            graph.edges.extend(_edge(origin, operator, index) for origin in _origins(behind))
+    return graph
+
+
+def _runtime_mode(operators: Iterable[OperatorTransformation], mode: str) -> str:
+    unbounded = [o for o in operators if o.node.is_source and not o.node.bounded]
+    if mode == "AUTOMATIC":
+        return "STREAMING" if unbounded else "BATCH"
+    if mode == "BATCH" and unbounded:
+        raise program_error(
+            f"the job runs in BATCH mode but its source {unbounded[0].node.name!r} never ends",
+            "use a bounded source, or RuntimeExecutionMode.STREAMING",
+            location=unbounded[0].location,
+        )
+    return mode
+
+
+def _finished_node(operator: OperatorTransformation, mode: str) -> StreamNode:
+    node = operator.node
+    spec = node.operator
+    if spec.kind == "keyed_reduce":
+        # In BATCH mode all records of a key come before the result: only the last value is one.
+        spec = replace(spec, params={**spec.params, "final_only": mode == "BATCH"})
+    return replace(node, name=operator.name_pattern.format(node.name), operator=spec)
+
+
+def _edge(origin: _Origin, target: OperatorTransformation, input_index: int) -> StreamEdge:
+    source = origin.operator
+    same = source.node.parallelism == target.node.parallelism
+    partitioner = origin.partitioner or (FORWARD if same else REBALANCE)
+    if partitioner.kind == "forward" and not same:
+        raise program_error(
+            f"forward() cannot connect {source.node.name!r} with parallelism {source.node.parallelism} to "
+            f"{target.node.name!r} with parallelism {target.node.parallelism}",
+            "give both the same parallelism, or use rebalance(), rescale(), shuffle(), broadcast() or global_()",
+            location=origin.location,
+        )
+    return StreamEdge(source.node.id, target.node.id, partitioner, input_index, origin.side_tag)

@@ -1,0 +1,14 @@
+"""Checkpointing modes."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["CheckpointingMode"]
+
+
+class CheckpointingMode(Enum):
+    """What state sees of each record after a failure: its effect exactly once, or at least once (with less waiting)."""
+
+    EXACTLY_ONCE = 0
+    AT_LEAST_ONCE = 1

@@ -1,0 +1,29 @@
+"""Sources and sinks: the names of ``pyflink.datastream.connectors``."""
+
+from wiesel.datastream._lazy import lazy_names
+from wiesel.datastream.connectors.base import DeliveryGuarantee, Sink, Source
+
+__all__ = ["DeliveryGuarantee", "Sink", "Source"]
+
+_FILES = (
+    "BulkFormat",
+    "FileCompactStrategy",
+    "FileCompactor",
+    "FileEnumeratorProvider",
+    "FileSink",
+    "FileSource",
+    "FileSplitAssignerProvider",
+    "OutputFileConfig",
+    "RollingPolicy",
+    "StreamFormat",
+)
+
+# PyFlink has these names here too; each loads its connector when it is used.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "NumberSequenceSource": "wiesel.datastream.connectors.number_seq",
+        "DataGeneratorSource": "wiesel.datastream.connectors.datagen",
+        **dict.fromkeys(_FILES, "wiesel.datastream.connectors.file_system"),
+    },
+)

@@ -1,0 +1,8 @@
+"""Generated records."""
+
+from wiesel.datastream._lazy import lazy_names
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    dict.fromkeys(("DataGeneratorSource", "GeneratorFunction", "RateLimiter", "RateLimiterStrategy"), "wiesel.connectors.datagen"),
+)

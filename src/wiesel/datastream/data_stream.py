@@ -1,0 +1,18 @@
+"""Streams: the names of ``pyflink.datastream.data_stream``."""
+
+from wiesel.datastream._stream import DataStream
+from wiesel.datastream.closeable_iterator import CloseableIterator
+from wiesel.datastream.connected_streams import ConnectedStreams
+from wiesel.datastream.data_stream_sink import DataStreamSink
+from wiesel.datastream.keyed_stream import KeyedStream
+from wiesel.datastream.windowed_stream import AllWindowedStream, WindowedStream
+
+__all__ = [
+    "AllWindowedStream",
+    "CloseableIterator",
+    "ConnectedStreams",
+    "DataStream",
+    "DataStreamSink",
+    "KeyedStream",
+    "WindowedStream",
+]

@@ -1,0 +1,21 @@
+"""The end of a stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wiesel.datastream._operator_settings import OperatorSettings
+from wiesel.datastream._transformations import OperatorTransformation
+
+if TYPE_CHECKING:
+    from wiesel.datastream.stream_execution_environment import StreamExecutionEnvironment
+
+__all__ = ["DataStreamSink"]
+
+
+class DataStreamSink(OperatorSettings):
+    """A sink that was put on a stream; its name, uid, parallelism and so on can be set."""
+
+    def __init__(self, environment: StreamExecutionEnvironment, transformation: OperatorTransformation) -> None:
+        self._environment = environment
+        self._transformation = transformation

@@ -1,0 +1,19 @@
+"""Runtime modes."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["RuntimeExecutionMode"]
+
+
+class RuntimeExecutionMode(Enum):
+    """How a job runs.
+
+    STREAMING: all operators at once, results as records come. BATCH: stage after stage, bounded inputs and final results only.
+    AUTOMATIC: BATCH if all sources are bounded, else STREAMING.
+    """
+
+    STREAMING = 0
+    BATCH = 1
+    AUTOMATIC = 2

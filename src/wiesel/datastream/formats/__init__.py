@@ -1,0 +1,1 @@
+"""Formats of records and files: the modules of ``pyflink.datastream.formats``."""

@@ -1,0 +1,14 @@
+"""Avro: the names of ``pyflink.datastream.formats.avro``."""
+
+from wiesel.datastream._lazy import lazy_names
+
+_NAMES = (
+    "AvroBulkWriters",
+    "AvroInputFormat",
+    "AvroRowDeserializationSchema",
+    "AvroRowSerializationSchema",
+    "AvroSchema",
+    "GenericRecordAvroTypeInfo",
+)
+
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_NAMES, "wiesel.formats.avro"))

@@ -1,0 +1,7 @@
+"""CSV: the names of ``pyflink.datastream.formats.csv``."""
+
+from wiesel.datastream._lazy import lazy_names
+
+_NAMES = ("CsvBulkWriters", "CsvReaderFormat", "CsvRowDeserializationSchema", "CsvRowSerializationSchema", "CsvSchema", "CsvSchemaBuilder")
+
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_NAMES, "wiesel.formats.csv"))

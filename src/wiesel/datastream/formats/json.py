@@ -1,0 +1,7 @@
+"""JSON lines: the names of ``pyflink.datastream.formats.json``."""
+
+from wiesel.datastream._lazy import lazy_names
+
+_NAMES = ("JsonBulkWriters", "JsonLinesEncoder", "JsonLinesFormat", "JsonRowDeserializationSchema", "JsonRowSerializationSchema")
+
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_NAMES, "wiesel.formats.json"))

@@ -1,0 +1,7 @@
+"""ORC: the names of ``pyflink.datastream.formats.orc``."""
+
+from wiesel.datastream._lazy import lazy_names
+
+_NAMES = ("OrcBulkWriters",)
+
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_NAMES, "wiesel.formats.orc"))

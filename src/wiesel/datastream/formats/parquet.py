@@ -1,0 +1,7 @@
+"""Parquet: the names of ``pyflink.datastream.formats.parquet``."""
+
+from wiesel.datastream._lazy import lazy_names
+
+_NAMES = ("AvroParquetReaders", "AvroParquetWriters", "ParquetBulkWriters", "ParquetColumnarRowInputFormat")
+
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_NAMES, "wiesel.formats.parquet"))

@@ -1,0 +1,88 @@
+"""The functions that programs write: the names of ``pyflink.datastream.functions``."""
+
+from __future__ import annotations
+
+from wiesel.datastream._checks import program_error
+from wiesel.spi.functions import (
+    AggregateFunction,
+    AllWindowFunction,
+    BaseBroadcastProcessFunction,
+    BroadcastProcessFunction,
+    CoFlatMapFunction,
+    CoMapFunction,
+    CoProcessFunction,
+    FilterFunction,
+    FlatMapFunction,
+    Function,
+    KeyedBroadcastProcessFunction,
+    KeyedCoProcessFunction,
+    KeyedProcessFunction,
+    KeyedStateStore,
+    KeySelector,
+    MapFunction,
+    NullByteKeySelector,
+    Partitioner,
+    PassThroughAllWindowFunction,
+    PassThroughWindowFunction,
+    ProcessAllWindowFunction,
+    ProcessFunction,
+    ProcessWindowFunction,
+    ReduceFunction,
+    RuntimeContext,
+    WindowFunction,
+)
+from wiesel.spi.timers import TimerService
+
+__all__ = [
+    "AggregateFunction",
+    "AllWindowFunction",
+    "BaseBroadcastProcessFunction",
+    "BroadcastProcessFunction",
+    "CoFlatMapFunction",
+    "CoMapFunction",
+    "CoProcessFunction",
+    "FilterFunction",
+    "FlatMapFunction",
+    "Function",
+    "KeySelector",
+    "KeyedBroadcastProcessFunction",
+    "KeyedCoProcessFunction",
+    "KeyedProcessFunction",
+    "KeyedStateStore",
+    "MapFunction",
+    "NullByteKeySelector",
+    "Partitioner",
+    "PassThroughAllWindowFunction",
+    "PassThroughWindowFunction",
+    "ProcessAllWindowFunction",
+    "ProcessFunction",
+    "ProcessWindowFunction",
+    "ReduceFunction",
+    "RuntimeContext",
+    "SinkFunction",
+    "SourceFunction",
+    "TimerService",
+    "WindowFunction",
+]
+
+
+class SourceFunction(Function):
+    """Flink's older interface of sources: the handle of a Java object, which does not exist here.
+
+    Raises:
+        ProgramError: Always.
+    """
+
+    def __init__(self, source_func: object = None) -> None:
+        raise program_error("SourceFunction wraps a Java object, which does not exist here", "use a Source of wiesel.datastream.connectors")
+
+
+class SinkFunction(Function):
+    """Flink's older interface of sinks: the handle of a Java object, which does not exist here.
+
+    Raises:
+        ProgramError: Always.
+    """
+
+    def __init__(self, sink_func: object = None) -> None:
+        raise program_error("SinkFunction wraps a Java object, which does not exist here", "use a Sink of wiesel.datastream.connectors")

@@ -1,0 +1,409 @@
+"""The environment in which a program builds and starts its job."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from wiesel.common.execution_config import ExecutionConfig
+from wiesel.common.job_client import JobClient
+from wiesel.common.job_execution_result import JobExecutionResult
+from wiesel.common.restart_strategy import RestartStrategyConfiguration
+from wiesel.connectors.collection import CollectionSource
+from wiesel.core import options
+from wiesel.core.config import ConfigOption, Configuration, process_defaults
+from wiesel.core.durations import Duration
+from wiesel.core.errors import ProgramError
+from wiesel.datastream import _execution
+from wiesel.datastream._checks import describe, program_error, require_built, require_count, require_instance, require_type, user_location
+from wiesel.datastream._operator_settings import MAX_PARALLELISM_LIMIT
+from wiesel.datastream._plan import execution_plan_json
+from wiesel.datastream._stream import DataStream
+from wiesel.datastream._transformations import GraphSettings, OperatorTransformation, Transformation, build_stream_graph
+from wiesel.datastream.checkpoint_config import CheckpointConfig
+from wiesel.datastream.checkpointing_mode import CheckpointingMode
+from wiesel.datastream.execution_mode import RuntimeExecutionMode
+from wiesel.datastream.slot_sharing_group import SlotSharingGroup
+from wiesel.datastream.state_backend import EmbeddedLMDBStateBackend, HashMapStateBackend, StateBackend
+from wiesel.graph.specs import OperatorSpec, StreamGraph, StreamNode
+from wiesel.spi.source import Boundedness, Source
+from wiesel.spi.watermark import WatermarkStrategy
+from wiesel.types.typeinfo import TypeInformation
+
+__all__ = ["StreamExecutionEnvironment"]
+
+_DEFAULT_JOB_NAME = "Flink Streaming Job"
+_PARALLELISM_DEFAULT = -1
+
+
+class StreamExecutionEnvironment:
+    """Where a program starts: it makes sources, holds settings and runs what was built.
+
+    A program may run several jobs: each ``execute`` runs the sinks and operators added since the last one, with all that they
+    read from. Settings are options of the environment's configuration; those of the command line (``-D``) come first, then those
+    given to :meth:`get_execution_environment`, then those set by methods.
+
+    Args:
+        configuration: The settings to begin with; changes by methods go into it.
+    """
+
+    def __init__(self, configuration: Configuration | None = None) -> None:
+        self._config = Configuration() if configuration is None else configuration
+        self._execution_config = ExecutionConfig(self._config)
+        self._transformations: list[OperatorTransformation] = []
+        self._last_id = 0
+        self._collects = 0
+        self._slot_sharing_groups: dict[str, SlotSharingGroup] = {}
+        self._default_local_parallelism = os.cpu_count() or 1
+
+    @staticmethod
+    def get_execution_environment(configuration: Configuration | None = None) -> StreamExecutionEnvironment:
+        """Return a new environment.
+
+        Args:
+            configuration: Settings, which win over those of the command line.
+        """
+        if configuration is not None:
+            require_instance(configuration, Configuration, "the configuration", "make one with wiesel.common.Configuration()")
+        settings = Configuration.from_dict(process_defaults())
+        return StreamExecutionEnvironment(settings if configuration is None else settings.merged(configuration))
+
+    # Settings of the job.
+
+    def get_config(self) -> ExecutionConfig:
+        """Return the execution configuration, which reads and writes the same settings."""
+        return self._execution_config
+
+    def configure(self, configuration: Configuration) -> None:
+        """Take over all settings of a configuration."""
+        require_instance(configuration, Configuration, "the configuration", "make one with wiesel.common.Configuration()")
+        merged = self._config.merged(configuration)
+        for key in set(self._config) - set(merged):
+            self._config.remove_config(key)
+        self._config.add_all(configuration)
+
+    def _set(self, option: ConfigOption[Any], value: Any) -> StreamExecutionEnvironment:
+        self._config.set(option, value)
+        return self
+
+    def set_parallelism(self, parallelism: int) -> StreamExecutionEnvironment:
+        """Set the number of subtasks of the operators made from now on; -1 takes the configuration's default again."""
+        if parallelism != _PARALLELISM_DEFAULT:
+            require_count(parallelism, "parallelism")
+        self._execution_config.set_parallelism(parallelism)
+        return self
+
+    def get_parallelism(self) -> int:
+        """Return the number of subtasks of operators that have none of their own."""
+        return self._config.get(options.PARALLELISM_DEFAULT)
+
+    def set_max_parallelism(self, max_parallelism: int) -> StreamExecutionEnvironment:
+        """Set the number of key groups (1 to 32768): the largest parallelism that keyed state can be rescaled to."""
+        return self._set(options.MAX_PARALLELISM, require_count(max_parallelism, "max parallelism", maximum=MAX_PARALLELISM_LIMIT))
+
+    def get_max_parallelism(self) -> int:
+        """Return the number of key groups; -1 if it follows from the parallelism."""
+        return self._config.get(options.MAX_PARALLELISM)
+
+    def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> StreamExecutionEnvironment:
+        """Set whether the job runs as a stream or stage after stage."""
+        require_instance(execution_mode, RuntimeExecutionMode, "the runtime mode", "e.g. RuntimeExecutionMode.STREAMING")
+        return self._set(options.RUNTIME_MODE, execution_mode.name)
+
+    def set_buffer_timeout(self, timeout_millis: int) -> StreamExecutionEnvironment:
+        """Set how long records wait in a buffer that is not full, in ms; 0 sends each at once, -1 only full buffers."""
+        require_count(timeout_millis, "the buffer timeout", minimum=-1)
+        self._set(options.BUFFER_TIMEOUT_ENABLED, timeout_millis >= 0)
+        return self if timeout_millis < 0 else self._set(options.BUFFER_TIMEOUT, Duration.of_millis(timeout_millis))
+
+    def get_buffer_timeout(self) -> int:
+        """Return how long records wait in a buffer that is not full, in ms; -1 for ever."""
+        return int(self._config.get(options.BUFFER_TIMEOUT).to_millis()) if self._config.get(options.BUFFER_TIMEOUT_ENABLED) else -1
+
+    def disable_operator_chaining(self) -> StreamExecutionEnvironment:
+        """Run every operator in a task of its own; for debugging."""
+        return self._set(options.OPERATOR_CHAINING, False)
+
+    def is_chaining_enabled(self) -> bool:
+        """Return whether operators are put into one task where they can be."""
+        return self._config.get(options.OPERATOR_CHAINING) and self._config.get(options.PYTHON_OPERATOR_CHAINING)
+
+    def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
+        """Return True: the smallest max parallelism of a chain holds for all of it."""
+        return True
+
+    def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> StreamExecutionEnvironment:
+        """Make a slot sharing group known with its resources, so that operators can name it."""
+        require_instance(slot_sharing_group, SlotSharingGroup, "the slot sharing group", "make one with SlotSharingGroup.builder(name)")
+        self._slot_sharing_groups[slot_sharing_group.get_name()] = slot_sharing_group
+        return self
+
+    def get_default_local_parallelism(self) -> int:
+        """Return the number of cores, or what was set; for information."""
+        return self._default_local_parallelism
+
+    def set_default_local_parallelism(self, parallelism: int) -> None:
+        """Accept a default for local clusters; the parallelism is that of ``set_parallelism`` or ``parallelism.default``."""
+        self._default_local_parallelism = require_count(parallelism, "parallelism")
+
+    # Checkpoints and state.
+
+    def get_checkpoint_config(self) -> CheckpointConfig:
+        """Return the checkpoint settings."""
+        return CheckpointConfig(self._config)
+
+    def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None) -> StreamExecutionEnvironment:
+        """Take a checkpoint every ``interval`` ms (10 or more), EXACTLY_ONCE unless another mode is given or set."""
+        checkpoints = self.get_checkpoint_config().set_checkpoint_interval(interval)
+        if mode is not None:
+            checkpoints.set_checkpointing_mode(mode)
+        return self
+
+    def get_checkpoint_interval(self) -> int:
+        """Return the interval of checkpoints in ms; -1 if there are none."""
+        return self.get_checkpoint_config().get_checkpoint_interval()
+
+    def get_checkpointing_mode(self) -> CheckpointingMode:
+        """Return the checkpointing mode."""
+        return self.get_checkpoint_config().get_checkpointing_mode()
+
+    def get_checkpointing_consistency_mode(self) -> CheckpointingMode:
+        """Return the checkpointing mode."""
+        return self.get_checkpointing_mode()
+
+    def is_unaligned_checkpoints_enabled(self) -> bool:
+        """Return whether barriers overtake records."""
+        return self.get_checkpoint_config().is_unaligned_checkpoints_enabled()
+
+    def is_force_unaligned_checkpoints(self) -> bool:
+        """Return whether unaligned checkpoints are used also where they are otherwise avoided."""
+        return self.get_checkpoint_config().is_force_unaligned_checkpoints()
+
+    def set_state_backend(self, state_backend: StateBackend) -> StreamExecutionEnvironment:
+        """Set where keyed state is kept while the job runs; ``state.backend.type`` says the same."""
+        require_instance(state_backend, StateBackend, "the state backend", "e.g. HashMapStateBackend()")
+        return self._set(options.STATE_BACKEND, state_backend.option_value)
+
+    def get_state_backend(self) -> StateBackend:
+        """Return where keyed state is kept while the job runs."""
+        return HashMapStateBackend() if self._config.get(options.STATE_BACKEND) == "hashmap" else EmbeddedLMDBStateBackend()
+
+    def enable_changelog_state_backend(self, enabled: bool) -> StreamExecutionEnvironment:
+        """Accept the setting; checkpoints hold changes only in any case."""
+        self._config.set("state.changelog.enabled", bool(enabled))
+        return self
+
+    def is_changelog_state_backend_enabled(self) -> bool | None:
+        """Return what was set, None if nothing was."""
+        key = "state.changelog.enabled"
+        return self._config.get_boolean(key, False) if self._config.contains_key(key) else None
+
+    def set_default_savepoint_directory(self, directory: str) -> StreamExecutionEnvironment:
+        """Set the directory of savepoints for which none is given."""
+        require_instance(directory, str, "the savepoint directory", "give a path or URL")
+        return self._set(options.SAVEPOINT_DIR, directory)
+
+    def get_default_savepoint_directory(self) -> str | None:
+        """Return the directory of savepoints for which none is given."""
+        return self._config.get(options.SAVEPOINT_DIR)
+
+    def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> None:
+        """Set what happens after a failure; the options ``restart-strategy.*`` say the same."""
+        require_instance(restart_strategy_configuration, RestartStrategyConfiguration, "the restart strategy", "use RestartStrategies")
+        self.configure(Configuration.from_dict(restart_strategy_configuration.to_settings()))
+
+    # What the workers need besides the program.
+
+    def add_python_file(self, file_path: str) -> None:
+        """Bring a module, package directory or archive to the workers and put it on their import path."""
+        known = self._config.get(options.PYTHON_FILES)
+        self._set(options.PYTHON_FILES, f"{file_path},{known}" if known else file_path)
+
+    def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
+        """Set a requirements.txt for the workers, and a directory that holds the packages."""
+        cache = "" if requirements_cache_dir is None else f"#{requirements_cache_dir}"
+        self._set(options.PYTHON_REQUIREMENTS, requirements_file_path + cache)
+
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
+        """Bring an archive to the workers, unpacked in their working directory under ``target_dir``."""
+        archive = archive_path if target_dir is None else f"{archive_path}#{target_dir}"
+        known = self._config.get(options.PYTHON_ARCHIVES)
+        self._set(options.PYTHON_ARCHIVES, f"{known},{archive}" if known else archive)
+
+    def set_python_executable(self, python_exec: str) -> None:
+        """Set the interpreter of the workers."""
+        self._set(options.PYTHON_EXECUTABLE, python_exec)
+
+    def add_jars(self, *jars_path: str) -> None:
+        """Accept jars; Wiesel's connectors are Python packages and need none."""
+        self._append_to_list("pipeline.jars", *jars_path)
+
+    def add_classpaths(self, *classpaths: str) -> None:
+        """Accept class paths; Wiesel's connectors are Python packages and need none."""
+        self._append_to_list("pipeline.classpaths", *classpaths)
+
+    def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
+        """Bring a file to every worker, where functions find it by name."""
+        self._append_to_list(options.CACHED_FILES.key, f"name:{name},path:{file_path},executable:{str(executable).lower()}")
+
+    def _append_to_list(self, key: str, *values: str) -> None:
+        known = self._config.get_string(key, "")
+        self._config.set(key, ";".join([*([known] if known else []), *values]))
+
+    # Sources.
+
+    def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStream:
+        """Return a stream of the elements of a collection, which travel with the program.
+
+        Args:
+            collection: The elements.
+            type_info: Their type; the elements are checked against it now.
+
+        Raises:
+            TypeMismatchError: If an element does not have the declared type.
+            SerializationError: If an element cannot be pickled.
+        """
+        if isinstance(collection, (str, bytes)) or not isinstance(collection, Iterable):
+            raise program_error(f"from_collection() needs a list, got {describe(collection)}", "write from_collection([...])")
+        declared = require_type(type_info, "from_collection()")
+        try:
+            source = CollectionSource(list(collection), None if type_info is None else declared)
+        except ProgramError as error:
+            where = user_location()
+            raise type(error)(f"{error.message} (at {where})", hint=error.hint, **error.details) from error
+        stream = self._add_source(source, WatermarkStrategy.no_watermarks(), "Collection Source", declared)
+        return stream.force_non_parallel()
+
+    def from_source(
+        self, source: Source[Any], watermark_strategy: WatermarkStrategy, source_name: str, type_info: TypeInformation | None = None
+    ) -> DataStream:
+        """Return the stream that a source reads.
+
+        Args:
+            source: A source of :mod:`wiesel.datastream.connectors` or your own.
+            watermark_strategy: Gives timestamps and watermarks, per split.
+            source_name: Shown in plans, logs and metrics.
+            type_info: The type of the records; what the source says if it is None.
+        """
+        require_built(source, Source, "from_source()")
+        require_instance(watermark_strategy, WatermarkStrategy, "the watermark strategy", "e.g. WatermarkStrategy.no_watermarks()")
+        require_instance(source_name, str, "the name of a source", "give a text")
+        return self._add_source(source, watermark_strategy, source_name, require_type(type_info or source.produced_type, "from_source()"))
+
+    def add_source(
+        self, source_func: Source[Any], source_name: str = "Custom Source", type_info: TypeInformation | None = None
+    ) -> DataStream:
+        """Return the stream that a source reads; the older name of :meth:`from_source`, without watermarks.
+
+        Flink's source functions are Java objects, which Wiesel does not have; it takes the same sources as :meth:`from_source`.
+        """
+        require_built(source_func, Source, "add_source()")
+        return self.from_source(source_func, WatermarkStrategy.no_watermarks(), source_name, type_info)
+
+    def create_input(self, input_format: Source[Any], type_info: TypeInformation | None = None) -> DataStream:
+        """Return the stream that a source reads.
+
+        Flink's input formats are Java objects, which Wiesel does not have; it takes the same sources as :meth:`from_source`.
+        """
+        require_built(input_format, Source, "create_input()")
+        return self.from_source(input_format, WatermarkStrategy.no_watermarks(), "Custom File Source", type_info)
+
+    # Running.
+
+    def execute(self, job_name: str | None = None) -> JobExecutionResult:
+        """Run the job and wait until it ends. Ctrl-C cancels it.
+
+        Args:
+            job_name: The name of the job; ``pipeline.name`` if it is None.
+
+        Raises:
+            JobExecutionError: If the job failed.
+            ProgramError: If nothing was built, or what was built cannot run.
+        """
+        return _execution.wait(self._start(job_name))
+
+    def execute_async(self, job_name: str | None = _DEFAULT_JOB_NAME) -> JobClient:
+        """Start the job and return its handle at once."""
+        return self._start(job_name)
+
+    def _start(self, job_name: str | None) -> JobClient:
+        graph = self._generate_stream_graph(clear_transformations=True, job_name=job_name)
+        return _execution.start(graph, Configuration(self._config))
+
+    def get_execution_plan(self) -> str:
+        """Return the plan of the job as JSON, in Flink's form."""
+        return execution_plan_json(self._generate_stream_graph())
+
+    def close(self) -> None:
+        """Forget what was built and not run."""
+        self._transformations.clear()
+
+    # Building.
+
+    def _generate_stream_graph(self, clear_transformations: bool = False, job_name: str | None = None) -> StreamGraph:
+        if not self._transformations:
+            raise program_error(
+                "no operators were added since the last execute(), so there is nothing to run", "add a sink, e.g. stream.print()"
+            )
+        max_parallelism = self.get_max_parallelism()
+        settings = GraphSettings(
+            job_name=job_name or self._config.get(options.PIPELINE_NAME) or _DEFAULT_JOB_NAME,
+            parallelism=self.get_parallelism(),
+            max_parallelism=max_parallelism if max_parallelism > 0 else None,
+            chaining_enabled=self.is_chaining_enabled(),
+            buffer_timeout_ms=self.get_buffer_timeout(),
+            runtime_mode=self._config.get(options.RUNTIME_MODE),
+            config=self._config,
+        )
+        graph = build_stream_graph(self._transformations, settings)
+        if clear_transformations:
+            self._transformations.clear()
+        return graph
+
+    def _add_source(self, source: Source[Any], strategy: WatermarkStrategy, name: str, output_type: TypeInformation) -> DataStream:
+        payload = {"source": source, "watermark_strategy": copy.copy(strategy), "output_type": output_type}
+        operator = self._new_operator(name, OperatorSpec("source", payload=payload), (), output_type, "Source: {}")
+        operator.node.is_source = True
+        operator.node.bounded = source.boundedness is Boundedness.BOUNDED
+        return DataStream(self, operator)
+
+    def _add_operator(
+        self,
+        name: str,
+        spec: OperatorSpec,
+        inputs: tuple[Transformation, ...],
+        output_type: TypeInformation,
+        *,
+        keyed: bool = False,
+        name_pattern: str = "{}",
+    ) -> OperatorTransformation:
+        """Add an operator; it runs with the next ``execute``, even if nothing reads it. Sources run only if something reads them."""
+        operator = self._new_operator(name, spec, inputs, output_type, name_pattern)
+        operator.node.keyed = keyed
+        self._transformations.append(operator)
+        return operator
+
+    def _new_operator(
+        self, name: str, spec: OperatorSpec, inputs: tuple[Transformation, ...], output_type: TypeInformation, name_pattern: str
+    ) -> OperatorTransformation:
+        self._last_id += 1
+        location = user_location()
+        node = StreamNode(
+            self._last_id,
+            name,
+            spec,
+            parallelism=self.get_parallelism(),
+            inputs=len(inputs),
+            output_type=output_type,
+            user_location=location,
+        )
+        return OperatorTransformation(output_type, location, node, inputs, name_pattern)
+
+    def _new_collect_number(self) -> int:
+        self._collects += 1
+        return self._collects
+
+    def _is_batch(self) -> bool:
+        return self._config.get(options.RUNTIME_MODE) != "STREAMING" and self._generate_stream_graph().runtime_mode == "BATCH"

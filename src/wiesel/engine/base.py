@@ -1,0 +1,102 @@
+"""Internal. What both engines share at their edge: how a facade finds one, and the settings of a job as plain values."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from wiesel.checkpoint.coordinator import CheckpointSettings
+from wiesel.common.job_client import JobClient
+from wiesel.core import options as opt
+from wiesel.core.config import ConfigOption, Configuration
+from wiesel.core.durations import to_millis
+from wiesel.core.errors import ConfigurationError
+from wiesel.graph.specs import StreamGraph
+
+_ENGINES = {"spark": "wiesel.engine.spark.executor:SparkExecutor", "local": "wiesel.engine.local.executor:LocalExecutor"}
+
+
+class Executor(Protocol):
+    """Starts jobs."""
+
+    def execute(self, graph: StreamGraph, config: Configuration) -> JobClient:
+        """Start the job and return at once.
+
+        Raises:
+            ProgramError: the graph cannot be planned.
+            ResourceError: something that the job needs is missing.
+        """
+        ...
+
+
+def get_executor(config: Configuration) -> Executor:
+    """Return the engine that ``wiesel.engine`` names."""
+    name = str(config.get(opt.ENGINE))
+    target = _ENGINES.get(name)
+    if target is None:
+        raise ConfigurationError(f"there is no engine {name!r}", hint=f"set wiesel.engine to one of {', '.join(sorted(_ENGINES))}")
+    module, _, cls = target.partition(":")
+    executor: Executor = getattr(importlib.import_module(module), cls)()
+    return executor
+
+
+def duration_ms(config: Configuration, option: ConfigOption[Any]) -> int:
+    """Return a duration option in ms."""
+    return to_millis(config.get(option))
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """The options of a job that the engines act on, resolved once."""
+
+    checkpoints: CheckpointSettings
+    checkpoint_dir: str | None
+    restore_path: str | None
+    claim_mode: str
+    allow_non_restored: bool
+    retain_on_cancellation: bool
+    heartbeat_interval_ms: int
+    heartbeat_timeout_ms: int
+    task: dict[str, Any]
+
+
+def job_settings(config: Configuration) -> JobSettings:
+    """Resolve the options of a job."""
+    interval = config.get(opt.CHECKPOINT_INTERVAL)
+    # Flink: an interval that is not set, or not positive, means no periodic checkpoints.
+    interval_ms = None if interval is None or to_millis(interval) <= 0 else to_millis(interval)
+    retention = str(config.get(opt.CHECKPOINT_RETENTION))
+    return JobSettings(
+        checkpoints=CheckpointSettings(
+            interval_ms=interval_ms,
+            timeout_ms=duration_ms(config, opt.CHECKPOINT_TIMEOUT),
+            min_pause_ms=duration_ms(config, opt.CHECKPOINT_MIN_PAUSE),
+            tolerable_failures=config.get(opt.CHECKPOINT_TOLERABLE_FAILURES),
+            num_retained=config.get(opt.CHECKPOINT_NUM_RETAINED),
+        ),
+        checkpoint_dir=config.get(opt.CHECKPOINT_DIR),
+        restore_path=config.get(opt.RECOVERY_PATH),
+        claim_mode=str(config.get(opt.RECOVERY_CLAIM_MODE)),
+        allow_non_restored=config.get(opt.RECOVERY_IGNORE_UNCLAIMED),
+        retain_on_cancellation=retention == "RETAIN_ON_CANCELLATION",
+        heartbeat_interval_ms=duration_ms(config, opt.HEARTBEAT_INTERVAL),
+        heartbeat_timeout_ms=duration_ms(config, opt.HEARTBEAT_TIMEOUT),
+        task=_task_config(config),
+    )
+
+
+def _task_config(config: Configuration) -> dict[str, Any]:
+    """Return what tasks read of the configuration, in plain values: durations in ms, sizes in bytes."""
+    return {
+        "execution.runtime-mode": str(config.get(opt.RUNTIME_MODE)),
+        "pipeline.object-reuse": bool(config.get(opt.OBJECT_REUSE)),
+        "pipeline.auto-watermark-interval": duration_ms(config, opt.AUTO_WATERMARK_INTERVAL),
+        "pipeline.global-job-parameters": config.get(opt.GLOBAL_JOB_PARAMETERS) or {},
+        "execution.checkpointing.mode": str(config.get(opt.CHECKPOINT_MODE)),
+        "state.backend.type": str(config.get(opt.STATE_BACKEND)),
+        "wiesel.user-error-policy": str(config.get(opt.USER_ERROR_POLICY)),
+        "wiesel.exchange.row-size": int(config.get(opt.EXCHANGE_ROW_SIZE)),
+        "heartbeat.interval": duration_ms(config, opt.HEARTBEAT_INTERVAL),
+        **{k: v for k, v in config.to_dict().items() if k.startswith(("state.backend.", "user."))},
+    }

@@ -1,0 +1,65 @@
+"""Internal. User code travels by value: the program itself, and the modules beside it, need not be installed on the workers.
+
+Records may be instances of the program's own classes. So that they can be pickled by reference, as fast as any other, all classes of the
+program are sent to every worker and installed there under their module's name.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+
+import cloudpickle
+
+_log = logging.getLogger("wiesel.code")
+_WIESEL = str(Path(__file__).resolve().parents[1])
+_INSTALLED = tuple(str(Path(sysconfig.get_path(k)).resolve()) for k in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+def beside_the_program(module: ModuleType) -> bool:
+    """Return whether a module belongs to the program: it has a file, and that is neither installed nor Wiesel's."""
+    file = getattr(module, "__file__", None)
+    if not file or module.__name__ == "__main__":
+        return False
+    path = str(Path(file).resolve())
+    return path.endswith(".py") and not path.startswith((*_INSTALLED, _WIESEL)) and "site-packages" not in path
+
+
+def ship_program_modules() -> None:
+    """From now on cloudpickle ships the program's own modules by value; called before each start, as programs import more."""
+    known = cloudpickle.list_registry_pickle_by_value()
+    # A copy of a dict is made in one step; a list of its items is not, and other threads import modules meanwhile.
+    for name, module in sys.modules.copy().items():
+        if name not in known and beside_the_program(module):
+            cloudpickle.register_pickle_by_value(module)
+
+
+def program_classes() -> bytes:
+    """Return the classes of the program and of the modules beside it, for ``install_program_classes``.
+
+    Those that cannot be pickled are left out: they may well be of no use to the workers.
+    """
+    modules = [m for n, m in sys.modules.copy().items() if n == "__main__" or n in cloudpickle.list_registry_pickle_by_value()]
+    classes: list[bytes] = []
+    for module in modules:
+        for value in vars(module).copy().values():
+            if isinstance(value, type) and value.__module__ == module.__name__:
+                try:
+                    classes.append(cloudpickle.dumps(value, 5))
+                except Exception as error:  # noqa: BLE001 - anything may be wrong with a class that no record uses
+                    _log.debug("class %s is not sent to the workers: %s", value, error)
+    return pickle.dumps(classes, 5)
+
+
+def install_program_classes(pickled: bytes) -> None:
+    """Make the program's classes importable in this worker process under their own names."""
+    for item in pickle.loads(pickled):
+        cls = pickle.loads(item)
+        module = sys.modules.get(cls.__module__)
+        if module is None:
+            module = sys.modules[cls.__module__] = ModuleType(cls.__module__)
+        setattr(module, cls.__name__, cls)

@@ -1,0 +1,220 @@
+"""Internal. From a stage plan and a checkpoint to the descriptors of all tasks of an attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.messages import TaskKey
+from wiesel.checkpoint.snapshot import OperatorRestore, OperatorStateSnapshot
+from wiesel.core.errors import StateMigrationError
+from wiesel.graph.execution_graph import SubtaskId, edge_targets
+from wiesel.graph.job_graph import JobGraph, JobVertex
+from wiesel.graph.stage_plan import Region, StagePlan
+from wiesel.runtime.descriptor import OperatorDescriptor, OutputDescriptor, TaskDescriptor, VertexDescriptor
+from wiesel.runtime.record_writer import ChannelTarget
+from wiesel.state.key_groups import key_group_range
+
+
+def vertex_descriptor(vertex: JobVertex) -> VertexDescriptor:
+    """Return what the subtasks of a vertex share."""
+    return VertexDescriptor(
+        vertex=vertex.index,
+        name=vertex.name,
+        parallelism=vertex.parallelism,
+        max_parallelism=vertex.max_parallelism,
+        operators=tuple(
+            OperatorDescriptor(
+                o.node_id,
+                o.operator_id,
+                o.node.name,
+                o.node.uid,
+                o.node.operator.kind,
+                dict(o.node.operator.params),
+                o.node.operator.payload,
+                o.node.user_location,
+            )
+            for o in vertex.operators
+        ),
+        chain=tuple((e.source, e.target, e.side_tag) for e in vertex.edges),
+    )
+
+
+def _outputs(job: JobGraph, region: Region, subtask: SubtaskId) -> tuple[OutputDescriptor, ...]:
+    source = job.vertices[subtask.vertex]
+    at_level, _ = region.place[subtask]
+    outputs = []
+    for edge in job.out_edges(subtask.vertex):
+        target = job.vertices[edge.target_vertex]
+        targets = []
+        for j in edge_targets(edge, subtask.index, source.parallelism, target.parallelism):
+            level, partition = region.place[SubtaskId(target.index, j)]
+            targets.append(ChannelTarget(level, partition, region.next_hop(at_level, level, partition)))
+        outputs.append(
+            OutputDescriptor(
+                edge.index,
+                edge.source_node,
+                edge.side_tag,
+                edge.partitioner,
+                tuple(targets),
+                edge.buffer_timeout_ms,
+                target.max_parallelism,
+            )
+        )
+    return tuple(outputs)
+
+
+def _inputs(job: JobGraph, subtask: SubtaskId) -> dict[tuple[int, int], int]:
+    target = job.vertices[subtask.vertex]
+    inputs: dict[tuple[int, int], int] = {}
+    for edge in job.in_edges(subtask.vertex):
+        source = job.vertices[edge.source_vertex]
+        for i in range(source.parallelism):
+            if subtask.index in edge_targets(edge, i, source.parallelism, target.parallelism):
+                inputs[(edge.index, i)] = edge.input_index
+    return inputs
+
+
+def task_descriptors(
+    plan: StagePlan,
+    *,
+    attempt: int,
+    job_id: str,
+    config: dict[str, Any],
+    restore: Checkpoint | None,
+    restored_facts: dict[str, Any] | None,
+    restarts: int = 0,
+) -> dict[TaskKey, TaskDescriptor]:
+    """Return the descriptor of every task of an attempt."""
+    job = plan.graph.job
+    shared = [vertex_descriptor(v) for v in job.vertices]
+    given = _by_operator(restore)
+    tasks: dict[TaskKey, TaskDescriptor] = {}
+    for region in plan.regions:
+        for subtask, (level, partition) in region.place.items():
+            vertex = job.vertices[subtask.vertex]
+            tasks[(subtask.vertex, subtask.index)] = TaskDescriptor(
+                vertex=shared[subtask.vertex],
+                subtask=subtask.index,
+                attempt=attempt,
+                job_id=job_id,
+                job_name=job.job_name,
+                level=level,
+                partition=partition,
+                inputs=_inputs(job, subtask),
+                outputs=_outputs(job, region, subtask),
+                config=config,
+                restore=_restore(vertex, subtask.index, given, restored_facts),
+                restored_checkpoint_id=restore.checkpoint_id if restore is not None else 0,
+                restarts=restarts,
+            )
+    return tasks
+
+
+_Given = dict[str, dict[int, OperatorStateSnapshot]]
+
+
+def _by_operator(checkpoint: Checkpoint | None) -> _Given:
+    given: _Given = {}
+    if checkpoint is not None:
+        for (_, subtask), snapshot in checkpoint.tasks.items():
+            for operator_id, state in snapshot.operators.items():
+                given.setdefault(operator_id, {})[subtask] = state
+    return given
+
+
+def _restore(
+    vertex: JobVertex, subtask: int, given: _Given, facts: dict[str, Any] | None
+) -> dict[str, OperatorRestore]:
+    restore: dict[str, OperatorRestore] = {}
+    for operator in vertex.operators:
+        old = given.get(operator.operator_id)
+        if old:
+            before = old_parallelism(facts, operator.operator_id, len(old))
+            restore[operator.operator_id] = share_out(vertex, subtask, old, before)
+    return restore
+
+
+def old_parallelism(facts: dict[str, Any] | None, operator_id: str, default: int) -> int:
+    """Return the parallelism that an operator had when the checkpoint was taken."""
+    for vertex in (facts or {}).get("vertices", ()):
+        if any(o["id"] == operator_id for o in vertex["operators"]):
+            return int(vertex["parallelism"])
+    return default
+
+
+def share_out(vertex: JobVertex, subtask: int, old: dict[int, OperatorStateSnapshot], before: int) -> OperatorRestore:
+    """Return what one subtask gets of the state of all old subtasks.
+
+    With the same parallelism each gets its own back. Otherwise keyed state goes by key groups (handles are given to every subtask
+    whose range they touch, which takes its groups out of them), splits and writer states in turn.
+    """
+    if before == vertex.parallelism:
+        own = old.get(subtask)
+        if own is None:
+            return OperatorRestore()
+        writer = () if own.writer_state is None else (own.writer_state,)
+        return OperatorRestore((own.state,) if own.state is not None else (), own.reader_splits, writer)
+    groups = key_group_range(subtask, vertex.max_parallelism, vertex.parallelism)
+    states = tuple(
+        s.state
+        for _, s in sorted(old.items())
+        if s.state is not None and s.state.key_group_start < groups.end and groups.start < s.state.key_group_end
+    )
+    splits = _in_turn((x for _, s in sorted(old.items()) for x in s.reader_splits or ()), subtask, vertex.parallelism)
+    writers = _in_turn((s.writer_state for _, s in sorted(old.items()) if s.writer_state is not None), subtask, vertex.parallelism)
+    has_splits = any(s.reader_splits is not None for s in old.values())
+    return OperatorRestore(states, splits if has_splits else None, tuple(writers))
+
+
+def _in_turn(items: Iterable[Any], subtask: int, parallelism: int) -> list[Any]:
+    return [x for i, x in enumerate(items) if i % parallelism == subtask]
+
+
+def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any], *, allow_non_restored: bool) -> None:
+    """Check that every state of a checkpoint has an operator in the job, and that maximum parallelism has not changed.
+
+    Raises:
+        StateMigrationError: naming what does not fit.
+    """
+    here = {o.operator_id: v for v in job.vertices for o in v.operators}
+    there = {o["id"]: (o, v) for v in facts.get("vertices", ()) for o in v["operators"]}
+    with_state = {
+        operator_id
+        for snapshot in checkpoint.tasks.values()
+        for operator_id, state in snapshot.operators.items()
+        if state.state is not None or state.reader_splits is not None or state.writer_state is not None
+    }
+    lost = sorted(with_state - here.keys())
+    if lost and not allow_non_restored:
+        names = ", ".join(f"{there[i][0]['name']} (uid {there[i][0].get('uid') or 'not set'})" if i in there else i for i in lost)
+        raise StateMigrationError(
+            f"checkpoint {checkpoint.checkpoint_id} holds state of operators that the program does not have: {names}",
+            hint="give operators uids so that they are found again, or allow it with execution.state-recovery.ignore-unclaimed-state",
+        )
+    for operator_id in with_state & here.keys():
+        old = there.get(operator_id)
+        vertex = here[operator_id]
+        if old is not None and int(old[1]["maxParallelism"]) != vertex.max_parallelism:
+            raise StateMigrationError(
+                f"{old[0]['name']} had maximum parallelism {old[1]['maxParallelism']} and has {vertex.max_parallelism} now",
+                hint="set_max_parallelism to the old value: key groups cannot be renumbered",
+            )
+
+
+def job_facts(job: JobGraph, job_id: str) -> dict[str, Any]:
+    """Return the JSON-able facts of a job that go into its checkpoints' metadata."""
+    return {
+        "id": job_id,
+        "name": job.job_name,
+        "vertices": [
+            {
+                "name": v.name,
+                "parallelism": v.parallelism,
+                "maxParallelism": v.max_parallelism,
+                "operators": [{"id": o.operator_id, "name": o.node.name, "uid": o.node.uid} for o in v.operators],
+            }
+            for v in job.vertices
+        ],
+    }

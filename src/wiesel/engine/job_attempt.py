@@ -1,0 +1,391 @@
+"""Internal. One attempt of a job as its JobMaster sees it: tasks, enumerators, checkpoints, commits, the end.
+
+No threads and no sockets here: messages and the time come in, and what has to be done goes out through a :class:`MasterPort`. Both
+engines drive the same class.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from wiesel.checkpoint.coordinator import (
+    Aborted,
+    Action,
+    Checkpoint,
+    CheckpointCoordinator,
+    CheckpointSettings,
+    Completed,
+    Discard,
+    FailJob,
+    Publish,
+    TriggerSources,
+)
+from wiesel.checkpoint.messages import (
+    AckCheckpoint,
+    AssignSplits,
+    CheckpointAborted,
+    CheckpointComplete,
+    DeclineCheckpoint,
+    FromTask,
+    Heartbeat,
+    NoMoreSplits,
+    RegisterTask,
+    RequestCheckpoint,
+    RequestSplit,
+    TaskFailed,
+    TaskFinished,
+    TaskKey,
+    ToDriver,
+    ToTask,
+    TriggerCheckpoint,
+)
+from wiesel.core.clock import Clock
+from wiesel.core.errors import CheckpointError, FencedError
+from wiesel.graph.job_graph import JobGraph
+from wiesel.graph.stage_plan import StagePlan
+from wiesel.spi.sink import Committer
+from wiesel.spi.source import SplitEnumerator
+
+T = TypeVar("T")
+
+
+class AttemptState(enum.Enum):
+    """Where an attempt is."""
+
+    DEPLOYING = "DEPLOYING"
+    RUNNING = "RUNNING"
+    FINISHED = "FINISHED"
+    FAILED = "FAILED"
+
+
+class MasterPort(Protocol):
+    """What an attempt needs from the shell around it. All methods return at once."""
+
+    def send(self, task: TaskKey, message: ToTask) -> None:
+        """Send a message to a task, in order."""
+        ...
+
+    def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
+        """Run ``work`` elsewhere, one after the other in the order of the calls; then ``done`` in the master's thread."""
+        ...
+
+    def publish(self, checkpoint: Checkpoint) -> None:
+        """Write the metadata (called inside ``run_async``). Raises when it could not."""
+        ...
+
+    def discard(self, checkpoint: Checkpoint, keep: Sequence[Checkpoint]) -> None:
+        """Delete a subsumed checkpoint (called inside ``run_async``)."""
+        ...
+
+    def to_driver(self, message: ToDriver) -> None:
+        """Records of a driver sink."""
+        ...
+
+    def checkpoint_completed(self, checkpoint: Checkpoint, duration_ms: int) -> None:
+        """A checkpoint is published and committed."""
+        ...
+
+    def checkpoint_aborted(self, checkpoint_id: int, reason: str) -> None:
+        """A checkpoint was given up."""
+        ...
+
+    def attempt_ended(self, error: BaseException | None) -> None:
+        """The attempt has finished, or failed with ``error``."""
+        ...
+
+    def reached(self, point: str) -> None:
+        """A named point of the protocol is reached (fault injection)."""
+        ...
+
+
+class _EnumeratorContext:
+    """Offers an enumerator its readers."""
+
+    def __init__(self, attempt: JobAttempt, vertex: int, operator_id: str, parallelism: int) -> None:
+        self._attempt = attempt
+        self._vertex = vertex
+        self._operator_id = operator_id
+        self._parallelism = parallelism
+        self.due_ms: int | None = None
+
+    @property
+    def parallelism(self) -> int:
+        return self._parallelism
+
+    def assign_splits(self, splits: Mapping[int, Sequence[Any]]) -> None:
+        for subtask, given in splits.items():
+            self._attempt.port.send((self._vertex, subtask), AssignSplits(self._operator_id, list(given)))
+
+    def signal_no_more_splits(self, subtask: int) -> None:
+        self._attempt.port.send((self._vertex, subtask), NoMoreSplits(self._operator_id))
+
+    def call_later(self, delay_ms: int) -> None:
+        self.due_ms = self._attempt.clock.now_ms() + delay_ms
+
+
+class JobAttempt:
+    """Coordinates the tasks of one attempt."""
+
+    def __init__(
+        self,
+        plan: StagePlan,
+        port: MasterPort,
+        clock: Clock,
+        *,
+        number: int,
+        settings: CheckpointSettings,
+        restore: Checkpoint | None = None,
+        retained: Sequence[Checkpoint] = (),
+        next_checkpoint_id: int = 1,
+    ) -> None:
+        self.plan = plan
+        self.port = port
+        self.clock = clock
+        self.number = number
+        self.state = AttemptState.DEPLOYING
+        self.pids: dict[TaskKey, int] = {}
+        self.metrics: dict[TaskKey, dict[str, Any]] = {}
+        self.last_heard_s: dict[TaskKey, float] = {}
+        self._job: JobGraph = plan.graph.job
+        self._tasks: list[TaskKey] = [(s.vertex, s.index) for s in plan.graph.subtasks]
+        self._finished: set[TaskKey] = set()
+        self._restore = restore
+        sources = [t for t in self._tasks if self._job.vertices[t[0]].is_source]
+        self.coordinator = CheckpointCoordinator(
+            settings,
+            tasks=self._tasks,
+            sources=sources,
+            attempt=number,
+            next_id=max(next_checkpoint_id, (restore.checkpoint_id if restore else 0) + 1),
+            retained=retained or ([restore] if restore else []),
+            now_ms=clock.now_ms(),
+        )
+        self._enumerators: dict[str, tuple[SplitEnumerator[Any], _EnumeratorContext]] = {}
+        self._source_of: dict[int, str] = {}
+        self._committers: dict[str, Committer] = {}
+        self._make_enumerators()
+        self._make_committers()
+
+    def _make_enumerators(self) -> None:
+        states = self._restore.enumerators if self._restore is not None else {}
+        for vertex in self._job.vertices:
+            head = vertex.operators[0]
+            if head.node.operator.kind != "source":
+                continue
+            context = _EnumeratorContext(self, vertex.index, head.operator_id, vertex.parallelism)
+            source = head.node.operator.payload["source"]
+            enumerator = source.create_enumerator(context, states.get(head.operator_id))
+            self._enumerators[head.operator_id] = (enumerator, context)
+            self._source_of[vertex.index] = head.operator_id
+
+    def _make_committers(self) -> None:
+        for vertex in self._job.vertices:
+            for operator in vertex.operators:
+                if operator.node.operator.kind == "sink":
+                    committer = operator.node.operator.payload["sink"].create_committer()
+                    if committer is not None:
+                        self._committers[operator.operator_id] = committer
+
+    # Life
+
+    def start(self) -> None:
+        """Commit again what the restored checkpoint committed (it may not have got so far), and start the enumerators."""
+        if self._restore is not None:
+            restored = self._restore
+            self.port.run_async(lambda: self._commit(restored), self._after_recommit)
+        for enumerator, _ in self._enumerators.values():
+            enumerator.start()
+
+    def _after_recommit(self, _: None, error: BaseException | None) -> None:
+        if error is not None:
+            self.fail(error)
+
+    def fail(self, error: BaseException) -> None:
+        """End the attempt with an error; later ones have no effect."""
+        if self.state in (AttemptState.FAILED, AttemptState.FINISHED):
+            return
+        self.state = AttemptState.FAILED
+        self.port.attempt_ended(error)
+
+    def close(self) -> None:
+        """Close enumerators and committers."""
+        for enumerator, _ in self._enumerators.values():
+            enumerator.close()
+        for committer in self._committers.values():
+            committer.close()
+
+    @property
+    def restored_checkpoint_id(self) -> int:
+        """Return the checkpoint that the attempt started from, 0 if from none."""
+        return self._restore.checkpoint_id if self._restore is not None else 0
+
+    @property
+    def finished_tasks(self) -> set[TaskKey]:
+        """Return the tasks that have ended well."""
+        return self._finished
+
+    @property
+    def ended(self) -> bool:
+        """Return whether the attempt has finished or failed."""
+        return self.state in (AttemptState.FAILED, AttemptState.FINISHED)
+
+    # Messages
+
+    def on_message(self, message: FromTask) -> None:
+        """Take a message of a task of this attempt."""
+        if isinstance(message, Heartbeat):
+            # Also of a job that has just finished: the last report of a task is the one with its final counts.
+            self.metrics[message.task] = message.metrics
+        if self.ended:
+            return
+        self.last_heard_s[message.task] = self.clock.monotonic_s()
+        if isinstance(message, AckCheckpoint):
+            self._act(self.coordinator.on_ack(message))
+        elif isinstance(message, RequestSplit):
+            self._enumerators[message.operator_id][0].handle_split_request(message.task[1])
+        elif isinstance(message, ToDriver):
+            self.port.to_driver(message)
+        elif isinstance(message, RegisterTask):
+            self._register(message)
+        elif isinstance(message, TaskFinished):
+            self._task_finished(message)
+        elif isinstance(message, DeclineCheckpoint):
+            self._act(self.coordinator.on_decline(message))
+        elif isinstance(message, RequestCheckpoint):
+            self.trigger()
+        elif isinstance(message, TaskFailed):
+            self.fail(message.error)
+
+    def _register(self, message: RegisterTask) -> None:
+        self.pids[message.task] = message.pid
+        vertex, subtask = message.task
+        operator_id = self._source_of.get(vertex)
+        if operator_id is not None:
+            self._enumerators[operator_id][0].add_reader(subtask)
+        if len(self.pids) == len(self._tasks):
+            self.state = AttemptState.RUNNING
+            self.port.reached("running")
+
+    def _task_finished(self, message: TaskFinished) -> None:
+        self._finished.add(message.task)
+        self._act(self.coordinator.on_task_finished(message))
+        self._finish_if_done()
+
+    def _finish_if_done(self) -> None:
+        if self.coordinator.all_finished and self.coordinator.pending_id is None and not self.ended:
+            self._act(self.coordinator.finish(self.clock.now_ms(), self._snapshot_enumerators()))
+
+    # Time
+
+    def next_deadline_ms(self) -> int | None:
+        """Return when ``on_time`` has to be called next (ms), or None."""
+        deadlines = [c.due_ms for _, c in self._enumerators.values() if c.due_ms is not None]
+        if self.state is AttemptState.RUNNING and (deadline := self.coordinator.next_deadline_ms()) is not None:
+            deadlines.append(deadline)
+        return min(deadlines, default=None)
+
+    def on_time(self, now_ms: int) -> None:
+        """Trigger and expire checkpoints, call enumerators that asked for it."""
+        if self.ended:
+            return
+        for enumerator, context in self._enumerators.values():
+            if context.due_ms is not None and now_ms >= context.due_ms:
+                context.due_ms = None
+                enumerator.on_timer()
+        self._act(self.coordinator.on_time(now_ms))
+        if self.state is AttemptState.RUNNING and self.coordinator.trigger_due(now_ms):
+            self.trigger()
+
+    def trigger(self, *, savepoint: bool = False) -> None:
+        """Start a checkpoint now, unless one is under way or tasks are still missing."""
+        if self.state is AttemptState.RUNNING and self.coordinator.pending_id is None:
+            self._act(self.coordinator.trigger(self.clock.now_ms(), self._snapshot_enumerators(), savepoint=savepoint))
+
+    def _snapshot_enumerators(self) -> dict[str, Any]:
+        # Taken in the same breath as the triggers are sent: splits assigned later reach their readers behind the trigger.
+        next_id = self.coordinator.pending_id or 0
+        return {operator_id: e.snapshot_state(next_id) for operator_id, (e, _) in self._enumerators.items()}
+
+    # Actions of the coordinator
+
+    def _act(self, actions: Sequence[Action]) -> None:
+        for action in actions:
+            if isinstance(action, TriggerSources):
+                trigger = TriggerCheckpoint(action.checkpoint_id, action.timestamp_ms, action.savepoint)
+                for task in action.tasks:
+                    self.port.send(task, trigger)
+            elif isinstance(action, Publish):
+                self._publish(action.checkpoint)
+            elif isinstance(action, Completed):
+                self._complete(action)
+            elif isinstance(action, Aborted):
+                for task in self._running():
+                    self.port.send(task, CheckpointAborted(action.checkpoint_id))
+                self.port.checkpoint_aborted(action.checkpoint_id, action.reason)
+            elif isinstance(action, Discard):
+                self._discard(action)
+            elif isinstance(action, FailJob):
+                self.fail(CheckpointError(action.reason, hint="raise execution.checkpointing.tolerable-failed-checkpoints to go on"))
+
+    def _running(self) -> list[TaskKey]:
+        return [t for t in self._tasks if t not in self._finished]
+
+    def _publish(self, checkpoint: Checkpoint) -> None:
+        self.port.reached("before-publish")
+
+        def done(_: None, error: BaseException | None) -> None:
+            if self.ended:
+                return
+            if error is None:
+                self.port.reached("after-publish")
+                self._act(self.coordinator.on_published(checkpoint.checkpoint_id, self.clock.now_ms()))
+            elif isinstance(error, FencedError):
+                self.fail(error)
+            else:
+                self._act(self.coordinator.on_publish_failed(checkpoint.checkpoint_id, f"{type(error).__name__}: {error}"))
+
+        self.port.run_async(lambda: self.port.publish(checkpoint), done)
+
+    def _complete(self, action: Completed) -> None:
+        checkpoint = action.checkpoint
+
+        def done(_: None, error: BaseException | None) -> None:
+            if self.ended:
+                return
+            if error is not None:
+                self.fail(error)
+                return
+            self.port.reached("after-commit")
+            self.port.checkpoint_completed(checkpoint, action.duration_ms)
+            for enumerator, _c in self._enumerators.values():
+                enumerator.notify_checkpoint_complete(checkpoint.checkpoint_id)
+            for task in self._running():
+                self.port.send(task, CheckpointComplete(checkpoint.checkpoint_id))
+            if checkpoint.final:
+                self.state = AttemptState.FINISHED
+                self.port.attempt_ended(None)
+            else:
+                self._finish_if_done()
+
+        self.port.reached("before-commit")
+        self.port.run_async(lambda: self._commit(checkpoint), done)
+
+    def _commit(self, checkpoint: Checkpoint) -> None:
+        for operator_id, committer in self._committers.items():
+            committables = [
+                c
+                for snapshot in checkpoint.tasks.values()
+                if operator_id in snapshot.operators
+                for c in snapshot.operators[operator_id].committables
+            ]
+            if committables:
+                committer.commit(committables)
+                self.port.reached("during-commit")
+
+    def _discard(self, action: Discard) -> None:
+        def done(_: None, error: BaseException | None) -> None:
+            """A left-over file costs space, not correctness: the next sweep takes it."""
+
+        self.port.run_async(lambda: self.port.discard(action.checkpoint, action.keep), done)

@@ -1,0 +1,406 @@
+"""Internal. The JobMaster: one per job, over all its attempts. Event-driven, without a thread of its own.
+
+The shell around it (a thread on Spark, the scheduler of the local engine) calls the ``on_...`` methods from one thread and gives a
+:class:`Launcher`, which runs the tasks of an attempt, and a :class:`Background`, which runs blocking work elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any, Protocol, TypeVar
+
+from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.messages import FromTask, TaskKey, ToDriver, ToTask
+from wiesel.checkpoint.store import CheckpointStore, resolve_restore_path
+from wiesel.common.job_execution_result import JobExecutionResult
+from wiesel.common.job_id import JobID
+from wiesel.common.job_status import JobStatus
+from wiesel.connectors.driver_sink import DriverReceiver, DriverSink
+from wiesel.core.clock import Clock
+from wiesel.core.errors import FencedError, JobCancelledError, JobExecutionError, ProgramError, ResourceError, WieselError
+from wiesel.engine.base import JobSettings
+from wiesel.engine.deployment import check_restorable, job_facts, task_descriptors
+from wiesel.engine.fault_points import FaultPoints
+from wiesel.engine.job_attempt import AttemptState, JobAttempt
+from wiesel.engine.restart import RestartStrategy
+from wiesel.graph.stage_plan import StagePlan
+from wiesel.runtime.descriptor import TaskDescriptor
+
+T = TypeVar("T")
+_log = logging.getLogger("wiesel.job")
+
+
+class Launcher(Protocol):
+    """Runs the tasks of attempts. All methods return at once."""
+
+    def launch(self, attempt: int, tasks: dict[TaskKey, TaskDescriptor]) -> None:
+        """Start all tasks; ``JobMaster.on_launch_ended`` is called when all of them are gone."""
+        ...
+
+    def cancel(self, attempt: int) -> None:
+        """Make all tasks of the attempt end."""
+        ...
+
+    def send(self, attempt: int, task: TaskKey, message: ToTask) -> None:
+        """Send a message to a task, in order."""
+        ...
+
+
+class Background(Protocol):
+    """Runs blocking work one after the other; ``done`` is called in the master's thread."""
+
+    def run(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
+        """Queue the work."""
+        ...
+
+
+class JobMaster:
+    """Runs a job to its end: attempts, restarts, checkpoints, results."""
+
+    def __init__(
+        self,
+        plan: StagePlan,
+        settings: JobSettings,
+        strategy: RestartStrategy,
+        *,
+        job_id: str,
+        launcher: Launcher,
+        background: Background,
+        clock: Clock,
+        fault_plan: str = "",
+    ) -> None:
+        self.plan = plan
+        self.settings = settings
+        self.job_id = job_id
+        self.status = JobStatus.CREATED
+        self.result: Future[JobExecutionResult] = Future()
+        self.attempt: JobAttempt | None = None
+        self.restarts = 0
+        self.last_checkpoint: Checkpoint | None = None
+        self.completed_checkpoints = 0
+        self.failed_checkpoints = 0
+        self.last_checkpoint_duration_ms: int | None = None
+        self.failures: list[BaseException] = []
+        self.listeners: list[Callable[[JobMaster, str], None]] = []
+        self._strategy = strategy
+        self._launcher = launcher
+        self._background = background
+        self._clock = clock
+        self._store: CheckpointStore | None = None
+        self._facts = job_facts(plan.graph.job, job_id)
+        self._restored_facts: dict[str, Any] | None = None
+        self._number = 0
+        self._launched = False
+        self._restart_at_ms: int | None = None
+        self._failure: BaseException | None = None
+        self._cancelling = False
+        self._started_ms = clock.now_ms()
+        self._faults = FaultPoints(fault_plan, 0, "driver")
+        self._receivers = self._make_receivers()
+
+    def _make_receivers(self) -> dict[str, DriverReceiver]:
+        receivers: dict[str, DriverReceiver] = {}
+        for node in (o.node for v in self.plan.graph.job.vertices for o in v.operators):
+            sink = node.operator.payload.get("sink") if node.operator.kind == "sink" else None
+            if isinstance(sink, DriverSink) and sink.channel not in receivers:
+                receivers[sink.channel] = sink.create_receiver()
+        return receivers
+
+    # Start and restarts
+
+    def start(self) -> None:
+        """Find what to restore and start the first attempt.
+
+        Raises:
+            CorruptCheckpointError, StateMigrationError: the given checkpoint cannot be restored into this program.
+        """
+        restore = self._initial_restore()
+        if self.settings.checkpoint_dir and (self.settings.checkpoints.interval_ms is not None or restore is not None):
+            self._store = CheckpointStore(self.settings.checkpoint_dir, self.job_id)
+        self.last_checkpoint = restore
+        self._begin(restore)
+
+    def _initial_restore(self) -> Checkpoint | None:
+        path = self.settings.restore_path
+        if not path:
+            return None
+        directory, job_id, checkpoint_id = resolve_restore_path(path)
+        store = CheckpointStore(directory, job_id)
+        found = store.load_latest() if checkpoint_id is None else store.load(checkpoint_id)
+        if found is None:
+            return None
+        checkpoint, facts = found
+        check_restorable(
+            self.plan.graph.job, checkpoint, facts, allow_non_restored=self.settings.allow_non_restored
+        )
+        self._restored_facts = facts
+        if self.settings.claim_mode == "CLAIM":
+            # The job goes on under its own id and directory; its older masters are fenced by the next attempt's number.
+            self.job_id = job_id
+            self._facts = job_facts(self.plan.graph.job, job_id)
+        return checkpoint
+
+    def _begin(self, restore: Checkpoint | None) -> None:
+        self._number = self._store.acquire() if self._store is not None else self._number + 1
+        self._faults_for_attempt()
+        retained = self._clean_up(restore)
+        attempt = JobAttempt(
+            self.plan,
+            self,
+            self._clock,
+            number=self._number,
+            settings=self.settings.checkpoints,
+            restore=restore,
+            retained=retained,
+            # Numbers of checkpoints that turned out to be damaged are not used again.
+            next_checkpoint_id=self._store.next_id() if self._store is not None else 1,
+        )
+        self.attempt = attempt
+        descriptors = task_descriptors(
+            self.plan,
+            attempt=self._number,
+            job_id=self.job_id,
+            config=self.settings.task,
+            restore=restore,
+            restored_facts=self._restored_facts if restore is not None else None,
+            restarts=self.restarts,
+        )
+        for receiver in self._receivers.values():
+            receiver.restored(restore.checkpoint_id if restore else 0, self._number)
+        self._set_status(JobStatus.RUNNING)
+        self._launched = True
+        self._launcher.launch(self._number, descriptors)
+        attempt.start()
+
+    def _clean_up(self, restore: Checkpoint | None) -> list[Checkpoint]:
+        """Have left-overs of earlier attempts deleted; return what is retained of the job's own checkpoints."""
+        store = self._store
+        if store is None or restore is None or restore.checkpoint_id not in store.checkpoint_ids():
+            return []
+        retained = store.retained(restore, self.settings.checkpoints.num_retained)
+
+        def swept(_: None, error: BaseException | None) -> None:
+            if error is not None:
+                _log.warning("left-overs of earlier attempts could not be deleted: %s", error)
+
+        self._background.run(lambda: store.sweep(retained), swept)
+        return retained
+
+    def _faults_for_attempt(self) -> None:
+        self._faults.attempt_started(self._number)
+
+    # Events
+
+    def on_message(self, attempt: int, message: FromTask) -> None:
+        """A task has sent a message; those of older attempts have no effect."""
+        if self.attempt is not None and attempt == self.attempt.number:
+            self.attempt.on_message(message)
+
+    def on_task_lost(self, attempt: int, task: TaskKey) -> None:
+        """A task's connection broke. The launcher reports the end of the attempt; nothing to decide here."""
+        _log.debug("task %s of attempt %d has closed its connection", task, attempt)
+
+    def on_launch_ended(self, attempt: int, error: BaseException | None) -> None:
+        """All tasks of an attempt are gone, because they ended or because one failed."""
+        current = self.attempt
+        if current is None or attempt != current.number:
+            return
+        self._launched = False
+        if not current.ended:
+            if error is None and self._launch_is_finishing(current):
+                return
+            # Goes on in attempt_ended; a second time here would count the failure twice.
+            current.fail(error or JobExecutionError("all tasks ended before the job had finished"))
+            return
+        self._after_attempt()
+
+    def _launch_is_finishing(self, current: JobAttempt) -> bool:
+        """All tasks have ended well and the last checkpoint is being published or committed."""
+        return current.coordinator.all_finished
+
+    def on_time(self, now_ms: int) -> None:
+        """Restart after the delay; checkpoints and heartbeats of the attempt."""
+        if self._restart_at_ms is not None and now_ms >= self._restart_at_ms:
+            self._restart_at_ms = None
+            self._restart()
+            return
+        if self.attempt is not None and not self.attempt.ended:
+            self.attempt.on_time(now_ms)
+            self._check_heartbeats()
+
+    def _check_heartbeats(self) -> None:
+        attempt = self.attempt
+        if attempt is None or attempt.state is not AttemptState.RUNNING:
+            return
+        now_s = self._clock.monotonic_s()
+        limit_s = self.settings.heartbeat_timeout_ms / 1e3
+        for task, heard_s in attempt.last_heard_s.items():
+            if now_s - heard_s > limit_s and task not in attempt.finished_tasks:
+                attempt.fail(
+                    JobExecutionError(f"task {task} (process {attempt.pids.get(task)}) has sent no heartbeat for {limit_s:.0f} s")
+                )
+                return
+
+    def next_deadline_ms(self) -> int | None:
+        """Return when ``on_time`` has to be called next (ms), or None."""
+        if self._restart_at_ms is not None:
+            return self._restart_at_ms
+        return self.attempt.next_deadline_ms() if self.attempt is not None and not self.attempt.ended else None
+
+    def cancel(self) -> None:
+        """End the job in state CANCELED."""
+        if self.status.is_globally_terminal_state() or self._cancelling:
+            return
+        self._cancelling = True
+        self._set_status(JobStatus.CANCELLING)
+        self._restart_at_ms = None
+        if self.attempt is not None and not self.attempt.ended:
+            self.attempt.fail(JobCancelledError("the job was cancelled"))
+        elif not self._launched:
+            self._after_attempt()
+
+    # The end of an attempt
+
+    def _after_attempt(self) -> None:
+        attempt = self.attempt
+        if attempt is None or self._launched:
+            return
+        attempt.close()
+        if attempt.state is AttemptState.FINISHED:
+            self._finish()
+        elif self._cancelling:
+            self._end(JobStatus.CANCELED, JobCancelledError(f"job {self.job_id} was cancelled"))
+        else:
+            self._decide_restart()
+
+    def _decide_restart(self) -> None:
+        failure = self._failure or JobExecutionError("unknown failure")
+        self.failures.append(failure)
+        # After some errors trying again cannot help.
+        hopeless = isinstance(failure, (FencedError, ProgramError, ResourceError))
+        delay_ms = None if hopeless else self._strategy.on_failure(self._clock.now_ms())
+        if delay_ms is None:
+            self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, failure))
+            return
+        _log.warning("attempt %d failed, restarting in %d ms: %s", self._number, delay_ms, failure)
+        self._set_status(JobStatus.RESTARTING)
+        self._restart_at_ms = self._clock.now_ms() + delay_ms
+
+    def _restart(self) -> None:
+        self.restarts += 1
+        restore: Checkpoint | None = self.last_checkpoint
+        try:
+            if self._store is not None and self._own_checkpoints():
+                found = self._store.load_latest()
+                if found is not None:
+                    restore, self._restored_facts = found
+            self.last_checkpoint = restore
+            self._begin(restore)
+        except WieselError as error:
+            self.failures.append(error)
+            self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, error))
+
+    def _own_checkpoints(self) -> bool:
+        return self._store is not None and bool(self._store.checkpoint_ids())
+
+    def _finish(self) -> None:
+        if self._store is not None:
+            store = self._store
+            self._background.run(store.clear, lambda _, __: self._finished())
+        else:
+            self._finished()
+
+    def _finished(self) -> None:
+        for receiver in self._receivers.values():
+            receiver.finished()
+        self._set_status(JobStatus.FINISHED)
+        runtime_ms = self._clock.now_ms() - self._started_ms
+        self.result.set_result(JobExecutionResult(JobID(self.job_id), runtime_ms, {}, self.total_metrics()))
+
+    def _end(self, status: JobStatus, error: BaseException) -> None:
+        for receiver in self._receivers.values():
+            receiver.failed(error)
+        self._set_status(status)
+        self.result.set_exception(error)
+
+    def _set_status(self, status: JobStatus) -> None:
+        self.status = status
+        self._tell(status.name)
+
+    def _tell(self, event: str) -> None:
+        for listener in self.listeners:
+            listener(self, event)
+
+    def total_metrics(self) -> dict[str, Any]:
+        """Return the sums over all tasks of the counters that add up."""
+        metrics = self.attempt.metrics if self.attempt is not None else {}
+        names = ("numRecordsIn", "numRecordsOut", "numBytesOut", "numBuffersOut")
+        totals: dict[str, Any] = {n: sum(int(m.get(n, 0)) for m in metrics.values()) for n in names}
+        totals["numRestarts"] = self.restarts
+        totals["numberOfCompletedCheckpoints"] = self.completed_checkpoints
+        return totals
+
+    # MasterPort
+
+    def send(self, task: TaskKey, message: ToTask) -> None:
+        """See ``MasterPort``."""
+        self._launcher.send(self._number, task, message)
+
+    def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
+        """See ``MasterPort``."""
+        self._background.run(work, done)
+
+    def publish(self, checkpoint: Checkpoint) -> None:
+        """See ``MasterPort``. Without a store the checkpoint lives in this process's memory."""
+        if self._store is not None:
+            self._store.publish(checkpoint, self._facts)
+
+    def discard(self, checkpoint: Checkpoint, keep: Sequence[Checkpoint]) -> None:
+        """See ``MasterPort``."""
+        if self._store is not None:
+            self._store.discard(checkpoint, keep)
+
+    def to_driver(self, message: ToDriver) -> None:
+        """See ``MasterPort``."""
+        receiver = self._receivers.get(message.channel)
+        if receiver is not None:
+            receiver.receive(message.payload)
+
+    def checkpoint_completed(self, checkpoint: Checkpoint, duration_ms: int) -> None:
+        """See ``MasterPort``."""
+        self.last_checkpoint = checkpoint
+        self.completed_checkpoints += 1
+        self.last_checkpoint_duration_ms = duration_ms
+        for receiver in self._receivers.values():
+            receiver.checkpoint_complete(checkpoint.checkpoint_id)
+        self._tell("checkpoint")
+
+    def checkpoint_aborted(self, checkpoint_id: int, reason: str) -> None:
+        """See ``MasterPort``."""
+        self.failed_checkpoints += 1
+        _log.warning("checkpoint %d was given up: %s", checkpoint_id, reason)
+        self._tell("checkpoint-aborted")
+
+    def attempt_ended(self, error: BaseException | None) -> None:
+        """See ``MasterPort``."""
+        self._failure = error
+        if error is not None and not self._cancelling:
+            self._set_status(JobStatus.FAILING)
+        if self._launched:
+            if error is not None:
+                self._launcher.cancel(self._number)
+        else:
+            self._after_attempt()
+
+    def reached(self, point: str) -> None:
+        """See ``MasterPort``."""
+        self._faults.reached(point)
+
+
+def _job_failed(name: str, failure: BaseException) -> JobExecutionError:
+    message = failure.message if isinstance(failure, WieselError) else f"{type(failure).__name__}: {failure}"
+    error = JobExecutionError(f"job {name!r} failed: {message}", hint=failure.hint if isinstance(failure, WieselError) else None)
+    error.__cause__ = failure
+    return error

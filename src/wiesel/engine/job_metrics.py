@@ -1,0 +1,57 @@
+"""Internal. What a running job tells about itself: its state, its checkpoints, and the metrics of its tasks as they reported them last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.engine.job_master import JobMaster
+
+
+def job_metrics(master: JobMaster) -> dict[str, Any]:
+    """Return the facts that ``JobClient.get_job_metrics`` describes.
+
+    Any thread may call it: values are only read, and dicts are copied before they are looked through.
+    """
+    attempt = master.attempt
+    tasks: list[dict[str, Any]] = []
+    if attempt is not None:
+        pids, metrics = attempt.pids.copy(), attempt.metrics.copy()
+        for subtask in master.plan.graph.subtasks:
+            key = (subtask.vertex, subtask.index)
+            tasks.append(
+                {
+                    "name": master.plan.graph.job.vertices[subtask.vertex].name,
+                    "vertex": subtask.vertex,
+                    "subtask": subtask.index,
+                    "source": master.plan.graph.job.vertices[subtask.vertex].is_source,
+                    "pid": pids.get(key),
+                    "metrics": dict(metrics.get(key, {})),
+                }
+            )
+    return {
+        "job_id": master.job_id,
+        "status": master.status.name,
+        "attempt": attempt.number if attempt is not None else 0,
+        "restarts": master.restarts,
+        "checkpoints": _checkpoints(master),
+        "tasks": tasks,
+    }
+
+
+def _checkpoints(master: JobMaster) -> dict[str, Any]:
+    attempt, last = master.attempt, master.last_checkpoint
+    restored = attempt.restored_checkpoint_id if attempt is not None else 0
+    return {
+        "completed": master.completed_checkpoints,
+        "failed": master.failed_checkpoints,
+        "restored_id": restored,
+        "last_id": last.checkpoint_id if last is not None else 0,
+        "last_duration_ms": master.last_checkpoint_duration_ms,
+        "last_written_bytes": _sum(last, "checkpointed_bytes"),
+        "last_state_bytes": _sum(last, "state_bytes"),
+    }
+
+
+def _sum(checkpoint: Checkpoint | None, what: str) -> int:
+    return 0 if checkpoint is None else sum(int(getattr(task.stats, what)) for task in checkpoint.tasks.values())

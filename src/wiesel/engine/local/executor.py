@@ -1,0 +1,135 @@
+"""Internal. Starts jobs on the local engine: a simulation in a thread of this process."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from concurrent.futures import Future
+from typing import Any
+from uuid import uuid4
+
+from wiesel.common.job_client import JobClient
+from wiesel.common.job_execution_result import JobExecutionResult
+from wiesel.common.job_id import JobID
+from wiesel.common.job_status import JobStatus
+from wiesel.core import options as opt
+from wiesel.core.clock import ManualClock
+from wiesel.core.config import Configuration
+from wiesel.core.errors import ConfigurationError, JobExecutionError
+from wiesel.engine.base import job_settings
+from wiesel.engine.job_master import JobMaster
+from wiesel.engine.job_metrics import job_metrics
+from wiesel.engine.local.simulation import Simulation
+from wiesel.engine.restart import restart_strategy
+from wiesel.engine.shippable import check_shippable
+from wiesel.graph.execution_graph import build_execution_graph
+from wiesel.graph.job_graph import build_job_graph
+from wiesel.graph.specs import StreamGraph
+from wiesel.graph.stage_plan import build_stage_plan
+
+
+class LocalExecutor:
+    """The engine in one process."""
+
+    def execute(self, graph: StreamGraph, config: Configuration) -> JobClient:
+        """Plan the job and start it."""
+        plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
+        check_shippable(plan)
+        settings = job_settings(config)
+        local_dir = tempfile.mkdtemp(prefix="wiesel-local-")
+        world = Simulation(
+            plan,
+            seed=config.get(opt.LOCAL_SEED),
+            clock=ManualClock(config.get(opt.LOCAL_START_TIME)),
+            checkpoint_dir=settings.checkpoint_dir if settings.checkpoints.interval_ms is not None else None,
+            local_dir=local_dir,
+        )
+        master = JobMaster(
+            plan,
+            settings,
+            restart_strategy(config, checkpointing=settings.checkpoints.interval_ms is not None),
+            job_id=uuid4().hex,
+            launcher=world,
+            background=world,
+            clock=world.clock,
+        )
+        try:
+            master.start()
+        except BaseException:
+            shutil.rmtree(local_dir, ignore_errors=True)
+            raise
+        job = LocalJob(world, master, local_dir)
+        threading.Thread(target=job.run, name="wiesel-local", daemon=True).start()
+        return JobClient(JobID(master.job_id), job)
+
+
+class LocalJob:
+    """The handle of a job on the local engine."""
+
+    def __init__(self, world: Simulation, master: JobMaster, local_dir: str) -> None:
+        self._world = world
+        self._master = master
+        self._local_dir = local_dir
+
+    def run(self) -> None:
+        """Run the job to its end."""
+        try:
+            self._world.run_job(self._master)
+        except Exception as error:  # noqa: BLE001 - a bug in the engine must end the job, not hang who waits for it
+            if not self._master.result.done():
+                failure = JobExecutionError(f"the local engine failed: {type(error).__name__}: {error}")
+                failure.__cause__ = error
+                self._master.result.set_exception(failure)
+        finally:
+            shutil.rmtree(self._local_dir, ignore_errors=True)
+
+    def status(self) -> Future[JobStatus]:
+        """Return the state of the job."""
+        answer: Future[JobStatus] = Future()
+        answer.set_result(self._master.status)
+        return answer
+
+    def cancel(self) -> Future[None]:
+        """Cancel the job."""
+        answer: Future[None] = Future()
+
+        def cancel() -> None:
+            self._master.cancel()
+            answer.set_result(None)
+
+        if self._master.result.done():
+            answer.set_result(None)
+        else:
+            self._world.request(cancel)
+        return answer
+
+    def stop_with_savepoint(self, advance_to_end_of_event_time: bool, savepoint_directory: str | None) -> Future[str]:
+        """Not in this version."""
+        return _unsupported("stop with savepoint")
+
+    def trigger_savepoint(self, savepoint_directory: str | None) -> Future[str]:
+        """Not in this version."""
+        return _unsupported("savepoints")
+
+    def accumulators(self) -> Future[dict[str, Any]]:
+        """Return the counters of the job."""
+        answer: Future[dict[str, Any]] = Future()
+        answer.set_result(self._master.total_metrics())
+        return answer
+
+    def metrics(self) -> Future[dict[str, Any]]:
+        """Return how the job is doing."""
+        answer: Future[dict[str, Any]] = Future()
+        answer.set_result(job_metrics(self._master))
+        return answer
+
+    def result(self) -> Future[JobExecutionResult]:
+        """Complete when the job has ended."""
+        return self._master.result
+
+
+def _unsupported(what: str) -> Future[Any]:
+    answer: Future[Any] = Future()
+    answer.set_exception(ConfigurationError(f"{what} are not supported in this version", hint="use retained checkpoints"))
+    return answer

@@ -1,0 +1,356 @@
+"""Internal. A whole job in one thread: tasks, channels, control messages and the JobMaster, in an order that a seed decides.
+
+Everything that happens between two events of the same link keeps its order (channels and control connections are FIFO on Spark as
+well); among links the seed chooses. The clock is virtual: it moves only when nothing else can happen, to the next deadline. So a run is
+a function of program and seed, and time costs no time.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from collections.abc import Callable
+from random import Random
+from typing import TypeVar
+
+import cloudpickle
+
+from wiesel.checkpoint.messages import FromTask, Heartbeat, RegisterTask, TaskFailed, TaskKey, ToTask
+from wiesel.checkpoint.store import MemoryStateFiles, StateFiles
+from wiesel.core.clock import ManualClock
+from wiesel.core.errors import JobExecutionError
+from wiesel.engine.job_master import JobMaster
+from wiesel.engine.task_errors import picklable_error
+from wiesel.graph.stage_plan import Region, StagePlan
+from wiesel.runtime.descriptor import TaskDescriptor
+from wiesel.runtime.task import StreamTask
+from wiesel.state.backend import StateBackend
+from wiesel.state.factory import make_backend
+from wiesel.state.key_groups import key_group_range
+from wiesel.wire.buffers import read_buffers
+
+T = TypeVar("T")
+_LINK_ROWS = 8
+_Action = Callable[[], None]
+
+
+class SimulatedTask:
+    """A task, what is on the way to it, and the services that it sees."""
+
+    def __init__(self, world: Simulation, descriptor: TaskDescriptor, region: Region) -> None:
+        self.world = world
+        self.key: TaskKey = descriptor.key
+        self.region = region
+        self.level, self.partition = descriptor.level, descriptor.partition
+        self.inbox: deque[ToTask] = deque()
+        self.outbox: deque[FromTask] = deque()
+        self.work: deque[Callable[[], Callable[[], None]]] = deque()
+        self.calls: deque[Callable[[], None]] = deque()
+        self.links: dict[int, deque[bytes]] = {}
+        self.started = False
+        self.gone = False
+        self.more = True
+        self.next_poll_ms = 0
+        prefix = f"{descriptor.attempt}-{self.key[0]}-{self.key[1]}"
+        directory = world.checkpoint_dir
+        self._files: StateFiles | MemoryStateFiles = (
+            StateFiles(directory, descriptor.job_id, prefix) if directory else MemoryStateFiles(descriptor.job_id, prefix)
+        )
+        self.task = StreamTask(descriptor, self)
+
+    # TaskServices
+
+    @property
+    def clock(self) -> ManualClock:
+        """Return the virtual clock."""
+        return self.world.clock
+
+    def send(self, message: FromTask) -> None:
+        """Queue a message to the JobMaster."""
+        self.outbox.append(message)
+
+    def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
+        """Queue work; its result comes back at another step."""
+
+        def run() -> Callable[[], None]:
+            try:
+                result = work()
+            except Exception as error:  # noqa: BLE001 - handed to the task
+                failure = error
+                return lambda: done(None, failure)
+            return lambda: done(result, None)
+
+        self.work.append(run)
+
+    def make_backend(self, operator_id: str, descriptor: TaskDescriptor) -> StateBackend:
+        """Make the state backend of one operator."""
+        vertex = descriptor.vertex
+        return make_backend(
+            str(descriptor.config.get("state.backend.type", "hashmap")),
+            operator_id=operator_id,
+            subtask=descriptor.subtask,
+            parallelism=vertex.parallelism,
+            key_group_range=key_group_range(descriptor.subtask, vertex.max_parallelism, vertex.parallelism),
+            local_dir=self.world.local_dir,
+            clock=self.world.clock,
+            options=descriptor.config,
+        )
+
+    def state_writer(self, checkpoint_id: int) -> StateFiles | MemoryStateFiles:
+        """Return where state files are written."""
+        return self._files
+
+    def state_reader(self) -> StateFiles | MemoryStateFiles:
+        """Return where state files are read."""
+        return self._files
+
+    def reached(self, point: str) -> None:
+        """Ask the world whether this task fails here."""
+        self.world.reached(point, self.key)
+
+    # Steps
+
+    def start(self) -> None:
+        """Open the task and register it."""
+        self.outbox.append(RegisterTask(self.key, self.task.descriptor.attempt, 0, "local"))
+        self.task.start()
+        self.started = True
+
+    @property
+    def input_ended(self) -> bool:
+        """Return whether no row will come any more."""
+        if self.level == 0:
+            return True
+        upstream = [t for t in self.world.tasks.values() if t.region is self.region and t.level == self.level - 1]
+        return all(t.gone and not t.links.get(self.partition) for t in upstream)
+
+    @property
+    def blocked(self) -> bool:
+        """Return whether a link out of this task is full: backpressure."""
+        return any(len(rows) >= _LINK_ROWS for rows in self.links.values())
+
+    def collect(self) -> None:
+        """Put what the task has emitted on its links."""
+        for partition, row in self.task.drain():
+            self.links.setdefault(partition, deque()).append(row)
+
+    def on_row(self, row: bytes) -> None:
+        """Take a row: buffers for this task, or to be relayed."""
+        for buffer in read_buffers(row):
+            if buffer.level == self.level:
+                self.task.on_buffer(buffer)
+            else:
+                self.task.rows.put(self.region.next_hop(self.level, buffer.level, buffer.partition), buffer.raw)
+
+    def poll(self) -> None:
+        """Let a source emit."""
+        self.more = self.task.poll()
+        if not self.more:
+            self.next_poll_ms = self.clock.now_ms() + max(1, self.task.poll_interval_ms)
+
+
+class Simulation:
+    """Tasks of one attempt and the JobMaster over them. ``run`` goes on until the job has ended."""
+
+    def __init__(
+        self,
+        plan: StagePlan,
+        *,
+        seed: int,
+        clock: ManualClock,
+        checkpoint_dir: str | None,
+        local_dir: str,
+        faults: Callable[[str, TaskKey], None] | None = None,
+    ) -> None:
+        self.plan = plan
+        self.clock = clock
+        self.checkpoint_dir = checkpoint_dir
+        self.local_dir = local_dir
+        self.random = Random(seed)
+        self.tasks: dict[TaskKey, SimulatedTask] = {}
+        self.master: JobMaster | None = None
+        self.steps = 0
+        self._attempt = 0
+        self._background: deque[Callable[[], Callable[[], None]]] = deque()
+        self._requests: deque[Callable[[], None]] = deque()
+        self._faults = faults
+        self._launch_over: BaseException | None = None
+        self._ending = False
+
+    # Launcher
+
+    def launch(self, attempt: int, tasks: dict[TaskKey, TaskDescriptor]) -> None:
+        """Make the tasks of an attempt; each gets its own copy of the user's code, as on Spark."""
+        self._attempt = attempt
+        self._ending = False
+        self._launch_over = None
+        self.tasks = {}
+        places = {(s.vertex, s.index): r for r in self.plan.regions for s in r.place}
+        for key, descriptor in tasks.items():
+            copy: TaskDescriptor = pickle.loads(cloudpickle.dumps(descriptor, 5))
+            try:
+                self.tasks[key] = SimulatedTask(self, copy, places[key])
+            except Exception as error:  # noqa: BLE001 - as on Spark: the task fails
+                self._launch_over = picklable_error(error, descriptor)
+                self._ending = True
+                return
+
+    def cancel(self, attempt: int) -> None:
+        """End all tasks at the next step."""
+        self._ending = True
+
+    def send(self, attempt: int, task: TaskKey, message: ToTask) -> None:
+        """Queue a message to a task."""
+        target = self.tasks.get(task)
+        if attempt == self._attempt and target is not None and not target.gone:
+            target.inbox.append(message)
+
+    # Background
+
+    def run(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
+        """Queue blocking work of the master."""
+
+        def step() -> Callable[[], None]:
+            try:
+                result = work()
+            except Exception as error:  # noqa: BLE001 - handed to the master
+                failure = error
+                return lambda: done(None, failure)
+            return lambda: done(result, None)
+
+        self._background.append(step)
+
+    def request(self, call: Callable[[], None]) -> None:
+        """Have ``call`` run by the scheduler (any thread may ask)."""
+        self._requests.append(call)
+
+    def reached(self, point: str, task: TaskKey) -> None:
+        """A task has reached a named point."""
+        if self._faults is not None:
+            self._faults(point, task)
+
+    # The scheduler
+
+    def run_job(self, master: JobMaster) -> None:
+        """Run until the job has ended."""
+        self.master = master
+        while not master.result.done():
+            self.step()
+
+    def step(self) -> None:
+        """Do one thing: something that is possible now, or else let time pass to the next deadline."""
+        master = self._master()
+        self.steps += 1
+        if self._requests:
+            self._requests.popleft()()
+            return
+        if self._ending:
+            self._end_attempt()
+            return
+        actions = self._possible()
+        if actions:
+            self.random.choice(actions)()
+            return
+        deadline = self._next_deadline()
+        if deadline is None:
+            raise JobExecutionError("the job stands still: nothing can happen and nothing is due", steps=self.steps)
+        self.clock.set(max(self.clock.now_ms(), deadline))
+        master.on_time(self.clock.now_ms())
+
+    def _master(self) -> JobMaster:
+        if self.master is None:
+            raise JobExecutionError("the simulation has no job")
+        return self.master
+
+    def _possible(self) -> list[_Action]:
+        master = self._master()
+        actions: list[_Action] = []
+        now_ms = self.clock.now_ms()
+        if self._background:
+            actions.append(lambda: self._background.popleft()()())
+        deadline = master.next_deadline_ms()
+        if deadline is not None and deadline <= now_ms:
+            actions.append(lambda: master.on_time(now_ms))
+        for task in self.tasks.values():
+            actions += self._task_actions(task, now_ms)
+        if self.tasks and all(t.gone and not t.outbox for t in self.tasks.values()):
+            actions.append(self._all_gone)
+        return actions
+
+    def _all_gone(self) -> None:
+        self.tasks = {}
+        self._master().on_launch_ended(self._attempt, None)
+
+    def _task_actions(self, task: SimulatedTask, now_ms: int) -> list[_Action]:
+        actions: list[_Action] = []
+        if task.outbox:
+            actions.append(lambda: self._master().on_message(self._attempt, task.outbox.popleft()))
+        for partition, rows in task.links.items():
+            target = self._at(task.region, task.level + 1, partition)
+            if rows and not target.blocked and target.started:
+                actions.append(lambda rows=rows, target=target: self._do(target, lambda: target.on_row(rows.popleft())))  # type: ignore[misc]
+        if task.gone:
+            return actions
+        if not task.started:
+            actions.append(lambda: self._do(task, task.start))
+            return actions
+        if task.inbox:
+            actions.append(lambda: self._do(task, lambda: task.task.on_control(task.inbox.popleft())))
+        if task.work:
+            actions.append(lambda: task.calls.append(task.work.popleft()()))
+        if task.calls:
+            actions.append(lambda: self._do(task, lambda: task.calls.popleft()()))
+        if task.task.is_source and not task.task.finished and not task.blocked and (task.more or task.next_poll_ms <= now_ms):
+            actions.append(lambda: self._do(task, task.poll))
+        deadline = task.task.next_deadline_ms()
+        if deadline is not None and deadline <= now_ms:
+            actions.append(lambda: self._do(task, lambda: task.task.on_time(now_ms)))
+        if task.task.finished and not task.work and not task.calls and task.input_ended:
+            actions.append(lambda: self._do(task, lambda: self._leave(task)))
+        return actions
+
+    def _leave(self, task: SimulatedTask) -> None:
+        task.outbox.append(Heartbeat(task.key, task.task.metrics()))
+        task.task.close()
+        task.gone = True
+
+    def _at(self, region: Region, level: int, partition: int) -> SimulatedTask:
+        subtask = region.levels[level][partition]
+        return self.tasks[(subtask.vertex, subtask.index)]
+
+    def _do(self, task: SimulatedTask, action: _Action) -> None:
+        try:
+            action()
+            task.collect()
+        except Exception as error:  # noqa: BLE001 - the task fails, not the scheduler
+            failed = TaskFailed(task.key, picklable_error(error, task.task.descriptor))
+            self._master().on_message(self._attempt, failed)
+
+    def _end_attempt(self) -> None:
+        """All tasks die at once: what is on its way is lost."""
+        self._ending = False
+        for task in self.tasks.values():
+            if not task.gone:
+                try:
+                    task.task.close()
+                except Exception as error:  # noqa: BLE001 - it is being killed; only the first failure matters
+                    self._launch_over = self._launch_over or error
+        self.tasks = {}
+        self._master().on_launch_ended(self._attempt, self._launch_over)
+
+    def _next_deadline(self) -> int | None:
+        deadlines: list[int] = []
+        master_deadline = self._master().next_deadline_ms()
+        if master_deadline is not None:
+            deadlines.append(master_deadline)
+        for task in self.tasks.values():
+            if task.gone or not task.started:
+                continue
+            deadline = task.task.next_deadline_ms()
+            if deadline is not None:
+                deadlines.append(deadline)
+            if task.task.is_source and not task.task.finished:
+                deadlines.append(task.next_poll_ms)
+        return min(deadlines, default=None)
+
+

@@ -1,0 +1,27 @@
+"""Internal. Whether a program's code can be sent to workers, found out before the start."""
+
+from __future__ import annotations
+
+import cloudpickle
+
+from wiesel.core.errors import SerializationError
+from wiesel.engine.code_shipping import ship_program_modules
+from wiesel.graph.stage_plan import StagePlan
+
+
+def check_shippable(plan: StagePlan) -> None:
+    """Pickle every operator's code once, so that what cannot be shipped is named before the start.
+
+    Raises:
+        SerializationError: naming the operator and the user's line.
+    """
+    ship_program_modules()
+    for vertex in plan.graph.job.vertices:
+        for operator in vertex.operators:
+            try:
+                cloudpickle.dumps(operator.node.operator.payload, 5)
+            except Exception as error:
+                raise SerializationError(
+                    f"{operator.node.name} ({operator.node.user_location}) cannot be shipped to the workers: {error}",
+                    hint="open files, locks and connections in open() of the function, not where it is defined",
+                ) from error

@@ -1,0 +1,58 @@
+"""Internal. All contact with Spark's internals: the pipelined exchange and the settings that it needs.
+
+Spark 4.3 runs a shuffle *pipelined* when its ``ShuffleExchangeExec`` says so: the consumer stage is scheduled together with the
+producer and reads while it runs. There is no public API for it outside Structured Streaming's real-time mode, hence this module; each
+assumption has a test in ``tests/spark/test_spark_assumptions.py``, so that another Spark version breaks there and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+ROW_SCHEMA = "p int, v binary"
+"""A row of the exchange: target partition, and a run of buffers (null: a filler, see the worker)."""
+
+PIPELINED_SETTINGS: dict[str, str] = {
+    "spark.sql.adaptive.enabled": "false",
+    # A JVM writer thread of its own, and a flush per batch in the worker. Without it one JVM thread feeds and reads the worker and
+    # output is stuck until more input comes.
+    "spark.python.udf.pipelined.enabled": "true",
+    # TCP between JVM and worker costs 40 ms at low rates.
+    "spark.python.unix.domain.socket.enabled": "true",
+    # The JVM writer flushes when this much is buffered: below any Arrow message, so each goes out at once.
+    "spark.sql.execution.pandas.udf.buffer.size": "128",
+    # An Arrow batch is written when it is full and the next row is known: so one row a batch, and fillers behind the last one.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
+    # What may be in flight between two stages. Without bounds a saturated exchange holds seconds of data.
+    "spark.shuffle.streaming.readerMaxMemory": "262144",
+    "spark.shuffle.streaming.writerMaxMemory": "262144",
+    "spark.shuffle.streaming.networkBufferSize": "65536",
+    # A task is never run again by Spark: attempts are ours.
+    "spark.task.maxFailures": "1",
+    "spark.speculation": "false",
+    "spark.dynamicAllocation.enabled": "false",
+}
+
+
+def use_in_this_thread(session: SparkSession) -> None:
+    """Make the session the active one of the calling thread's JVM thread: physical plans look for it there."""
+    jvm: Any = session._jvm
+    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+
+
+def exchange(frame: DataFrame, partitions: int, *, pipelined: bool) -> DataFrame:
+    """Return ``frame`` with its rows moved to partition ``p``, by a pipelined or by an ordinary (blocking) shuffle."""
+    session = frame.sparkSession
+    moved = frame.repartitionById(partitions, "p")
+    java_frame: Any = moved._jdf
+    plan = java_frame.queryExecution().executedPlan()
+    while plan.getClass().getSimpleName() != "ShuffleExchangeExec":
+        plan = plan.children().head()
+    jvm: Any = session._jvm
+    make = jvm.org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+    rebuilt = make(plan.outputPartitioning(), plan.child(), plan.shuffleOrigin(), plan.advisoryPartitionSize(), pipelined)
+    java_session: Any = session._jsparkSession
+    return DataFrame(java_session.internalCreateDataFrame(rebuilt.execute(), java_frame.schema(), False), session)

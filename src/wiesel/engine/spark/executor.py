@@ -1,0 +1,340 @@
+"""Internal. Starts jobs on Spark and runs their JobMaster in a thread of the driver."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import secrets
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import cloudpickle
+from py4j.protocol import Py4JNetworkError
+from pyspark import InheritableThread
+from pyspark.sql import SparkSession
+
+from wiesel.checkpoint.messages import CancelTask, FromTask, TaskKey, ToTask
+from wiesel.common.job_client import JobClient
+from wiesel.common.job_execution_result import JobExecutionResult
+from wiesel.common.job_id import JobID
+from wiesel.common.job_status import JobStatus
+from wiesel.core import hooks
+from wiesel.core.clock import SystemClock
+from wiesel.core.config import Configuration
+from wiesel.core.errors import ConfigurationError, JobExecutionError, ResourceError
+from wiesel.engine.base import JobSettings, job_settings
+from wiesel.engine.code_shipping import program_classes
+from wiesel.engine.fault_points import ENVIRONMENT_VARIABLE
+from wiesel.engine.job_master import JobMaster
+from wiesel.engine.job_metrics import job_metrics
+from wiesel.engine.restart import restart_strategy
+from wiesel.engine.shippable import check_shippable
+from wiesel.engine.spark.control import ControlServer
+from wiesel.engine.spark.exchange import ROW_SCHEMA, exchange, use_in_this_thread
+from wiesel.engine.spark.session import jvm_is_gone, spark_session
+from wiesel.engine.spark.worker import AttemptPayload, stage_function
+from wiesel.graph.execution_graph import build_execution_graph
+from wiesel.graph.job_graph import build_job_graph
+from wiesel.graph.specs import StreamGraph
+from wiesel.graph.stage_plan import Region, StagePlan, build_stage_plan
+from wiesel.runtime.descriptor import TaskDescriptor
+
+T = TypeVar("T")
+_log = logging.getLogger("wiesel.spark")
+_JVM_END_S = 2.0
+
+
+class SparkExecutor:
+    """The engine on Spark."""
+
+    def execute(self, graph: StreamGraph, config: Configuration) -> JobClient:
+        """Plan the job, make sure of Spark, and start its JobMaster."""
+        plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
+        settings = job_settings(config)
+        check_shippable(plan)
+        session = spark_session(config, sum(r.slots for r in plan.regions))
+        job = SparkJob(session, plan, settings, config)
+        job.start()
+        return JobClient(JobID(job.job_id), job)
+
+
+class SparkJob:
+    """A running job: its thread, its control service, its Spark jobs. Also the handle behind its JobClient."""
+
+    def __init__(self, session: SparkSession, plan: StagePlan, settings: JobSettings, config: Configuration) -> None:
+        self.job_id = uuid4().hex
+        self._session = session
+        self._plan = plan
+        self._settings = settings
+        self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._token = secrets.token_bytes(32)
+        self._clock = SystemClock()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="wiesel-master-io")
+        self._local_dir = tempfile.mkdtemp(prefix="wiesel-")
+        self._fault_plan = os.environ.get(ENVIRONMENT_VARIABLE, "")
+        self._running: dict[int, int] = {}
+        self._launch_error: dict[int, BaseException] = {}
+        self._classes = program_classes()
+        master = str(session.sparkContext.master)
+        host = "127.0.0.1" if master.startswith("local") else session.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
+        self._control = ControlServer(str(host), self._token, self._on_message, self._on_lost)
+        self.master = JobMaster(
+            plan,
+            settings,
+            restart_strategy(config, checkpointing=settings.checkpoints.interval_ms is not None),
+            job_id=self.job_id,
+            launcher=self,
+            background=self,
+            clock=self._clock,
+            fault_plan=self._fault_plan,
+        )
+
+    def start(self) -> None:
+        """Start the first attempt; errors that a restart cannot cure are raised here."""
+        try:
+            self.master.start()
+        except BaseException:
+            self._cleanup()
+            raise
+        self.job_id = self.master.job_id
+        threading.Thread(target=self._loop, name=f"wiesel-master-{self.job_id[:8]}", daemon=True).start()
+
+    # The master's thread
+
+    def _loop(self) -> None:
+        while not self.master.result.done():
+            deadline = self.master.next_deadline_ms()
+            timeout_s = 0.5 if deadline is None else min(0.5, max(0.0, (deadline - self._clock.now_ms()) / 1e3))
+            try:
+                event = self._events.get(timeout=timeout_s)
+            except queue.Empty:
+                event = None
+            try:
+                if event is not None:
+                    event()
+                self.master.on_time(self._clock.now_ms())
+            except Exception as error:  # noqa: BLE001 - a bug in the master must end the job, not hang it
+                self._broken(error)
+        self._cleanup()
+        self._answer_the_rest()
+
+    def _answer_the_rest(self) -> None:
+        """Questions that came while the job ended are answered from its last state."""
+        while True:
+            try:
+                self._events.get_nowait()()
+            except queue.Empty:
+                return
+            except Exception as error:  # noqa: BLE001 - a late message of a job that has ended
+                _log.debug("a late event had no effect: %s", error)
+
+    def _broken(self, error: Exception) -> None:
+        _log.error("the JobMaster failed", exc_info=error)
+        for attempt in list(self._running):
+            self.cancel_attempt(attempt)
+        if not self.master.result.done():
+            failure = JobExecutionError(f"the JobMaster failed: {type(error).__name__}: {error}")
+            failure.__cause__ = error
+            self.master.result.set_exception(failure)
+
+    def _cleanup(self) -> None:
+        self._control.close()
+        self._pool.shutdown(wait=False)
+        shutil.rmtree(self._local_dir, ignore_errors=True)
+
+    def _on_message(self, attempt: int, message: FromTask) -> None:
+        self._events.put(lambda: self.master.on_message(attempt, message))
+
+    def _on_lost(self, attempt: int, task: TaskKey) -> None:
+        self._events.put(lambda: self.master.on_task_lost(attempt, task))
+
+    # Background
+
+    def run(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
+        """Run blocking work of the master, one after the other."""
+
+        def task() -> None:
+            try:
+                result = work()
+            except Exception as error:  # noqa: BLE001 - handed to the master
+                failure = error
+                self._events.put(lambda: done(None, failure))
+            else:
+                self._events.put(lambda: done(result, None))
+
+        self._pool.submit(task)
+
+    # Launcher
+
+    def launch(self, attempt: int, tasks: dict[TaskKey, TaskDescriptor]) -> None:
+        """Start one Spark job per region.
+
+        Raises:
+            ResourceError: the JVM has ended since the last attempt.
+        """
+        gone = self._without_jvm()
+        if gone is not None:
+            raise gone
+        pickled = {key: cloudpickle.dumps(task, 5) for key, task in tasks.items()}
+        regions = self._plan.regions
+        self._running[attempt] = len(regions)
+        for region in regions:
+            stages = [[pickled[(s.vertex, s.index)] for s in level] for level in region.levels]
+            InheritableThread(
+                target=self._run_region, args=(attempt, region, stages), name=f"wiesel-region-{region.index}", daemon=True
+            ).start()
+
+    def _payload(self, attempt: int, region: Region) -> AttemptPayload:
+        return AttemptPayload(
+            attempt=attempt,
+            address=self._control.address,
+            token=self._token,
+            checkpoint_dir=self._settings.checkpoint_dir if self._settings.checkpoints.interval_ms is not None else None,
+            local_dir=self._local_dir,
+            hops=[len(level) for level in region.levels],
+            initializers=hooks.worker_initializers(),
+            classes=self._classes,
+            fault_plan=self._fault_plan,
+            heartbeat_s=min(1.0, self._settings.heartbeat_interval_ms / 1e3),
+        )
+
+    def _run_region(self, attempt: int, region: Region, stages: list[list[bytes]]) -> None:
+        error: BaseException | None = None
+        try:
+            context = self._session.sparkContext
+            use_in_this_thread(self._session)
+            context.setJobGroup(self._group(attempt), f"{self._plan.graph.job.job_name}, attempt {attempt}", interruptOnCancel=True)
+            payload = self._payload(attempt, region)
+            pipelined = self._plan.graph.job.runtime_mode != "BATCH"
+            frame = self._session.range(0, len(stages[0]), 1, len(stages[0])).mapInArrow(
+                stage_function(payload, 0, stages[0]), ROW_SCHEMA
+            )
+            for level in range(1, len(stages)):
+                moved = exchange(frame, len(stages[level]), pipelined=pipelined)
+                frame = moved.mapInArrow(stage_function(payload, level, stages[level]), ROW_SCHEMA)
+            frame.collect()
+        except Exception as failure:  # noqa: BLE001 - handed to the master
+            # A broken connection is seen a moment before the end of the process is.
+            error = self._without_jvm(wait_s=_JVM_END_S if isinstance(failure, (OSError, Py4JNetworkError)) else 0.0) or failure
+        self._events.put(lambda: self._region_ended(attempt, error))
+
+    def _region_ended(self, attempt: int, error: BaseException | None) -> None:
+        self._running[attempt] -= 1
+        if error is not None and attempt not in self._launch_error:
+            self._launch_error[attempt] = error if isinstance(error, ResourceError) else spark_failure(error)
+            if self._running[attempt]:
+                self.cancel_attempt(attempt)
+        if self._running[attempt] == 0:
+            del self._running[attempt]
+            # Messages that tasks sent before they died are on their way through the reader threads: let them be heard first.
+            self._events.put(lambda: self.master.on_launch_ended(attempt, self._launch_error.get(attempt)))
+
+    def _without_jvm(self, *, wait_s: float = 0.0) -> ResourceError | None:
+        """Return the error that no further attempt can cure, if it is that one."""
+        if not jvm_is_gone(self._session, wait_s=wait_s):
+            return None
+        return ResourceError(
+            "Spark's JVM, a child of this process, has ended or was killed",
+            hint="start the program again with execution.state-recovery.path; if memory was short, give Spark less or the machine more",
+        )
+
+    def _group(self, attempt: int) -> str:
+        return f"wiesel-{self.master.job_id}-{attempt}"
+
+    def cancel_attempt(self, attempt: int) -> None:
+        """Tell the tasks to end, and Spark to cancel those that do not hear."""
+        for subtask in self._plan.graph.subtasks:
+            self._control.send(attempt, (subtask.vertex, subtask.index), CancelTask())
+        threading.Thread(target=self._cancel_group, args=(self._group(attempt),), daemon=True).start()
+
+    def _cancel_group(self, group: str) -> None:
+        try:
+            self._session.sparkContext.cancelJobGroup(group)
+        except Exception as error:  # noqa: BLE001 - the session may be gone already, and its tasks with it
+            _log.debug("the job group %s could not be cancelled: %s", group, error)
+
+    def send(self, attempt: int, task: TaskKey, message: ToTask) -> None:
+        """Send a message to a task."""
+        self._control.send(attempt, task, message)
+
+    # JobHandle
+
+    def _ask(self, question: Callable[[], T]) -> Future[T]:
+        """Answer in the master's thread."""
+        answer: Future[T] = Future()
+        once = threading.Lock()
+
+        def ask() -> None:
+            if not once.acquire(blocking=False):
+                return
+            try:
+                answer.set_result(question())
+            except Exception as error:  # noqa: BLE001 - handed to whoever asked
+                answer.set_exception(error)
+
+        self._events.put(ask)
+        if self.master.result.done() and not answer.done():
+            ask()
+        return answer
+
+    def status(self) -> Future[JobStatus]:
+        """Return the state of the job."""
+        answer: Future[JobStatus] = Future()
+        answer.set_result(self.master.status)
+        return answer
+
+    def cancel(self, attempt: int | None = None) -> Any:
+        """Cancel the job (JobHandle), or the tasks of one attempt (Launcher)."""
+        if attempt is not None:
+            self.cancel_attempt(attempt)
+            return None
+        return self._ask(self.master.cancel)
+
+    def stop_with_savepoint(self, advance_to_end_of_event_time: bool, savepoint_directory: str | None) -> Future[str]:
+        """Not in this version."""
+        return _unsupported("stop with savepoint")
+
+    def trigger_savepoint(self, savepoint_directory: str | None) -> Future[str]:
+        """Not in this version."""
+        return _unsupported("savepoints")
+
+    def accumulators(self) -> Future[dict[str, Any]]:
+        """Return the counters of the running job."""
+        return self._ask(self.master.total_metrics)
+
+    def metrics(self) -> Future[dict[str, Any]]:
+        """Return how the job is doing."""
+        answer: Future[dict[str, Any]] = Future()
+        answer.set_result(job_metrics(self.master))
+        return answer
+
+    def result(self) -> Future[JobExecutionResult]:
+        """Complete when the job has ended."""
+        return self.master.result
+
+
+def _unsupported(what: str) -> Future[Any]:
+    answer: Future[Any] = Future()
+    answer.set_exception(
+        ConfigurationError(f"{what} are not supported in this version", hint="use retained checkpoints and execution.state-recovery.path")
+    )
+    return answer
+
+
+def spark_failure(error: BaseException) -> BaseException:
+    """Return a short error for a Spark job that failed; the task's own message, if it got through, says more and comes first."""
+    text = str(error)
+    if "CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT" in text:
+        return JobExecutionError(
+            "Spark has too few free slots for all tasks of the job at once",
+            hint="add executors or cores, lower the parallelism, or wait until the last attempt's tasks are gone",
+        )
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("at ")]
+    return JobExecutionError("the Spark job failed: " + " ".join(lines[:3])[:500])
+

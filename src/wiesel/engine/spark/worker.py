@@ -1,0 +1,432 @@
+"""Internal. The shell around a task inside a Spark Python worker: threads, the mailbox, rows in and out.
+
+Retry story: Spark never runs a task twice (``spark.task.maxFailures=1``, checked below); a new attempt of the job is a new Spark job
+with new descriptors. A worker that loses its JobMaster ends itself: a source that waits for input would not notice otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from wiesel.checkpoint.messages import CancelTask, FromTask, Heartbeat, RegisterTask, TaskFailed, ToTask
+from wiesel.checkpoint.store import MemoryStateFiles, StateFiles
+from wiesel.core import hooks
+from wiesel.core.clock import SystemClock
+from wiesel.core.errors import InvariantError, JobCancelledError
+from wiesel.engine.code_shipping import install_program_classes
+from wiesel.engine.fault_points import FaultPoints
+from wiesel.engine.spark.control import ControlClient
+from wiesel.engine.task_errors import picklable_error
+from wiesel.runtime.descriptor import TaskDescriptor
+from wiesel.runtime.task import StreamTask
+from wiesel.state.backend import StateBackend
+from wiesel.state.factory import make_backend
+from wiesel.state.key_groups import key_group_range
+from wiesel.wire.buffers import read_buffers
+
+T = TypeVar("T")
+_ARROW = pa.schema([("p", pa.int32()), ("v", pa.binary())])
+_MAILBOX_ROWS = 4
+_LOST_GRACE_S = 2.0
+_MEASURE_OVER_S = 0.2
+_FILL_AFTER_S = 0.005
+"""How long the last row of a partition may wait for the next one to push it through the JVM."""
+
+
+class _LostMaster(Exception):
+    """The control connection broke."""
+
+
+class Mailbox:
+    """What the task's thread waits for: rows (bounded), control messages, results of asynchronous work, the end of the input."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self._room = threading.Semaphore(_MAILBOX_ROWS)
+
+    def put_row(self, row: Any) -> None:
+        """Add a row; waits while too many are there, which is how backpressure reaches Spark."""
+        self._room.acquire()
+        self._queue.put(("row", row))
+
+    def put(self, kind: str, value: Any = None) -> None:
+        """Add anything else."""
+        self._queue.put((kind, value))
+
+    def take(self, timeout_s: float | None) -> tuple[str, Any] | None:
+        """Return the next item, or None after ``timeout_s`` (0: do not wait; None: wait for ever)."""
+        try:
+            kind, value = self._queue.get_nowait() if timeout_s == 0 else self._queue.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+        if kind == "row":
+            self._room.release()
+        return kind, value
+
+    @property
+    def empty(self) -> bool:
+        """Return whether nothing waits."""
+        return self._queue.empty()
+
+
+class WorkerServices:
+    """Services of a task inside a Spark worker."""
+
+    def __init__(self, payload: AttemptPayload, descriptor: TaskDescriptor, client: ControlClient, mailbox: Mailbox) -> None:
+        self.clock = SystemClock()
+        self._payload = payload
+        self._descriptor = descriptor
+        self._client = client
+        self._mailbox = mailbox
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="wiesel-async")
+        self.outstanding = 0
+        self._faults = FaultPoints(payload.fault_plan, descriptor.attempt, f"task-{descriptor.vertex.vertex}-{descriptor.subtask}")
+        prefix = f"{descriptor.attempt}-{descriptor.vertex.vertex}-{descriptor.subtask}"
+        self._files: StateFiles | MemoryStateFiles = (
+            StateFiles(payload.checkpoint_dir, descriptor.job_id, prefix)
+            if payload.checkpoint_dir
+            else MemoryStateFiles(descriptor.job_id, prefix)
+        )
+
+    def send(self, message: FromTask) -> None:
+        """Send a message to the JobMaster."""
+        self._client.send(message)
+
+    def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
+        """Run ``work`` in the task's one helper thread; ``done`` comes back through the mailbox."""
+        self.outstanding += 1
+
+        def run() -> None:
+            try:
+                result = work()
+            except Exception as error:  # noqa: BLE001 - handed to the mailbox thread
+                failure = error  # the name of an except clause is gone after it
+                self._mailbox.put("call", lambda: done(None, failure))
+            else:
+                self._mailbox.put("call", lambda: done(result, None))
+
+        self._pool.submit(run)
+
+    def make_backend(self, operator_id: str, descriptor: TaskDescriptor) -> StateBackend:
+        """Make the state backend of one operator."""
+        vertex = descriptor.vertex
+        return make_backend(
+            str(descriptor.config.get("state.backend.type", "hashmap")),
+            operator_id=operator_id,
+            subtask=descriptor.subtask,
+            parallelism=vertex.parallelism,
+            key_group_range=key_group_range(descriptor.subtask, vertex.max_parallelism, vertex.parallelism),
+            local_dir=self._payload.local_dir,
+            clock=self.clock,
+            options=descriptor.config,
+        )
+
+    def state_writer(self, checkpoint_id: int) -> StateFiles | MemoryStateFiles:
+        """Return where state files are written."""
+        return self._files
+
+    def state_reader(self) -> StateFiles | MemoryStateFiles:
+        """Return where state files are read."""
+        return self._files
+
+    def reached(self, point: str) -> None:
+        """See ``FaultPoints``."""
+        self._faults.reached(point)
+
+    def close(self) -> None:
+        """End the helper thread."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class AttemptPayload:
+    """What the closure of every stage of an attempt carries. ``tasks[level][partition]`` are pickled descriptors."""
+
+    def __init__(
+        self,
+        *,
+        attempt: int,
+        address: tuple[str, int],
+        token: bytes,
+        checkpoint_dir: str | None,
+        local_dir: str,
+        hops: list[int],
+        initializers: tuple[str, ...],
+        classes: bytes,
+        fault_plan: str,
+        heartbeat_s: float,
+    ) -> None:
+        self.attempt = attempt
+        self.address = address
+        self.token = token
+        self.checkpoint_dir = checkpoint_dir
+        self.local_dir = local_dir
+        self.hops = hops
+        self.initializers = initializers
+        self.classes = classes
+        self.fault_plan = fault_plan
+        self.heartbeat_s = heartbeat_s
+
+
+def stage_function(payload: AttemptPayload, level: int, tasks: list[bytes]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function that Spark runs in every partition of a stage."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        if context is None or context.attemptNumber() > 0:
+            raise InvariantError("Spark ran a task of a streaming job twice; spark.task.maxFailures must be 1")
+        hooks.run_worker_initializers(payload.initializers)
+        install_program_classes(payload.classes)
+        worker = TaskWorker(payload, level, tasks[context.partitionId()])
+        yield from worker.run(batches)
+
+    return run
+
+
+class TaskWorker:
+    """Runs one task to its end."""
+
+    def __init__(self, payload: AttemptPayload, level: int, pickled: bytes) -> None:
+        self._payload = payload
+        self._level = level
+        self._mailbox = Mailbox()
+        self._client = ControlClient(payload.address, payload.token, payload.attempt)
+        self._done = threading.Event()
+        self._input_ended = level == 0
+        self._spent = {"idle": 0.0, "backpressured": 0.0}
+        self._measured = (time.monotonic(), 0.0, 0.0)
+        self._shares = {"idleTimeMsPerSecond": 0, "backPressuredTimeMsPerSecond": 0, "busyTimeMsPerSecond": 0}
+        self._last_metrics: dict[str, Any] = {}
+        self._unfilled: set[int] = set()
+        self._noted_s = 0.0
+        self._sent_s = 0.0
+        self._pickled = pickled
+
+    def run(self, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+        """Yield what goes to the next stage."""
+        self._descriptor: TaskDescriptor | None = None
+        try:
+            descriptor = self._descriptor = pickle.loads(self._pickled)
+            self._services = WorkerServices(self._payload, descriptor, self._client, self._mailbox)
+            self._task = StreamTask(descriptor, self._services)
+            self._start_threads(batches)
+            try:
+                # First of all: a reader may ask for a split as soon as it starts, and the answer needs to know the way here.
+                self._client.send(RegisterTask(descriptor.key, descriptor.attempt, os.getpid(), socket.gethostname()))
+                self._task.start()
+                yield from self._loop()
+            finally:
+                self._task.close()
+        except _LostMaster:
+            raise JobCancelledError("the JobMaster of this task is gone") from None
+        except JobCancelledError:
+            raise
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            self._report(error)
+            raise
+        finally:
+            self._done.set()
+            if self._descriptor is not None and hasattr(self, "_services"):
+                self._services.close()
+            self._client.close()
+
+    def _report(self, error: BaseException) -> None:
+        key = self._descriptor.key if self._descriptor is not None else (-1, -1)
+        try:
+            self._client.send(TaskFailed(key, picklable_error(error, self._descriptor)))
+        except OSError:
+            return  # the JobMaster is gone; Spark reports the failure to nobody
+
+    # Threads
+
+    def _start_threads(self, batches: Iterator[Any]) -> None:
+        threading.Thread(target=self._read_control, name="wiesel-control", daemon=True).start()
+        threading.Thread(target=self._beat, name="wiesel-heartbeat", daemon=True).start()
+        if self._level > 0:
+            threading.Thread(target=self._read_input, args=(batches,), name="wiesel-input", daemon=True).start()
+
+    def _read_control(self) -> None:
+        try:
+            while True:
+                self._mailbox.put("control", self._client.receive())
+        except (EOFError, OSError):
+            if self._done.is_set():
+                return
+            self._mailbox.put("lost")
+            # The mailbox thread may be inside user code or blocked by backpressure: then only the end of the process helps.
+            if not self._done.wait(_LOST_GRACE_S):
+                os._exit(70)
+
+    def _beat(self) -> None:
+        while not self._done.wait(self._payload.heartbeat_s):
+            if self._descriptor is None:
+                continue
+            try:
+                self._client.send(Heartbeat(self._descriptor.key, self._last_metrics))
+            except OSError:
+                return  # the control thread ends the worker
+
+    def _read_input(self, batches: Iterator[Any]) -> None:
+        try:
+            for batch in batches:
+                for value in batch.column(1):
+                    if value.is_valid:
+                        self._mailbox.put_row(value.as_buffer())
+            self._mailbox.put("end")
+        except Exception as error:  # noqa: BLE001 - raised in the mailbox thread
+            self._mailbox.put("error", error)
+
+    # The mailbox loop
+
+    def _loop(self) -> Iterator[pa.RecordBatch]:
+        task, mailbox = self._task, self._mailbox
+        more = task.is_source
+        clock = self._services.clock
+        while True:
+            rows = task.drain()
+            if rows:
+                yield from self._send(rows)
+            if task.finished and self._input_ended and self._services.outstanding == 0:
+                if self._unfilled:
+                    yield self._fillers()
+                self._note_metrics()
+                self._client.send(Heartbeat(task.descriptor.key, self._last_metrics))
+                return
+            elif self._unfilled and time.monotonic() - self._sent_s > _FILL_AFTER_S:
+                yield self._fillers()
+            item = mailbox.take(0)
+            if item is None and not (more and task.is_source and not task.finished):
+                if self._unfilled:
+                    yield self._fillers()
+                item = self._wait()
+            if item is not None and item[0] == "row":
+                yield from self._on_row(item[1])
+            elif item is not None:
+                self._handle(item)
+            now_ms = clock.now_ms()
+            deadline = task.next_deadline_ms()
+            if deadline is not None and deadline <= now_ms:
+                task.on_time(now_ms)
+            if task.is_source and not task.finished and (item is None or mailbox.empty):
+                more = task.poll()
+            self._note_metrics_sometimes()
+
+    def _wait(self) -> tuple[str, Any] | None:
+        """Wait for the next item, timer or poll; time spent here is idle."""
+        task = self._task
+        timeout_s = 1.0
+        deadline = task.next_deadline_ms()
+        if deadline is not None:
+            timeout_s = min(timeout_s, max(0.0, (deadline - self._services.clock.now_ms()) / 1e3))
+        if task.is_source and not task.finished:
+            timeout_s = min(timeout_s, task.poll_interval_ms / 1e3)
+        started = time.monotonic()
+        item = self._mailbox.take(timeout_s)
+        self._spent["idle"] += time.monotonic() - started
+        return item
+
+    def _handle(self, item: tuple[str, Any]) -> None:
+        kind, value = item
+        if kind == "control":
+            self._on_control(value)
+        elif kind == "call":
+            self._services.outstanding -= 1
+            value()
+        elif kind == "end":
+            self._input_ended = True
+        elif kind == "error":
+            raise value
+        elif kind == "lost":
+            raise _LostMaster
+
+    def _on_row(self, row: Any) -> Iterator[pa.RecordBatch]:
+        task = self._task
+        for buffer in read_buffers(row):
+            if buffer.level == self._level:
+                for _ in task.on_buffer_in_slices(buffer):
+                    yield from self._breathe()
+            else:
+                # A relay: the edge skips this level, the buffer goes on unopened.
+                last = buffer.level == self._level + 1
+                hop = buffer.partition if last else buffer.partition % self._payload.hops[self._level + 1]
+                task.rows.put(hop, buffer.raw)
+
+    def _breathe(self) -> Iterator[pa.RecordBatch]:
+        """In the middle of a long buffer: let timers and timeouts run, and send what is ready."""
+        now_ms = self._services.clock.now_ms()
+        deadline = self._task.next_deadline_ms()
+        if deadline is not None and deadline <= now_ms:
+            self._task.on_time(now_ms)
+        rows = self._task.drain()
+        if rows:
+            yield from self._send(rows)
+        if self._unfilled:
+            yield self._fillers()
+
+    def _on_control(self, message: ToTask) -> None:
+        if isinstance(message, CancelTask):
+            raise JobCancelledError("the task was cancelled")
+        self._task.on_control(message)
+
+    # Rows out
+
+    def _send(self, rows: list[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
+        """Hand rows to Spark. Time spent in ``yield`` is backpressure.
+
+        Spark's JVM hands a row to the next worker when it knows of a further one, so each partition's last row needs a filler
+        behind it. Under load the next row does that; fillers are sent only when nothing else is about to follow.
+        """
+        started = time.monotonic()
+        self._unfilled.update(p for p, _ in rows)
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([p for p, _ in rows], pa.int32()), pa.array([v for _, v in rows], pa.binary())], schema=_ARROW
+        )
+        self._sent_s = time.monotonic()
+        self._spent["backpressured"] += self._sent_s - started
+
+    def _fillers(self) -> pa.RecordBatch:
+        partitions = sorted(self._unfilled)
+        self._unfilled.clear()
+        nothing: list[bytes | None] = [None] * len(partitions)
+        return pa.RecordBatch.from_arrays([pa.array(partitions, pa.int32()), pa.array(nothing, pa.binary())], schema=_ARROW)
+
+    # Metrics
+
+    def _note_metrics_sometimes(self) -> None:
+        now = time.monotonic()
+        if now - self._noted_s > self._payload.heartbeat_s / 2:
+            self._noted_s = now
+            self._note_metrics()
+
+    def _note_metrics(self) -> None:
+        self._measure_shares()
+        self._last_metrics = {**self._task.metrics(), **self._shares}
+
+    def _measure_shares(self) -> None:
+        """Work out what the time since the last report went into; over a very short time that would say nothing."""
+        then, idle_then, blocked_then = self._measured
+        now, idle, blocked = time.monotonic(), self._spent["idle"], self._spent["backpressured"]
+        passed_s = now - then
+        if passed_s < _MEASURE_OVER_S:
+            return
+        self._measured = (now, idle, blocked)
+        idle_ms = min(1000, round((idle - idle_then) / passed_s * 1000))
+        blocked_ms = min(1000 - idle_ms, round((blocked - blocked_then) / passed_s * 1000))
+        self._shares = {
+            "idleTimeMsPerSecond": idle_ms,
+            "backPressuredTimeMsPerSecond": blocked_ms,
+            "busyTimeMsPerSecond": 1000 - idle_ms - blocked_ms,
+        }

@@ -1,0 +1,1 @@
+"""Formats of records and files; programs import them from ``wiesel.datastream.formats``."""

@@ -1,0 +1,188 @@
+"""Parquet files as a source and as bulk output, by pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from wiesel.core.errors import ConnectorError, ProgramError
+from wiesel.formats.arrow_types import arrow_schema, column_values, rows_to_batch
+from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
+from wiesel.types.row import make_row
+from wiesel.types.typeinfo import RowTypeInfo
+
+__all__ = ["ParquetBulkWriters", "ParquetColumnarRowInputFormat"]
+
+_ROW_GROUP_ROWS = 1 << 16
+
+
+class ParquetColumnarRowInputFormat(BulkFormat):
+    """Reads the columns of a row type from Parquet files. Files are split along their row groups.
+
+    Args:
+        row_type: The type of the rows; its names are those of the columns to read.
+        hadoop_config: Not used; Parquet is read without Hadoop.
+        batch_size: Rows decoded at a time.
+        is_utc_timestamp: Not used: a timestamp is the date and time that the file has.
+        is_case_sensitive: Whether names of columns must agree in case.
+
+    Raises:
+        ProgramError: If ``row_type`` is no row type or Parquet has no type for a field.
+    """
+
+    def __init__(
+        self,
+        row_type: RowTypeInfo,
+        hadoop_config: object = None,
+        batch_size: int = 2048,
+        is_utc_timestamp: bool = False,
+        is_case_sensitive: bool = True,
+    ) -> None:
+        self._row_type = _row_type(row_type)
+        arrow_schema(self._row_type, "row")
+        if batch_size <= 0:
+            raise ProgramError(f"batch_size is {batch_size}", hint="give a positive number of rows")
+        self._batch_size = batch_size
+        self._case_sensitive = is_case_sensitive
+
+    @property
+    def produced_type(self) -> RowTypeInfo:
+        """Return the type of the rows."""
+        return self._row_type
+
+    @property
+    def splittable(self) -> bool:
+        """Return True: a row group belongs to the piece in which its middle is."""
+        return True
+
+    def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
+        """Make the reader of one piece."""
+        return _ParquetReader(stream, piece, self._row_type, self._batch_size, self._case_sensitive)
+
+
+class _ParquetReader(RecordReader):
+    """The position is the number of the row group."""
+
+    def __init__(self, stream: BinaryIO, piece: FilePiece, row_type: RowTypeInfo, batch_size: int, case_sensitive: bool) -> None:
+        self._path = piece.path
+        try:
+            self._file = pq.ParquetFile(pa.PythonFile(stream, "r"), pre_buffer=False)
+        except pa.ArrowException as error:
+            raise ConnectorError(f"{piece.path} is no Parquet file: {error}", hint="check path and format", path=piece.path) from error
+        self._names = row_type.get_field_names()
+        self._types = row_type.get_field_types()
+        self._columns = self._find_columns(case_sensitive)
+        self._batch_size = batch_size
+        self._groups = [g for g in range(self._file.num_row_groups) if piece.is_whole_file or piece.start <= self._middle(g) < piece.end]
+        if piece.position is not None:
+            self._groups = [g for g in self._groups if g >= piece.position]
+        self._batches: Iterator[Any] = iter(())
+        self._left = 0
+
+    @property
+    def position(self) -> int:
+        """Return the row group of the next rows; it stays while rows of the group are left."""
+        if self._left:
+            return self._group
+        return self._groups[0] if self._groups else self._file.num_row_groups
+
+    def _find_columns(self, case_sensitive: bool) -> list[str]:
+        there = self._file.schema_arrow.names
+        by_name = {name if case_sensitive else name.lower(): name for name in there}
+        missing = [name for name in self._names if (name if case_sensitive else name.lower()) not in by_name]
+        if missing:
+            raise ConnectorError(
+                f"{self._path} has no columns {', '.join(missing)}", hint=f"it has {', '.join(there)}; check the row type", path=self._path
+            )
+        return [by_name[name if case_sensitive else name.lower()] for name in self._names]
+
+    def _middle(self, group: int) -> int:
+        metadata = self._file.metadata.row_group(group)
+        columns = [metadata.column(i) for i in range(metadata.num_columns)]
+        start = min((c.dictionary_page_offset or c.data_page_offset for c in columns), default=0)
+        return int(start + sum(c.total_compressed_size for c in columns) // 2)
+
+    def read_block(self) -> list[Any] | None:
+        while True:
+            try:
+                batch = next(self._batches, None)
+            except pa.ArrowException as error:
+                raise ConnectorError(f"cannot read {self._path}: {error}", hint="the file is damaged", path=self._path) from error
+            if batch is not None:
+                self._left -= batch.num_rows
+                return self._rows(batch)
+            if not self._groups:
+                return None
+            self._group = self._groups.pop(0)
+            self._left = self._file.metadata.row_group(self._group).num_rows
+            self._batches = self._file.iter_batches(self._batch_size, row_groups=[self._group], columns=self._columns, use_threads=False)
+
+    def _rows(self, batch: Any) -> list[Any]:
+        names = self._names
+        columns = [column_values(batch.column(c), k) for c, k in zip(self._columns, self._types, strict=True)]
+        return [make_row(names, list(values)) for values in zip(*columns, strict=True)]
+
+
+class ParquetBulkWriters:
+    """Parquet files as output of a file sink."""
+
+    @staticmethod
+    def for_row_type(row_type: RowTypeInfo, hadoop_config: object = None, utc_timestamp: bool = False) -> BulkWriterFactory:
+        """Return the factory of writers of rows of a type.
+
+        Args:
+            row_type: The type of the rows.
+            hadoop_config: Not used; Parquet is written without Hadoop.
+            utc_timestamp: Not used: a timestamp is written as the date and time that it is.
+
+        Raises:
+            ProgramError: If ``row_type`` is no row type or Parquet has no type for a field.
+        """
+        arrow_schema(_row_type(row_type), "row")
+        return _ParquetWriterFactory(row_type)
+
+
+def _row_type(given: object) -> RowTypeInfo:
+    if not isinstance(given, RowTypeInfo):
+        raise ProgramError(f"{given!r} is not the type of a row", hint="give Types.ROW_NAMED(names, types)")
+    return given
+
+
+class _ParquetWriterFactory(BulkWriterFactory):
+    def __init__(self, row_type: RowTypeInfo) -> None:
+        self._row_type = row_type
+
+    def create(self, stream: BinaryIO) -> BulkWriter:
+        return _ParquetWriter(stream, arrow_schema(self._row_type, "row"))
+
+
+class _ParquetWriter(BulkWriter):
+    """Collects rows and writes them as row groups."""
+
+    def __init__(self, stream: BinaryIO, schema: Any) -> None:
+        self._schema = schema
+        self._writer = pq.ParquetWriter(pa.PythonFile(stream, "w"), schema)
+        self._batches: list[Any] = []
+        self._rows = 0
+
+    def add_batch(self, values: Sequence[Any]) -> None:
+        self._batches.append(rows_to_batch(values, self._schema))
+        self._rows += len(values)
+        if self._rows >= _ROW_GROUP_ROWS:
+            self._write()
+
+    def _write(self) -> None:
+        if self._batches:
+            self._writer.write_table(pa.Table.from_batches(self._batches, self._schema))
+        self._batches, self._rows = [], 0
+
+    def finish(self) -> None:
+        self._write()
+        self._writer.close()
+
+    def abandon(self) -> None:
+        # It would close itself later, when the stream is gone.
+        self._writer.close()

@@ -1,0 +1,1 @@
+"""Internal. The four graphs: StreamGraph, JobGraph, ExecutionGraph, StagePlan. Data only."""

@@ -1,0 +1,99 @@
+"""Internal. What the nodes and edges of the graphs say: operator and partitioner specs, and the stream graph itself.
+
+A spec is a kind (the key under which ``wiesel.runtime.registry`` finds the factory), JSON-able ``params`` that show in plans, and
+an opaque ``payload``: the user's functions, descriptors, sources and sinks, which are pickled by value when the job is shipped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+DEFAULT_SLOT_SHARING_GROUP = "default"
+
+
+@dataclass(frozen=True)
+class OperatorSpec:
+    """One operator: its kind, visible parameters and opaque payload."""
+
+    kind: str
+    params: dict[str, Any] = field(default_factory=dict)
+    payload: Any = None
+
+
+@dataclass(frozen=True)
+class PartitionerSpec:
+    """How records are shared out over the channels of an edge.
+
+    ``kind``: forward, rebalance, rescale, shuffle, broadcast, global, hash or custom. ``payload``: for hash the key selector, for
+    custom a pair (partitioner, key selector).
+    """
+
+    kind: str
+    payload: Any = None
+
+
+FORWARD = PartitionerSpec("forward")
+REBALANCE = PartitionerSpec("rebalance")
+
+
+@dataclass
+class StreamNode:
+    """An operator in the stream graph.
+
+    ``parallelism`` and ``max_parallelism`` are None until the graph is finished, when the environment's value is taken.
+    ``chaining``: ``always``, ``head`` (starts a new chain) or ``never``. ``inputs``: number of logical inputs (0 for a source).
+    """
+
+    id: int
+    name: str
+    operator: OperatorSpec
+    parallelism: int | None = None
+    max_parallelism: int | None = None
+    uid: str | None = None
+    uid_hash: str | None = None
+    description: str | None = None
+    slot_sharing_group: str | None = None
+    chaining: str = "always"
+    buffer_timeout_ms: int | None = None
+    inputs: int = 1
+    is_source: bool = False
+    is_sink: bool = False
+    bounded: bool = True
+    keyed: bool = False
+    output_type: Any = None
+    user_location: str = ""
+
+
+@dataclass
+class StreamEdge:
+    """A stream between two operators. ``side_tag``: the side output that it carries, or None for the main output."""
+
+    source: int
+    target: int
+    partitioner: PartitionerSpec = FORWARD
+    input_index: int = 0
+    side_tag: str | None = None
+
+
+@dataclass
+class StreamGraph:
+    """What the calls of the API have built, in the order of the calls."""
+
+    job_name: str
+    nodes: dict[int, StreamNode] = field(default_factory=dict)
+    edges: list[StreamEdge] = field(default_factory=list)
+    default_parallelism: int = 1
+    default_max_parallelism: int | None = None
+    chaining_enabled: bool = True
+    buffer_timeout_ms: int = 100
+    runtime_mode: str = "STREAMING"
+    config: dict[str, Any] = field(default_factory=dict)
+
+    def in_edges(self, node: int) -> list[StreamEdge]:
+        """Return the edges into a node, in the order in which they were made."""
+        return [e for e in self.edges if e.target == node]
+
+    def out_edges(self, node: int) -> list[StreamEdge]:
+        """Return the edges out of a node, in the order in which they were made."""
+        return [e for e in self.edges if e.source == node]

@@ -1,0 +1,1 @@
+"""Internal. What stands around a job: the command line and the names of PyFlink."""

@@ -1,0 +1,102 @@
+"""Internal. The ``wiesel`` command.
+
+Everything heavy is imported inside the commands: ``wiesel --help`` has to answer at once and must not load Spark.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+import wiesel
+
+__all__ = ["main"]
+
+_PROGRAM = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
+
+
+class _ProgramCommand(click.Command):
+    """A command that takes a program and its arguments, with the options that configure its job."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params = [
+            *self.params,
+            click.Option(
+                ["-p", "--parallelism"],
+                type=click.IntRange(min=1),
+                help="Parallelism of operators that set none themselves.",
+            ),
+            click.Option(
+                ["-D", "dynamic"],
+                multiple=True,
+                metavar="KEY=VALUE",
+                help="A configuration option, for example -D state.backend.type=lmdb. Repeatable.",
+            ),
+            click.Option(
+                ["-s", "--fromSavepoint", "savepoint"],
+                metavar="PATH",
+                help="Checkpoint or savepoint to start from.",
+            ),
+            click.Option(
+                ["--py-files", "-pyfs", "--pyFiles", "py_files"],
+                multiple=True,
+                metavar="FILES",
+                help="Further .py files, archives and folders for the program and its workers, separated by commas.",
+            ),
+            click.Option(
+                ["--traceback", "full_traceback"],
+                is_flag=True,
+                envvar="WIESEL_TRACEBACK",
+                help="Show errors with all frames, those inside Wiesel and Spark too.",
+            ),
+            click.Argument(["program"], type=_PROGRAM),
+            click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED),
+        ]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(wiesel.__version__, prog_name="wiesel", message="%(prog)s %(version)s")
+def main() -> None:
+    """Stream jobs in Python with Flink's semantics, on Spark."""
+
+
+# Options stand before the program; what follows it belongs to the program, whatever it looks like.
+@main.command(cls=_ProgramCommand, context_settings={"allow_interspersed_args": False})
+def run(**options: Any) -> None:
+    """Run a program. It may import wiesel... or pyflink...; ARGUMENTS are its own."""
+    from wiesel.platform.cli._program import Submission, run_program
+
+    raise SystemExit(run_program(Submission.parse(**options)))
+
+
+@main.command(cls=_ProgramCommand, context_settings={"allow_interspersed_args": False})
+def info(**options: Any) -> None:
+    """Print the execution plan of a program's first job as JSON, without running it."""
+    from wiesel.platform.cli._program import Submission, show_plan
+
+    raise SystemExit(show_plan(Submission.parse(**options)))
+
+
+@main.command()
+def version() -> None:
+    """Print the versions of Wiesel and of what it stands on."""
+    from wiesel.platform.cli._doctor import versions
+
+    for name, number in versions():
+        click.echo(f"{name:<8} {number}")
+
+
+@main.command()
+def doctor() -> None:
+    """Check whether this machine can run jobs: Python, Java and Spark."""
+    from wiesel.platform.cli._doctor import examine
+
+    findings = examine()
+    for finding in findings:
+        click.echo(f"{'ok ' if finding.good else 'BAD'}  {finding.subject}: {finding.text}")
+        if finding.remedy:
+            click.echo(f"     what to do: {finding.remedy}")
+    raise SystemExit(0 if all(finding.good for finding in findings) else 1)

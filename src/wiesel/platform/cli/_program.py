@@ -1,0 +1,166 @@
+"""Internal. Runs a user's program as ``__main__`` inside the command's process."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, ModuleType
+
+import click
+
+from wiesel.core import hooks
+from wiesel.platform import pyflink_hook
+from wiesel.platform.cli._report import describe
+
+__all__ = ["Submission", "run_program", "show_plan"]
+
+PARALLELISM = "parallelism.default"
+RESTORE_PATH = "execution.state-recovery.path"
+PYTHON_FILES = "python.files"
+
+EXIT_FAILED = 1
+EXIT_INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A program, its arguments, and the options given beside it.
+
+    Attributes:
+        program: The program's file.
+        arguments: What the program finds in ``sys.argv[1:]``.
+        options: Configuration that holds unless the program sets it itself.
+        python_files: Absolute paths of further modules, archives and folders.
+        full_traceback: Show errors with every frame.
+    """
+
+    program: Path
+    arguments: tuple[str, ...]
+    options: dict[str, str]
+    python_files: tuple[str, ...] = ()
+    full_traceback: bool = False
+
+    @classmethod
+    def parse(
+        cls,
+        *,
+        program: Path,
+        arguments: Sequence[str],
+        parallelism: int | None,
+        dynamic: Sequence[str],
+        savepoint: str | None,
+        py_files: Sequence[str],
+        full_traceback: bool,
+    ) -> Submission:
+        """Make a submission of the command's parameters; what has an option of its own wins over ``-D``.
+
+        Raises:
+            click.BadParameter: a dynamic property is not ``key=value``, or a Python file does not exist.
+        """
+        options = dict(_property(text) for text in dynamic)
+        files = tuple(_python_file(name) for listed in py_files for name in listed.split(",") if name)
+        if parallelism is not None:
+            options[PARALLELISM] = str(parallelism)
+        if savepoint is not None:
+            options[RESTORE_PATH] = savepoint
+        if files:
+            options[PYTHON_FILES] = ",".join(files)
+        return cls(program, tuple(arguments), options, files, full_traceback)
+
+
+def _property(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise click.BadParameter(f"{text!r} is not of the form key=value, as in -D parallelism.default=2")
+    return key.strip(), value
+
+
+def _python_file(name: str) -> str:
+    path = Path(name)
+    if not path.exists():
+        raise click.BadParameter(f"--py-files: there is no {name!r} (paths are separated by commas)")
+    if path.is_file() and path.suffix not in {".py", ".zip", ".egg", ".whl"}:
+        raise click.BadParameter(f"--py-files: {name!r} is neither a .py file, nor an archive, nor a folder")
+    return str(path.resolve())
+
+
+def run_program(submission: Submission) -> int:
+    """Run a program to its end and return the exit code; a failure is told on standard error."""
+    try:
+        _prepare(submission)
+        _execute(submission)
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        return EXIT_INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - whatever the program raises is told to its user
+        click.echo(describe(error, submission.program, full=submission.full_traceback), err=True)
+        return EXIT_FAILED
+    return 0
+
+
+def show_plan(submission: Submission) -> int:
+    """Run a program up to its first ``execute()`` and print the plan; what the program prints goes to standard error."""
+    try:
+        _prepare(submission)
+        with contextlib.redirect_stdout(sys.stderr), _plan_only():
+            _execute(submission)
+    except hooks.PlanReady as ready:
+        click.echo(ready.plan)
+        return 0
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - whatever the program raises is told to its user
+        click.echo(describe(error, submission.program, full=submission.full_traceback), err=True)
+        return EXIT_FAILED
+    click.echo(f"{submission.program} built no job: it ended without a call of execute()", err=True)
+    return EXIT_FAILED
+
+
+@contextlib.contextmanager
+def _plan_only() -> Iterator[None]:
+    hooks.set_plan_only(True)
+    try:
+        yield
+    finally:
+        hooks.set_plan_only(False)
+
+
+def _prepare(submission: Submission) -> None:
+    """Set up the process for the program: names of PyFlink here and in the workers, defaults of the configuration."""
+    from wiesel.core import config
+
+    pyflink_hook.install()
+    config.set_process_defaults(submission.options)
+
+
+def _execute(submission: Submission) -> None:
+    """Run the program's file as ``__main__``, as ``python program.py arguments`` would.
+
+    The module stays in ``sys.modules`` afterwards: threads of a job that was started asynchronously still need it.
+    """
+    path = submission.program.resolve()
+    code = _compile(path)
+    module = ModuleType("__main__")
+    module.__file__ = str(path)
+    module.__dict__["__builtins__"] = __builtins__
+    folder = str(path.parent)
+    # A console script's folder comes first in sys.path; python program.py has the program's folder there instead.
+    if sys.path and sys.path[0] == str(Path(sys.argv[0]).parent):
+        sys.path[0] = folder
+    else:
+        sys.path.insert(0, folder)
+    for file in submission.python_files:
+        place = str(Path(file).parent) if file.endswith(".py") else file
+        if place not in sys.path:
+            sys.path.insert(1, place)
+    sys.argv = [str(submission.program), *submission.arguments]
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)
+
+
+def _compile(path: Path) -> CodeType:
+    # Bytes, so that a coding line in the file is honoured; no flags of this module's own.
+    return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)

@@ -1,0 +1,149 @@
+"""Internal. Lets programs import Wiesel's modules by the names of PyFlink's: ``pyflink.datastream`` *is* ``wiesel.datastream``.
+
+Both names give the same module object, so classes are identical whichever way they were imported, and what is pickled refers to
+``wiesel...``. :func:`install` is called by ``wiesel run`` and, through :mod:`wiesel.core.hooks`, by every worker process of its jobs.
+Outside of that, ``import pyflink`` means what it always means: a real PyFlink that is installed is never covered up unasked.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+from wiesel.core import hooks
+from wiesel.core.errors import ConfigurationError
+
+__all__ = ["WORKER_INITIALIZER", "install", "is_installed", "uninstall"]
+
+WORKER_INITIALIZER = "wiesel.platform.pyflink_hook:install"
+
+_ALIAS = "pyflink"
+_TARGET = "wiesel"
+
+# What PyFlink and Wiesel both call public. Wiesel's inner packages must not be reachable as pyflink.*.
+_PUBLIC = ("common", "datastream", "metrics", "table")
+
+# Packages of PyFlink that belong to its own machinery, and what takes their place.
+_MACHINERY = {
+    "java_gateway": "there is no gateway to a JVM: what it was used for has to be written in Python",
+    "fn_execution": "user functions run in Spark's Python workers, with no counterpart of Beam's harness",
+    "gen_protos": "user functions run in Spark's Python workers, with no counterpart of Beam's harness",
+    "pyflink_gateway_server": "jobs start with no gateway server; `wiesel run` or plain Python starts them",
+    "find_flink_home": "there is no Flink home: Wiesel is the Python package alone",
+    "util": "it is internal to PyFlink; use Wiesel's public packages",
+    "testing": "it is internal to PyFlink; wiesel.testing is the public test harness",
+}
+
+
+class _AliasLoader(Loader):
+    """Loads a module by giving out the one of Wiesel."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._own_spec: ModuleSpec | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self._target)
+        self._own_spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system has just put the alias's spec on the module, which would break relative imports in it.
+        module.__spec__ = self._own_spec
+
+
+class _PyFlinkFinder(MetaPathFinder):
+    """Finds ``pyflink`` and what is below it; leaves every other name to the finders behind it."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if fullname != _ALIAS and not fullname.startswith(_ALIAS + "."):
+            return None
+        inner = fullname[len(_ALIAS) + 1 :]
+        if inner and not _exists(inner):
+            # Not None: the finders behind would look in Wiesel's folders and load its modules a second time.
+            raise ModuleNotFoundError(_missing_text(fullname, inner), name=fullname)
+        wiesel_name = f"{_TARGET}.{inner}" if inner else _TARGET
+        return ModuleSpec(fullname, _AliasLoader(wiesel_name), origin=wiesel_name)
+
+
+def _exists(inner: str) -> bool:
+    """Whether a public module of Wiesel has this name below ``wiesel``."""
+    if inner.split(".", 1)[0] not in _PUBLIC:
+        return False
+    try:
+        return importlib.util.find_spec(f"{_TARGET}.{inner}") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _missing_text(fullname: str, inner: str) -> str:
+    top = inner.split(".", 1)[0]
+    text = f"Wiesel has no counterpart of {fullname}"
+    if top in _MACHINERY:
+        return f"{text}: {_MACHINERY[top]}."
+    if top == "table" and not _exists("table"):
+        return f"{text}: the Table API and SQL are not part of this version.\n  what to do: {_way_out('table')}"
+    parent = inner.rpartition(".")[0]
+    siblings = _children(parent)
+    near = difflib.get_close_matches(inner.rpartition(".")[2], siblings, n=1)
+    hint = f"did you mean {_ALIAS}.{parent + '.' if parent else ''}{near[0]}? Otherwise {_way_out(top)}" if near else _way_out(top)
+    have = f" {_ALIAS}{'.' + parent if parent else ''} has: {', '.join(siblings)}." if siblings else ""
+    return f"{text}.{have}\n  what to do: {hint}"
+
+
+def _way_out(top: str) -> str:
+    if top == "table":
+        return "write the job with pyflink.datastream; docs/coverage.md of the project lists what is there."
+    return "docs/coverage.md of the project lists what is there; a source or sink can be written against wiesel.spi."
+
+
+def _children(inner: str) -> list[str]:
+    """Names of the public modules right below ``wiesel.<inner>``."""
+    if not inner:
+        return [name for name in _PUBLIC if _exists(name)]
+    try:
+        spec = importlib.util.find_spec(f"{_TARGET}.{inner}")
+    except ModuleNotFoundError:
+        return []
+    places = (spec.submodule_search_locations or []) if spec is not None else []
+    return sorted(module.name for module in pkgutil.iter_modules(places) if not module.name.startswith("_"))
+
+
+def is_installed() -> bool:
+    """Whether ``pyflink`` means Wiesel in this process."""
+    return any(isinstance(finder, _PyFlinkFinder) for finder in sys.meta_path)
+
+
+def install() -> None:
+    """Make ``pyflink...`` mean ``wiesel...`` in this process and in the workers of its jobs. A second call does nothing.
+
+    Raises:
+        ConfigurationError: a real PyFlink has already been imported, so that its classes and Wiesel's would mix.
+    """
+    if is_installed():
+        return
+    real = sys.modules.get(_ALIAS)
+    if real is not None and real is not sys.modules.get(_TARGET):
+        raise ConfigurationError(
+            f"PyFlink is already imported in this process, from {getattr(real, '__file__', 'an unknown place')}",
+            hint="install the hook before anything imports pyflink; `wiesel run program.py` does so",
+        )
+    sys.meta_path.insert(0, _PyFlinkFinder())
+    hooks.add_worker_initializer(WORKER_INITIALIZER)
+
+
+def uninstall() -> None:
+    """Undo :func:`install`: forget the finder and the modules that were imported by PyFlink's names."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _PyFlinkFinder)]
+    for name, module in list(sys.modules.items()):
+        if name == _ALIAS or name.startswith(_ALIAS + "."):
+            own = getattr(module, "__name__", "")
+            if own == _TARGET or own.startswith(_TARGET + "."):
+                del sys.modules[name]

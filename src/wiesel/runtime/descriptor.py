@@ -1,0 +1,74 @@
+"""Internal. Everything a task needs to start, as one picklable value made by the JobMaster for each attempt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from wiesel.checkpoint.snapshot import OperatorRestore
+from wiesel.graph.specs import PartitionerSpec
+from wiesel.runtime.record_writer import ChannelTarget
+
+
+@dataclass(frozen=True)
+class OperatorDescriptor:
+    """One operator of the chain."""
+
+    node_id: int
+    operator_id: str
+    name: str
+    uid: str | None
+    kind: str
+    params: dict[str, Any]
+    payload: Any
+    user_location: str
+
+
+@dataclass(frozen=True)
+class OutputDescriptor:
+    """One edge out of the task."""
+
+    edge: int
+    source_node: int
+    side_tag: str | None
+    partitioner: PartitionerSpec
+    targets: tuple[ChannelTarget, ...]
+    timeout_ms: int
+    target_max_parallelism: int
+
+
+@dataclass(frozen=True)
+class VertexDescriptor:
+    """What all subtasks of a vertex share; pickled once per vertex, as it holds the user's code."""
+
+    vertex: int
+    name: str
+    parallelism: int
+    max_parallelism: int
+    operators: tuple[OperatorDescriptor, ...]
+    chain: tuple[tuple[int, int, str | None], ...]
+
+
+@dataclass(frozen=True)
+class TaskDescriptor:
+    """One subtask of one attempt."""
+
+    vertex: VertexDescriptor
+    subtask: int
+    attempt: int
+    job_id: str
+    job_name: str
+    level: int
+    partition: int
+    inputs: dict[tuple[int, int], int]
+    outputs: tuple[OutputDescriptor, ...]
+    config: dict[str, Any]
+    restore: dict[str, OperatorRestore] = field(default_factory=dict)
+    restored_checkpoint_id: int = 0
+    restarts: int = 0
+    """Restarts of this run of the job: what ``get_attempt_number`` tells; ``attempt`` also counts those of earlier masters."""
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Return the task's key in messages."""
+        return self.vertex.vertex, self.subtask

@@ -1,0 +1,73 @@
+"""Internal. A backend that is made when an operator first asks for state, so that stateless operators cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from wiesel.state.backend import (
+    KeyedTable,
+    OperatorStateStore,
+    SnapshotTask,
+    StateBackend,
+    StateFileReader,
+    StateHandle,
+    TimerQueue,
+)
+
+
+class LazyBackend(StateBackend):
+    """Makes the real backend on first use, or at restore when there is something to restore."""
+
+    def __init__(self, make: Callable[[], StateBackend]) -> None:
+        self._make = make
+        self._backend: StateBackend | None = None
+
+    @property
+    def backend(self) -> StateBackend:
+        """Return the real backend."""
+        if self._backend is None:
+            self._backend = self._make()
+        return self._backend
+
+    @property
+    def used(self) -> bool:
+        """Return whether the operator has any state."""
+        return self._backend is not None
+
+    def table(self, name: str, **options: Any) -> KeyedTable:
+        """See ``StateBackend``."""
+        return self.backend.table(name, **options)
+
+    def timers(self, name: str) -> TimerQueue:
+        """See ``StateBackend``."""
+        return self.backend.timers(name)
+
+    @property
+    def operator_state(self) -> OperatorStateStore:
+        """See ``StateBackend``."""
+        return self.backend.operator_state
+
+    def restore(self, handles: Iterable[StateHandle], reader: StateFileReader) -> None:
+        """See ``StateBackend``; nothing is made for an empty restore."""
+        handles = list(handles)
+        if handles:
+            self.backend.restore(handles, reader)
+
+    def snapshot(self, checkpoint_id: int, *, full: bool = False) -> SnapshotTask:
+        """See ``StateBackend``."""
+        return self.backend.snapshot(checkpoint_id, full=full)
+
+    def snapshot_failed(self, checkpoint_id: int) -> None:
+        """See ``StateBackend``."""
+        if self._backend is not None:
+            self._backend.snapshot_failed(checkpoint_id)
+
+    def size_bytes(self) -> int:
+        """See ``StateBackend``."""
+        return self._backend.size_bytes() if self._backend is not None else 0
+
+    def close(self) -> None:
+        """See ``StateBackend``."""
+        if self._backend is not None:
+            self._backend.close()

@@ -1,0 +1,1 @@
+"""Internal. The operators, by topic; ``wiesel.runtime.registry`` names their factories."""

@@ -1,0 +1,99 @@
+"""Internal. The sink operator: hands batches to a writer and its committables to the checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
+from wiesel.spi.sink import Sink, SinkWriter, WriterInitContext
+from wiesel.types.typeinfo import TypeInformation
+from wiesel.wire.batch import Batch
+
+_TICK_MS = 100
+
+
+class SinkOperator(StreamOperator):
+    """Tail of a chain.
+
+    Retry story: ``flush`` and ``prepare_commit`` may run for a checkpoint that is never completed. If the attempt fails, their
+    committables are dropped with it, and the writer of the next attempt starts from the state of the last complete checkpoint. If the
+    attempt goes on, they are handed out again with the next checkpoint, until one with them is known to be complete.
+    """
+
+    def __init__(self, sink: Sink, input_type: TypeInformation | None = None) -> None:
+        self.sink = sink
+        self._input_type = input_type
+        self._uncommitted: list[tuple[int, list[Any]]] = []
+        self._writer_states: tuple[Any, ...] = ()
+        self._to_driver: Callable[[str, Any], None] | None = None
+        self._finished = False
+
+    def bind(self, to_driver: Callable[[str, Any], None], writer_states: tuple[Any, ...]) -> None:
+        """Take what the task offers to the writer. Called between ``setup`` and ``open``."""
+        self._to_driver = to_driver
+        self._writer_states = writer_states
+
+    def open(self) -> None:
+        """Make the writer."""
+        c = self.context
+        context = WriterInitContext(
+            job_id=c.job_id,
+            operator_id=c.operator_id,
+            subtask_index=c.subtask_index,
+            parallelism=c.parallelism,
+            attempt=c.attempt,
+            restored_checkpoint_id=c.restored_checkpoint_id,
+            to_driver=self._to_driver,
+            input_type=self._input_type,
+            now_ms=c.clock.now_ms,
+        )
+        self.writer: SinkWriter = self.sink.create_writer(context, self._writer_states)
+        self._schedule()
+
+    def _schedule(self) -> None:
+        self.context.register_processing_timer(self.context.clock.now_ms() + _TICK_MS)
+
+    def process_batch(self, batch: Batch, input_index: int = 0) -> None:
+        """Write the records."""
+        self.writer.write_batch(batch.values, batch.timestamps)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Tell the writer the time."""
+        self.writer.write_watermark(timestamp)
+
+    def on_processing_time(self, now_ms: int) -> None:
+        """Let the writer roll by time."""
+        if not self._finished:
+            self.writer.on_processing_time(now_ms)
+            self._schedule()
+
+    def finish(self) -> None:
+        """Flush for the last time; the final snapshot takes the committables."""
+        self.writer.flush(True)
+        self._finished = True
+
+    def snapshot_state(self, checkpoint_id: int) -> OperatorSnapshot | None:
+        """Step 1 of the two-phase commit: flush, and hand the committables to the acknowledgement."""
+        if not self._finished:
+            self.writer.flush(False)
+        prepared = self.writer.prepare_commit()
+        if prepared:
+            self._uncommitted.append((checkpoint_id, prepared))
+        committables = [c for _, earlier in self._uncommitted for c in earlier]
+        return OperatorSnapshot(committables=committables, writer_state=self.writer.snapshot_state(checkpoint_id))
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """What was handed out up to this checkpoint is committed."""
+        self._uncommitted = [(n, prepared) for n, prepared in self._uncommitted if n > checkpoint_id]
+
+    def close(self) -> None:
+        """Close the writer."""
+        writer = getattr(self, "writer", None)
+        if writer is not None:
+            writer.close()
+
+
+def sink_operator(params: dict[str, Any], payload: Any) -> SinkOperator:
+    """Make the operator of a sink node."""
+    return SinkOperator(payload["sink"], payload.get("input_type"))

@@ -1,0 +1,301 @@
+"""Internal. The source operator: polls a reader, stamps its records, and merges the watermarks of its splits."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
+from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
+from wiesel.runtime.slicing import SliceSizer, cut
+from wiesel.spi.source import Boundedness, InputStatus, Source, SourceReader
+from wiesel.spi.watermark import WatermarkGenerator, WatermarkStrategy
+from wiesel.wire.batch import Batch
+
+_ONLY_SPLIT = ""
+
+
+class _SplitOutput:
+    """Watermark output of one split; keeps the highest watermark and whether the split is idle."""
+
+    __slots__ = ("generator", "idle", "operator", "split_id", "watermark")
+
+    def __init__(self, operator: SourceOperator, split_id: str, generator: WatermarkGenerator) -> None:
+        self.operator = operator
+        self.split_id = split_id
+        self.generator = generator
+        self.watermark = MIN_TIMESTAMP
+        self.idle = False
+
+    def emit_watermark(self, timestamp: int) -> None:
+        if timestamp > self.watermark:
+            self.watermark = timestamp
+        self.mark_active()
+        self.operator.emit_merged()
+
+    def mark_idle(self) -> None:
+        if not self.idle:
+            self.idle = True
+            self.operator.emit_merged()
+
+    def mark_active(self) -> None:
+        self.idle = False
+
+
+class SourceOperator(StreamOperator):
+    """Head of a chain without inputs.
+
+    Splits that are finished leave the merge. While no split is active but some are idle, the operator is idle; when there is no split
+    at all, it is idle too, so that a subtask without work does not hold event time back.
+    """
+
+    def __init__(self, source: Source[Any], strategy: WatermarkStrategy | None, coerce: Callable[[Any], Any] | None) -> None:
+        self.source = source
+        self._strategy = strategy or WatermarkStrategy.no_watermarks()
+        self._coerce = coerce
+        self._splits: dict[str, _SplitOutput] = {}
+        self._without_splits: _SplitOutput | None = None
+        self._emitted = MIN_TIMESTAMP
+        self._idle = False
+        self._ended = False
+        self._next_emit_ms: int | None = None
+        self.bounded = source.boundedness is Boundedness.BOUNDED
+        self.checkpoint_requested = False
+        self._request_split: Callable[[], None] | None = None
+        self._pending: deque[tuple[str, Batch] | Callable[[], None]] = deque()
+        self._status = InputStatus.MORE_AVAILABLE
+        self._sizer = SliceSizer()
+
+    def bind(self, request_split: Callable[[], None], restored_splits: list[Any] | None) -> None:
+        """Take what the task offers to the reader. Called between ``setup`` and ``open``."""
+        self._request_split = request_split
+        self._restored = restored_splits
+
+    # SourceReaderContext
+
+    @property
+    def subtask_index(self) -> int:
+        """Return the index of this subtask."""
+        return self.context.subtask_index
+
+    @property
+    def parallelism(self) -> int:
+        """Return the number of subtasks of the source."""
+        return self.context.parallelism
+
+    def request_split(self) -> None:
+        """Ask the enumerator for another split."""
+        if self._request_split is not None:
+            self._request_split()
+
+    def now_ms(self) -> int:
+        """Return the processing time."""
+        return self.context.clock.now_ms()
+
+    # Life
+
+    def open(self) -> None:
+        """Make the reader and give it the restored splits."""
+        self._assigner = self._strategy.timestamp_assigner
+        # In BATCH mode time does not pass within the input: there is one watermark, at its end.
+        batch = self.context.config.get("execution.runtime-mode") == "BATCH"
+        self._progressive = not batch
+        self._interval_ms = 0 if batch else int(self.context.config.get("pipeline.auto-watermark-interval", 200))
+        self.reader: SourceReader[Any] = self.source.create_reader(self)
+        if self._restored:
+            self.add_splits(self._restored)
+        self.reader.start()
+        if self._interval_ms > 0:
+            self._next_emit_ms = self.now_ms() + self._interval_ms
+            self.context.register_processing_timer(self._next_emit_ms)
+
+    def add_splits(self, splits: list[Any]) -> None:
+        """Give splits to the reader."""
+        self.reader.add_splits(splits)
+        if self.reader.splits_hold_watermarks:
+            for split in splits:
+                self._add_split(split.split_id)
+
+    def poll(self) -> InputStatus:
+        """Process a slice of what the reader has emitted, or let it emit more."""
+        if not self._pending:
+            self._status = self.reader.poll(self)
+        if self._pending:
+            self._process_slice()
+        return InputStatus.MORE_AVAILABLE if self._pending else self._status
+
+    def process_pending(self) -> None:
+        """Process all that the reader has emitted: its position is behind it."""
+        while self._pending:
+            self._process_slice()
+
+    def _process_slice(self) -> None:
+        item = self._pending.popleft()
+        if not isinstance(item, tuple):
+            item()
+            return
+        split_id, batch = item
+        part, rest = cut(batch, self._sizer.size)
+        if rest is not None:
+            self._pending.appendleft((split_id, rest))
+        now = self.context.clock.monotonic_s
+        started_s = now()
+        self._process(part.values, part.timestamps, split_id)
+        self._sizer.took(len(part.values), now() - started_s)
+
+    def process_batch(self, batch: Batch, input_index: int = 0) -> None:
+        """A source has no input."""
+        raise AssertionError("a source has no input")
+
+    # ReaderOutput
+
+    def collect(self, values: list[Any], timestamps: list[int] | None = None, split_id: str = _ONLY_SPLIT) -> None:
+        """Take records of one split; they are processed slice by slice."""
+        if values:
+            self._pending.append((split_id, Batch(values, timestamps)))
+
+    def _process(self, values: list[Any], timestamps: list[Any] | None, split_id: str) -> None:
+        """Stamp records, watch their timestamps, hand them on."""
+        if self._coerce is not None:
+            coerce = self._coerce
+            values = [coerce(v) for v in values]
+        split = self._split(split_id)
+        split.idle = False
+        if self._idle:
+            self._set_idle(False)
+        if self._assigner is not None:
+            extract = self._assigner.extract_timestamp
+            known = timestamps if timestamps is not None else [MIN_TIMESTAMP] * len(values)
+            timestamps = list(map(extract, values, known))
+        generator = split.generator
+        if not generator.emits_per_event:
+            generator.on_events(values, timestamps if timestamps is not None else [MIN_TIMESTAMP] * len(values), split)
+            self.output.emit(Batch(values, timestamps))
+        else:
+            self._collect_singly(values, timestamps, split)
+
+    def _collect_singly(self, values: list[Any], timestamps: list[int] | None, split: _SplitOutput) -> None:
+        """A generator that may emit per record: each record goes out before the watermark that it causes."""
+        for i, value in enumerate(values):
+            timestamp = timestamps[i] if timestamps is not None else MIN_TIMESTAMP
+            self.output.emit(Batch([value], None if timestamps is None else [timestamp]))
+            split.generator.on_event(value, timestamp, split)
+
+    def emit_watermark(self, timestamp: int, split_id: str = _ONLY_SPLIT) -> None:
+        """Take a watermark that the source itself knows."""
+        self._in_order(lambda: self._split(split_id).emit_watermark(timestamp))
+
+    def mark_idle(self, split_id: str = _ONLY_SPLIT) -> None:
+        """The source declares a split idle."""
+        self._in_order(lambda: self._split(split_id).mark_idle())
+
+    def _in_order(self, action: Callable[[], None]) -> None:
+        """Do it behind the records that the reader has emitted before."""
+        if self._pending:
+            self._pending.append(action)
+        else:
+            action()
+
+    def _split(self, split_id: str) -> _SplitOutput:
+        return self._splits.get(split_id) or self._add_split(split_id)
+
+    def split_finished(self, split_id: str) -> None:
+        """The split is read: it no longer holds the others back."""
+        self._in_order(lambda: self._drop_split(split_id))
+
+    def _drop_split(self, split_id: str) -> None:
+        split = self._splits.pop(split_id, None)
+        if split is not None and self._splits:
+            self.emit_merged()
+
+    def request_checkpoint(self) -> None:
+        """The source wants a checkpoint at this position."""
+        self.checkpoint_requested = True
+
+    def _add_split(self, split_id: str) -> _SplitOutput:
+        split = _SplitOutput(self, split_id, self._strategy.create_watermark_generator(self.context.clock))
+        self._splits[split_id] = split
+        return split
+
+    # Time
+
+    def emit_merged(self) -> None:
+        """Emit the minimum over the active splits if it has advanced, or idleness if there is none."""
+        if self._ended:
+            return
+        active = [s.watermark for s in self._splits.values() if not s.idle]
+        if not active:
+            if self._splits:
+                # As in the valve of a task: with all splits idle event time moves to the furthest of them.
+                self._advance(max(s.watermark for s in self._splits.values()))
+                self._set_idle(True)
+            return
+        if self._idle:
+            self._set_idle(False)
+        self._advance(min(active))
+
+    def _advance(self, timestamp: int) -> None:
+        if timestamp > self._emitted and self._progressive:
+            self._emitted = timestamp
+            self.output.emit_watermark(timestamp)
+
+    def _set_idle(self, idle: bool) -> None:
+        if self._idle != idle:
+            self._idle = idle
+            self.output.emit_status(idle)
+
+    def on_processing_time(self, now_ms: int) -> None:
+        """Emit periodic watermarks."""
+        if self._next_emit_ms is None or now_ms < self._next_emit_ms or self._ended:
+            return
+        for split in list(self._splits.values()):
+            split.generator.on_periodic_emit(split)
+        if not self._splits:
+            self._look_at_idleness()
+        self._next_emit_ms = now_ms + self._interval_ms
+        self.context.register_processing_timer(self._next_emit_ms)
+
+    def _look_at_idleness(self) -> None:
+        """A subtask of which no split has said anything becomes idle too, if the strategy knows idleness."""
+        if self._without_splits is None:
+            self._without_splits = _SplitOutput(self, _ONLY_SPLIT, self._strategy.create_watermark_generator(self.context.clock))
+        nobody = self._without_splits
+        nobody.generator.on_periodic_emit(nobody)
+        if nobody.idle:
+            self._set_idle(True)
+
+    def end_of_input(self) -> None:
+        """The reader has ended: a bounded source moves event time to its end."""
+        if self.bounded:
+            for split in list(self._splits.values()):
+                split.generator.on_periodic_emit(split)
+            if self._idle:
+                self._set_idle(False)
+            self._emitted = MAX_TIMESTAMP
+            self.output.emit_watermark(MAX_TIMESTAMP)
+        self._ended = True
+
+    def snapshot_state(self, checkpoint_id: int) -> OperatorSnapshot | None:
+        """Take the reader's positions; ``process_pending`` was called before the barrier."""
+        return OperatorSnapshot(reader_splits=list(self.reader.snapshot_state(checkpoint_id)))
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Tell the reader, which may acknowledge upstream now."""
+        self.reader.notify_checkpoint_complete(checkpoint_id)
+
+    def close(self) -> None:
+        """Close the reader."""
+        reader = getattr(self, "reader", None)
+        if reader is not None:
+            reader.close()
+
+
+def source_operator(params: dict[str, Any], payload: Any) -> SourceOperator:
+    """Make the operator of a source node."""
+    output_type = payload.get("output_type")
+    coerce = output_type.compile_coercer() if output_type is not None else None
+    return SourceOperator(payload["source"], payload.get("watermark_strategy"), coerce)
+
+
+__all__ = ["SourceOperator", "source_operator"]

@@ -1,0 +1,253 @@
+"""Internal. The output side of a task: records are shared out over channels, gathered into buffers, and buffers into rows.
+
+A buffer leaves on one of Flink's three occasions: it is full, its timeout has passed, or an event follows. "Full" is a size in
+bytes; as records are pickled many at a time, the writer keeps the mean size of a record per edge and counts records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from random import Random
+from typing import Any
+
+from wiesel.core.errors import ProgramError
+from wiesel.wire.batch import Batch
+from wiesel.wire.buffers import DATA, encode_batch, encode_event, header
+from wiesel.wire.events import Event
+
+_FIRST_GUESS_BYTES = 64.0
+
+
+@dataclass(frozen=True)
+class ChannelTarget:
+    """Where a channel leads: level and partition of its target, and the partition of the next level on the way there."""
+
+    level: int
+    partition: int
+    next_partition: int
+
+
+class RowSink:
+    """Gathers buffers into rows, one run of bytes per partition of the next level, until the shell takes them."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, list[bytes | memoryview]] = {}
+        self.bytes_out = 0
+        self.buffers_out = 0
+
+    def put(self, partition: int, *parts: bytes | memoryview) -> None:
+        """Add the parts of one buffer to the row of a partition."""
+        self._rows.setdefault(partition, []).extend(parts)
+        self.buffers_out += 1
+        self.bytes_out += sum(map(len, parts))
+
+    def drain(self) -> list[tuple[int, bytes]]:
+        """Take all rows: (partition of the next level, bytes)."""
+        rows = [(p, parts[0] if len(parts) == 1 and isinstance(parts[0], bytes) else b"".join(parts)) for p, parts in self._rows.items()]
+        self._rows.clear()
+        return rows
+
+    def __bool__(self) -> bool:
+        return bool(self._rows)
+
+
+class _Pending:
+    """Records that wait in one channel."""
+
+    __slots__ = ("keys", "sequence", "target", "timestamps", "values")
+
+    def __init__(self, target: ChannelTarget) -> None:
+        self.target = target
+        self.sequence = 0
+        self.values: list[Any] = []
+        self.timestamps: list[Any] | None = None
+        self.keys: list[Any] | None = None
+
+    def add(self, values: list[Any], timestamps: list[Any] | None, keys: list[Any] | None) -> None:
+        before = len(self.values)
+        self.values.extend(values)
+        if timestamps is not None:
+            if self.timestamps is None:
+                self.timestamps = [None] * before
+            self.timestamps.extend(timestamps)
+        elif self.timestamps is not None:
+            self.timestamps.extend([None] * len(values))
+        if keys is not None:
+            if self.keys is None:
+                self.keys = []
+            self.keys.extend(keys)
+
+    def take(self) -> Batch:
+        batch = Batch(self.values, self.timestamps, self.keys)
+        self.values, self.timestamps, self.keys = [], None, None
+        return batch
+
+
+class Distributor:
+    """How the records of a batch are shared out: adds them to the pending lists of an edge's channels."""
+
+    def distribute(self, batch: Batch, pending: Sequence[_Pending]) -> None:
+        """Add each record to one channel (or to the only one)."""
+        pending[0].add(batch.values, batch.timestamps, batch.keys)
+
+
+class RoundRobin(Distributor):
+    """rebalance and rescale: record by record to the next channel."""
+
+    def __init__(self, start: int) -> None:
+        self._next = start
+
+    def distribute(self, batch: Batch, pending: Sequence[_Pending]) -> None:
+        """Deal the records out in turn."""
+        n = len(pending)
+        times, keys = batch.timestamps, batch.keys
+        first = self._next % n
+        for i in range(min(n, len(batch.values))):
+            part = slice(i, None, n)
+            pending[(first + i) % n].add(batch.values[part], times[part] if times else None, keys[part] if keys else None)
+        self._next = first + len(batch.values)
+
+
+class ByChannel(Distributor):
+    """Any strategy that computes a channel per record."""
+
+    def __init__(self, choose: Callable[[Batch, int], Sequence[int]]) -> None:
+        self._choose = choose
+
+    def distribute(self, batch: Batch, pending: Sequence[_Pending]) -> None:
+        """Deal the records out by the chosen channels."""
+        n = len(pending)
+        channels = self._choose(batch, n)
+        if n == 1:
+            pending[0].add(batch.values, batch.timestamps, batch.keys)
+            return
+        places: list[list[int]] = [[] for _ in range(n)]
+        try:
+            for place, channel in enumerate(channels):
+                places[channel].append(place)
+        except (IndexError, TypeError) as error:
+            raise ProgramError(
+                f"a partitioner chose channel {channels[place]!r} of {n}", hint="return an int from 0 to num_partitions - 1"
+            ) from error
+        for target, chosen in zip(pending, places, strict=True):
+            if not chosen:
+                continue
+            if len(chosen) == 1:
+                at = chosen[0]
+                target.add(
+                    [batch.values[at]],
+                    [batch.timestamps[at]] if batch.timestamps else None,
+                    [batch.keys[at]] if batch.keys else None,
+                )
+                continue
+            pick = itemgetter(*chosen)
+            target.add(
+                pick(batch.values),
+                pick(batch.timestamps) if batch.timestamps else None,
+                pick(batch.keys) if batch.keys else None,
+            )
+
+
+def shuffle_distributor(seed: int) -> Distributor:
+    """Return the distributor that picks a channel at random; seeded, so that simulations repeat."""
+    random = Random(seed)
+    return ByChannel(lambda batch, n: random.choices(range(n), k=len(batch.values)))
+
+
+class EdgeWriter:
+    """The channels of one edge of one subtask."""
+
+    def __init__(
+        self,
+        edge: int,
+        source: int,
+        targets: Sequence[ChannelTarget],
+        distributor: Distributor,
+        rows: RowSink,
+        *,
+        buffer_bytes: int,
+        timeout_ms: int,
+        broadcast: bool = False,
+        prepare: Callable[[Batch], Batch] | None = None,
+    ) -> None:
+        self._edge = edge
+        self._source = source
+        self._distributor = distributor
+        self._rows = rows
+        self._buffer_bytes = buffer_bytes
+        self._timeout_ms = timeout_ms
+        self._broadcast = broadcast
+        self._prepare = prepare
+        self._channels = [_Pending(t) for t in targets]
+        # A broadcast edge gathers and pickles once for all its channels.
+        self._shared = _Pending(targets[0]) if broadcast else None
+        self._record_bytes = _FIRST_GUESS_BYTES
+        self._full = max(1, int(buffer_bytes / _FIRST_GUESS_BYTES))
+        self._waiting_since_ms: int | None = None
+        self.records_out = 0
+
+    def emit(self, batch: Batch, now_ms: int) -> None:
+        """Add records; full buffers leave at once, with timeout 0 all do."""
+        if not batch.values:
+            return
+        self.records_out += len(batch.values)
+        if self._prepare is not None:
+            batch = self._prepare(batch)
+        if self._shared is not None:
+            self._shared.add(batch.values, batch.timestamps, batch.keys)
+            filled = [self._shared]
+        else:
+            self._distributor.distribute(batch, self._channels)
+            filled = self._channels
+        waiting = False
+        for pending in filled:
+            if len(pending.values) >= self._full or (self._timeout_ms == 0 and pending.values):
+                self._flush(pending)
+            waiting = waiting or bool(pending.values)
+        if not waiting:
+            self._waiting_since_ms = None
+        elif self._waiting_since_ms is None:
+            self._waiting_since_ms = now_ms
+
+    def _flush(self, pending: _Pending) -> None:
+        count = len(pending.values)
+        payload = encode_batch(pending.take())
+        # A moving mean: record sizes drift, and one odd buffer must not spoil the estimate.
+        self._record_bytes += (len(payload) / count - self._record_bytes) * 0.3
+        self._full = max(1, int(self._buffer_bytes / max(self._record_bytes, 1.0)))
+        for channel in self._channels if self._broadcast else (pending,):
+            self._put(channel, DATA, payload)
+
+    def _put(self, channel: _Pending, kind: int, payload: bytes) -> None:
+        target = channel.target
+        head = header(target.level, target.partition, self._edge, self._source, kind, channel.sequence, len(payload))
+        channel.sequence += 1
+        self._rows.put(target.next_partition, head, payload)
+
+    def flush(self) -> None:
+        """Send all that waits."""
+        for pending in (self._shared,) if self._shared is not None else self._channels:
+            if pending.values:
+                self._flush(pending)
+        self._waiting_since_ms = None
+
+    def broadcast_event(self, event: Event) -> None:
+        """Send an event to all channels, behind the records that wait."""
+        self.flush()
+        kind, payload = encode_event(event)
+        for channel in self._channels:
+            self._put(channel, kind, payload)
+
+    def deadline_ms(self) -> int | None:
+        """Return when the oldest waiting record has to leave, or None."""
+        if self._waiting_since_ms is None or self._timeout_ms < 0:
+            return None
+        return self._waiting_since_ms + self._timeout_ms
+
+    def on_time(self, now_ms: int) -> None:
+        """Flush if the timeout has passed."""
+        deadline = self.deadline_ms()
+        if deadline is not None and now_ms >= deadline:
+            self.flush()

@@ -1,0 +1,51 @@
+"""Internal. From the kind of an operator spec to the operator that runs it.
+
+Modules are named, not imported, so that a worker loads only what its task needs, and SQL or CEP add their kinds by ``register``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from wiesel.core.errors import invariant
+from wiesel.runtime.operator import StreamOperator
+
+# kind -> "module:factory"; a factory takes (params, payload) and returns a StreamOperator.
+_FACTORIES: dict[str, str] = {
+    "map": "wiesel.runtime.operators.stateless:map_operator",
+    "flat_map": "wiesel.runtime.operators.stateless:flat_map_operator",
+    "filter": "wiesel.runtime.operators.stateless:filter_operator",
+    "project": "wiesel.runtime.operators.stateless:project_operator",
+    "convert": "wiesel.runtime.operators.stateless:convert_operator",
+    "timestamps": "wiesel.runtime.operators.timestamps:timestamps_operator",
+    "process": "wiesel.runtime.operators.process:process_operator",
+    "keyed_process": "wiesel.runtime.operators.process:keyed_process_operator",
+    "keyed_map": "wiesel.runtime.operators.keyed:keyed_map_operator",
+    "keyed_flat_map": "wiesel.runtime.operators.keyed:keyed_flat_map_operator",
+    "keyed_filter": "wiesel.runtime.operators.keyed:keyed_filter_operator",
+    "keyed_reduce": "wiesel.runtime.operators.keyed:keyed_reduce_operator",
+    "co_map": "wiesel.runtime.operators.two_input:co_map_operator",
+    "co_flat_map": "wiesel.runtime.operators.two_input:co_flat_map_operator",
+    "co_process": "wiesel.runtime.operators.two_input:co_process_operator",
+    "keyed_co_process": "wiesel.runtime.operators.two_input:keyed_co_process_operator",
+    "window": "wiesel.runtime.operators.window:window_operator",
+    "source": "wiesel.runtime.operators.source:source_operator",
+    "sink": "wiesel.runtime.operators.sink:sink_operator",
+}
+
+
+def register(kind: str, factory: str) -> None:
+    """Add a kind; ``factory`` is ``module:function``."""
+    _FACTORIES[kind] = factory
+
+
+def make_operator(kind: str, params: Mapping[str, Any], payload: Any) -> StreamOperator:
+    """Make the operator of a spec (not yet set up)."""
+    target = _FACTORIES.get(kind)
+    invariant(target is not None, f"no operator of kind {kind!r} is registered")
+    module, _, name = str(target).partition(":")
+    operator = getattr(importlib.import_module(module), name)(dict(params), payload)
+    invariant(isinstance(operator, StreamOperator), f"{target} did not return an operator")
+    return operator  # type: ignore[no-any-return]

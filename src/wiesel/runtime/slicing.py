@@ -1,0 +1,38 @@
+"""Internal. How many records a task processes before it looks up again.
+
+Work is per batch, but a batch must not hold a record back for long: behind a slow function records leave in slices of about ten
+milliseconds, one by one if need be, as they would record by record. Where functions are fast a slice is the whole batch.
+"""
+
+from __future__ import annotations
+
+from wiesel.wire.batch import Batch
+
+_SHORT_S = 0.005
+_LONG_S = 0.020
+_AIM_S = 0.010
+_MOST = 1 << 20
+
+
+class SliceSizer:
+    """Grows slices while they are quick and shrinks them when one took too long. Starts with a single record."""
+
+    def __init__(self) -> None:
+        self.size = 1
+
+    def took(self, records: int, seconds: float) -> None:
+        """Note how long a slice took."""
+        if seconds > _LONG_S:
+            self.size = max(1, int(records * _AIM_S / seconds))
+        elif seconds < _SHORT_S and records >= self.size:
+            self.size = min(_MOST, self.size * 4)
+
+
+def cut(batch: Batch, size: int) -> tuple[Batch, Batch | None]:
+    """Return the first ``size`` records of a batch and the rest, or the batch and None."""
+    if len(batch.values) <= size:
+        return batch, None
+    times, keys = batch.timestamps, batch.keys
+    first = Batch(batch.values[:size], times[:size] if times is not None else None, keys[:size] if keys is not None else None)
+    rest = Batch(batch.values[size:], times[size:] if times is not None else None, keys[size:] if keys is not None else None)
+    return first, rest

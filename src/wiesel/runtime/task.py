@@ -1,0 +1,447 @@
+"""Internal. A task: one subtask's chain, its gate, its writers and its part in checkpoints.
+
+Sans I/O: the shell around it (a Spark worker, or the local engine) feeds rows, control messages and the time, takes rows and
+messages out, and runs what ``services.run_async`` is given. Everything here happens in one thread, the mailbox thread.
+
+Retry story: a task never runs twice for the same attempt. A new attempt starts from the last complete checkpoint; whatever this one
+did after it is not visible outside (records die with their channels, sinks publish in the JobMaster).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, TypeVar
+
+from wiesel.checkpoint.messages import (
+    AckCheckpoint,
+    AssignSplits,
+    CheckpointAborted,
+    CheckpointComplete,
+    DeclineCheckpoint,
+    FromTask,
+    NoMoreSplits,
+    RequestCheckpoint,
+    RequestSplit,
+    TaskFinished,
+    ToDriver,
+    ToTask,
+    TriggerCheckpoint,
+)
+from wiesel.checkpoint.snapshot import OperatorRestore, TaskSnapshot
+from wiesel.core.clock import Clock
+from wiesel.core.metrics import MetricRegistry
+from wiesel.runtime.chain import ChainOutput
+from wiesel.runtime.descriptor import OperatorDescriptor, OutputDescriptor, TaskDescriptor
+from wiesel.runtime.input_gate import (
+    AbortCheckpoint,
+    AdvanceTime,
+    ChangeStatus,
+    InputEnded,
+    InputGate,
+    PassMarker,
+    Records,
+    Step,
+    TakeCheckpoint,
+)
+from wiesel.runtime.lazy_backend import LazyBackend
+from wiesel.runtime.operator import OperatorContext, StreamOperator
+from wiesel.runtime.operators.sink import SinkOperator
+from wiesel.runtime.operators.source import SourceOperator
+from wiesel.runtime.partitioning import make_distributor
+from wiesel.runtime.record_writer import EdgeWriter, RowSink
+from wiesel.runtime.registry import make_operator
+from wiesel.runtime.slicing import SliceSizer, cut
+from wiesel.runtime.snapshotting import PendingSnapshot
+from wiesel.runtime.sorted_input import SortedInput, sorts_input
+from wiesel.spi.source import InputStatus
+from wiesel.state.backend import StateBackend, StateFileReader, StateFileWriter
+from wiesel.wire.batch import Batch
+from wiesel.wire.buffers import Buffer, decode_batch, read_buffers
+from wiesel.wire.events import Barrier, EndOfInput
+
+T = TypeVar("T")
+
+
+class TaskServices(Protocol):
+    """What the shell offers to a task."""
+
+    @property
+    def clock(self) -> Clock:
+        """Return the clock of this process."""
+        ...
+
+    def send(self, message: FromTask) -> None:
+        """Send a message to the JobMaster."""
+        ...
+
+    def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
+        """Run ``work`` elsewhere, then ``done`` with its result or error in the mailbox thread."""
+        ...
+
+    def make_backend(self, operator_id: str, descriptor: TaskDescriptor) -> StateBackend:
+        """Make the state backend of one operator."""
+        ...
+
+    def state_writer(self, checkpoint_id: int) -> StateFileWriter:
+        """Return where the files of a checkpoint are written."""
+        ...
+
+    def state_reader(self) -> StateFileReader:
+        """Return where the files of checkpoints are read."""
+        ...
+
+    def reached(self, point: str) -> None:
+        """A named point of the protocol is reached (fault injection stops or kills here)."""
+        ...
+
+
+class StreamTask:
+    """Runs one subtask. Calls: ``start``, then ``on_row``, ``on_control``, ``on_time``, ``poll``, ``drain`` in any order, ``close``."""
+
+    def __init__(self, descriptor: TaskDescriptor, services: TaskServices) -> None:
+        self.descriptor = descriptor
+        self.services = services
+        self.finished = False
+        self.rows = RowSink()
+        self.operators: list[StreamOperator] = []
+        self.outputs: list[ChainOutput] = []
+        self.writers: list[EdgeWriter] = []
+        self.records_in = 0
+        self.late_alignment_ms = 0.0
+        self._metrics = MetricRegistry(services.clock)
+        self._backends: dict[str, LazyBackend] = {}
+        self._processing_timers: list[tuple[int, int]] = []
+        self._epoch = descriptor.restored_checkpoint_id
+        self._alignment_started_s: float | None = None
+        mode = descriptor.config.get("execution.checkpointing.mode", "EXACTLY_ONCE")
+        self.gate = InputGate(dict(descriptor.inputs), exactly_once=mode != "AT_LEAST_ONCE")
+        self._sorted = SortedInput() if sorts_input(descriptor) else None
+        self._sizer = SliceSizer()
+        self._build()
+        self._source = self.operators[0] if isinstance(self.operators[0], SourceOperator) else None
+
+    # Construction
+
+    def _build(self) -> None:
+        vertex = self.descriptor.vertex
+        by_node: dict[int, int] = {}
+        for index, described in enumerate(vertex.operators):
+            operator = make_operator(described.kind, described.params, described.payload)
+            output = ChainOutput(self.services.clock.now_ms)
+            operator.setup(self._context(index, described), output)
+            self._bind(operator, described)
+            self.operators.append(operator)
+            self.outputs.append(output)
+            by_node[described.node_id] = index
+        for source, target, tag in vertex.chain:
+            self.outputs[by_node[source]].add_operator(self.operators[by_node[target]], tag)
+        for out in self.descriptor.outputs:
+            writer = self._edge_writer(out)
+            self.writers.append(writer)
+            self.outputs[by_node[out.source_node]].add_writer(writer, out.side_tag)
+
+    def _context(self, index: int, described: OperatorDescriptor) -> OperatorContext:
+        d = self.descriptor
+
+        def make() -> StateBackend:
+            return self.services.make_backend(described.operator_id, d)
+
+        backend = self._backends[described.operator_id] = LazyBackend(make)
+        return OperatorContext(
+            operator_id=described.operator_id,
+            name=described.name,
+            uid=described.uid,
+            subtask_index=d.subtask,
+            parallelism=d.vertex.parallelism,
+            max_parallelism=d.vertex.max_parallelism,
+            attempt=d.attempt,
+            job_id=d.job_id,
+            job_name=d.job_name,
+            task_name=d.vertex.name,
+            clock=self.services.clock,
+            backend=backend,
+            metrics=self._metrics.group(described.name),
+            job_parameters=dict(d.config.get("pipeline.global-job-parameters") or {}),
+            config=d.config,
+            register_processing_timer=lambda at_ms: heapq.heappush(self._processing_timers, (at_ms, index)),
+            error_policy=str(d.config.get("wiesel.user-error-policy", "fail")),
+            restored_checkpoint_id=d.restored_checkpoint_id,
+            restarts=d.restarts,
+            user_location=described.user_location,
+        )
+
+    def _bind(self, operator: StreamOperator, described: OperatorDescriptor) -> None:
+        restore = self.descriptor.restore.get(described.operator_id) or OperatorRestore()
+        key = self.descriptor.key
+        operator_id = described.operator_id
+        if isinstance(operator, SourceOperator):
+            operator.bind(lambda: self.services.send(RequestSplit(key, operator_id)), restore.reader_splits)
+        elif isinstance(operator, SinkOperator):
+            operator.bind(
+                lambda channel, payload: self.services.send(ToDriver(key, channel, self._epoch, payload)),
+                restore.writer_states,
+            )
+
+    def _edge_writer(self, out: OutputDescriptor) -> EdgeWriter:
+        distributor, prepare = make_distributor(out, self.descriptor)
+        return EdgeWriter(
+            out.edge,
+            self.descriptor.subtask,
+            out.targets,
+            distributor,
+            self.rows,
+            buffer_bytes=int(self.descriptor.config.get("wiesel.exchange.row-size", 65536)),
+            timeout_ms=out.timeout_ms,
+            broadcast=out.partitioner.kind == "broadcast",
+            prepare=prepare,
+        )
+
+    # Life
+
+    def start(self) -> None:
+        """Restore state and open the operators, the last of the chain first."""
+        reader = self.services.state_reader()
+        for described in self.descriptor.vertex.operators:
+            restore = self.descriptor.restore.get(described.operator_id)
+            if restore is not None:
+                self._backends[described.operator_id].restore(restore.states, reader)
+        for operator in reversed(self.operators):
+            operator.open()
+
+    def close(self) -> None:
+        """Close all operators and backends; the first error is raised when all are closed."""
+        first: BaseException | None = None
+        closers = [o.close for o in self.operators] + [b.close for b in self._backends.values()]
+        for close in closers:
+            try:
+                close()
+            except Exception as error:  # noqa: BLE001 - the others must be closed as well; raised below
+                first = first or error
+        if first is not None:
+            raise first
+
+    def drain(self) -> list[tuple[int, bytes]]:
+        """Take the rows that are ready to leave: (partition of the next level, bytes)."""
+        return self.rows.drain()
+
+    # Input
+
+    def on_row(self, row: bytes | memoryview) -> None:
+        """Take a row of the exchange that holds buffers for this task only."""
+        for buffer in read_buffers(row):
+            self.on_buffer(buffer)
+
+    def on_buffer(self, buffer: Buffer) -> None:
+        """Take one buffer."""
+        for _ in self.on_buffer_in_slices(buffer):
+            pass
+
+    def on_buffer_in_slices(self, buffer: Buffer) -> Iterator[None]:
+        """Take one buffer; yields between slices of its records, where the shell may send what is ready."""
+        for step in self.gate.on_buffer(buffer):
+            if isinstance(step, Records) and self._sorted is None:
+                yield from self._process(decode_batch(step.payload), self.gate.inputs[step.channel])
+            else:
+                self._do(step)
+        self._watch_alignment()
+
+    def _process(self, batch: Batch, input_index: int) -> Iterator[None]:
+        head, sizer, now = self.operators[0], self._sizer, self.services.clock.monotonic_s
+        self.records_in += len(batch.values)
+        rest: Batch | None = batch
+        while rest is not None:
+            part, rest = cut(rest, sizer.size)
+            started_s = now()
+            head.process_batch(part, input_index)
+            sizer.took(len(part.values), now() - started_s)
+            if rest is not None:
+                yield
+
+    def _do(self, step: Step) -> None:
+        head = self.operators[0]
+        if isinstance(step, Records):
+            batch = decode_batch(step.payload)
+            self.records_in += len(batch.values)
+            if self._sorted is not None:
+                self._sorted.add(batch, self.gate.inputs[step.channel])
+            else:  # released after an aborted alignment
+                head.process_batch(batch, self.gate.inputs[step.channel])
+        elif isinstance(step, AdvanceTime):
+            if self._sorted is not None:
+                for batch, input_index in self._sorted.take():
+                    head.process_batch(batch, input_index)
+            head.process_watermark(step.timestamp)
+        elif isinstance(step, ChangeStatus):
+            head.process_status(step.idle)
+        elif isinstance(step, TakeCheckpoint):
+            self._checkpoint(step.barrier)
+        elif isinstance(step, AbortCheckpoint):
+            self.services.send(DeclineCheckpoint(self.descriptor.key, step.checkpoint_id, "a newer barrier came first"))
+        elif isinstance(step, InputEnded):
+            head.end_input(step.input_index)
+        elif isinstance(step, PassMarker):
+            return  # latency is measured at the sources' and sinks' own clocks
+        if self.gate.ended and not self.finished:
+            self._finish()
+
+    def _watch_alignment(self) -> None:
+        if self.gate.aligning:
+            if self._alignment_started_s is None:
+                self._alignment_started_s = self.services.clock.monotonic_s()
+        else:
+            self._alignment_started_s = None
+
+    def poll(self) -> bool:
+        """Let a source emit what it has; return whether there is more right now. Always False for other tasks."""
+        source = self._source
+        if source is None or self.finished:
+            return False
+        status = source.poll()
+        if source.checkpoint_requested:
+            source.checkpoint_requested = False
+            self.services.send(RequestCheckpoint(self.descriptor.key))
+        if status is InputStatus.END_OF_INPUT:
+            source.end_of_input()
+            self._finish()
+            return False
+        return status is InputStatus.MORE_AVAILABLE
+
+    @property
+    def is_source(self) -> bool:
+        """Return whether the task has to be polled."""
+        return self._source is not None
+
+    @property
+    def poll_interval_ms(self) -> int:
+        """Return how long to wait after a poll that found nothing."""
+        return self._source.reader.poll_interval_ms if self._source is not None else 1_000
+
+    # Time
+
+    def next_deadline_ms(self) -> int | None:
+        """Return the wall-clock time (ms) at which ``on_time`` has to be called next, or None."""
+        deadlines = [d for w in self.writers if (d := w.deadline_ms()) is not None]
+        if self._processing_timers:
+            deadlines.append(self._processing_timers[0][0])
+        return min(deadlines, default=None)
+
+    def on_time(self, now_ms: int) -> None:
+        """Fire processing timers and flush timeouts that are due."""
+        timers = self._processing_timers
+        due: list[int] = []
+        while timers and timers[0][0] <= now_ms:
+            due.append(heapq.heappop(timers)[1])
+        if not self.finished:
+            for index in dict.fromkeys(due):
+                self.operators[index].on_processing_time(now_ms)
+        for writer in self.writers:
+            writer.on_time(now_ms)
+
+    # Control
+
+    def on_control(self, message: ToTask) -> None:
+        """Take a message of the JobMaster."""
+        if isinstance(message, TriggerCheckpoint):
+            if self._source is not None and not self.finished:
+                self._source.process_pending()
+                self._checkpoint(Barrier(message.checkpoint_id, message.timestamp_ms, message.savepoint))
+        elif isinstance(message, AssignSplits):
+            if self._source is not None:
+                self._source.add_splits(message.splits)
+        elif isinstance(message, NoMoreSplits):
+            if self._source is not None:
+                self._source.reader.notify_no_more_splits()
+        elif isinstance(message, CheckpointComplete):
+            for operator in self.operators:
+                operator.notify_checkpoint_complete(message.checkpoint_id)
+        elif isinstance(message, CheckpointAborted):
+            self.gate.abort(message.checkpoint_id)
+            for step in self.gate.release():
+                self._do(step)
+
+    # Checkpoints
+
+    def _checkpoint(self, barrier: Barrier) -> None:
+        """Step 1: emit the barrier. Step 2: take the synchronous part. Step 3 (elsewhere): write. Step 4: acknowledge."""
+        clock = self.services.clock
+        started_s = clock.monotonic_s()
+        aligned_ms = 0.0 if self._alignment_started_s is None else (started_s - self._alignment_started_s) * 1e3
+        start_delay_ms = max(0.0, clock.now_ms() - barrier.timestamp_ms)
+        self.services.reached("before-barrier")
+        for writer in self.writers:
+            writer.broadcast_event(barrier)
+        self._epoch = barrier.checkpoint_id
+        self.services.reached("before-snapshot")
+        pending = self._take_snapshot(barrier.checkpoint_id, full=barrier.savepoint)
+        pending.measured(
+            sync_ms=(clock.monotonic_s() - started_s) * 1e3, alignment_ms=aligned_ms, start_delay_ms=start_delay_ms
+        )
+        key = self.descriptor.key
+
+        def acknowledge(snapshot: TaskSnapshot | None, error: BaseException | None) -> None:
+            if snapshot is not None:
+                self.services.reached("before-ack")
+                self.services.send(AckCheckpoint(key, barrier.checkpoint_id, snapshot))
+                self.services.reached("after-ack")
+            else:
+                self._snapshot_failed(barrier.checkpoint_id)
+                self.services.send(DeclineCheckpoint(key, barrier.checkpoint_id, f"{type(error).__name__}: {error}"))
+
+        self._write(pending, barrier.checkpoint_id, acknowledge)
+
+    def _take_snapshot(self, checkpoint_id: int, *, full: bool = False) -> PendingSnapshot:
+        pending = PendingSnapshot(self.services.clock)
+        for described, operator in zip(self.descriptor.vertex.operators, self.operators, strict=True):
+            taken = operator.snapshot_state(checkpoint_id)
+            backend = self._backends[described.operator_id]
+            pending.add(described.operator_id, taken, backend.snapshot(checkpoint_id, full=full) if backend.used else None)
+        return pending
+
+    def _write(
+        self, pending: PendingSnapshot, checkpoint_id: int, done: Callable[[TaskSnapshot | None, BaseException | None], None]
+    ) -> None:
+        writer = self.services.state_writer(checkpoint_id)
+        self.services.run_async(lambda: pending.write(writer), done)
+
+    def _snapshot_failed(self, checkpoint_id: int) -> None:
+        for backend in self._backends.values():
+            backend.snapshot_failed(checkpoint_id)
+
+    # End
+
+    def _finish(self) -> None:
+        """All input is processed: let the operators emit the rest, send the last state, end the channels."""
+        self.finished = True
+        for operator in self.operators:
+            operator.finish()
+        key = self.descriptor.key
+        pending = self._take_snapshot(self._epoch + 1)
+
+        def report(snapshot: TaskSnapshot | None, error: BaseException | None) -> None:
+            if snapshot is None:
+                raise error or RuntimeError("the final snapshot gave no result")
+            self.services.send(TaskFinished(key, snapshot))
+
+        self._write(pending, self._epoch + 1, report)
+        for writer in self.writers:
+            writer.broadcast_event(EndOfInput())
+
+    # Metrics
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the task's counters under Flink's names."""
+        values: dict[str, Any] = {
+            "numRecordsIn": self.records_in,
+            "numRecordsOut": sum(w.records_out for w in self.writers),
+            "numBytesOut": self.rows.bytes_out,
+            "numBuffersOut": self.rows.buffers_out,
+            "currentInputWatermark": self.gate.valve.current,
+            "currentOutputWatermark": self.outputs[0].watermark,
+            "heldBytes": self.gate.held_bytes,
+            "stateSize": sum(b.size_bytes() for b in self._backends.values()),
+        }
+        for described, output in zip(self.descriptor.vertex.operators, self.outputs, strict=True):
+            values[f"{described.name}.numRecordsOut"] = output.records_out
+        values.update(self._metrics.snapshot())
+        return values

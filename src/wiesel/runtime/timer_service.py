@@ -1,0 +1,158 @@
+"""Internal. Timers of an operator: kept in its state backend, fired in the order of their times.
+
+Retry story: timers are part of the backend's snapshot; a timer that had fired after the checkpoint fires again after a restore.
+The current watermark is not restored: it starts at ``MIN_TIMESTAMP`` and comes anew from upstream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import index as as_index
+from typing import Any, NoReturn
+
+from wiesel.core.errors import StateAccessError
+from wiesel.core.ids import MIN_TIMESTAMP
+from wiesel.runtime.operator import OperatorContext
+from wiesel.runtime.user_code import caller_location
+from wiesel.spi.timers import TimerService
+from wiesel.state.backend import VOID
+from wiesel.state.key_context import KeyContext
+
+__all__ = ["InternalTimerService", "KeyedTimerService", "NonKeyedTimerService", "TimerTarget"]
+
+TimerTarget = Callable[[int, Any, Any], None]
+"""Called when a timer fires with (timestamp, key, namespace); the key context is set."""
+
+
+class InternalTimerService:
+    """Event-time and processing-time timers of one operator, each by (timestamp, key, namespace).
+
+    ``open`` must be called after the backend's state is restored. While a target runs it may register and delete timers; those
+    due are honoured in the same round.
+    """
+
+    def __init__(
+        self, context: OperatorContext, key_context: KeyContext, on_event_time: TimerTarget, on_processing_time: TimerTarget
+    ) -> None:
+        self._context = context
+        self._key_context = key_context
+        self._on_event_time = on_event_time
+        self._on_processing_time = on_processing_time
+        self._asked_for: int | None = None
+        self.current_watermark = MIN_TIMESTAMP
+
+    def open(self) -> None:
+        """Take the queues from the backend, and ask for the first processing time that was restored."""
+        self.event_timers = self._context.backend.timers("event")
+        self.processing_timers = self._context.backend.timers("processing")
+        self._ask()
+
+    def current_processing_time(self) -> int:
+        """Return the clock in ms."""
+        return self._context.clock.now_ms()
+
+    def register_event_time_timer(self, timestamp: int, namespace: Any = VOID) -> None:
+        """Add a timer of the current key."""
+        self.event_timers.register(timestamp, self._key_context.key, namespace)
+
+    def delete_event_time_timer(self, timestamp: int, namespace: Any = VOID) -> None:
+        """Remove a timer of the current key."""
+        self.event_timers.delete(timestamp, self._key_context.key, namespace)
+
+    def register_processing_time_timer(self, timestamp: int, namespace: Any = VOID) -> None:
+        """Add a timer of the current key, and have the task call when it is due."""
+        self.processing_timers.register(timestamp, self._key_context.key, namespace)
+        if self._asked_for is None or timestamp < self._asked_for:
+            self._asked_for = timestamp
+            self._context.register_processing_timer(timestamp)
+
+    def delete_processing_time_timer(self, timestamp: int, namespace: Any = VOID) -> None:
+        """Remove a timer of the current key."""
+        self.processing_timers.delete(timestamp, self._key_context.key, namespace)
+
+    def advance_watermark(self, watermark: int) -> None:
+        """Fire the event timers up to ``watermark``; targets see it as the current watermark."""
+        self.current_watermark = watermark
+        key_context, target = self._key_context, self._on_event_time
+        for timestamp, key, namespace in self.event_timers.pop_until(watermark):
+            key_context.key = key
+            target(timestamp, key, namespace)
+
+    def advance_processing_time(self, now_ms: int) -> None:
+        """Fire the processing timers up to ``now_ms`` and ask for the next one."""
+        self._asked_for = None
+        key_context, target = self._key_context, self._on_processing_time
+        for timestamp, key, namespace in self.processing_timers.pop_until(now_ms):
+            key_context.key = key
+            target(timestamp, key, namespace)
+        self._ask()
+
+    def _ask(self) -> None:
+        earliest = self.processing_timers.next_timestamp()
+        if earliest is not None and (self._asked_for is None or earliest < self._asked_for):
+            self._asked_for = earliest
+            self._context.register_processing_timer(earliest)
+
+
+class KeyedTimerService(TimerService):
+    """What functions on keyed streams see of the timers: those without a namespace."""
+
+    def __init__(self, internal: InternalTimerService, key_context: KeyContext) -> None:
+        self._internal = internal
+        self._key_context = key_context
+        self._event = internal.event_timers
+        self._processing = internal.processing_timers
+
+    def current_processing_time(self) -> int:
+        return self._internal.current_processing_time()
+
+    def current_watermark(self) -> int:
+        return self._internal.current_watermark
+
+    # as_index refuses fractions (time.time() * 1000), which would come back as timestamps of results.
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        self._internal.register_processing_time_timer(as_index(timestamp))
+
+    def register_event_time_timer(self, timestamp: int) -> None:
+        self._event.register(as_index(timestamp), self._key_context.key)
+
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        self._processing.delete(timestamp, self._key_context.key)
+
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        self._event.delete(timestamp, self._key_context.key)
+
+
+class NonKeyedTimerService(TimerService):
+    """Tells the time where there is no key, and refuses timers."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self.watermark = MIN_TIMESTAMP
+
+    def current_processing_time(self) -> int:
+        return self._context.clock.now_ms()
+
+    def current_watermark(self) -> int:
+        return self.watermark
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        self._refuse("Setting")
+
+    def register_event_time_timer(self, timestamp: int) -> None:
+        self._refuse("Setting")
+
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        self._refuse("Deleting")
+
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        self._refuse("Deleting")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise StateAccessError(
+            f"{what} timers is only supported on keyed streams: operator {self._context.name!r}, at {caller_location()}",
+            hint="call key_by(...) before process(...) and use a KeyedProcessFunction",
+            operator=self._context.name,
+            location=caller_location(),
+        )

@@ -1,0 +1,238 @@
+"""Internal. Calling users' functions over batches, and what happens when one raises.
+
+The policy of the operator says what an exception of a user's function means:
+
+* ``fail``: the job fails with :class:`~wiesel.core.errors.UserFunctionError`; what came before the record has been handed on.
+* ``skip``: the record is left out and counted in ``numRecordsSkipped``.
+* ``side-output``: as ``skip``, and a row about it goes to the side output :data:`ERRORS_TAG`.
+
+What the function did before it raised stands: results that it had yielded, and state that it had changed. Errors that are not
+about a record (state used without a key, a backend that fails) end the job whatever the policy.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import sysconfig
+import traceback
+from collections.abc import Callable, Iterable
+from operator import length_hint
+from types import FrameType, TracebackType
+from typing import Any
+
+import wiesel
+from wiesel.core.errors import SerializationError, StateAccessError, TypeMismatchError, UserFunctionError, WieselError
+from wiesel.runtime.operator import OperatorContext, Output
+from wiesel.spi.functions import Function, RuntimeContext
+from wiesel.types.row import Row
+from wiesel.wire.batch import Batch
+
+__all__ = ["ERRORS_TAG", "UserCode", "caller_location", "raise_failure", "user_location"]
+
+ERRORS_TAG = "wiesel-errors"
+"""Side output of records for which a user's function raised: rows of record, timestamp, error, operator, subtask and location."""
+
+SKIPPED_COUNTER = "numRecordsSkipped"
+
+_RECORD_CHARS_MAX = 300
+_PACKAGE_FOLDERS = tuple(os.path.join(p, "") for p in wiesel.__path__)
+_LIBRARY_FOLDERS = tuple(
+    os.path.join(p, "") for p in {sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+)
+_log = logging.getLogger("wiesel.runtime.user_code")
+
+
+def _is_engine(filename: str) -> bool:
+    return filename.startswith(_PACKAGE_FOLDERS)
+
+
+def _is_library(filename: str) -> bool:
+    return filename.startswith(_LIBRARY_FOLDERS) or filename.startswith("<frozen")
+
+
+def user_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
+    """Return the frames of a traceback without the engine's own, outermost first."""
+    return [frame for frame in traceback.extract_tb(trace) if not _is_engine(frame.filename)]
+
+
+def user_location(error: BaseException) -> str | None:
+    """Return ``file:line in function`` of the innermost frame that is the user's, or of a library if there is none."""
+    frames = user_frames(error.__traceback__)
+    own = [frame for frame in frames if not _is_library(frame.filename)] or frames
+    return f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}" if own else None
+
+
+def caller_location() -> str:
+    """Return ``file:line in function`` of the user's code that is calling into the engine now."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if not _is_engine(filename) and not _is_library(filename):
+            return f"{filename}:{frame.f_lineno} in {frame.f_code.co_name}"
+        frame = frame.f_back
+    return "unknown place"
+
+
+def raise_failure(failure: WieselError, error: BaseException) -> None:
+    """Raise what :meth:`UserCode.failed` returned, with the user's exception as its cause."""
+    if failure is error:
+        raise failure
+    raise failure from error
+
+
+def _shortened(record: Any) -> str:
+    try:
+        text = repr(record)
+    except Exception as error:  # noqa: BLE001 - a record whose repr raises must not hide the error that is being reported
+        text = f"<{type(record).__name__}, whose repr raises {type(error).__name__}>"
+    return text if len(text) <= _RECORD_CHARS_MAX else f"{text[:_RECORD_CHARS_MAX]}... ({len(text)} characters)"
+
+
+class UserCode:
+    """The guard of one operator's user functions."""
+
+    def __init__(self, context: OperatorContext, output: Output) -> None:
+        self._context = context
+        self._output = output
+        self._skipped = 0
+
+    def failed(self, error: Exception, record: Any, timestamp: int | None = None) -> WieselError | None:
+        """Apply the policy to a record (or result) for which ``error`` was raised.
+
+        Returns:
+            What is to be raised after the results so far have been handed on (see :func:`raise_failure`), or None to go on with
+            the next record.
+        """
+        if isinstance(error, WieselError) and not isinstance(error, TypeMismatchError | SerializationError):
+            return self._located(error)
+        policy = self._context.error_policy
+        if policy == "fail":
+            return self._failure(error, record)
+        self._skipped += 1
+        self._context.metrics.counter(SKIPPED_COUNTER).inc()
+        if self._skipped & (self._skipped - 1) == 0:  # the 1st, 2nd, 4th, 8th, ...: a note, not a flood
+            _log.warning("%s (%d skipped so far)", self._failure(error, record).message, self._skipped)
+        if policy == "side-output":
+            self._send_aside(error, record, timestamp)
+        return None
+
+    def open(self, function: Any, runtime_context: RuntimeContext) -> None:
+        """Open a user's function; callables have nothing to open.
+
+        Raises:
+            UserFunctionError: If its ``open`` raises (whatever the policy: without it no record can be processed).
+        """
+        if isinstance(function, Function):
+            self._lifecycle(lambda: function.open(runtime_context), f"{type(function).__name__}.open")
+
+    def close(self, function: Any) -> None:
+        """Close a user's function.
+
+        Raises:
+            UserFunctionError: If its ``close`` raises.
+        """
+        if isinstance(function, Function):
+            self._lifecycle(function.close, f"{type(function).__name__}.close")
+
+    def lifecycle_failure(self, error: Exception, what: str) -> WieselError:
+        """Return the failure for an exception of the user's code that is about no record (``what``: the method)."""
+        return self._failure(error, None, what)
+
+    def _lifecycle(self, call: Callable[[], None], what: str) -> None:
+        try:
+            call()
+        except WieselError as error:
+            raise_failure(self._located(error), error)
+        except Exception as error:
+            raise self.lifecycle_failure(error, what) from error
+
+    def _located(self, error: WieselError) -> WieselError:
+        """Return an error that is not about a record with the user's line, which is where it has to be corrected."""
+        place = user_location(error)
+        if not isinstance(error, StateAccessError) or "location" in error.details or place is None:
+            return error
+        return StateAccessError(
+            f"{error.message}\n  at {place}\n  in {self._where()}", hint=error.hint, **{**error.details, "location": place}
+        )
+
+    def _where(self) -> str:
+        c = self._context
+        return f"operator {c.name!r} (subtask {c.subtask_index + 1}/{c.parallelism}" + (
+            f", made at {c.user_location})" if c.user_location else ")"
+        )
+
+    def _failure(self, error: Exception, record: Any, lifecycle: str | None = None) -> WieselError:
+        place = user_location(error)
+        shown = _shortened(record)
+        frames = user_frames(error.__traceback__)
+        trace = "".join(traceback.format_list(frames)) + "".join(traceback.format_exception_only(type(error), error))
+        summary = f"{type(error).__name__}: {error.message if isinstance(error, WieselError) else error}"
+        subject = f"in {lifecycle}" if lifecycle else f"with record {shown}"
+        message = (
+            f"{summary}\n  at {place or 'the declared output type'}\n  in {self._where()}\n  {subject}\n"
+            f"Traceback of the user's code (innermost call last):\n{trace.rstrip()}"
+        )
+        kind = type(error) if isinstance(error, WieselError) else UserFunctionError
+        hint = error.hint if isinstance(error, WieselError) else None
+        return kind(
+            message,
+            hint=hint
+            or (
+                "correct the function"
+                if lifecycle
+                else "correct the function, or set 'wiesel.user-error-policy' to 'skip' or 'side-output' to go on without such records"
+            ),
+            operator=self._context.name,
+            subtask=self._context.subtask_index,
+            record=shown,
+            user_traceback=trace,
+            location=place,
+        )
+
+    def _send_aside(self, error: Exception, record: Any, timestamp: int | None) -> None:
+        row = Row(
+            record=record,
+            timestamp=timestamp,
+            error=f"{type(error).__name__}: {error}",
+            operator=self._context.name,
+            subtask=self._context.subtask_index,
+            location=user_location(error),
+        )
+        self._output.emit_side(ERRORS_TAG, Batch([row], None if timestamp is None else [timestamp]))
+
+    def map_batch(
+        self, function: Callable[..., Any], values: list[Any], timestamps: list[Any] | None, results: list[Any], *more: Iterable[Any]
+    ) -> tuple[list[int], WieselError | None, Exception | None]:
+        """Append ``function(value, *one of each of more)`` for each value to ``results``, at C speed.
+
+        Returns:
+            The indexes of the values that were skipped; the failure that ended the batch early, and the user's exception.
+        """
+        skipped: list[int] = []
+        source = iter(values)
+        arguments = [iter(m) for m in more]
+        done = len(results)
+        while True:
+            error: Exception
+            try:
+                results.extend(map(function, source, *arguments))
+            except Exception as raised:  # noqa: BLE001 - whatever a user's function raises is about its record
+                error = raised
+            else:
+                if len(results) - done + len(skipped) == len(values):
+                    return skipped, None, None
+                # map() takes a StopIteration that the function raises for its own end.
+                error = RuntimeError("the function raised StopIteration")
+            index = len(values) - length_hint(source) - 1
+            failure = self.failed(error, values[index], None if timestamps is None else timestamps[index])
+            if failure is not None:
+                return skipped, failure, error
+            skipped.append(index)
+
+
+def without(values: list[Any], indexes: list[int]) -> list[Any]:
+    """Return the list without the elements at ``indexes``."""
+    gone = set(indexes)
+    return [v for i, v in enumerate(values) if i not in gone]

@@ -1,0 +1,82 @@
+"""Internal. Base of the fast window operators: state is read and written once per batch; the unusual goes the general way."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from operator import length_hint
+from typing import Any, TypeAlias
+
+from wiesel.core.ids import MAX_TIMESTAMP
+from wiesel.runtime.windows.operator import WindowOperator
+from wiesel.spi.windows.time_assigners import no_timestamp_error
+from wiesel.state.key_context import NO_KEY
+from wiesel.wire.batch import Batch
+
+__all__ = ["BatchedWindowOperator", "Records"]
+
+Records: TypeAlias = Iterable[tuple[Any, Any, int]]
+"""Value, key, timestamp."""
+
+
+class BatchedWindowOperator(WindowOperator):
+    """A window operator that keeps what a batch does in its own dicts until ``_write_back``.
+
+    That is unseen from outside, as time does not move and no snapshot is taken within a batch. Only windows of event time with the
+    trigger that fires at their end.
+    """
+
+    @abstractmethod
+    def _add_all(self, records: Records) -> None:
+        """Add records to their windows. An exception is about the record taken last; another call goes on after it."""
+
+    @abstractmethod
+    def _write_back(self) -> None:
+        """Put what the batch has done so far into state, and forget it."""
+
+    def process_batch(self, batch: Batch, input_index: int = 0) -> None:
+        """Process records; results of late ones go out once, at the end."""
+        values, timestamps = batch.values, batch.timestamps
+        if timestamps is None:
+            super().process_batch(batch, input_index)
+            return
+        keys: Any = [0] * len(values) if batch.keys is None else batch.keys
+        source = iter(values)
+        records = zip(source, keys, timestamps)  # noqa: B905 - the lists of a batch are equally long; strict costs per record
+        try:
+            while True:
+                try:
+                    self._add_all(records)
+                    return
+                except Exception as raised:  # noqa: BLE001 - whatever a user's function raises is about its record
+                    error = raised
+                index = len(values) - length_hint(source) - 1
+                if timestamps[index] is None:
+                    error = no_timestamp_error(self.assigner, values[index])
+                self._failed(error, values[index], timestamps[index])
+        finally:
+            self._write_back()
+            self.key_context.key = NO_KEY
+            self.results.flush()
+
+    def process_generally(self, value: Any, key: Any, timestamp: int) -> None:
+        """Process one record in the general way, on state that has what came before it."""
+        self._write_back()
+        self.key_context.key = key
+        self._process(value, key, timestamp)
+
+    def set_timers(self, key: Any, namespace: tuple[int, int]) -> None:
+        """Set the timers of a new window: for its end, and for the end of the allowed lateness."""
+        register = self.timers.event_timers.register
+        end = namespace[1] - 1
+        register(end, key, namespace)
+        if self.lateness_ms and end + self.lateness_ms < MAX_TIMESTAMP:
+            register(end + self.lateness_ms, key, namespace)
+
+    def delete_timers(self, key: Any, namespace: tuple[int, int]) -> None:
+        """Remove the timers of a window that has become another one."""
+        delete = self.timers.event_timers.delete
+        end = namespace[1] - 1
+        delete(end, key, namespace)
+        if self.lateness_ms:
+            delete(end + self.lateness_ms, key, namespace)

@@ -1,0 +1,148 @@
+"""Internal. The contents of windows in state: all elements, or one value that each element updates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from wiesel.runtime.windows.spec import WindowSpec
+from wiesel.spi.functions import user_callable
+from wiesel.types.typeinfo import ListTypeInfo, TypeInformation
+
+if TYPE_CHECKING:
+    from wiesel.state.backend import ListTable, StateBackend
+
+__all__ = ["CONTENTS", "AggregatingContents", "ListContents", "ReducingContents", "WindowContents", "make_contents"]
+
+CONTENTS = "window-contents"
+
+
+class WindowContents(ABC):
+    """Contents by (key, namespace)."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    @abstractmethod
+    def add(self, key: Any, namespace: Any, value: Any) -> None:
+        """Add an element."""
+
+    @abstractmethod
+    def get(self, key: Any, namespace: Any) -> list[Any] | None:
+        """Return what the window function is given (a list of its own), None if the window is empty."""
+
+    @abstractmethod
+    def merge(self, key: Any, target: Any, sources: Iterable[Any]) -> None:
+        """Move the contents under ``sources`` into those under ``target``."""
+
+    def clear(self, key: Any, namespace: Any) -> None:
+        """Drop the contents."""
+        self.table.remove(key, namespace)
+
+
+class ListContents(WindowContents):
+    """All elements, in the order in which they came."""
+
+    table: ListTable
+
+    def add(self, key: Any, namespace: Any, value: Any) -> None:
+        self.table.append(key, value, namespace)
+
+    def get(self, key: Any, namespace: Any) -> list[Any] | None:
+        # A copy: the function may sort it, or keep it, while the window goes on.
+        return list(self.table.get(key, namespace) or ()) or None
+
+    def merge(self, key: Any, target: Any, sources: Iterable[Any]) -> None:
+        for namespace in sources:
+            elements = self.table.get(key, namespace)
+            if elements:
+                self.table.extend(key, elements, target)
+            self.table.remove(key, namespace)
+
+
+class _OneValue(WindowContents):
+    """One value per window; what the subclasses say is how it comes about. None is no value: a user's function may make that of some."""
+
+    @abstractmethod
+    def updated(self, state: Any, value: Any) -> Any:
+        """Return what an element makes of the state, which is None at first."""
+
+    @abstractmethod
+    def combined(self, state: Any, other: Any) -> Any:
+        """Return one state made of two."""
+
+    def add(self, key: Any, namespace: Any, value: Any) -> None:
+        self.store(key, namespace, self.updated(self.table.get(key, namespace), value))
+
+    def get(self, key: Any, namespace: Any) -> list[Any] | None:
+        state = self.table.get(key, namespace)
+        return None if state is None else [state]
+
+    def store(self, key: Any, namespace: Any, state: Any) -> None:
+        """Set the state."""
+        if state is None:
+            self.table.remove(key, namespace)
+        else:
+            self.table.put(key, state, namespace)
+
+    def merge(self, key: Any, target: Any, sources: Iterable[Any]) -> None:
+        result = self.table.get(key, target)
+        for namespace in sources:
+            state = self.table.get(key, namespace)
+            if state is not None:
+                result = state if result is None else self.combined(result, state)
+                self.table.remove(key, namespace)
+        self.store(key, target, result)
+
+
+class ReducingContents(_OneValue):
+    """One value, combined by a reduce function."""
+
+    def __init__(self, table: Any, reduce: Callable[[Any, Any], Any]) -> None:
+        super().__init__(table)
+        self.reduce = reduce
+
+    def updated(self, state: Any, value: Any) -> Any:
+        return value if state is None else self.reduce(state, value)
+
+    def combined(self, state: Any, other: Any) -> Any:
+        return self.reduce(state, other)
+
+
+class AggregatingContents(_OneValue):
+    """One accumulator of an aggregate function."""
+
+    def __init__(self, table: Any, function: Any) -> None:
+        super().__init__(table)
+        self.create: Callable[[], Any] = function.create_accumulator
+        self.add_to: Callable[[Any, Any], Any] = function.add
+        self.get_result: Callable[[Any], Any] = function.get_result
+        self._merge: Callable[[Any, Any], Any] = function.merge
+
+    def updated(self, state: Any, value: Any) -> Any:
+        return self.add_to(value, self.create() if state is None else state)
+
+    def combined(self, state: Any, other: Any) -> Any:
+        return self._merge(state, other)
+
+    def get(self, key: Any, namespace: Any) -> list[Any] | None:
+        state = self.table.get(key, namespace)
+        result = None if state is None else self.get_result(state)
+        return None if result is None else [result]
+
+
+def make_contents(backend: StateBackend, spec: WindowSpec) -> WindowContents:
+    """Return the contents that a spec asks for."""
+    if spec.incremental_kind is None:
+        elements = None if spec.input_type is None else ListTypeInfo(spec.input_type)
+        return ListContents(backend.table(CONTENTS, serializer=_serializer(elements), kind="list"))
+    if spec.incremental_kind == "reduce":
+        table = backend.table(CONTENTS, serializer=_serializer(spec.input_type), kind="reducing")
+        return ReducingContents(table, user_callable(spec.incremental, "reduce"))
+    table = backend.table(CONTENTS, serializer=_serializer(spec.accumulator_type), kind="aggregating")
+    return AggregatingContents(table, spec.incremental)
+
+
+def _serializer(type_info: TypeInformation | None) -> Any:
+    return None if type_info is None else type_info.create_serializer()

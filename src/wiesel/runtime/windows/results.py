@@ -1,0 +1,66 @@
+"""Internal. The results of a window operator on their way out: collected over a batch or a watermark, then handed on together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import repeat
+from typing import Any, NamedTuple
+
+from wiesel.runtime.isolation import isolated
+from wiesel.runtime.operator import Output
+from wiesel.runtime.results import ResultCollector
+from wiesel.wire.batch import Batch
+
+__all__ = ["FailedWindow", "WindowResults"]
+
+
+class FailedWindow(NamedTuple):
+    """Stands for the record in errors of a function that was evaluating a window."""
+
+    key: Any
+    window: Any
+    timestamp: int
+
+
+class WindowResults:
+    """Collects results and late records in the order in which they come; ``flush`` hands them on."""
+
+    def __init__(self, output: Output, collector: ResultCollector, late_tag: str | None, object_reuse: bool) -> None:
+        self._output = output
+        self._collector = collector
+        self._late_tag = late_tag
+        self._settle: Callable[[Any], Any] | None = None if object_reuse else isolated
+        self.values: list[Any] = []
+        self.timestamps: list[Any] = []
+        self._late: list[Any] = []
+        self._late_timestamps: list[Any] = []
+
+    def add(self, results: Iterable[Any] | None, timestamp: int | None) -> None:
+        """Take the results of one evaluation; what a generator yields before it raises is kept."""
+        if results is None:
+            return
+        values = self.values
+        try:
+            values.extend(results if self._settle is None else map(self._settle, results))
+        finally:
+            self.timestamps.extend(repeat(timestamp, len(values) - len(self.timestamps)))
+
+    def add_late(self, value: Any, timestamp: int | None) -> None:
+        """Take a late record for the side output."""
+        self._late.append(value)
+        self._late_timestamps.append(timestamp)
+
+    def flush(self) -> None:
+        """Hand everything on.
+
+        Raises:
+            TypeMismatchError: A result does not have its declared type; those before it have been handed on.
+        """
+        if self._late and self._late_tag is not None:
+            late, self._late = self._late, []
+            timestamps, self._late_timestamps = self._late_timestamps, []
+            self._output.emit_side(self._late_tag, Batch(late, timestamps))
+        if self.values:
+            values, self.values = self.values, []
+            timestamps, self.timestamps = self.timestamps, []
+            self._collector.emit(values, timestamps)

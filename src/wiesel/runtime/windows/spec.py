@@ -1,0 +1,84 @@
+"""Internal. The payload of a window operator's spec, checked and with defaults filled in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from wiesel.core.errors import invariant
+from wiesel.spi.functions import Function
+from wiesel.spi.windows.assigner import MergingWindowAssigner
+from wiesel.spi.windows.count_assigners import CountSlidingWindowAssigner, CountTumblingWindowAssigner
+from wiesel.spi.windows.triggers import CountTrigger
+
+__all__ = ["WindowSpec"]
+
+_EVALUATED = ("process", "apply", "pass_through")
+_INCREMENTAL = (None, "reduce", "aggregate")
+
+
+@dataclass(frozen=True)
+class WindowSpec:
+    """What a window operator does. ``late_tag``: id of the side output for late records; ``incremental`` None: keep all elements."""
+
+    assigner: Any
+    trigger: Any
+    allowed_lateness_ms: int
+    late_tag: str | None
+    function: Any
+    function_kind: str
+    incremental: Any
+    incremental_kind: str | None
+    of_all: bool
+    input_type: Any
+    accumulator_type: Any
+    output_type: Any
+
+    @staticmethod
+    def of(payload: dict[str, Any]) -> WindowSpec:
+        """Return the spec of a payload."""
+        assigner, trigger = payload["assigner"], payload.get("trigger")
+        if trigger is None:
+            trigger = assigner.get_default_trigger(None)
+        spec = WindowSpec(
+            assigner=assigner,
+            trigger=trigger,
+            allowed_lateness_ms=payload.get("allowed_lateness_ms") or 0,
+            late_tag=payload.get("late_tag"),
+            function=payload.get("function"),
+            function_kind=payload["function_kind"],
+            incremental=payload.get("incremental"),
+            incremental_kind=payload.get("incremental_kind"),
+            of_all=bool(payload.get("all")),
+            input_type=payload.get("input_type"),
+            accumulator_type=payload.get("accumulator_type"),
+            output_type=payload.get("output_type"),
+        )
+        invariant(spec.function_kind in _EVALUATED, f"function_kind is {spec.function_kind!r}")
+        invariant(spec.incremental_kind in _INCREMENTAL, f"incremental_kind is {spec.incremental_kind!r}")
+        return spec
+
+    @property
+    def event_time(self) -> bool:
+        """Whether windows end with the watermark."""
+        return bool(self.assigner.is_event_time())
+
+    @property
+    def merging(self) -> bool:
+        """Whether windows merge."""
+        return isinstance(self.assigner, MergingWindowAssigner)
+
+    @property
+    def full_windows_end(self) -> bool:
+        """Whether a window gets nothing more once it has fired, so that its contents can be dropped.
+
+        So it is with count windows whose trigger counts to their size. They have no end in time: nothing else would drop them.
+        """
+        if type(self.assigner) not in (CountTumblingWindowAssigner, CountSlidingWindowAssigner) or type(self.trigger) is not CountTrigger:
+            return False
+        return bool(self.assigner._window_size == self.trigger._window_size)
+
+    @property
+    def functions(self) -> list[Function]:
+        """The user's function objects, which are to be opened and closed."""
+        return [f for f in (self.incremental, self.function) if isinstance(f, Function)]

@@ -1,0 +1,574 @@
+"""What users write: the function classes of the DataStream API and the contexts that the engine hands to them.
+
+Life of a function: it is pickled into every subtask; there ``open`` is called once, before the first record; then its methods are
+called from one thread, never concurrently; ``close`` is called once at the end, also after a failure. After a failure all begins
+again with a fresh copy of the function: what is to survive belongs into state.
+
+Process functions return their results as an iterable: they are generators, or return a list, or None for no result. A result
+``(OutputTag, value)`` goes to the side output of that tag.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from wiesel.spi.timers import TimeDomain, TimerService
+
+if TYPE_CHECKING:
+    from wiesel.spi.state import (
+        AggregatingState,
+        AggregatingStateDescriptor,
+        BroadcastState,
+        ListState,
+        ListStateDescriptor,
+        MapState,
+        MapStateDescriptor,
+        ReadOnlyBroadcastState,
+        ReducingState,
+        ReducingStateDescriptor,
+        ValueState,
+        ValueStateDescriptor,
+    )
+
+__all__ = [
+    "AggregateFunction",
+    "AllWindowFunction",
+    "BaseBroadcastProcessFunction",
+    "BroadcastProcessFunction",
+    "CoFlatMapFunction",
+    "CoMapFunction",
+    "CoProcessFunction",
+    "FilterFunction",
+    "FlatMapFunction",
+    "Function",
+    "FunctionWrapper",
+    "KeySelector",
+    "KeyedBroadcastProcessFunction",
+    "KeyedCoProcessFunction",
+    "KeyedProcessFunction",
+    "KeyedStateStore",
+    "MapFunction",
+    "NullByteKeySelector",
+    "Partitioner",
+    "PassThroughAllWindowFunction",
+    "PassThroughWindowFunction",
+    "ProcessAllWindowFunction",
+    "ProcessFunction",
+    "ProcessWindowFunction",
+    "ReduceFunction",
+    "ReduceFunctionWrapper",
+    "RuntimeContext",
+    "TimeDomain",
+    "TimerService",
+    "WindowFunction",
+    "as_key_selector",
+    "as_partitioner",
+    "as_reduce_function",
+    "user_callable",
+]
+
+W = TypeVar("W")
+W2 = TypeVar("W2")
+IN = TypeVar("IN")
+IN1 = TypeVar("IN1")
+IN2 = TypeVar("IN2")
+OUT = TypeVar("OUT")
+KEY = TypeVar("KEY")
+
+
+class KeyedStateStore(ABC):
+    """Gives access to keyed state: state of the key of the record (or timer) that is being processed.
+
+    The same name gives the same state. Usually asked once, in ``open``, and kept.
+
+    Raises:
+        StateAccessError: Where the stream is not keyed.
+        StateMigrationError: If state of that name was restored that does not fit the descriptor.
+    """
+
+    @abstractmethod
+    def get_state(self, state_descriptor: ValueStateDescriptor) -> ValueState[Any]:
+        """Return a state that holds one value."""
+
+    @abstractmethod
+    def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
+        """Return a state that holds a list."""
+
+    @abstractmethod
+    def get_map_state(self, state_descriptor: MapStateDescriptor) -> MapState[Any, Any]:
+        """Return a state that holds a dict."""
+
+    @abstractmethod
+    def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> ReducingState[Any]:
+        """Return a state that combines what is added by a reduce function."""
+
+    @abstractmethod
+    def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor) -> AggregatingState[Any, Any]:
+        """Return a state that combines what is added by an aggregate function."""
+
+
+class RuntimeContext(KeyedStateStore):
+    """What a function can know about the subtask that it runs in."""
+
+    @abstractmethod
+    def get_task_name(self) -> str:
+        """Return the name of the task."""
+
+    @abstractmethod
+    def get_number_of_parallel_subtasks(self) -> int:
+        """Return the parallelism."""
+
+    @abstractmethod
+    def get_max_number_of_parallel_subtasks(self) -> int:
+        """Return the highest parallelism to which the job can be rescaled: the number of key groups."""
+
+    @abstractmethod
+    def get_index_of_this_subtask(self) -> int:
+        """Return the index of this subtask: 0 .. parallelism - 1."""
+
+    @abstractmethod
+    def get_attempt_number(self) -> int:
+        """Return how often the job was restarted before this attempt; 0 at first."""
+
+    @abstractmethod
+    def get_task_name_with_subtasks(self) -> str:
+        """Return the name with the subtask, counted from 1: ``MyTask (3/6)``."""
+
+    @abstractmethod
+    def get_job_parameter(self, key: str, default_value: str) -> str:
+        """Return a global parameter of the job."""
+
+    @abstractmethod
+    def get_metrics_group(self) -> Any:
+        """Return the group in which the function can register its metrics."""
+
+
+class Function(ABC):  # noqa: B024 - users subclass it with nothing to override
+    """Base of all user functions."""
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Prepare: get state, connect, load. Called once per subtask and attempt, before the first record."""
+
+    def close(self) -> None:
+        """Release resources. Called once, also after a failure."""
+
+
+class MapFunction(Function):
+    """One result per record."""
+
+    @abstractmethod
+    def map(self, value: Any) -> Any:
+        """Return the result for ``value``."""
+
+
+class CoMapFunction(Function):
+    """One result per record of two connected streams; None is no result."""
+
+    @abstractmethod
+    def map1(self, value: Any) -> Any:
+        """Return the result for a record of the first stream."""
+
+    @abstractmethod
+    def map2(self, value: Any) -> Any:
+        """Return the result for a record of the second stream."""
+
+
+class FlatMapFunction(Function):
+    """Any number of results per record."""
+
+    @abstractmethod
+    def flat_map(self, value: Any) -> Any:
+        """Return or yield the results for ``value``: any iterable, or None for no result."""
+
+
+class CoFlatMapFunction(Function):
+    """Any number of results per record of two connected streams."""
+
+    @abstractmethod
+    def flat_map1(self, value: Any) -> Any:
+        """Return or yield the results for a record of the first stream."""
+
+    @abstractmethod
+    def flat_map2(self, value: Any) -> Any:
+        """Return or yield the results for a record of the second stream."""
+
+
+class ReduceFunction(Function):
+    """Combines two values into one of the same type; should be associative."""
+
+    @abstractmethod
+    def reduce(self, value1: Any, value2: Any) -> Any:
+        """Return ``value1`` (what was combined so far) and ``value2`` combined."""
+
+
+class AggregateFunction(Function):
+    """Aggregates values in an accumulator, which may be of another type than values and result."""
+
+    @abstractmethod
+    def create_accumulator(self) -> Any:
+        """Return a new accumulator, of no values."""
+
+    @abstractmethod
+    def add(self, value: Any, accumulator: Any) -> Any:
+        """Return the accumulator with ``value`` added; it may be the same object, changed."""
+
+    @abstractmethod
+    def get_result(self, accumulator: Any) -> Any:
+        """Return the result of what was accumulated."""
+
+    @abstractmethod
+    def merge(self, acc_a: Any, acc_b: Any) -> Any:
+        """Return both accumulators in one. Only called for windows that merge (sessions)."""
+
+
+class KeySelector(Function):
+    """Takes the key out of a record; must give the same key each time it is asked."""
+
+    @abstractmethod
+    def get_key(self, value: Any) -> Any:
+        """Return the key of ``value``."""
+
+
+class NullByteKeySelector(KeySelector):
+    """The same key for every record: all of the stream is one group."""
+
+    def get_key(self, value: Any) -> int:
+        """Return 0."""
+        return 0
+
+
+class FilterFunction(Function):
+    """Says which records stay."""
+
+    @abstractmethod
+    def filter(self, value: Any) -> bool:
+        """Return whether ``value`` stays."""
+
+
+class Partitioner(Function):
+    """Chooses the channel of a record by its key."""
+
+    @abstractmethod
+    def partition(self, key: Any, num_partitions: int) -> int:
+        """Return the index of the channel: 0 .. ``num_partitions`` - 1."""
+
+
+class FunctionWrapper(Function):
+    """Makes a function object of a callable."""
+
+    def __init__(self, func: Callable[..., Any]) -> None:
+        self._func = func
+
+
+class ReduceFunctionWrapper(FunctionWrapper, ReduceFunction):
+    """A reduce function that calls ``func(value1, value2)``."""
+
+    def reduce(self, value1: Any, value2: Any) -> Any:
+        """Return what the callable returns."""
+        return self._func(value1, value2)
+
+
+class _KeySelectorWrapper(FunctionWrapper, KeySelector):
+    def get_key(self, value: Any) -> Any:
+        return self._func(value)
+
+
+class _PartitionerWrapper(FunctionWrapper, Partitioner):
+    def partition(self, key: Any, num_partitions: int) -> int:
+        return self._func(key, num_partitions)  # type: ignore[no-any-return]
+
+
+def as_reduce_function(function: ReduceFunction | Callable[[Any, Any], Any]) -> ReduceFunction:
+    """Return ``function`` as a :class:`ReduceFunction`."""
+    return function if isinstance(function, ReduceFunction) else ReduceFunctionWrapper(function)
+
+
+def as_key_selector(function: KeySelector | Callable[[Any], Any]) -> KeySelector:
+    """Return ``function`` as a :class:`KeySelector`."""
+    return function if isinstance(function, KeySelector) else _KeySelectorWrapper(function)
+
+
+def as_partitioner(function: Partitioner | Callable[[Any, int], int]) -> Partitioner:
+    """Return ``function`` as a :class:`Partitioner`."""
+    return function if isinstance(function, Partitioner) else _PartitionerWrapper(function)
+
+
+def user_callable(function: Any, method: str) -> Callable[..., Any]:
+    """Return what is called per record: the method of a function object, or the callable itself (with no wrapper around it)."""
+    if isinstance(function, FunctionWrapper):
+        return function._func
+    bound = getattr(function, method, None)
+    return bound if callable(bound) else function  # type: ignore[no-any-return]
+
+
+class _TimeContext(ABC):
+    """What the contexts of all process functions offer."""
+
+    @abstractmethod
+    def timer_service(self) -> TimerService:
+        """Return the service for time and timers."""
+
+    @abstractmethod
+    def timestamp(self) -> int:
+        """Return the timestamp (ms) of the record, or of the timer that fires; -2**63 for a record that has none."""
+
+
+class ProcessFunction(Function):
+    """Any number of results per record, with access to time and side outputs."""
+
+    class Context(_TimeContext):
+        """What is known about the record being processed; valid during the call only."""
+
+    @abstractmethod
+    def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Any:
+        """Return or yield the results for ``value``."""
+
+
+class KeyedProcessFunction(Function):
+    """Any number of results per record of a keyed stream, with keyed state, timers and side outputs."""
+
+    class Context(_TimeContext):
+        """What is known about the record being processed; valid during the call only."""
+
+        @abstractmethod
+        def get_current_key(self) -> Any:
+            """Return the key of the record, or of the timer that fires."""
+
+    class OnTimerContext(Context):
+        """What is known about the timer that fires."""
+
+        @abstractmethod
+        def time_domain(self) -> TimeDomain:
+            """Return whether the timer is one of event time or of processing time."""
+
+    @abstractmethod
+    def process_element(self, value: Any, ctx: KeyedProcessFunction.Context) -> Any:
+        """Return or yield the results for ``value``."""
+
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Any:
+        """Return or yield results when a timer fires. The current key is the timer's; the results get its timestamp."""
+
+
+class CoProcessFunction(Function):
+    """Any number of results per record of two connected streams."""
+
+    class Context(_TimeContext):
+        """What is known about the record being processed; valid during the call only."""
+
+    @abstractmethod
+    def process_element1(self, value: Any, ctx: CoProcessFunction.Context) -> Any:
+        """Return or yield the results for a record of the first stream."""
+
+    @abstractmethod
+    def process_element2(self, value: Any, ctx: CoProcessFunction.Context) -> Any:
+        """Return or yield the results for a record of the second stream."""
+
+
+class KeyedCoProcessFunction(Function):
+    """Any number of results per record of two connected keyed streams, which share keyed state and timers."""
+
+    class Context(_TimeContext):
+        """What is known about the record being processed; valid during the call only."""
+
+        @abstractmethod
+        def get_current_key(self) -> Any:
+            """Return the key of the record, or of the timer that fires."""
+
+    class OnTimerContext(Context):
+        """What is known about the timer that fires."""
+
+        @abstractmethod
+        def time_domain(self) -> TimeDomain:
+            """Return whether the timer is one of event time or of processing time."""
+
+    @abstractmethod
+    def process_element1(self, value: Any, ctx: KeyedCoProcessFunction.Context) -> Any:
+        """Return or yield the results for a record of the first stream."""
+
+    @abstractmethod
+    def process_element2(self, value: Any, ctx: KeyedCoProcessFunction.Context) -> Any:
+        """Return or yield the results for a record of the second stream."""
+
+    def on_timer(self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext) -> Any:
+        """Return or yield results when a timer fires. The current key is the timer's; the results get its timestamp."""
+
+
+class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
+    """Results for the elements of a key's window."""
+
+    @abstractmethod
+    def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
+        """Return or yield the results of one evaluation of the window."""
+
+
+class AllWindowFunction(Function, Generic[IN, OUT, W]):
+    """Results for the elements of a window that is not keyed."""
+
+    @abstractmethod
+    def apply(self, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
+        """Return or yield the results of one evaluation of the window."""
+
+
+class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
+    """Results for the elements of a key's window, with its metadata and state."""
+
+    class Context(ABC, Generic[W2]):
+        """What is known about the window that is evaluated."""
+
+        @abstractmethod
+        def window(self) -> W2:
+            """Return the window."""
+
+        @abstractmethod
+        def current_processing_time(self) -> int:
+            """Return the clock of the machine, in ms."""
+
+        @abstractmethod
+        def current_watermark(self) -> int:
+            """Return the watermark (ms) that the operator has reached."""
+
+        @abstractmethod
+        def window_state(self) -> KeyedStateStore:
+            """Return the state of this key and window; what is put there must be cleared in ``clear``."""
+
+        @abstractmethod
+        def global_state(self) -> KeyedStateStore:
+            """Return the state of this key, common to all its windows."""
+
+    @abstractmethod
+    def process(self, key: KEY, context: ProcessWindowFunction.Context[W], elements: Iterable[IN]) -> Iterable[OUT]:
+        """Return or yield the results of one evaluation of the window."""
+
+    def clear(self, context: ProcessWindowFunction.Context[W]) -> None:
+        """Clear the state of the window, which is dropped now."""
+
+
+class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
+    """Results for the elements of a window that is not keyed, with its metadata and state."""
+
+    class Context(ABC, Generic[W2]):
+        """What is known about the window that is evaluated."""
+
+        @abstractmethod
+        def window(self) -> W2:
+            """Return the window."""
+
+        @abstractmethod
+        def window_state(self) -> KeyedStateStore:
+            """Return the state of this window; what is put there must be cleared in ``clear``."""
+
+        @abstractmethod
+        def global_state(self) -> KeyedStateStore:
+            """Return the state that all windows share."""
+
+    @abstractmethod
+    def process(self, context: ProcessAllWindowFunction.Context[W], elements: Iterable[IN]) -> Iterable[OUT]:
+        """Return or yield the results of one evaluation of the window."""
+
+    def clear(self, context: ProcessAllWindowFunction.Context[W]) -> None:
+        """Clear the state of the window, which is dropped now."""
+
+
+class PassThroughWindowFunction(WindowFunction[IN, IN, KEY, W]):
+    """The elements of the window, as they are."""
+
+    def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[IN]:
+        """Return the elements."""
+        return inputs
+
+
+class PassThroughAllWindowFunction(AllWindowFunction[IN, IN, W]):
+    """The elements of the window, as they are."""
+
+    def apply(self, window: W, inputs: Iterable[IN]) -> Iterable[IN]:
+        """Return the elements."""
+        return inputs
+
+
+class BaseBroadcastProcessFunction(Function):
+    """Base of the functions that connect a stream with one that is broadcast to all subtasks."""
+
+    class BaseContext(ABC):
+        """What both sides know."""
+
+        @abstractmethod
+        def timestamp(self) -> int:
+            """Return the timestamp (ms) of the record; -2**63 if it has none."""
+
+        @abstractmethod
+        def current_processing_time(self) -> int:
+            """Return the clock of the machine, in ms."""
+
+        @abstractmethod
+        def current_watermark(self) -> int:
+            """Return the watermark (ms) that the operator has reached."""
+
+    class Context(BaseContext):
+        """What the broadcast side knows: it may change the broadcast state, in the same way on all subtasks."""
+
+        @abstractmethod
+        def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]:
+            """Return the broadcast state of that name."""
+
+    class ReadOnlyContext(BaseContext):
+        """What the other side knows: it may read the broadcast state."""
+
+        @abstractmethod
+        def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> ReadOnlyBroadcastState[Any, Any]:
+            """Return the broadcast state of that name, to be read only."""
+
+
+class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, OUT]):
+    """Connects a stream that is not keyed with a broadcast one."""
+
+    class Context(BaseBroadcastProcessFunction.Context, ABC):
+        """What the broadcast side knows."""
+
+    class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC):
+        """What the other side knows."""
+
+    @abstractmethod
+    def process_element(self, value: IN1, ctx: BroadcastProcessFunction.ReadOnlyContext) -> Any:
+        """Return or yield the results for a record of the stream that is not broadcast."""
+
+    @abstractmethod
+    def process_broadcast_element(self, value: IN2, ctx: BroadcastProcessFunction.Context) -> Any:
+        """Return or yield the results for a record of the broadcast stream; called for it on every subtask."""
+
+
+class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, IN1, IN2, OUT]):
+    """Connects a keyed stream with a broadcast one."""
+
+    class Context(BaseBroadcastProcessFunction.Context, ABC):
+        """What the broadcast side knows."""
+
+    class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC):
+        """What the keyed side knows."""
+
+        @abstractmethod
+        def timer_service(self) -> TimerService:
+            """Return the service for time and timers."""
+
+        @abstractmethod
+        def get_current_key(self) -> Any:
+            """Return the key of the record."""
+
+    class OnTimerContext(ReadOnlyContext, ABC):
+        """What is known about the timer that fires."""
+
+        @abstractmethod
+        def time_domain(self) -> TimeDomain:
+            """Return whether the timer is one of event time or of processing time."""
+
+    @abstractmethod
+    def process_element(self, value: IN1, ctx: KeyedBroadcastProcessFunction.ReadOnlyContext) -> Any:
+        """Return or yield the results for a record of the keyed stream."""
+
+    @abstractmethod
+    def process_broadcast_element(self, value: IN2, ctx: KeyedBroadcastProcessFunction.Context) -> Any:
+        """Return or yield the results for a record of the broadcast stream; called for it on every subtask."""
+
+    def on_timer(self, timestamp: int, ctx: KeyedBroadcastProcessFunction.OnTimerContext) -> Any:
+        """Return or yield results when a timer fires. The current key is the timer's; the results get its timestamp."""

@@ -1,0 +1,99 @@
+"""The sink interface, after FLIP-143/191: writers in the tasks, committables in the acknowledgement, committers in the JobMaster.
+
+An idempotent sink needs a :class:`SinkWriter` only: ``flush`` makes everything durable before the checkpoint is acknowledged. A
+two-phase sink returns committables from ``prepare_commit``; they are stored in the checkpoint, and the :class:`Committer` makes
+them visible when the checkpoint is complete, again after a recovery if that is not known, so commits must be idempotent.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wiesel.types.typeinfo import TypeInformation
+
+__all__ = ["Committer", "Sink", "SinkWriter", "WriterInitContext"]
+
+
+@dataclass(frozen=True)
+class WriterInitContext:
+    """Facts for a writer.
+
+    ``attempt`` rises with every restart of the job, also over drivers: names that contain it are never used twice.
+    ``restored_checkpoint_id`` is 0 at a first start.
+    """
+
+    job_id: str
+    operator_id: str
+    subtask_index: int
+    parallelism: int
+    attempt: int
+    restored_checkpoint_id: int
+    to_driver: Callable[[str, Any], None] | None = None
+    """Send a picklable payload to the program's own process, under a channel name; in order per subtask."""
+    input_type: TypeInformation | None = None
+    """The declared type of the records."""
+    now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    """Return the processing time in ms since the epoch (a virtual clock under test)."""
+
+
+class SinkWriter(ABC):
+    """Writes the records of one subtask. All calls come from the task's mailbox thread."""
+
+    @abstractmethod
+    def write_batch(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Write records in order. ``timestamps`` in ms, or None when the stream has none."""
+
+    def write_watermark(self, timestamp: int) -> None:
+        """The event time (ms) has advanced."""
+
+    def on_processing_time(self, now_ms: int) -> None:
+        """Called at least every 100 ms or so, for rolling by time."""
+
+    @abstractmethod
+    def flush(self, end_of_input: bool) -> None:
+        """Make durable what was written; called before every checkpoint and at the end. After it a crash loses nothing written."""
+
+    def prepare_commit(self) -> list[Any]:
+        """Return picklable committables for what was flushed since the last call. Called after ``flush``."""
+        return []
+
+    def snapshot_state(self, checkpoint_id: int) -> Any:
+        """Return picklable state of the writer (open parts, sequence numbers), or None. Called after ``prepare_commit``."""
+        return None
+
+    def close(self) -> None:
+        """Release resources. Called once, also after a failure; must not make anything visible."""
+
+
+class Committer(ABC):
+    """Makes committables visible. Runs in the JobMaster, one call at a time."""
+
+    @abstractmethod
+    def commit(self, committables: Sequence[Any]) -> None:
+        """Commit all, in order. Must be idempotent: after a recovery the same committables come again.
+
+        Raise to have the call retried with backoff; raise :class:`wiesel.core.errors.UnknownOutcomeError` as well when it is not
+        known whether the outside world applied it (the retry then finds out).
+        """
+
+    def close(self) -> None:
+        """Release resources."""
+
+
+class Sink(ABC):
+    """A sink of records. Plain picklable data."""
+
+    @abstractmethod
+    def create_writer(self, context: WriterInitContext, state: Sequence[Any] = ()) -> SinkWriter:
+        """Make the writer of one subtask.
+
+        ``state``: the values that ``snapshot_state`` of the writers restored here had returned (several or none after rescaling).
+        """
+
+    def create_committer(self) -> Committer | None:
+        """Return the committer of a two-phase sink, or None."""
+        return None

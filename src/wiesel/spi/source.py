@@ -1,0 +1,222 @@
+"""The source interface, after FLIP-27: a source hands out splits, readers read them, positions live in the checkpoint.
+
+Three roles and where they run:
+
+* :class:`Source` is plain data, pickled into every task and kept by the JobMaster.
+* :class:`SplitEnumerator` runs in the JobMaster (one per source operator). All its methods are called from one thread.
+* :class:`SourceReader` runs in each source subtask, in the task's mailbox thread; it must never block.
+"""
+
+from __future__ import annotations
+
+import enum
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+from wiesel.types.typeinfo import TypeInformation
+
+__all__ = [
+    "Boundedness",
+    "InputStatus",
+    "ReaderOutput",
+    "Source",
+    "SourceReader",
+    "SourceReaderContext",
+    "SourceSplit",
+    "SplitEnumerator",
+    "SplitEnumeratorContext",
+]
+
+
+class Boundedness(enum.Enum):
+    """Whether a source ends by itself."""
+
+    BOUNDED = "BOUNDED"
+    CONTINUOUS_UNBOUNDED = "CONTINUOUS_UNBOUNDED"
+
+
+class InputStatus(enum.Enum):
+    """What a reader knows after a poll."""
+
+    MORE_AVAILABLE = "MORE_AVAILABLE"
+    NOTHING_AVAILABLE = "NOTHING_AVAILABLE"
+    END_OF_INPUT = "END_OF_INPUT"
+
+
+class SourceSplit(Protocol):
+    """A piece of the input and the position in it; picklable. ``split_id`` is stable over the split's life."""
+
+    @property
+    def split_id(self) -> str:
+        """Return the split's name, unique within the source."""
+        ...
+
+
+SplitT = TypeVar("SplitT", bound=SourceSplit)
+SplitT_contra = TypeVar("SplitT_contra", bound=SourceSplit, contravariant=True)
+
+
+class SplitEnumeratorContext(Protocol[SplitT_contra]):
+    """What the engine offers an enumerator."""
+
+    @property
+    def parallelism(self) -> int:
+        """Return the number of readers."""
+        ...
+
+    def assign_splits(self, splits: Mapping[int, Sequence[SplitT_contra]]) -> None:
+        """Send splits to readers (subtask index -> splits). In order with checkpoint triggers."""
+        ...
+
+    def signal_no_more_splits(self, subtask: int) -> None:
+        """Tell a reader that no further split will come; it ends when its splits are read."""
+        ...
+
+    def call_later(self, delay_ms: int) -> None:
+        """Have :meth:`SplitEnumerator.on_timer` called after ``delay_ms`` milliseconds (discovery of new splits)."""
+        ...
+
+
+class SplitEnumerator(ABC, Generic[SplitT]):
+    """Finds splits and assigns them.
+
+    After a failure the enumerator is restored from the same checkpoint as the readers, so a split is either in the enumerator's
+    state or in a reader's, never in both: assignments and checkpoint triggers reach a reader in the order they were made.
+    """
+
+    def start(self) -> None:
+        """Called once, before any reader registers."""
+
+    @abstractmethod
+    def add_reader(self, subtask: int) -> None:
+        """A reader has started (in each attempt anew); it has the splits of its restored state already."""
+
+    def handle_split_request(self, subtask: int) -> None:
+        """A reader asks for another split."""
+
+    def add_splits_back(self, splits: Sequence[SplitT]) -> None:
+        """Splits of a restored reader whose subtask no longer exists come back for assignment (rescaling)."""
+        raise NotImplementedError(f"{type(self).__name__} cannot take splits back, so its job cannot be rescaled")
+
+    def on_timer(self) -> None:
+        """The time asked for by ``call_later`` has come."""
+
+    @abstractmethod
+    def snapshot_state(self, checkpoint_id: int) -> Any:
+        """Return picklable state: the splits not yet assigned, and what has been discovered."""
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """The checkpoint is complete and will be used for recovery."""
+
+    def close(self) -> None:
+        """Release resources. Called once."""
+
+
+class ReaderOutput(Protocol):
+    """Where a reader puts what it has read. Records of one call belong to one split."""
+
+    def collect(self, values: list[Any], timestamps: list[int] | None = None, split_id: str = "") -> None:
+        """Emit records in order. ``timestamps`` in ms since the epoch, one per value, or None when the source knows none.
+
+        The lists belong to the engine after the call.
+        """
+        ...
+
+    def emit_watermark(self, timestamp: int, split_id: str = "") -> None:
+        """Emit a watermark of the source's own (ms), for sources that know it."""
+        ...
+
+    def mark_idle(self, split_id: str = "") -> None:
+        """Declare the split idle until its next record."""
+        ...
+
+    def split_finished(self, split_id: str) -> None:
+        """The split is read to its end: its watermark no longer holds the others back."""
+        ...
+
+    def request_checkpoint(self) -> None:
+        """Ask the coordinator for a checkpoint at this position (sources that define where checkpoints happen)."""
+        ...
+
+
+class SourceReaderContext(Protocol):
+    """What the engine offers a reader."""
+
+    @property
+    def subtask_index(self) -> int:
+        """Return the index of this subtask."""
+        ...
+
+    @property
+    def parallelism(self) -> int:
+        """Return the number of subtasks of the source."""
+        ...
+
+    def request_split(self) -> None:
+        """Ask the enumerator for another split."""
+        ...
+
+    def now_ms(self) -> int:
+        """Return the processing time in ms since the epoch (a virtual clock under test)."""
+        ...
+
+
+class SourceReader(ABC, Generic[SplitT]):
+    """Reads the splits of one subtask.
+
+    Contract: all calls come from the task's mailbox thread. ``poll`` returns within a few milliseconds and emits at most a few
+    thousand records; it never waits (clients with blocking calls use their own thread and a bounded queue).
+    """
+
+    poll_interval_ms: int = 10
+    """How long the task waits before it polls again after NOTHING_AVAILABLE, in ms."""
+
+    splits_hold_watermarks: bool = False
+    """Whether a split holds event time back from its assignment on (log partitions), or only from its first record on (files)."""
+
+    def start(self) -> None:
+        """Called once after restored splits were added."""
+
+    @abstractmethod
+    def poll(self, output: ReaderOutput) -> InputStatus:
+        """Emit what is available now."""
+
+    @abstractmethod
+    def add_splits(self, splits: Sequence[SplitT]) -> None:
+        """Take splits, new ones or (before ``start``) those of the restored state."""
+
+    def notify_no_more_splits(self) -> None:
+        """No further split will come."""
+
+    @abstractmethod
+    def snapshot_state(self, checkpoint_id: int) -> list[SplitT]:
+        """Return the splits with the positions reached: exactly what was emitted so far is not read again."""
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """The checkpoint is complete (acknowledge upstream now, never earlier)."""
+
+    def close(self) -> None:
+        """Release resources. Called once, also after a failure."""
+
+
+class Source(ABC, Generic[SplitT]):
+    """A source of records. Plain picklable data; see the module docstring for the roles."""
+
+    @property
+    @abstractmethod
+    def boundedness(self) -> Boundedness:
+        """Return whether the source ends by itself."""
+
+    @abstractmethod
+    def create_enumerator(self, context: SplitEnumeratorContext[SplitT], state: Any | None = None) -> SplitEnumerator[SplitT]:
+        """Make the enumerator; ``state`` is what ``snapshot_state`` returned, or None at the first start."""
+
+    @abstractmethod
+    def create_reader(self, context: SourceReaderContext) -> SourceReader[SplitT]:
+        """Make the reader of one subtask."""
+
+    @property
+    def produced_type(self) -> TypeInformation | None:
+        """Return the type of the records if the source declares one."""
+        return None

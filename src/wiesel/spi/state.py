@@ -1,0 +1,438 @@
+"""Internal. Descriptors of state, by PyFlink's names; programs find them in ``wiesel.datastream.state``.
+
+A descriptor names a piece of state, its type and, optionally, its time to live. ``kind`` tells the engine which state to make.
+"""
+
+from __future__ import annotations
+
+import datetime
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, ClassVar, cast
+
+from wiesel.core.durations import Duration, Time, to_millis
+from wiesel.state.interfaces import (
+    AggregatingState,
+    AppendingState,
+    BroadcastState,
+    ListState,
+    MapState,
+    MergingState,
+    ReadOnlyBroadcastState,
+    ReducingState,
+    State,
+    ValueState,
+)
+from wiesel.state.ttl import TtlSettings
+from wiesel.types.typeinfo import ListTypeInfo, MapTypeInfo, PickledBytesTypeInfo, TypeInformation
+
+__all__ = [
+    "AggregatingState",
+    "AggregatingStateDescriptor",
+    "AppendingState",
+    "BroadcastState",
+    "ListState",
+    "ListStateDescriptor",
+    "MapState",
+    "MapStateDescriptor",
+    "MergingState",
+    "OperatorStateStore",
+    "ReadOnlyBroadcastState",
+    "ReducingState",
+    "ReducingStateDescriptor",
+    "State",
+    "StateDescriptor",
+    "StateTtlConfig",
+    "ValueState",
+    "ValueStateDescriptor",
+]
+
+_DEFAULT_CLEANUP_ENTRIES = 5
+_DEFAULT_COMPACTION_QUERY_ENTRIES = 1000
+
+
+class OperatorStateStore(ABC):
+    """State of a subtask that belongs to no key."""
+
+    @abstractmethod
+    def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]:
+        """Return the broadcast map of that name."""
+
+
+class StateDescriptor(ABC):  # noqa: B024 - PyFlink's is abstract as well: only its subclasses are of use
+    """Name, type and time to live of a piece of state.
+
+    Args:
+        name: Unique within an operator; state is found by it after a restart.
+        type_info: Type of what is stored; without one, any picklable value.
+
+    Raises:
+        TypeError: If the name is not a non-empty string.
+    """
+
+    kind: ClassVar[str] = ""
+    """``value``, ``list``, ``map``, ``reducing`` or ``aggregating``."""
+
+    def __init__(self, name: str, type_info: TypeInformation | None) -> None:
+        if not name or not isinstance(name, str):
+            raise TypeError(f"the name of a state must be a non-empty string, got {name!r}")
+        self.name = name
+        self.type_info = PickledBytesTypeInfo() if type_info is None else type_info
+        self._ttl_config: StateTtlConfig | None = None
+
+    def get_name(self) -> str:
+        """Return the name."""
+        return self.name
+
+    def enable_time_to_live(self, ttl_config: StateTtlConfig) -> None:
+        """Let values expire as ``ttl_config`` says."""
+        self._ttl_config = ttl_config
+
+    def ttl_settings(self) -> TtlSettings | None:
+        """Return the time to live as the engine takes it, None if values do not expire."""
+        return None if self._ttl_config is None else self._ttl_config.to_settings()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.type_info})"
+
+
+class ValueStateDescriptor(StateDescriptor):
+    """Describes a :class:`ValueState`."""
+
+    kind = "value"
+
+    def __init__(self, name: str, value_type_info: TypeInformation | None = None) -> None:
+        super().__init__(name, value_type_info)
+
+
+class ListStateDescriptor(StateDescriptor):
+    """Describes a :class:`ListState`."""
+
+    kind = "list"
+
+    def __init__(self, name: str, elem_type_info: TypeInformation | None = None) -> None:
+        super().__init__(name, ListTypeInfo(elem_type_info or PickledBytesTypeInfo()))
+
+
+class MapStateDescriptor(StateDescriptor):
+    """Describes a :class:`MapState` or a :class:`BroadcastState`."""
+
+    kind = "map"
+
+    def __init__(self, name: str, key_type_info: TypeInformation | None = None, value_type_info: TypeInformation | None = None) -> None:
+        super().__init__(name, MapTypeInfo(key_type_info or PickledBytesTypeInfo(), value_type_info or PickledBytesTypeInfo()))
+
+
+class _CallableReduce:
+    """Gives a plain function the form of a reduce function."""
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        self.reduce = function
+
+
+class ReducingStateDescriptor(StateDescriptor):
+    """Describes a :class:`ReducingState`.
+
+    Args:
+        name: See :class:`StateDescriptor`.
+        reduce_function: A ``ReduceFunction`` or a callable of two values.
+        type_info: Type of the values.
+
+    Raises:
+        TypeError: If ``reduce_function`` is neither.
+    """
+
+    kind = "reducing"
+
+    def __init__(self, name: str, reduce_function: Any, type_info: TypeInformation | None = None) -> None:
+        super().__init__(name, type_info)
+        if not hasattr(reduce_function, "reduce"):
+            if not callable(reduce_function):
+                raise TypeError(f"a ReduceFunction or a callable of two values is expected, got {reduce_function!r}")
+            reduce_function = _CallableReduce(reduce_function)
+        self._reduce_function = reduce_function
+
+    def get_reduce_function(self) -> Any:
+        """Return an object with a method ``reduce(a, b)``."""
+        return self._reduce_function
+
+
+class AggregatingStateDescriptor(StateDescriptor):
+    """Describes an :class:`AggregatingState`.
+
+    Args:
+        name: See :class:`StateDescriptor`.
+        agg_function: An ``AggregateFunction``.
+        state_type_info: Type of its accumulator, which is what is stored.
+
+    Raises:
+        TypeError: If ``agg_function`` is not an aggregate function.
+    """
+
+    kind = "aggregating"
+
+    def __init__(self, name: str, agg_function: Any, state_type_info: TypeInformation | None = None) -> None:
+        super().__init__(name, state_type_info)
+        missing = [method for method in ("create_accumulator", "add", "get_result") if not hasattr(agg_function, method)]
+        if missing:
+            raise TypeError(f"an AggregateFunction is expected, got {agg_function!r}, which has no {', '.join(missing)}")
+        self._agg_function = agg_function
+
+    def get_agg_function(self) -> Any:
+        """Return the aggregate function."""
+        return self._agg_function
+
+
+class StateTtlConfig:
+    """When values of a state expire, whether expired ones can still be seen, and how they are cleaned up."""
+
+    class UpdateType(Enum):
+        """Which accesses put off the expiry."""
+
+        Disabled = 0
+        OnCreateAndWrite = 1
+        OnReadAndWrite = 2
+
+    class StateVisibility(Enum):
+        """Whether an expired value is returned while it is still there."""
+
+        ReturnExpiredIfNotCleanedUp = 0
+        NeverReturnExpired = 1
+
+    class TtlTimeCharacteristic(Enum):
+        """The time in which expiry is measured."""
+
+        ProcessingTime = 0
+
+    def __init__(
+        self,
+        update_type: UpdateType,
+        state_visibility: StateVisibility,
+        ttl_time_characteristic: TtlTimeCharacteristic,
+        ttl: Time | Duration | datetime.timedelta,
+        cleanup_strategies: CleanupStrategies,
+    ) -> None:
+        if to_millis(ttl) <= 0:
+            raise ValueError(f"a time to live must be longer than 0 ms, got {ttl}")
+        self._update_type = update_type
+        self._state_visibility = state_visibility
+        self._ttl_time_characteristic = ttl_time_characteristic
+        self._ttl = ttl
+        self._cleanup_strategies = cleanup_strategies
+
+    @staticmethod
+    def new_builder(ttl: Time | Duration | datetime.timedelta) -> StateTtlConfig.Builder:
+        """Return a builder for the time to live ``ttl``."""
+        return StateTtlConfig.Builder(ttl)
+
+    def get_update_type(self) -> StateTtlConfig.UpdateType:
+        """Return which accesses put off the expiry."""
+        return self._update_type
+
+    def get_state_visibility(self) -> StateTtlConfig.StateVisibility:
+        """Return whether expired values can be seen."""
+        return self._state_visibility
+
+    def get_ttl(self) -> Time | Duration | datetime.timedelta:
+        """Return the time to live."""
+        return self._ttl
+
+    def get_ttl_time_characteristic(self) -> StateTtlConfig.TtlTimeCharacteristic:
+        """Return the time in which expiry is measured."""
+        return self._ttl_time_characteristic
+
+    def is_enabled(self) -> bool:
+        """Return whether values expire at all."""
+        return self._update_type is not StateTtlConfig.UpdateType.Disabled
+
+    def get_cleanup_strategies(self) -> StateTtlConfig.CleanupStrategies:
+        """Return how expired values are cleaned up."""
+        return self._cleanup_strategies
+
+    def to_settings(self) -> TtlSettings | None:
+        """Return what the state backends need to know, None if values do not expire."""
+        if not self.is_enabled():
+            return None
+        incremental = self._cleanup_strategies.get_incremental_cleanup_strategy()
+        return TtlSettings(
+            ttl_ms=to_millis(self._ttl),
+            update_on_read=self._update_type is StateTtlConfig.UpdateType.OnReadAndWrite,
+            return_expired=self._state_visibility is StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp,
+            cleanup_in_full_snapshot=self._cleanup_strategies.in_full_snapshot() or self._cleanup_strategies.is_cleanup_in_background(),
+            cleanup_entries=0 if incremental is None else incremental.get_cleanup_size(),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"StateTtlConfig<update_type={self._update_type}, state_visibility={self._state_visibility}, "
+            f"ttl_time_characteristic={self._ttl_time_characteristic}, ttl={self._ttl}>"
+        )
+
+    class Builder:
+        """Collects the settings of a :class:`StateTtlConfig`."""
+
+        def __init__(self, ttl: Time | Duration | datetime.timedelta) -> None:
+            self._ttl = ttl
+            self._update_type = StateTtlConfig.UpdateType.OnCreateAndWrite
+            self._state_visibility = StateTtlConfig.StateVisibility.NeverReturnExpired
+            self._ttl_time_characteristic = StateTtlConfig.TtlTimeCharacteristic.ProcessingTime
+            self._is_cleanup_in_background = True
+            self._strategies: dict[StateTtlConfig.CleanupStrategies.Strategies, StateTtlConfig.CleanupStrategies.CleanupStrategy] = {}
+
+        def set_update_type(self, update_type: StateTtlConfig.UpdateType) -> StateTtlConfig.Builder:
+            """Set which accesses put off the expiry."""
+            self._update_type = update_type
+            return self
+
+        def update_ttl_on_create_and_write(self) -> StateTtlConfig.Builder:
+            """Only writing puts off the expiry (the default)."""
+            return self.set_update_type(StateTtlConfig.UpdateType.OnCreateAndWrite)
+
+        def update_ttl_on_read_and_write(self) -> StateTtlConfig.Builder:
+            """Reading puts off the expiry too."""
+            return self.set_update_type(StateTtlConfig.UpdateType.OnReadAndWrite)
+
+        def set_state_visibility(self, state_visibility: StateTtlConfig.StateVisibility) -> StateTtlConfig.Builder:
+            """Set whether expired values can be seen."""
+            self._state_visibility = state_visibility
+            return self
+
+        def return_expired_if_not_cleaned_up(self) -> StateTtlConfig.Builder:
+            """Return expired values as long as they are there."""
+            return self.set_state_visibility(StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp)
+
+        def never_return_expired(self) -> StateTtlConfig.Builder:
+            """Never return expired values (the default)."""
+            return self.set_state_visibility(StateTtlConfig.StateVisibility.NeverReturnExpired)
+
+        def set_ttl_time_characteristic(self, ttl_time_characteristic: StateTtlConfig.TtlTimeCharacteristic) -> StateTtlConfig.Builder:
+            """Set the time in which expiry is measured."""
+            self._ttl_time_characteristic = ttl_time_characteristic
+            return self
+
+        def use_processing_time(self) -> StateTtlConfig.Builder:
+            """Measure expiry in processing time (the default, and the only one there is)."""
+            return self.set_ttl_time_characteristic(StateTtlConfig.TtlTimeCharacteristic.ProcessingTime)
+
+        def cleanup_full_snapshot(self) -> StateTtlConfig.Builder:
+            """Leave expired values out of full snapshots."""
+            strategies = StateTtlConfig.CleanupStrategies
+            self._strategies[strategies.Strategies.FULL_STATE_SCAN_SNAPSHOT] = strategies.EMPTY_STRATEGY
+            return self
+
+        def cleanup_incrementally(self, cleanup_size: int, run_cleanup_for_every_record: bool = False) -> StateTtlConfig.Builder:
+            """Look at ``cleanup_size`` entries for expired ones at every access to the state."""
+            strategies = StateTtlConfig.CleanupStrategies
+            self._strategies[strategies.Strategies.INCREMENTAL_CLEANUP] = strategies.IncrementalCleanupStrategy(
+                cleanup_size, run_cleanup_for_every_record
+            )
+            return self
+
+        def cleanup_in_rocksdb_compact_filter(
+            self, query_time_after_num_entries: int, periodic_compaction_time: Duration | None = None
+        ) -> StateTtlConfig.Builder:
+            """Accepted for programs written for RocksDB: expired values are left out whenever state files are written anew."""
+            strategies = StateTtlConfig.CleanupStrategies
+            self._strategies[strategies.Strategies.ROCKSDB_COMPACTION_FILTER] = strategies.RocksdbCompactFilterCleanupStrategy(
+                query_time_after_num_entries, periodic_compaction_time
+            )
+            return self
+
+        def disable_cleanup_in_background(self) -> StateTtlConfig.Builder:
+            """Clean up on access only, unless a strategy was chosen."""
+            self._is_cleanup_in_background = False
+            return self
+
+        def set_ttl(self, ttl: Time | Duration | datetime.timedelta) -> StateTtlConfig.Builder:
+            """Set the time to live."""
+            self._ttl = ttl
+            return self
+
+        def build(self) -> StateTtlConfig:
+            """Return the configuration.
+
+            Raises:
+                ValueError: If the time to live is not positive.
+            """
+            return StateTtlConfig(
+                self._update_type,
+                self._state_visibility,
+                self._ttl_time_characteristic,
+                self._ttl,
+                StateTtlConfig.CleanupStrategies(dict(self._strategies), self._is_cleanup_in_background),
+            )
+
+    class CleanupStrategies:
+        """When expired values are removed, besides being removed when they are found on access."""
+
+        class Strategies(Enum):
+            """The strategies there are."""
+
+            FULL_STATE_SCAN_SNAPSHOT = 0
+            INCREMENTAL_CLEANUP = 1
+            ROCKSDB_COMPACTION_FILTER = 2
+
+        class CleanupStrategy(ABC):  # noqa: B024 - marks the classes below
+            """Base of the settings of a strategy."""
+
+        class EmptyCleanupStrategy(CleanupStrategy):
+            """A strategy without settings."""
+
+        class IncrementalCleanupStrategy(CleanupStrategy):
+            """Settings of the incremental cleanup."""
+
+            def __init__(self, cleanup_size: int, run_cleanup_for_every_record: bool) -> None:
+                self._cleanup_size = cleanup_size
+                self._run_cleanup_for_every_record = run_cleanup_for_every_record
+
+            def get_cleanup_size(self) -> int:
+                """Return how many entries are looked at per access."""
+                return self._cleanup_size
+
+            def run_cleanup_for_every_record(self) -> bool:
+                """Return whether records that do not touch the state clean up as well."""
+                return self._run_cleanup_for_every_record
+
+        class RocksdbCompactFilterCleanupStrategy(CleanupStrategy):
+            """Settings of the cleanup in compactions."""
+
+            def __init__(self, query_time_after_num_entries: int, periodic_compaction_time: Duration | None = None) -> None:
+                self._query_time_after_num_entries = query_time_after_num_entries
+                self._periodic_compaction_time = periodic_compaction_time or Duration.of_days(30)
+
+            def get_query_time_after_num_entries(self) -> int:
+                """Return after how many entries the clock is read again."""
+                return self._query_time_after_num_entries
+
+            def get_periodic_compaction_time(self) -> Duration:
+                """Return the age at which files are compacted."""
+                return self._periodic_compaction_time
+
+        EMPTY_STRATEGY = EmptyCleanupStrategy()
+
+        def __init__(self, strategies: dict[Strategies, CleanupStrategy], is_cleanup_in_background: bool) -> None:
+            self._strategies = strategies
+            self._is_cleanup_in_background = is_cleanup_in_background
+
+        def is_cleanup_in_background(self) -> bool:
+            """Return whether expired values are cleaned up without a strategy having been chosen."""
+            return self._is_cleanup_in_background
+
+        def in_full_snapshot(self) -> bool:
+            """Return whether full snapshots leave expired values out by choice."""
+            return self.Strategies.FULL_STATE_SCAN_SNAPSHOT in self._strategies
+
+        def get_incremental_cleanup_strategy(self) -> IncrementalCleanupStrategy | None:
+            """Return the settings of the incremental cleanup; None if it is off."""
+            default = self.IncrementalCleanupStrategy(_DEFAULT_CLEANUP_ENTRIES, False) if self._is_cleanup_in_background else None
+            chosen = self._strategies.get(self.Strategies.INCREMENTAL_CLEANUP, default)
+            return cast("StateTtlConfig.CleanupStrategies.IncrementalCleanupStrategy | None", chosen)
+
+        def get_rocksdb_compact_filter_cleanup_strategy(self) -> RocksdbCompactFilterCleanupStrategy | None:
+            """Return the settings of the cleanup in compactions; None if it is off."""
+            default = (
+                self.RocksdbCompactFilterCleanupStrategy(_DEFAULT_COMPACTION_QUERY_ENTRIES) if self._is_cleanup_in_background else None
+            )
+            chosen = self._strategies.get(self.Strategies.ROCKSDB_COMPACTION_FILTER, default)
+            return cast("StateTtlConfig.CleanupStrategies.RocksdbCompactFilterCleanupStrategy | None", chosen)

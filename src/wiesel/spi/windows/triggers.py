@@ -1,0 +1,364 @@
+"""The triggers that come with Wiesel."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from wiesel.core.durations import to_millis
+from wiesel.spi.state import ReducingStateDescriptor
+from wiesel.spi.windows.trigger import Trigger, TriggerResult
+from wiesel.spi.windows.window import GlobalWindow, TimeWindow
+from wiesel.types import Types
+
+if TYPE_CHECKING:
+    from wiesel.spi.state import ReducingState
+    from wiesel.spi.windows.time_assigners import DurationLike
+
+__all__ = [
+    "ContinuousEventTimeTrigger",
+    "ContinuousProcessingTimeTrigger",
+    "CountTrigger",
+    "EventTimeTrigger",
+    "NeverTrigger",
+    "ProcessingTimeTrigger",
+    "PurgingTrigger",
+]
+
+T = TypeVar("T")
+
+
+class EventTimeTrigger(Trigger[T, TimeWindow]):
+    """Fires when the watermark reaches the end of the window, and for each late element that the window still takes."""
+
+    def on_element(self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Fire at once if the window has ended, else wait for its end."""
+        if window.max_timestamp() <= ctx.get_current_watermark():
+            return TriggerResult.FIRE
+        ctx.register_event_time_timer(window.max_timestamp())
+        return TriggerResult.CONTINUE
+
+    def on_processing_time(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_event_time(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Fire at the end of the window."""
+        return TriggerResult.FIRE if time == window.max_timestamp() else TriggerResult.CONTINUE
+
+    def can_merge(self) -> bool:
+        """Return True."""
+        return True
+
+    def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
+        """Wait for the end of the new window unless it has been reached: then the element at hand fires it."""
+        if window.max_timestamp() > ctx.get_current_watermark():
+            ctx.register_event_time_timer(window.max_timestamp())
+
+    def clear(self, window: TimeWindow, ctx: Trigger.TriggerContext) -> None:
+        """Remove the timer."""
+        ctx.delete_event_time_timer(window.max_timestamp())
+
+    @staticmethod
+    def create() -> EventTimeTrigger[Any]:
+        """Return the trigger."""
+        return EventTimeTrigger()
+
+    def __repr__(self) -> str:
+        return "EventTimeTrigger()"
+
+
+class ProcessingTimeTrigger(Trigger[T, TimeWindow]):
+    """Fires when the clock reaches the end of the window."""
+
+    def on_element(self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Wait for the end of the window."""
+        ctx.register_processing_time_timer(window.max_timestamp())
+        return TriggerResult.CONTINUE
+
+    def on_processing_time(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Fire."""
+        return TriggerResult.FIRE
+
+    def on_event_time(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def can_merge(self) -> bool:
+        """Return True."""
+        return True
+
+    def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
+        """Wait for the end of the new window."""
+        if window.max_timestamp() > ctx.get_current_processing_time():
+            ctx.register_processing_time_timer(window.max_timestamp())
+
+    def clear(self, window: TimeWindow, ctx: Trigger.TriggerContext) -> None:
+        """Remove the timer."""
+        ctx.delete_processing_time_timer(window.max_timestamp())
+
+    @staticmethod
+    def create() -> ProcessingTimeTrigger[Any]:
+        """Return the trigger."""
+        return ProcessingTimeTrigger()
+
+    def __repr__(self) -> str:
+        return "ProcessingTimeTrigger()"
+
+
+class _ContinuousTrigger(Trigger[T, TimeWindow]):
+    """What the continuous triggers share: the next time to fire, per key and window.
+
+    Args:
+        interval: The interval in ms; firings fall on multiples of it.
+
+    Raises:
+        ValueError: If the interval is not positive.
+    """
+
+    def __init__(self, interval: int) -> None:
+        if interval <= 0:
+            raise ValueError(f"the interval of {type(self).__name__} must be positive, got {interval}")
+        self.interval = interval
+        self.state_desc = ReducingStateDescriptor("fire-time", min, Types.LONG())
+
+    def _fire_time(self, ctx: Trigger.TriggerContext) -> ReducingState[int]:
+        return cast("ReducingState[int]", ctx.get_partitioned_state(self.state_desc))
+
+    def _next_fire(self, time: int, window: TimeWindow, state: ReducingState[int]) -> int:
+        """Remember and return when to fire after ``time``: an interval later, but not after the end of the window."""
+        fire = min(time + self.interval, window.max_timestamp())
+        state.add(fire)
+        return fire
+
+    def can_merge(self) -> bool:
+        """Return True."""
+        return True
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.interval})"
+
+
+class ContinuousEventTimeTrigger(_ContinuousTrigger[T]):
+    """Fires each time the watermark passes a multiple of the interval, and at the end of the window."""
+
+    @staticmethod
+    def of(interval: DurationLike) -> ContinuousEventTimeTrigger[Any]:
+        """Return the trigger that fires every ``interval``.
+
+        Raises:
+            ValueError: If the interval is not positive.
+        """
+        return ContinuousEventTimeTrigger(to_millis(interval))
+
+    def on_element(self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Fire at once if the window has ended, else wait for its end and for the next multiple of the interval."""
+        if window.max_timestamp() <= ctx.get_current_watermark():
+            return TriggerResult.FIRE
+        ctx.register_event_time_timer(window.max_timestamp())
+        state = self._fire_time(ctx)
+        if state.get() is None:
+            ctx.register_event_time_timer(self._next_fire(timestamp - timestamp % self.interval, window, state))
+        return TriggerResult.CONTINUE
+
+    def on_processing_time(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_event_time(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Fire at the end of the window, and at the time waited for."""
+        if time == window.max_timestamp():
+            return TriggerResult.FIRE
+        state = self._fire_time(ctx)
+        if state.get() != time:
+            return TriggerResult.CONTINUE
+        state.clear()
+        ctx.register_event_time_timer(self._next_fire(time, window, state))
+        return TriggerResult.FIRE
+
+    def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
+        """Fire next when the first of the merged windows would have."""
+        ctx.merge_partitioned_state(self.state_desc)
+        fire = self._fire_time(ctx).get()
+        if fire is not None:
+            ctx.register_event_time_timer(fire)
+
+    def clear(self, window: TimeWindow, ctx: Trigger.TriggerContext) -> None:
+        """Remove timer and state."""
+        state = self._fire_time(ctx)
+        fire = state.get()
+        if fire is not None:
+            ctx.delete_event_time_timer(fire)
+            state.clear()
+
+
+class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T]):
+    """Fires each time the clock passes a multiple of the interval, as long as the window has elements."""
+
+    @staticmethod
+    def of(interval: DurationLike) -> ContinuousProcessingTimeTrigger[Any]:
+        """Return the trigger that fires every ``interval``.
+
+        Raises:
+            ValueError: If the interval is not positive.
+        """
+        return ContinuousProcessingTimeTrigger(to_millis(interval))
+
+    def on_element(self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Wait for the next multiple of the interval."""
+        state = self._fire_time(ctx)
+        if state.get() is None:
+            now = ctx.get_current_processing_time()
+            ctx.register_processing_time_timer(self._next_fire(now - now % self.interval, window, state))
+        return TriggerResult.CONTINUE
+
+    def on_processing_time(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Fire at the time waited for."""
+        state = self._fire_time(ctx)
+        if state.get() != time:
+            return TriggerResult.CONTINUE
+        state.clear()
+        ctx.register_processing_time_timer(self._next_fire(time, window, state))
+        return TriggerResult.FIRE
+
+    def on_event_time(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
+        """Fire next when the first of the merged windows would have."""
+        ctx.merge_partitioned_state(self.state_desc)
+        fire = self._fire_time(ctx).get()
+        if fire is not None:
+            ctx.register_processing_time_timer(fire)
+
+    def clear(self, window: TimeWindow, ctx: Trigger.TriggerContext) -> None:
+        """Remove timer and state."""
+        state = self._fire_time(ctx)
+        fire = state.get()
+        if fire is not None:
+            ctx.delete_processing_time_timer(fire)
+            state.clear()
+
+
+class PurgingTrigger(Trigger[T, Any]):
+    """Turns any trigger into one that purges the window whenever it fires."""
+
+    def __init__(self, nested_trigger: Trigger[T, Any]) -> None:
+        self.nested_trigger = nested_trigger
+
+    @staticmethod
+    def of(nested_trigger: Trigger[T, Any]) -> PurgingTrigger[T]:
+        """Return ``nested_trigger``, purging."""
+        return PurgingTrigger(nested_trigger)
+
+    @staticmethod
+    def _purging(result: TriggerResult) -> TriggerResult:
+        return TriggerResult.FIRE_AND_PURGE if result.is_fire() else result
+
+    def on_element(self, element: T, timestamp: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Purge if the nested trigger fires."""
+        return self._purging(self.nested_trigger.on_element(element, timestamp, window, ctx))
+
+    def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Purge if the nested trigger fires."""
+        return self._purging(self.nested_trigger.on_processing_time(time, window, ctx))
+
+    def on_event_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Purge if the nested trigger fires."""
+        return self._purging(self.nested_trigger.on_event_time(time, window, ctx))
+
+    def can_merge(self) -> bool:
+        """Return whether the nested trigger can."""
+        return self.nested_trigger.can_merge()
+
+    def on_merge(self, window: Any, ctx: Trigger.OnMergeContext) -> None:
+        """Do what the nested trigger does."""
+        self.nested_trigger.on_merge(window, ctx)
+
+    def clear(self, window: Any, ctx: Trigger.TriggerContext) -> None:
+        """Do what the nested trigger does."""
+        self.nested_trigger.clear(window, ctx)
+
+    def __repr__(self) -> str:
+        return f"PurgingTrigger({self.nested_trigger!r})"
+
+
+class CountTrigger(Trigger[T, Any]):
+    """Fires each time the window has got ``window_size`` more elements.
+
+    Raises:
+        ValueError: If the size is not positive.
+    """
+
+    def __init__(self, window_size: int) -> None:
+        if window_size <= 0:
+            raise ValueError(f"the size of a count trigger must be positive, got {window_size}")
+        self._window_size = window_size
+        self._count_state_descriptor = ReducingStateDescriptor("count", operator.add, Types.LONG())
+
+    @staticmethod
+    def of(window_size: int) -> CountTrigger[Any]:
+        """Return the trigger that fires for each ``window_size`` elements.
+
+        Raises:
+            ValueError: If the size is not positive.
+        """
+        return CountTrigger(window_size)
+
+    def on_element(self, element: T, timestamp: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Count; fire and begin anew when the size is reached."""
+        count = cast("ReducingState[int]", ctx.get_partitioned_state(self._count_state_descriptor))
+        count.add(1)
+        if (count.get() or 0) < self._window_size:
+            return TriggerResult.CONTINUE
+        count.clear()
+        return TriggerResult.FIRE
+
+    def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_event_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def can_merge(self) -> bool:
+        """Return True."""
+        return True
+
+    def on_merge(self, window: Any, ctx: Trigger.OnMergeContext) -> None:
+        """Add up the counts."""
+        ctx.merge_partitioned_state(self._count_state_descriptor)
+
+    def clear(self, window: Any, ctx: Trigger.TriggerContext) -> None:
+        """Remove the count."""
+        ctx.get_partitioned_state(self._count_state_descriptor).clear()
+
+    def __repr__(self) -> str:
+        return f"CountTrigger({self._window_size})"
+
+
+class NeverTrigger(Trigger[T, GlobalWindow]):
+    """Never fires: the default of the global window."""
+
+    def on_element(self, element: T, timestamp: int, window: GlobalWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_processing_time(self, time: int, window: GlobalWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_event_time(self, time: int, window: GlobalWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_merge(self, window: GlobalWindow, ctx: Trigger.OnMergeContext) -> None:
+        """Do nothing."""
+
+    def clear(self, window: GlobalWindow, ctx: Trigger.TriggerContext) -> None:
+        """Do nothing."""
+
+    def __repr__(self) -> str:
+        return "NeverTrigger()"

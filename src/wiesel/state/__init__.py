@@ -1,0 +1,1 @@
+"""Internal. State backends: keyed tables, timers, operator state; key groups, changelog files, snapshots and TTL."""

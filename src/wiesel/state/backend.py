@@ -1,0 +1,260 @@
+"""Internal. What a state backend offers to the operators of a task.
+
+One backend instance belongs to one operator of one subtask and is used from the task's mailbox thread only. Everything a subtask
+remembers goes through three kinds of containers: keyed tables, timer queues and operator state. The backend tracks what changed
+since the last snapshot, so that every checkpoint costs what has changed.
+
+Life of a snapshot: ``snapshot`` is the synchronous part, run in the mailbox thread between two batches; it must not do I/O. It
+returns a :class:`SnapshotTask`, whose ``run`` writes the bytes (any thread) and returns the handle that goes into the
+acknowledgement. If ``run`` fails, the backend is told by ``snapshot_failed`` and includes those changes in the next one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+VOID = None
+"""The namespace of state that has none (windows use the window as namespace)."""
+
+
+@dataclass(frozen=True)
+class KeyGroupRange:
+    """The key groups ``start <= g < end`` of ``max_parallelism`` that a subtask owns."""
+
+    start: int
+    end: int
+    max_parallelism: int
+
+
+@dataclass(frozen=True)
+class StateFile:
+    """An immutable file of a checkpoint: name below the checkpoint root, bytes, crc32 of the contents; or the contents inline."""
+
+    name: str
+    size: int
+    crc32: int
+    inline: bytes | None = None
+
+
+@dataclass(frozen=True)
+class StateHandle:
+    """All that restores one operator's state in one subtask.
+
+    ``files`` in the order in which they are to be applied; ``start``/``end`` of the key groups that they hold; ``meta`` is
+    JSON-able: kind of backend, format version and per state name its kind and serializer snapshots.
+    """
+
+    files: tuple[StateFile, ...]
+    key_group_start: int
+    key_group_end: int
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+class StateFileWriter(Protocol):
+    """Stores the bytes of a state file; durable when the call returns."""
+
+    def write(self, name_hint: str, data: Sequence[bytes | memoryview]) -> StateFile:
+        """Write the parts under a new, unique name made from ``name_hint``; small ones may be kept inline."""
+        ...
+
+
+class StateFileReader(Protocol):
+    """Reads state files back and checks size and crc32."""
+
+    def read(self, file: StateFile) -> bytes:
+        """Return the contents.
+
+        Raises:
+            CorruptCheckpointError: if the file is missing, torn or altered.
+        """
+        ...
+
+
+class SnapshotTask(Protocol):
+    """The asynchronous part of a snapshot."""
+
+    def run(self, writer: StateFileWriter) -> StateHandle:
+        """Write what is to be written and return the handle; any thread, once."""
+        ...
+
+
+class KeyedTable(ABC):
+    """Entries (key, namespace) -> value of one state name.
+
+    A value read may be changed in place only if ``put`` is called with it afterwards (that marks it as changed).
+    """
+
+    @abstractmethod
+    def get(self, key: Any, namespace: Any = VOID) -> Any:
+        """Return the value, or None."""
+
+    @abstractmethod
+    def put(self, key: Any, value: Any, namespace: Any = VOID) -> None:
+        """Set the value (not None)."""
+
+    @abstractmethod
+    def remove(self, key: Any, namespace: Any = VOID) -> None:
+        """Remove the entry if there is one."""
+
+    @abstractmethod
+    def items(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Iterate over (key, namespace, value) of all keys. The table may be changed meanwhile; what is added may be left out."""
+
+    @abstractmethod
+    def scan(self) -> Iterator[tuple[Any, Any]]:
+        """Iterate over (key, namespace) of all entries, lazily. Some may come twice, or though they were removed meanwhile."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of entries (maybe an estimate where counting is costly)."""
+
+
+class ListTable(KeyedTable):
+    """A table of lists. ``get`` returns the list, which must not be changed by the caller; ``put`` takes the list over."""
+
+    @abstractmethod
+    def append(self, key: Any, value: Any, namespace: Any = VOID) -> None:
+        """Add an element at the end; what a snapshot writes of it does not grow with the list."""
+
+    @abstractmethod
+    def extend(self, key: Any, values: Iterable[Any], namespace: Any = VOID) -> None:
+        """Add several elements at the end."""
+
+
+class MapTable(KeyedTable):
+    """A table of maps with access to single entries. A map without entries does not exist.
+
+    ``get`` returns the whole map (not to be changed by the caller), ``put`` takes a whole map over.
+    """
+
+    @abstractmethod
+    def get_entry(self, key: Any, map_key: Any, namespace: Any = VOID) -> Any:
+        """Return the value of one entry, or None."""
+
+    @abstractmethod
+    def put_entry(self, key: Any, map_key: Any, value: Any, namespace: Any = VOID) -> None:
+        """Set one entry; what a snapshot writes of it does not grow with the map. The value may be None."""
+
+    @abstractmethod
+    def remove_entry(self, key: Any, map_key: Any, namespace: Any = VOID) -> None:
+        """Remove one entry if there is one."""
+
+    @abstractmethod
+    def entries(self, key: Any, namespace: Any = VOID) -> Iterator[tuple[Any, Any]]:
+        """Iterate over (map key, value); the map may be changed meanwhile, without effect on the iteration."""
+
+    @abstractmethod
+    def has_entries(self, key: Any, namespace: Any = VOID) -> bool:
+        """Return whether there is any entry."""
+
+
+class TimerQueue(ABC):
+    """Timers (timestamp, key, namespace), each at most once, in the order of their timestamps."""
+
+    @abstractmethod
+    def register(self, timestamp: int, key: Any, namespace: Any = VOID) -> None:
+        """Add a timer; adding it again has no effect."""
+
+    @abstractmethod
+    def delete(self, timestamp: int, key: Any, namespace: Any = VOID) -> None:
+        """Remove a timer if it is there."""
+
+    @abstractmethod
+    def next_timestamp(self) -> int | None:
+        """Return the earliest timestamp, or None."""
+
+    @abstractmethod
+    def pop_until(self, timestamp: int) -> Iterator[tuple[int, Any, Any]]:
+        """Remove and yield one by one the timers with a timestamp <= ``timestamp``, earliest first.
+
+        Timers registered or deleted while iterating are honoured, as in Flink's ``advanceWatermark`` loop.
+        """
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of timers."""
+
+
+class OperatorStateStore(ABC):
+    """State of the subtask that belongs to no key: lists that are split or united when rescaled, and broadcast maps."""
+
+    @abstractmethod
+    def get_list(self, name: str) -> list[Any]:
+        """Return the live list; changes in place are seen by the next snapshot. Shared out evenly when rescaled."""
+
+    @abstractmethod
+    def get_union_list(self, name: str) -> list[Any]:
+        """As ``get_list``, but every subtask gets all entries when restored."""
+
+    @abstractmethod
+    def get_broadcast(self, name: str) -> dict[Any, Any]:
+        """Return the live map; the same on all subtasks."""
+
+
+class StateBackend(ABC):
+    """State of one operator in one subtask."""
+
+    @abstractmethod
+    def table(self, name: str, *, serializer: Any = None, ttl: Any = None, kind: str = "value") -> KeyedTable:
+        """Return the table of a state name, restored if it was in the snapshot. The same name gives the same table.
+
+        Args:
+            name: Name of the state.
+            serializer: Serializer of the declared type of the values (elements of lists, values of maps), or None.
+            ttl: ``TtlSettings``, or None.
+            kind: ``value``, ``reducing`` or ``aggregating`` (a :class:`KeyedTable`), ``list`` (a :class:`ListTable`) or ``map``
+                (a :class:`MapTable`).
+
+        Raises:
+            StateMigrationError: the restored entries were written by a serializer or for a kind that does not fit.
+        """
+
+    @abstractmethod
+    def timers(self, name: str) -> TimerQueue:
+        """Return the timer queue of that name (``event``, ``processing``)."""
+
+    @property
+    @abstractmethod
+    def operator_state(self) -> OperatorStateStore:
+        """Return the operator state."""
+
+    @abstractmethod
+    def restore(self, handles: Iterable[StateHandle], reader: StateFileReader) -> None:
+        """Load state; called once before any other method. Entries outside the own key groups are left out.
+
+        Args:
+            handles: Those of all subtasks that the operator had when the snapshot was taken, as operator state is shared out anew
+                when the parallelism has changed. Files without anything for this subtask are not read.
+            reader: Reads the files.
+
+        Raises:
+            CorruptCheckpointError: A file is missing or altered.
+            StateMigrationError: The state does not fit the program.
+        """
+
+    @abstractmethod
+    def snapshot(self, checkpoint_id: int, *, full: bool = False) -> SnapshotTask:
+        """Take the synchronous part of a snapshot.
+
+        Args:
+            checkpoint_id: Id of the checkpoint.
+            full: Write everything anew, into files on which no later checkpoint depends (savepoints).
+
+        A snapshot names files of earlier snapshots, also of such that were aborted. So a file may be deleted only when a checkpoint
+        later than the one that wrote it is complete and no retained checkpoint names the file.
+        """
+
+    @abstractmethod
+    def snapshot_failed(self, checkpoint_id: int) -> None:
+        """The asynchronous part of that snapshot failed: its changes must be in the next one."""
+
+    @abstractmethod
+    def size_bytes(self) -> int:
+        """Return an estimate of the state's size."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release memory and local files."""

@@ -1,0 +1,159 @@
+"""Internal. State files: sections of changes, applied one after the other.
+
+Layout, little endian: magic ``WSLSTATE``, format version u16, then sections. A section: operation u8, flags u8 (1: entries have a
+namespace, 2: values are pickled one by one), length of the name u16, number of entries u32, length of the payload u64, crc32 of all
+of the section but these four bytes u32; name; payload. The last section has operation ``END`` and counts the others, so that a cut
+is noticed. A payload is a pickled tuple of columns of equal length:
+
+========== =================================================================================================
+REMOVE     keys, namespaces | None
+SET        keys, namespaces | None, values (whole lists and maps as well)
+APPEND     keys, namespaces | None, where in the list the new elements begin (-1: at its end), lists of new elements
+ENTRIES    keys, namespaces | None, lists of map keys, lists of values (``REMOVED`` removes an entry)
+TIMERS     timestamps, keys, namespaces, whether added or removed
+OPERATOR   one element: the operator state
+========== =================================================================================================
+
+With flag 2 the last column has the pickle of each value (of ENTRIES: lists with the pickle of each entry's value).
+
+Sections of one file are in the order in which they are to be applied; the same file serves all backends.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from typing import Any
+from zlib import crc32
+
+from wiesel.core.errors import CorruptCheckpointError, StateMigrationError
+from wiesel.state.pickling import dump, load
+
+__all__ = [
+    "APPEND",
+    "CHUNK_ENTRIES",
+    "ENTRIES",
+    "FORMAT_VERSION",
+    "OPERATOR",
+    "REMOVE",
+    "SET",
+    "TIMERS",
+    "Section",
+    "encode_section",
+    "file_parts",
+    "read_file",
+]
+
+END, REMOVE, SET, APPEND, ENTRIES, TIMERS, OPERATOR = range(7)
+FORMAT_VERSION = 1
+CHUNK_ENTRIES = 16384
+"""Entries per section: few enough to be encoded in some ms, many enough to make the overhead vanish."""
+
+_MAGIC = b"WSLSTATE"
+_FILE_HEAD = struct.Struct("<8sH")
+_SECTION_HEAD = struct.Struct("<BBHIQ")
+_CRC = struct.Struct("<I")
+_SPACED, _SINGLY = 1, 2
+
+
+class Section:
+    """A run of changes of one operation to one state.
+
+    Attributes:
+        operation: One of the operations above.
+        name: Name of the state or timer queue.
+        spaced: Entries have a namespace.
+        singly: Values are pickled one by one (so that they can be stored as they are).
+        count: Number of entries.
+        columns: See the module.
+    """
+
+    __slots__ = ("columns", "count", "name", "operation", "singly", "spaced")
+
+    def __init__(
+        self, operation: int, name: str, count: int, columns: tuple[Any, ...], *, spaced: bool = False, singly: bool = False
+    ) -> None:
+        self.operation = operation
+        self.name = name
+        self.count = count
+        self.columns = columns
+        self.spaced = spaced
+        self.singly = singly
+
+
+def encode_section(section: Section) -> bytes:
+    """Return the bytes of a section.
+
+    Raises:
+        SerializationError: If a value cannot be pickled.
+    """
+    payload = dump(section.columns, f"state {section.name!r}")
+    flags = _SPACED * section.spaced | _SINGLY * section.singly
+    return _frame(section.operation, flags, section.name, section.count, payload)
+
+
+def _frame(operation: int, flags: int, name: str, count: int, payload: bytes) -> bytes:
+    label = name.encode()
+    head = _SECTION_HEAD.pack(operation, flags, len(label), count, len(payload))
+    return b"".join((head, _CRC.pack(crc32(payload, crc32(label, crc32(head)))), label, payload))
+
+
+def file_parts(sections: Iterable[bytes]) -> list[bytes]:
+    """Return the parts of a file with these encoded sections."""
+    parts = [_FILE_HEAD.pack(_MAGIC, FORMAT_VERSION), *sections]
+    parts.append(_frame(END, 0, "", len(parts) - 1, b""))
+    return parts
+
+
+def read_file(data: bytes, where: str) -> Iterator[Section]:
+    """Yield the sections of a file.
+
+    Args:
+        data: The contents.
+        where: Names the file in an error.
+
+    Raises:
+        CorruptCheckpointError: If the file is cut or altered.
+        StateMigrationError: If it was written by a newer version, or a value cannot be read back.
+    """
+    view = memoryview(data)
+    if len(view) < _FILE_HEAD.size:
+        raise _corrupt(where, "it is too short")
+    magic, version = _FILE_HEAD.unpack_from(view)
+    if magic != _MAGIC:
+        raise _corrupt(where, "it does not begin like one")
+    if version > FORMAT_VERSION:
+        raise StateMigrationError(
+            f"state file {where} has format {version}, this version reads up to {FORMAT_VERSION}", hint="use the version that wrote it"
+        )
+    at, seen = _FILE_HEAD.size, 0
+    while True:
+        operation, flags, label_bytes, count, payload_bytes, start = _read_head(view, at, where)
+        label = start + label_bytes
+        end = label + payload_bytes
+        if operation == END:
+            if count != seen or end != len(view):
+                raise _corrupt(where, f"it has {seen} sections of {count}")
+            return
+        name = bytes(view[start:label]).decode()
+        columns = load(view[label:end], f"state {name!r} in {where}")
+        yield Section(operation, name, count, columns, spaced=bool(flags & _SPACED), singly=bool(flags & _SINGLY))
+        at = end
+        seen += 1
+
+
+def _read_head(view: memoryview, at: int, where: str) -> tuple[int, int, int, int, int, int]:
+    start = at + _SECTION_HEAD.size + _CRC.size
+    if start > len(view):
+        raise _corrupt(where, "it ends early")
+    operation, flags, label_bytes, count, payload_bytes = _SECTION_HEAD.unpack_from(view, at)
+    if start + label_bytes + payload_bytes > len(view):
+        raise _corrupt(where, "it ends early")
+    (wanted,) = _CRC.unpack_from(view, at + _SECTION_HEAD.size)
+    if crc32(view[start : start + label_bytes + payload_bytes], crc32(view[at : at + _SECTION_HEAD.size])) != wanted:
+        raise _corrupt(where, f"the checksum of the section at byte {at} is wrong")
+    return operation, flags, label_bytes, count, payload_bytes, start
+
+
+def _corrupt(where: str, how: str) -> CorruptCheckpointError:
+    return CorruptCheckpointError(f"state file {where} is not intact: {how}", hint="restore an older checkpoint or savepoint")

@@ -1,0 +1,77 @@
+"""Internal. Makes state backends by name. Those of others come in by the entry point group ``wiesel.state_backends``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import Any, cast
+
+from wiesel.core.clock import Clock
+from wiesel.core.errors import ConfigurationError
+from wiesel.state.backend import KeyGroupRange, StateBackend
+
+__all__ = ["ENTRY_POINTS", "make_backend"]
+
+ENTRY_POINTS = "wiesel.state_backends"
+
+_ALIASES = {"rocksdb": "lmdb", "forst": "lmdb", "heap": "hashmap", "filesystem": "hashmap", "jobmanager": "hashmap"}
+"""Names of Flink's backends -> the one here that takes their place."""
+
+
+def make_backend(
+    backend_type: str,
+    *,
+    operator_id: str,
+    subtask: int,
+    parallelism: int,
+    key_group_range: KeyGroupRange,
+    local_dir: str,
+    clock: Clock,
+    options: Mapping[str, Any],
+) -> StateBackend:
+    """Return a new, empty backend.
+
+    Args:
+        backend_type: ``hashmap``, ``lmdb``, or the name of an entry point of the group ``wiesel.state_backends``, which is called
+            with the keyword arguments below.
+        operator_id: Operator that the state belongs to.
+        subtask: Index of the subtask.
+        parallelism: Number of subtasks of the operator.
+        key_group_range: Key groups of the subtask.
+        local_dir: Directory for working files; those made are removed on ``close``.
+        clock: For the time to live.
+        options: The job's options.
+
+    Raises:
+        ConfigurationError: If there is no backend of that name.
+    """
+    make = _find(backend_type)
+    return make(
+        operator_id=operator_id,
+        subtask=subtask,
+        parallelism=parallelism,
+        key_group_range=key_group_range,
+        local_dir=local_dir,
+        clock=clock,
+        options=options,
+    )
+
+
+def _find(backend_type: str) -> Callable[..., StateBackend]:
+    backend_type = _ALIASES.get(backend_type, backend_type)
+    if backend_type == "hashmap":
+        from wiesel.state.hashmap import HashMapBackend
+
+        return HashMapBackend
+    if backend_type == "lmdb":
+        from wiesel.state.lmdb import LmdbBackend
+
+        return LmdbBackend
+    found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    if backend_type not in found:
+        known = ", ".join(sorted({"hashmap", "lmdb", *found}))
+        raise ConfigurationError(
+            f"there is no state backend {backend_type!r}",
+            hint=f"set state.backend.type to one of {known}, or install the package that has it",
+        )
+    return cast("Callable[..., StateBackend]", found[backend_type].load())

@@ -1,0 +1,458 @@
+"""Internal. The state objects that user functions hold, bound to a table of the backend and to the current key.
+
+For the ``hashmap`` backend and state without a namespace, values, lists and maps have handles of their own that reach into the dicts of
+the store; everything else goes through the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from wiesel.core.errors import ConfigurationError, InvariantError, StateAccessError
+from wiesel.state.backend import VOID, StateBackend
+from wiesel.state.hashmap import DictListTable, DictMapTable, DictValueTable
+from wiesel.state.interfaces import (
+    AggregatingState,
+    BroadcastState,
+    ListState,
+    MapState,
+    ReadOnlyBroadcastState,
+    ReducingState,
+    State,
+    ValueState,
+)
+from wiesel.state.key_context import KeyContext
+
+__all__ = [
+    "AggregatingHandle",
+    "BroadcastHandle",
+    "ListHandle",
+    "MapHandle",
+    "ReadOnlyBroadcastHandle",
+    "ReducingHandle",
+    "ValueHandle",
+    "make_broadcast_state",
+    "make_state",
+]
+
+
+class _Bound:
+    """What handles have in common.
+
+    Attributes:
+        namespace: The namespace of the next access; windows set it.
+    """
+
+    __slots__ = ("_context", "_table", "namespace")
+
+    def __init__(self, table: Any, context: KeyContext, namespace: Any) -> None:
+        self._table = table
+        self._context = context
+        self.namespace = namespace
+
+    def clear(self) -> None:
+        """See ``State``."""
+        self._table.remove(self._context.key, self.namespace)
+
+
+class ValueHandle(_Bound, ValueState[Any]):
+    """A value in any table."""
+
+    __slots__ = ()
+
+    def value(self) -> Any:
+        """See ``ValueState``."""
+        return self._table.get(self._context.key, self.namespace)
+
+    def update(self, value: Any) -> None:
+        """See ``ValueState``."""
+        if value is None:
+            self.clear()
+        else:
+            self._table.put(self._context.key, value, self.namespace)
+
+
+class ListHandle(_Bound, ListState[Any]):
+    """A list in any table."""
+
+    __slots__ = ()
+
+    def get(self) -> list[Any]:
+        """See ``ListState``."""
+        elements = self._table.get(self._context.key, self.namespace)
+        return [] if elements is None else elements.copy()
+
+    def add(self, value: Any) -> None:
+        """See ``ListState``."""
+        self._table.append(self._context.key, value, self.namespace)
+
+    def update(self, values: Iterable[Any]) -> None:
+        """See ``ListState``."""
+        values = list(values)
+        if values:
+            self._table.put(self._context.key, values, self.namespace)
+        else:
+            self.clear()
+
+    def add_all(self, values: Iterable[Any]) -> None:
+        """See ``ListState``."""
+        self._table.extend(self._context.key, values, self.namespace)
+
+    def merge_namespaces(self, target: Any, sources: Iterable[Any]) -> None:
+        """Move the elements of the current key from the namespaces ``sources`` to the end of those of ``target``."""
+        table, key = self._table, self._context.key
+        for source in sources:
+            elements = table.get(key, source)
+            if elements is not None and source != target:
+                table.remove(key, source)
+                table.extend(key, elements, target)
+
+
+class MapHandle(_Bound, MapState[Any, Any]):
+    """A map in any table."""
+
+    __slots__ = ()
+
+    def get(self, key: Any) -> Any:
+        """See ``MapState``."""
+        return self._table.get_entry(self._context.key, key, self.namespace)
+
+    def put(self, key: Any, value: Any) -> None:
+        """See ``MapState``."""
+        self._table.put_entry(self._context.key, key, value, self.namespace)
+
+    def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
+        """See ``MapState``."""
+        for key, value in dict(dict_value).items():
+            self.put(key, value)
+
+    def remove(self, key: Any) -> None:
+        """See ``MapState``."""
+        self._table.remove_entry(self._context.key, key, self.namespace)
+
+    def contains(self, key: Any) -> bool:
+        """See ``MapState``."""
+        return self.get(key) is not None
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """See ``MapState``."""
+        return self._table.entries(self._context.key, self.namespace)  # type: ignore[no-any-return]
+
+    def keys(self) -> Iterator[Any]:
+        """See ``MapState``."""
+        return (key for key, _ in self.items())
+
+    def values(self) -> Iterator[Any]:
+        """See ``MapState``."""
+        return (value for _, value in self.items())
+
+    def is_empty(self) -> bool:
+        """See ``MapState``."""
+        return not self._table.has_entries(self._context.key, self.namespace)
+
+
+class ReducingHandle(_Bound, ReducingState[Any]):
+    """A reduced value in any table."""
+
+    __slots__ = ("_reduce",)
+
+    def __init__(self, table: Any, context: KeyContext, namespace: Any, function: Any) -> None:
+        super().__init__(table, context, namespace)
+        self._reduce = function.reduce
+
+    def get(self) -> Any:
+        """See ``ReducingState``."""
+        return self._table.get(self._context.key, self.namespace)
+
+    def add(self, value: Any) -> None:
+        """See ``ReducingState``; None clears."""
+        table, key, namespace = self._table, self._context.key, self.namespace
+        before = table.get(key, namespace)
+        if before is not None and value is not None:
+            value = self._reduce(before, value)
+        if value is None:
+            table.remove(key, namespace)
+        else:
+            table.put(key, value, namespace)
+
+    def merge_namespaces(self, target: Any, sources: Iterable[Any]) -> None:
+        """Reduce the values of the current key in the namespaces ``sources`` into that of ``target``."""
+        _merge(self._table, self._context.key, target, sources, self._reduce)
+
+
+class AggregatingHandle(_Bound, AggregatingState[Any, Any]):
+    """An accumulator in any table."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, table: Any, context: KeyContext, namespace: Any, function: Any) -> None:
+        super().__init__(table, context, namespace)
+        self._function = function
+
+    def get(self) -> Any:
+        """See ``AggregatingState``."""
+        accumulator = self._table.get(self._context.key, self.namespace)
+        return None if accumulator is None else self._function.get_result(accumulator)
+
+    def add(self, value: Any) -> None:
+        """See ``AggregatingState``; None clears."""
+        table, key, namespace, function = self._table, self._context.key, self.namespace, self._function
+        if value is None:
+            table.remove(key, namespace)
+            return
+        accumulator = table.get(key, namespace)
+        if accumulator is None:
+            accumulator = function.create_accumulator()
+        table.put(key, function.add(value, accumulator), namespace)
+
+    def merge_namespaces(self, target: Any, sources: Iterable[Any]) -> None:
+        """Merge the accumulators of the current key in the namespaces ``sources`` into that of ``target``."""
+        _merge(self._table, self._context.key, target, sources, self._function.merge)
+
+
+def _merge(table: Any, key: Any, target: Any, sources: Iterable[Any], combine: Any) -> None:
+    merged = table.get(key, target)
+    for source in sources:
+        value = table.get(key, source)
+        if value is not None and source != target:
+            table.remove(key, source)
+            merged = value if merged is None else combine(merged, value)
+    if merged is not None:
+        table.put(key, merged, target)
+
+
+class _DictValueHandle(ValueState[Any]):
+    """A value without a namespace in a dict."""
+
+    __slots__ = ("_context", "_data", "_store")
+
+    def __init__(self, table: DictValueTable, context: KeyContext) -> None:
+        self._store = table.void
+        self._data: dict[Any, Any] = table.void.data
+        self._context = context
+
+    def value(self) -> Any:
+        """See ``ValueState``."""
+        return self._data.get(self._context.key)
+
+    def update(self, value: Any) -> None:
+        """See ``ValueState``."""
+        key = self._context.key
+        if value is None:
+            self._store.remove(key)
+        else:
+            self._data[key] = self._store.changes[key] = value
+
+    def clear(self) -> None:
+        """See ``State``."""
+        self._store.remove(self._context.key)
+
+
+class _DictListHandle(ListState[Any]):
+    """A list without a namespace in a dict."""
+
+    __slots__ = ("_context", "_data", "_store")
+
+    def __init__(self, table: DictListTable, context: KeyContext) -> None:
+        self._store = table.void
+        self._data: dict[Any, list[Any]] = table.void.data
+        self._context = context
+
+    def get(self) -> list[Any]:
+        """See ``ListState``."""
+        elements = self._data.get(self._context.key)
+        return [] if elements is None else elements.copy()
+
+    def add(self, value: Any) -> None:
+        """See ``ListState``."""
+        self._store.append(self._context.key, value)
+
+    def update(self, values: Iterable[Any]) -> None:
+        """See ``ListState``."""
+        values = list(values)
+        if values:
+            self._store.put(self._context.key, values)
+        else:
+            self._store.remove(self._context.key)
+
+    def add_all(self, values: Iterable[Any]) -> None:
+        """See ``ListState``."""
+        self._store.extend(self._context.key, values)
+
+    def clear(self) -> None:
+        """See ``State``."""
+        self._store.remove(self._context.key)
+
+
+class _DictMapHandle(MapState[Any, Any]):
+    """A map without a namespace in a dict."""
+
+    __slots__ = ("_context", "_data", "_store")
+
+    def __init__(self, table: DictMapTable, context: KeyContext) -> None:
+        self._store = table.void
+        self._data: dict[Any, dict[Any, Any]] = table.void.data
+        self._context = context
+
+    def get(self, key: Any) -> Any:
+        """See ``MapState``."""
+        entries = self._data.get(self._context.key)
+        return None if entries is None else entries.get(key)
+
+    def put(self, key: Any, value: Any) -> None:
+        """See ``MapState``."""
+        self._store.put_entry(self._context.key, key, value)
+
+    def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
+        """See ``MapState``."""
+        put, slot = self._store.put_entry, self._context.key
+        for key, value in dict(dict_value).items():
+            put(slot, key, value)
+
+    def remove(self, key: Any) -> None:
+        """See ``MapState``."""
+        self._store.remove_entry(self._context.key, key)
+
+    def contains(self, key: Any) -> bool:
+        """See ``MapState``."""
+        return self.get(key) is not None
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """See ``MapState``."""
+        return iter(list(self._data.get(self._context.key, {}).items()))
+
+    def keys(self) -> Iterator[Any]:
+        """See ``MapState``."""
+        return iter(list(self._data.get(self._context.key, ())))
+
+    def values(self) -> Iterator[Any]:
+        """See ``MapState``."""
+        return iter(list(self._data.get(self._context.key, {}).values()))
+
+    def is_empty(self) -> bool:
+        """See ``MapState``."""
+        return self._context.key not in self._data
+
+    def clear(self) -> None:
+        """See ``State``."""
+        self._store.remove(self._context.key)
+
+
+def make_state(descriptor: Any, backend: StateBackend, context: KeyContext, namespace: Any = VOID, *, namespaced: bool = False) -> Any:
+    """Return the state object of a descriptor.
+
+    Args:
+        descriptor: A ``StateDescriptor``.
+        backend: Where the state is kept.
+        context: Holds the current key.
+        namespace: The namespace of the state.
+        namespaced: The namespace will be changed, by setting the handle's attribute ``namespace``.
+
+    Raises:
+        StateMigrationError: If state was restored under that name that does not fit.
+        ConfigurationError: If the descriptor is of a kind that the engine does not know.
+    """
+    kind = getattr(descriptor, "kind", "")
+    if kind not in ("value", "list", "map", "reducing", "aggregating"):
+        raise ConfigurationError(f"{descriptor!r} does not describe a state", hint="pass a ValueStateDescriptor, ListStateDescriptor, ...")
+    serializer = _serializer_of(descriptor)
+    table = backend.table(descriptor.name, serializer=serializer, ttl=descriptor.ttl_settings(), kind=kind)
+    if namespace is VOID and not namespaced:
+        if isinstance(table, DictValueTable) and kind == "value":
+            return _DictValueHandle(table, context)
+        if isinstance(table, DictListTable):
+            return _DictListHandle(table, context)
+        if isinstance(table, DictMapTable):
+            return _DictMapHandle(table, context)
+    return _generic(descriptor, kind, table, context, namespace)
+
+
+def _generic(descriptor: Any, kind: str, table: Any, context: KeyContext, namespace: Any) -> State:
+    if kind == "value":
+        return ValueHandle(table, context, namespace)
+    if kind == "list":
+        return ListHandle(table, context, namespace)
+    if kind == "map":
+        return MapHandle(table, context, namespace)
+    if kind == "reducing":
+        return ReducingHandle(table, context, namespace, descriptor.get_reduce_function())
+    if kind == "aggregating":
+        return AggregatingHandle(table, context, namespace, descriptor.get_agg_function())
+    raise InvariantError(f"a state of kind {kind!r}")
+
+
+def _serializer_of(descriptor: Any) -> Any:
+    create = getattr(descriptor.type_info, "create_serializer", None)
+    return None if create is None else create()
+
+
+class ReadOnlyBroadcastHandle(ReadOnlyBroadcastState[Any, Any]):
+    """The broadcast map, to be read."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: dict[Any, Any]) -> None:
+        self._entries = entries
+
+    def get(self, key: Any) -> Any:
+        """See ``ReadOnlyBroadcastState``."""
+        return self._entries.get(key)
+
+    def contains(self, key: Any) -> bool:
+        """See ``ReadOnlyBroadcastState``."""
+        return key in self._entries
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """See ``ReadOnlyBroadcastState``."""
+        return iter(list(self._entries.items()))
+
+    def keys(self) -> Iterator[Any]:
+        """See ``ReadOnlyBroadcastState``."""
+        return iter(list(self._entries))
+
+    def values(self) -> Iterator[Any]:
+        """See ``ReadOnlyBroadcastState``."""
+        return iter(list(self._entries.values()))
+
+    def is_empty(self) -> bool:
+        """See ``ReadOnlyBroadcastState``."""
+        return not self._entries
+
+    def clear(self) -> None:
+        """Refuse: the side without the broadcast must not change its state.
+
+        Raises:
+            StateAccessError: Always.
+        """
+        raise StateAccessError(
+            "broadcast state was cleared where it is read-only", hint="change it in process_broadcast_element, the same way on all subtasks"
+        )
+
+
+class BroadcastHandle(ReadOnlyBroadcastHandle, BroadcastState[Any, Any]):
+    """The broadcast map, to be read and changed."""
+
+    __slots__ = ()
+
+    def put(self, key: Any, value: Any) -> None:
+        """See ``BroadcastState``."""
+        self._entries[key] = value
+
+    def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
+        """See ``BroadcastState``."""
+        self._entries.update(dict_value)
+
+    def remove(self, key: Any) -> None:
+        """See ``BroadcastState``."""
+        self._entries.pop(key, None)
+
+    def clear(self) -> None:
+        """See ``State``."""
+        self._entries.clear()
+
+
+def make_broadcast_state(descriptor: Any, backend: StateBackend, *, read_only: bool = False) -> Any:
+    """Return the broadcast state of a ``MapStateDescriptor``; both forms of one name share their entries."""
+    entries = backend.operator_state.get_broadcast(descriptor.name)
+    return ReadOnlyBroadcastHandle(entries) if read_only else BroadcastHandle(entries)

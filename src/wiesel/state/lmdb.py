@@ -1,0 +1,396 @@
+"""Internal. The ``lmdb`` backend: keyed state on the local disk, larger than memory, with a cache of objects in front.
+
+Timers and operator state are kept in memory. A full snapshot is read from an LMDB read transaction in the thread that writes it, while
+processing goes on. As with the ``hashmap`` backend, an object that was read and changed in place has to be put back.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from wiesel.core.config import ConfigOption
+from wiesel.core.memory_size import MemorySize
+from wiesel.core.options import LMDB_CACHE_SIZE, LMDB_MAP_SIZE, LMDB_RESIDENT_SIZE
+from wiesel.state.backend import VOID, KeyedTable, ListTable, MapTable
+from wiesel.state.changelog import Section, encode_section
+from wiesel.state.lmdb_env import LmdbEnvironment, Snapshot
+from wiesel.state.lmdb_keys import SlotCodec, range_of, slot_end, state_id_of
+from wiesel.state.lmdb_stores import DiskListStore, DiskMapStore, DiskStore, DiskValueStore, Flush
+from wiesel.state.pickling import REMOVED
+from wiesel.state.snapshots import Part
+from wiesel.state.tracked import TrackedBackend
+
+__all__ = ["LmdbBackend"]
+
+_SPOOL_BYTES = 4 << 20
+_SCAN_ENTRIES = 1 << 14
+_SCAN_BYTES = 4 << 20
+_OBJECT_OVERHEAD_BYTES = 500
+_SMALLEST_LIMIT = 1 << 10
+_MOST_PENDING = 1 << 14
+"""What is pending is flushed in the synchronous part of a snapshot, at about 3 us per entry."""
+
+
+class _DiskTable(KeyedTable):
+    """Entries without a namespace in ``void``, the others in ``spaced``."""
+
+    store_type: type[DiskStore]
+
+    def __init__(self, backend: LmdbBackend, make: Callable[[bool], Any]) -> None:
+        self._backend = backend
+        self.void = make(False)
+        self.spaced = make(True)
+
+    def _at(self, key: Any, namespace: Any) -> tuple[Any, Any]:
+        return (self.void, key) if namespace is VOID else (self.spaced, (key, namespace))
+
+    def _check(self, store: DiskStore) -> None:
+        if store.weight() > store.limit or len(store.pending) > _MOST_PENDING:
+            self._backend.make_room()
+
+    def items(self) -> Iterator[tuple[Any, Any, Any]]:
+        """See ``KeyedTable``."""
+        self._backend.flush()
+        for key, namespace in self._on_disk():
+            value = self.get(key, namespace)
+            if value is not None:
+                yield key, namespace, value
+
+    def scan(self) -> Iterator[tuple[Any, Any]]:
+        """See ``KeyedTable``."""
+        yield from self._on_disk()
+        for key in list(self.void.pending):
+            yield key, VOID
+        yield from list(self.spaced.pending)
+
+    def _on_disk(self) -> Iterator[tuple[Any, Any]]:
+        for slot in self._backend.slots(self.void):
+            yield slot, VOID
+        yield from self._backend.slots(self.spaced)
+
+    def __len__(self) -> int:
+        self._backend.flush()
+        return sum(1 for _ in self._on_disk())
+
+
+class _ValueTable(_DiskTable):
+    """Values."""
+
+    store_type = DiskValueStore
+
+    def get(self, key: Any, namespace: Any = VOID) -> Any:
+        """See ``KeyedTable``."""
+        if namespace is VOID:
+            store = self.void
+        else:
+            store = self.spaced
+            key = (key, namespace)
+        value = store.young.get(key)
+        if value is None:
+            value = store.load(key)
+            if len(store.young) > store.limit:
+                self._backend.make_room()
+        return None if value is REMOVED else value
+
+    def put(self, key: Any, value: Any, namespace: Any = VOID) -> None:
+        """See ``KeyedTable``."""
+        if namespace is VOID:
+            store = self.void
+        else:
+            store = self.spaced
+            key = (key, namespace)
+        store.young[key] = store.pending[key] = value
+        if len(store.young) > store.limit or len(store.pending) > _MOST_PENDING:
+            self._backend.make_room()
+
+    def remove(self, key: Any, namespace: Any = VOID) -> None:
+        """See ``KeyedTable``."""
+        if self.get(key, namespace) is not None:
+            self.put(key, REMOVED, namespace)
+
+
+class _DiskListTable(_DiskTable, ListTable):
+    """Lists."""
+
+    store_type = DiskListStore
+
+    def get(self, key: Any, namespace: Any = VOID) -> Any:
+        """See ``KeyedTable``."""
+        store, slot = self._at(key, namespace)
+        elements = store.get(slot)
+        self._check(store)
+        return elements
+
+    def put(self, key: Any, value: Any, namespace: Any = VOID) -> None:
+        """See ``KeyedTable``."""
+        store, slot = self._at(key, namespace)
+        store.put(slot, value)
+        self._check(store)
+
+    def remove(self, key: Any, namespace: Any = VOID) -> None:
+        """See ``KeyedTable``."""
+        store, slot = self._at(key, namespace)
+        store.remove(slot)
+        self._check(store)
+
+    def append(self, key: Any, value: Any, namespace: Any = VOID) -> None:
+        """See ``ListTable``."""
+        store, slot = self._at(key, namespace)
+        store.append(slot, [value])
+        self._check(store)
+
+    def extend(self, key: Any, values: Iterable[Any], namespace: Any = VOID) -> None:
+        """See ``ListTable``."""
+        values = list(values)
+        if values:
+            store, slot = self._at(key, namespace)
+            store.append(slot, values)
+            self._check(store)
+
+
+class _DiskMapTable(_DiskTable, MapTable):
+    """Maps."""
+
+    store_type = DiskMapStore
+
+    def get(self, key: Any, namespace: Any = VOID) -> Any:
+        """See ``KeyedTable``."""
+        return dict(self.entries(key, namespace)) or None
+
+    def put(self, key: Any, value: Any, namespace: Any = VOID) -> None:
+        """See ``KeyedTable``."""
+        store, slot = self._at(key, namespace)
+        store.remove(slot)
+        for map_key, element in value.items():
+            store.put_entry(slot, map_key, element)
+        self._check(store)
+
+    def remove(self, key: Any, namespace: Any = VOID) -> None:
+        """See ``KeyedTable``."""
+        store, slot = self._at(key, namespace)
+        store.remove(slot)
+
+    def get_entry(self, key: Any, map_key: Any, namespace: Any = VOID) -> Any:
+        """See ``MapTable``."""
+        store, slot = self._at(key, namespace)
+        value = store.get_entry(slot, map_key)
+        self._check(store)
+        return None if value is REMOVED else value
+
+    def put_entry(self, key: Any, map_key: Any, value: Any, namespace: Any = VOID) -> None:
+        """See ``MapTable``."""
+        store, slot = self._at(key, namespace)
+        store.put_entry(slot, map_key, value)
+        self._check(store)
+
+    def remove_entry(self, key: Any, map_key: Any, namespace: Any = VOID) -> None:
+        """See ``MapTable``."""
+        store, slot = self._at(key, namespace)
+        store.remove_entry(slot, map_key)
+        self._check(store)
+
+    def entries(self, key: Any, namespace: Any = VOID) -> Iterator[tuple[Any, Any]]:
+        """See ``MapTable``."""
+        store, slot = self._at(key, namespace)
+        return store.entries(slot)  # type: ignore[no-any-return]
+
+    def has_entries(self, key: Any, namespace: Any = VOID) -> bool:
+        """See ``MapTable``."""
+        return any(True for _ in self.entries(key, namespace))
+
+
+_TABLES: dict[str, type[_DiskTable]] = {"value": _ValueTable, "list": _DiskListTable, "map": _DiskMapTable}
+
+
+class _Spool:
+    """Encoded sections that wait for the next snapshot: in memory while they are few, then in a file without a name.
+
+    It lives as long as a snapshot may have to be written, which nobody announces the end of; so the file is closed with the object.
+    """
+
+    def __init__(self, directory: str) -> None:
+        self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES, dir=directory)  # noqa: SIM115 - closed in __del__
+        self._lengths: list[int] = []
+        self.entries = 0
+
+    def add(self, section: Section) -> int:
+        """Add a section; return its size."""
+        data = encode_section(section)
+        self._file.write(data)
+        self._lengths.append(len(data))
+        self.entries += section.count
+        return len(data)
+
+    def __del__(self) -> None:
+        self._file.close()
+
+    def __call__(self) -> Iterator[bytes]:
+        self._file.seek(0)
+        for length in self._lengths:
+            yield self._file.read(length)
+
+
+class _Scan:
+    """All entries of a moment as sections, read in the thread that writes them."""
+
+    def __init__(self, snapshot: Snapshot, stores: dict[int, DiskStore], environment: LmdbEnvironment) -> None:
+        self._snapshot = snapshot
+        self._stores = stores
+        self._environment = environment
+
+    def __call__(self) -> Iterator[bytes]:
+        waiting: dict[int, list[tuple[bytes, bytes]]] = {}
+        begun: dict[int, list[bytes]] = {}
+        size = count = 0
+        for chunk in self._snapshot.chunks():
+            for entry in chunk:
+                waiting.setdefault(state_id_of(entry[0]), []).append(entry)
+                size += len(entry[1])
+            count += len(chunk)
+            if count >= _SCAN_ENTRIES or size >= _SCAN_BYTES:
+                yield from self._encode(waiting, begun)
+                size = count = 0
+                self._environment.drop_pages()
+        yield from self._encode(waiting, begun)
+
+    def _encode(self, waiting: dict[int, list[tuple[bytes, bytes]]], begun: dict[int, list[bytes]]) -> Iterator[bytes]:
+        for state_id, entries in waiting.items():
+            section = self._stores[state_id].read_section(entries, begun.setdefault(state_id, []))
+            if section is not None:
+                yield encode_section(section)
+        waiting.clear()
+
+
+class LmdbBackend(TrackedBackend):
+    """See the module."""
+
+    backend_type = "lmdb"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        name = f"lmdb-{options['operator_id'][:24]}-{self._subtask}"
+        self._cache_bytes = self._size_option(LMDB_CACHE_SIZE)
+        self._environment = LmdbEnvironment(self._local_dir, name, self._size_option(LMDB_MAP_SIZE), self._size_option(LMDB_RESIDENT_SIZE))
+        self._tables: dict[str, _DiskTable] = {}
+        self._stores: dict[int, DiskStore] = {}
+        self._number = 0
+        self._spool = _Spool(self._environment.path)
+        self._mean_bytes = 64.0
+
+    def _size_option(self, option: ConfigOption[MemorySize]) -> int:
+        value = self._options.get(option.key)
+        size = option.default if value is None else option.parse(value)
+        return 0 if size is None else size.bytes
+
+    def _next_number(self) -> int:
+        self._number += 1
+        return self._number
+
+    def _open_table(self, name: str, storage: str) -> _DiskTable:
+        table = self._tables.get(name)
+        if table is None:
+            kind = _TABLES[storage]
+
+            def make(spaced: bool) -> DiskStore:
+                state_id = len(self._stores)
+                codec = SlotCodec(state_id, spaced, self._range.max_parallelism)
+                store = kind.store_type(name, spaced, codec, self._environment, self._next_number)
+                self._stores[state_id] = store
+                return store
+
+            table = self._tables[name] = kind(self, make)
+        return table
+
+    def _set_pruning(self, name: str, prune: Callable[[Any], Any]) -> None:
+        table = self._tables[name]
+        table.void.prune = table.spaced.prune = prune
+
+    # Cache
+
+    def flush(self) -> None:
+        """Write all pending changes to the environment and to the changelog."""
+        out = Flush()
+        for store in self._stores.values():
+            if store.pending:
+                store.flush(out)
+        if not (out.entries or out.removed or out.removed_prefixes):
+            return
+        self._environment.write(out.removed, out.removed_prefixes, out.entries)
+        size = sum(self._spool.add(section) for section in out.sections)
+        count = sum(section.count for section in out.sections)
+        self._mean_bytes += (size / max(count, 1) - self._mean_bytes) * 0.3
+
+    def make_room(self) -> None:
+        """Flush, and begin a new generation of cached objects."""
+        self.flush()
+        stores = self._stores.values()
+        used = [store for store in stores if store.young or store.old]
+        # Two generations share the cache; objects are larger than their pickles.
+        limit = self._cache_bytes / (2 * (_OBJECT_OVERHEAD_BYTES + 3 * self._mean_bytes)) / max(len(used), 1)
+        for store in stores:
+            store.limit = max(int(limit), _SMALLEST_LIMIT)
+            if store.weight() > store.limit:
+                store.age()
+
+    def slots(self, store: DiskStore) -> Iterator[Any]:
+        """Iterate over the slots of a store that are on disk."""
+        state_id = next(number for number, known in self._stores.items() if known is store)
+        live = self._environment.live()
+        group = self._range.start
+        while group < self._range.end:
+            first = self._environment.first_key(range_of(group, state_id))
+            if first is None:
+                return
+            # Jump over groups without an entry of this state.
+            if state_id_of(first) != state_id:
+                found = int.from_bytes(first[:2], "big")
+                group = found if found > group and state_id_of(first) < state_id else found + 1
+                continue
+            group = int.from_bytes(first[:2], "big")
+            last = b""
+            for chunk in live.chunks(first, range_of(group, state_id + 1)):
+                for key, stored in chunk:
+                    prefix = key[: slot_end(key)]
+                    if prefix != last:
+                        last = prefix
+                        yield store.slot_of(key, stored)
+            group += 1
+
+    # Snapshots
+
+    def _freeze(self) -> tuple[int, list[Part]]:
+        self.flush()
+        spool, self._spool = self._spool, _Spool(self._environment.path)
+        return spool.entries, [spool]
+
+    def _begin_rewrite(self) -> None:
+        """All is written in one go, as it is read in the background."""
+
+    def _rewrite_slice(self, limit: int) -> tuple[list[Part], bool]:
+        return self._all_parts(), True
+
+    def _all_parts(self) -> list[Part]:
+        self.flush()
+        return [_Scan(self._environment.snapshot(), dict(self._stores), self._environment)]
+
+    def _apply(self, section: Section, storage: str, keep: Callable[[Any], bool] | None) -> None:
+        table = self._open_table(section.name, storage)
+        out = Flush()
+        (table.spaced if section.spaced else table.void).apply(section, keep, out)
+        self._environment.write(out.removed, out.removed_prefixes, out.entries)
+
+    def _restored(self) -> None:
+        """Nothing to do: files are applied without being changes."""
+
+    def size_bytes(self) -> int:
+        """See ``StateBackend``: pages in use on disk."""
+        return self._environment.size_bytes() + 120 * sum(map(len, self._timers.values()))
+
+    def close(self) -> None:
+        """See ``StateBackend``."""
+        self._environment.close()
+        self._tables.clear()
+        self._stores.clear()
+        self._timers.clear()

@@ -1,0 +1,81 @@
+"""Internal. Whether restored state fits what the program declares under its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from wiesel.core.errors import StateMigrationError
+from wiesel.types.serializers import Compatibility, PickleSerializer, migrator, serializer_from_snapshot
+
+__all__ = ["STORAGE", "StateSchema", "check_schema"]
+
+STORAGE = {"value": "value", "reducing": "value", "aggregating": "value", "list": "list", "map": "map"}
+"""Kind of state -> how it is stored."""
+
+
+@dataclass(frozen=True)
+class StateSchema:
+    """What a state name stands for.
+
+    Attributes:
+        kind: ``value``, ``list``, ``map``, ``reducing`` or ``aggregating``.
+        ttl: Whether values carry the time of their last access.
+        serializer: Snapshot of the serializer of the declared type, JSON-able; None if no type was declared.
+    """
+
+    kind: str
+    ttl: bool = False
+    serializer: Any = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the schema as it stands in the meta of a handle."""
+        return {"kind": self.kind, "ttl": self.ttl, "serializer": self.serializer}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> StateSchema:
+        """Read a schema from the meta of a handle."""
+        return StateSchema(data["kind"], data.get("ttl", False), data.get("serializer"))
+
+
+def snapshot_of(serializer: Any) -> Any:
+    """Return the JSON-able snapshot of a serializer; None for None."""
+    return None if serializer is None else serializer.snapshot()
+
+
+def check_schema(name: str, restored: StateSchema, kind: str, serializer: Any) -> Callable[[Any], Any] | None:
+    """Return a function that turns restored values into those declared now, None if they fit as they are.
+
+    Args:
+        name: Name of the state.
+        restored: What was restored under that name.
+        kind: Kind declared now.
+        serializer: Serializer of the type declared now; None accepts all.
+
+    Raises:
+        StateMigrationError: If the restored state does not fit.
+    """
+    if restored.kind != kind:
+        raise StateMigrationError(
+            f"state {name!r} was restored as {restored.kind} state, the program declares {kind} state",
+            hint="give the new state another name, or restore without the old one",
+            state=name,
+        )
+    if serializer is None or restored.serializer is None or restored.serializer == serializer.snapshot():
+        return None
+    compatibility = serializer.resolve_compatibility(restored.serializer)
+    if compatibility is Compatibility.COMPATIBLE:
+        return None
+    old, new = serializer_from_snapshot(restored.serializer), serializer
+    if compatibility is Compatibility.MIGRATE and isinstance(old, PickleSerializer) and isinstance(new, PickleSerializer):
+        return migrator(old.type_info, new.type_info)
+    raise StateMigrationError(
+        f"state {name!r} was written with type {_type_of(old)}, the program declares {_type_of(new)}",
+        hint="declare the old type, or one that it can become (fields added or removed, numbers widened), or use another state name",
+        state=name,
+    )
+
+
+def _type_of(serializer: Any) -> Any:
+    return getattr(serializer, "type_info", serializer)

@@ -1,0 +1,310 @@
+"""Internal. What the built-in backends share: timers, operator state, schemas, and how snapshots are composed and restored."""
+
+from __future__ import annotations
+
+import gc
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import repeat
+from typing import Any
+
+from wiesel.core.clock import Clock
+from wiesel.core.errors import InvariantError, StateMigrationError
+from wiesel.core.options import CHECKPOINT_INCREMENTAL
+from wiesel.state.backend import KeyedTable, KeyGroupRange, OperatorStateStore, StateBackend, StateFile, StateFileReader, StateHandle
+from wiesel.state.changelog import FORMAT_VERSION, OPERATOR, TIMERS, Section, encode_section, read_file
+from wiesel.state.key_groups import key_group
+from wiesel.state.operator_state import HeapOperatorState, OperatorStateImage
+from wiesel.state.schema import STORAGE, StateSchema, check_schema, snapshot_of
+from wiesel.state.snapshots import Chain, Contents, FileScope, Link, Part
+from wiesel.state.timers import HeapTimerQueue
+from wiesel.state.ttl import TtlSettings, join_times, split_times, with_ttl
+
+__all__ = ["TrackedBackend"]
+
+_FLOOR_BYTES = 1 << 20
+_MOST_FILES = 100
+_SLICE_ENTRIES = 1 << 16
+
+
+class TrackedBackend(StateBackend):
+    """State of one operator in one subtask, written as a chain of changes.
+
+    Args:
+        operator_id: Names the state files.
+        subtask: Index of the subtask.
+        parallelism: Number of subtasks of the operator.
+        key_group_range: Key groups that belong to the subtask.
+        local_dir: Directory for working files.
+        clock: For the time to live.
+        options: The job's options.
+    """
+
+    backend_type = ""
+
+    def __init__(
+        self,
+        *,
+        operator_id: str,
+        subtask: int,
+        parallelism: int,
+        key_group_range: KeyGroupRange,
+        local_dir: str,
+        clock: Clock,
+        options: Mapping[str, Any],
+    ) -> None:
+        self._local_dir = local_dir
+        self._options = options
+        self._incremental = CHECKPOINT_INCREMENTAL.parse(options.get(CHECKPOINT_INCREMENTAL.key, True))
+        self._subtask = subtask
+        self._parallelism = parallelism
+        self._range = key_group_range
+        self._clock = clock
+        self._timers: dict[str, HeapTimerQueue] = {}
+        self._operator_state = HeapOperatorState()
+        self._schemas: dict[str, StateSchema] = {}
+        self._restored_schemas: dict[str, StateSchema] = {}
+        self._chain = Chain(f"{operator_id}-{subtask}", (key_group_range.start, key_group_range.end))
+        self._rewrite_from: int | None = None
+        self._rewrite_link: Link | None = None
+        self._must_rewrite = False
+
+    # What the backends add
+
+    @abstractmethod
+    def _open_table(self, name: str, storage: str) -> KeyedTable:
+        """Return the table of a name; ``storage`` is ``value``, ``list`` or ``map``."""
+
+    @abstractmethod
+    def _set_pruning(self, name: str, prune: Callable[[Any], Any]) -> None:
+        """Tell what is left of a value after its time to live, for writing it anew."""
+
+    @abstractmethod
+    def _freeze(self) -> tuple[int, list[Part]]:
+        """Return number and contents of the changes to keyed state since the last snapshot, and begin to gather new ones."""
+
+    @abstractmethod
+    def _begin_rewrite(self) -> None:
+        """Begin to write all keyed state anew."""
+
+    @abstractmethod
+    def _rewrite_slice(self, limit: int) -> tuple[list[Part], bool]:
+        """Return the next slice of about ``limit`` entries, and whether it is the last."""
+
+    @abstractmethod
+    def _all_parts(self) -> list[Part]:
+        """Return all keyed state, beside the tracking of changes."""
+
+    @abstractmethod
+    def _apply(self, section: Section, storage: str, keep: Callable[[Any], bool] | None) -> None:
+        """Apply a section of keyed state from a state file."""
+
+    @abstractmethod
+    def _restored(self) -> None:
+        """All sections have been applied: forget that they are changes."""
+
+    # StateBackend
+
+    def table(self, name: str, *, serializer: Any = None, ttl: TtlSettings | None = None, kind: str = "value") -> KeyedTable:
+        """See ``StateBackend``."""
+        storage = STORAGE[kind]
+        known = self._schemas.get(name)
+        if known is not None and known.kind != kind:
+            raise StateMigrationError(
+                f"state {name!r} is used as {known.kind} and as {kind} state in one operator", hint="use two names", state=name
+            )
+        restored = self._restored_schemas.pop(name, None)
+        convert = None if restored is None else check_schema(name, restored, kind, serializer)
+        table = self._open_table(name, storage)
+        self._schemas[name] = StateSchema(kind, ttl is not None, snapshot_of(serializer))
+        if restored is not None:
+            self._adapt(table, storage, restored.ttl, ttl is not None, convert)
+        if ttl is None:
+            return table
+        wrapped = with_ttl(table, storage, ttl, self._clock)
+        if ttl.cleanup_in_full_snapshot:
+            self._set_pruning(name, wrapped.prune)
+        return wrapped
+
+    def _adapt(self, table: KeyedTable, storage: str, had_ttl: bool, has_ttl: bool, convert: Callable[[Any], Any] | None) -> None:
+        """Turn restored values into those of the declared type, with or without times of last access as declared now."""
+        if convert is None and had_ttl == has_ttl:
+            return
+        now_ms = self._clock.now_ms()
+        for key, namespace, stored in table.items():
+            bare, accessed_ms = split_times(storage, stored) if had_ttl else (stored, None)
+            if convert is not None:
+                bare = convert(bare)
+            table.put(key, join_times(storage, bare, accessed_ms or repeat(now_ms)) if has_ttl else bare, namespace)
+
+    def timers(self, name: str) -> HeapTimerQueue:
+        """See ``StateBackend``."""
+        queue = self._timers.get(name)
+        if queue is None:
+            queue = self._timers[name] = HeapTimerQueue(name)
+        return queue
+
+    @property
+    def operator_state(self) -> OperatorStateStore:
+        """See ``StateBackend``."""
+        return self._operator_state
+
+    # Snapshots
+
+    def snapshot(self, checkpoint_id: int, *, full: bool = False) -> Link:
+        """See ``StateBackend``. A full snapshot stands alone: it neither uses nor alters the chain of incremental ones."""
+        contents = Contents(operator_state=self._encoded_operator_state(), meta=self._meta(savepoint=full))
+        if full:
+            contents.slices = [*self._all_parts(), *(queue.all_parts() for queue in self._timers.values())]
+            return self._chain.standing_alone(contents)
+        changed, changes = self._freeze()
+        for queue in self._timers.values():
+            changed += queue.changed_entries
+            changes.append(queue.freeze())
+        contents.changes = changes
+        self._rewrite(changed, contents)
+        link = self._chain.append(contents)
+        if contents.keep_from is not None:
+            self._rewrite_link = link
+        return link
+
+    def _rewrite(self, changed: int, contents: Contents) -> None:
+        """Add a slice of all state if the chain has become too long."""
+        last = self._rewrite_link
+        if last is not None and last.is_essential and not last.is_written:
+            # All later links would stand on one that may never be written.
+            self._must_rewrite = True
+        if not self._incremental:
+            self._must_rewrite = True
+        if self._rewrite_from is None:
+            if not self._chain_too_long():
+                return
+            self._rewrite_from = self._chain.next_index
+            self._begin_rewrite()
+            for queue in self._timers.values():
+                queue.begin_scan()
+        # A slice is bounded, so that the pause is; but it keeps up with the changes, so that they do not pile up.
+        limit = 1 << 62 if self._must_rewrite else max(_SLICE_ENTRIES, changed)
+        slices, done = self._rewrite_slice(limit)
+        for queue in self._timers.values():
+            if queue.scanning:
+                count, part = queue.scan_slice(limit)
+                limit = max(limit - count, 1)
+                slices.append(part)
+                done = done and not queue.scanning
+        contents.slices = slices
+        if done:
+            contents.keep_from, self._rewrite_from = self._rewrite_from, None
+            contents.essential, self._must_rewrite = self._must_rewrite, False
+
+    def _chain_too_long(self) -> bool:
+        if self._must_rewrite:
+            return True
+        if self._rewrite_link is not None and not self._rewrite_link.is_written:
+            return False
+        size = self._chain.size
+        return size.files > _MOST_FILES or size.delta_bytes > max(2 * size.base_bytes, _FLOOR_BYTES)
+
+    def _encoded_operator_state(self) -> bytes | None:
+        state = self._operator_state
+        if state.empty:
+            return None
+        return encode_section(Section(OPERATOR, "operator state", 1, state.image.columns()))
+
+    def _meta(self, *, savepoint: bool) -> dict[str, Any]:
+        return {
+            "backend": self.backend_type,
+            "format": FORMAT_VERSION,
+            "subtask": self._subtask,
+            "parallelism": self._parallelism,
+            "max_parallelism": self._range.max_parallelism,
+            "savepoint": savepoint,
+            "states": {name: schema.to_json() for name, schema in (self._restored_schemas | self._schemas).items()},
+        }
+
+    def snapshot_failed(self, checkpoint_id: int) -> None:
+        """See ``StateBackend``: nothing to do, as the next link of the chain writes what this one has not."""
+
+    # Restore
+
+    def restore(self, handles: Iterable[StateHandle], reader: StateFileReader) -> None:
+        """See ``StateBackend``."""
+        handles = [handle for handle in handles if self._readable(handle)]
+        own = self._range
+        keyed = [handle for handle in handles if handle.key_group_start < own.end and handle.key_group_end > own.start]
+        with _no_cycle_collection():
+            files = [file for handle in keyed for file in self._restore_keyed(handle, reader)]
+        self._restore_operator(handles, reader)
+        for queue in self._timers.values():
+            queue.restored()
+        self._restored()
+        if any(handle.meta.get("savepoint") for handle in keyed):
+            # A savepoint belongs to the user: checkpoints must not depend on its files.
+            self._must_rewrite = True
+        else:
+            self._chain.start_from(files)
+
+    def _readable(self, handle: StateHandle) -> bool:
+        meta = handle.meta
+        if meta.get("format", FORMAT_VERSION) > FORMAT_VERSION:
+            raise StateMigrationError(
+                f"the state has format {meta['format']}, this version reads up to {FORMAT_VERSION}", hint="use the version that wrote it"
+            )
+        if meta.get("max_parallelism", self._range.max_parallelism) != self._range.max_parallelism:
+            raise StateMigrationError(
+                f"the state was written with max parallelism {meta['max_parallelism']}, the operator now has {self._range.max_parallelism}",
+                hint=f"set_max_parallelism({meta['max_parallelism']}) on the operator or environment: it can never change for kept state",
+            )
+        return True
+
+    def _restore_keyed(self, handle: StateHandle, reader: StateFileReader) -> list[tuple[StateFile, FileScope]]:
+        """Apply the files of a handle; return those which hold something of ours, and for which key groups."""
+        schemas = {name: StateSchema.from_json(data) for name, data in handle.meta["states"].items()}
+        for name, schema in schemas.items():
+            before = self._restored_schemas.setdefault(name, schema)
+            if before.kind != schema.kind:
+                raise StateMigrationError(f"subtasks stored state {name!r} as {before.kind} and as {schema.kind}", state=name)
+        own, applied = self._range, []
+        keyed = handle.files[: len(handle.files) - handle.meta.get("operator_files", 0)]
+        for file, (start, end, pure) in zip(keyed, handle.meta["scopes"], strict=True):
+            scope = FileScope(max(start, own.start), min(end, own.end), pure and own.start <= start and end <= own.end)
+            if scope.start >= scope.end:
+                continue
+            keep = None if scope.pure else self._belongs_to(scope)
+            for section in read_file(reader.read(file), file.name):
+                if section.operation == TIMERS:
+                    self.timers(section.name).apply(section, keep)
+                else:
+                    self._apply(section, STORAGE[schemas[section.name].kind], keep)
+            applied.append((file, scope))
+        return applied
+
+    def _belongs_to(self, scope: FileScope) -> Callable[[Any], bool]:
+        start, end, max_parallelism = scope.start, scope.end, self._range.max_parallelism
+        return lambda key: start <= key_group(key, max_parallelism) < end
+
+    def _restore_operator(self, handles: Sequence[StateHandle], reader: StateFileReader) -> None:
+        images: list[tuple[int, OperatorStateImage]] = []
+        for handle in handles:
+            if not handle.meta.get("operator_files"):
+                continue
+            file = handle.files[-1]
+            for section in read_file(reader.read(file), file.name):
+                if section.operation != OPERATOR:
+                    raise InvariantError(f"state file {file.name} has operation {section.operation} among operator state")
+                images.append((handle.meta["subtask"], OperatorStateImage(*section.columns)))
+        if images:
+            self._operator_state.restore(images, self._subtask, self._parallelism, handles[0].meta["parallelism"])
+
+
+@contextmanager
+def _no_cycle_collection() -> Iterator[None]:
+    """Keep the collector from looking through millions of new objects again and again; it takes longer than reading them."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

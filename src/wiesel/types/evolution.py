@@ -1,0 +1,148 @@
+"""Internal. Which changes of a declared type stored state survives, and how old values become new ones.
+
+Allowed: wider numbers (BYTE < SHORT < INT < LONG < BIG_INT, FLOAT < DOUBLE, an integer to BIG_DEC), fields of a named row added
+(``None`` in old values), removed or in another order, a declared type that becomes PICKLED_BYTE_ARRAY, and any of these inside
+lists, maps, arrays, tuples and rows. Everything else is refused.
+"""
+
+from __future__ import annotations
+
+import decimal
+import enum
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from wiesel.core.errors import StateMigrationError
+from wiesel.types.row import make_row
+from wiesel.types.typeinfo import (
+    BasicType,
+    BasicTypeInfo,
+    ExternalTypeInfo,
+    MapTypeInfo,
+    PickledBytesTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+)
+
+__all__ = ["Compatibility", "compatibility", "migrator"]
+
+Migration: TypeAlias = Callable[[Any], Any]
+
+
+class Compatibility(enum.Enum):
+    """What stored bytes need before they can be read under a new type."""
+
+    COMPATIBLE = "compatible"
+    MIGRATE = "migrate"
+    INCOMPATIBLE = "incompatible"
+
+
+_INTEGERS = (BasicType.BYTE, BasicType.SHORT, BasicType.INT, BasicType.LONG, BasicType.BIG_INT)
+
+
+def compatibility(old: TypeInformation, new: TypeInformation) -> Compatibility:
+    """Return what values of the old type need to be values of the new one."""
+    if _names(old) == _names(new) and old == new:
+        return Compatibility.COMPATIBLE
+    return Compatibility.INCOMPATIBLE if _migration(old, new) is None else Compatibility.MIGRATE
+
+
+def migrator(old: TypeInformation, new: TypeInformation) -> Migration:
+    """Return the function from values of the old type to values of the new one.
+
+    Raises:
+        StateMigrationError: If there is none.
+    """
+    migration = _migration(old, new)
+    if migration is None:
+        raise StateMigrationError(
+            f"state of type {old} cannot become state of type {new}",
+            hint="declare the old type again, or give the state a new name and drop the old one",
+        )
+    return migration
+
+
+def _names(kind: TypeInformation) -> Any:
+    """Return the names of all rows in a type: equality of types leaves them out, stored rows do not."""
+    names = kind.get_field_names() if isinstance(kind, RowTypeInfo) else None
+    return names, [_names(child) for child in kind.children()]
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def _migration(old: TypeInformation, new: TypeInformation) -> Migration | None:
+    if old == new and _names(old) == _names(new):
+        return _unchanged
+    if isinstance(new, PickledBytesTypeInfo):
+        return _unchanged
+    if isinstance(new, ExternalTypeInfo) or isinstance(old, ExternalTypeInfo):
+        bare = [kind._type_info if isinstance(kind, ExternalTypeInfo) else kind for kind in (old, new)]
+        return _migration(bare[0], bare[1])
+    if isinstance(old, BasicTypeInfo) and isinstance(new, BasicTypeInfo):
+        return _widening(old._basic_type, new._basic_type)
+    if isinstance(old, RowTypeInfo) and isinstance(new, RowTypeInfo):
+        return _row(old, new)
+    if isinstance(old, TupleTypeInfo) and isinstance(new, TupleTypeInfo):
+        return _tuple(old, new)
+    if isinstance(old, MapTypeInfo) and isinstance(new, MapTypeInfo):
+        return _map(old, new)
+    if type(old) is type(new) and len(old.children()) == 1 == len(new.children()):
+        element = _nullable(_migration(old.children()[0], new.children()[0]))
+        return None if element is None else lambda value: [element(item) for item in value]
+    return None
+
+
+def _widening(old: BasicType, new: BasicType) -> Migration | None:
+    if old in _INTEGERS and new in _INTEGERS and _INTEGERS.index(old) <= _INTEGERS.index(new):
+        return _unchanged
+    if (old, new) == (BasicType.FLOAT, BasicType.DOUBLE):
+        return _unchanged
+    if old in _INTEGERS and new is BasicType.BIG_DEC:
+        return decimal.Decimal
+    return None
+
+
+def _nullable(migration: Migration | None) -> Migration | None:
+    if migration is None or migration is _unchanged:
+        return migration
+    return lambda value: None if value is None else migration(value)
+
+
+def _row(old: RowTypeInfo, new: RowTypeInfo) -> Migration | None:
+    old_names, new_names = old.get_field_names(), new.get_field_names()
+    by_position = old._field_names is None or new._field_names is None
+    if by_position and len(old_names) != len(new_names):
+        return None
+    sources: list[tuple[int, Migration]] = []
+    for position, name in enumerate(new_names):
+        source = position if by_position else old_names.index(name) if name in old_names else -1
+        migration = _unchanged if source < 0 else _nullable(_migration(old.get_field_types()[source], new.get_field_types()[position]))
+        if migration is None:
+            return None
+        sources.append((source, migration))
+
+    def migrate(row: Any) -> Any:
+        values = row._values
+        return make_row(new_names, [None if source < 0 else change(values[source]) for source, change in sources], row._row_kind)
+
+    return migrate
+
+
+def _tuple(old: TupleTypeInfo, new: TupleTypeInfo) -> Migration | None:
+    pairs = list(zip(old.get_field_types(), new.get_field_types(), strict=False))
+    migrations = [_migration(a, b) for a, b in pairs]
+    if len(old.get_field_types()) != len(new.get_field_types()) or None in migrations:
+        return None
+    changes = [migration for migration in migrations if migration is not None]
+    return lambda value: tuple(change(item) for change, item in zip(changes, value, strict=True))
+
+
+def _map(old: MapTypeInfo, new: MapTypeInfo) -> Migration | None:
+    key = _migration(old._key_type_info, new._key_type_info)
+    item = _nullable(_migration(old._value_type_info, new._value_type_info))
+    if key is None or item is None:
+        return None
+    return lambda value: {key(k): item(v) for k, v in value.items()}

@@ -1,0 +1,209 @@
+"""Internal. ``Types``: the names under which programs declare types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wiesel.core.errors import ProgramError
+from wiesel.types.typeinfo import (
+    BasicArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    DateTypeInfo,
+    ExternalTypeInfo,
+    InstantTypeInfo,
+    ListTypeInfo,
+    LocalTimeTypeInfo,
+    MapTypeInfo,
+    ObjectArrayTypeInfo,
+    PickledBytesTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    TimestampTypeInfo,
+    TimeTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+)
+
+__all__ = ["Types", "type_from_json"]
+
+
+class Types:
+    """Factories of type informations.
+
+    >>> Types.ROW_NAMED(["name", "n"], [Types.STRING(), Types.LONG()])
+    RowTypeInfo(name: String, n: Long)
+    """
+
+    # ruff: noqa: N802 - the names are Flink's
+
+    @staticmethod
+    def STRING() -> TypeInformation:
+        """Text: ``str``."""
+        return BasicTypeInfo(BasicType.STRING)
+
+    @staticmethod
+    def BYTE() -> TypeInformation:
+        """An 8-bit signed ``int``."""
+        return BasicTypeInfo(BasicType.BYTE)
+
+    @staticmethod
+    def BOOLEAN() -> TypeInformation:
+        """``bool``."""
+        return BasicTypeInfo(BasicType.BOOLEAN)
+
+    @staticmethod
+    def SHORT() -> TypeInformation:
+        """A 16-bit signed ``int``."""
+        return BasicTypeInfo(BasicType.SHORT)
+
+    @staticmethod
+    def INT() -> TypeInformation:
+        """A 32-bit signed ``int``."""
+        return BasicTypeInfo(BasicType.INT)
+
+    @staticmethod
+    def LONG() -> TypeInformation:
+        """A 64-bit signed ``int``."""
+        return BasicTypeInfo(BasicType.LONG)
+
+    @staticmethod
+    def FLOAT() -> TypeInformation:
+        """A ``float`` that is rounded to 32 bits."""
+        return BasicTypeInfo(BasicType.FLOAT)
+
+    @staticmethod
+    def DOUBLE() -> TypeInformation:
+        """A ``float``."""
+        return BasicTypeInfo(BasicType.DOUBLE)
+
+    @staticmethod
+    def CHAR() -> TypeInformation:
+        """A ``str`` of one character."""
+        return BasicTypeInfo(BasicType.CHAR)
+
+    @staticmethod
+    def BIG_INT() -> TypeInformation:
+        """An ``int`` of any size."""
+        return BasicTypeInfo(BasicType.BIG_INT)
+
+    @staticmethod
+    def BIG_DEC() -> TypeInformation:
+        """:class:`decimal.Decimal`."""
+        return BasicTypeInfo(BasicType.BIG_DEC)
+
+    @staticmethod
+    def INSTANT() -> TypeInformation:
+        """:class:`~wiesel.core.durations.Instant`."""
+        return InstantTypeInfo()
+
+    @staticmethod
+    def SQL_DATE() -> TypeInformation:
+        """:class:`datetime.date`."""
+        return DateTypeInfo()
+
+    @staticmethod
+    def SQL_TIME() -> TypeInformation:
+        """:class:`datetime.time`."""
+        return TimeTypeInfo()
+
+    @staticmethod
+    def SQL_TIMESTAMP() -> TypeInformation:
+        """:class:`datetime.datetime`."""
+        return TimestampTypeInfo()
+
+    @staticmethod
+    def LOCAL_DATE() -> TypeInformation:
+        """:class:`datetime.date`; Java's ``LocalDate``, which PyFlink's ``Types`` does not name."""
+        return LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE)
+
+    @staticmethod
+    def LOCAL_TIME() -> TypeInformation:
+        """:class:`datetime.time` without zone; Java's ``LocalTime``."""
+        return LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_TIME)
+
+    @staticmethod
+    def LOCAL_DATE_TIME() -> TypeInformation:
+        """:class:`datetime.datetime` without zone; Java's ``LocalDateTime``."""
+        return LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME)
+
+    @staticmethod
+    def PICKLED_BYTE_ARRAY() -> TypeInformation:
+        """Any Python object that can be pickled."""
+        return PickledBytesTypeInfo()
+
+    @staticmethod
+    def ROW(field_types: Sequence[TypeInformation]) -> RowTypeInfo:
+        """A :class:`~wiesel.types.row.Row` with fields of these types, named ``f0``, ``f1``, ..."""
+        return RowTypeInfo(field_types)
+
+    @staticmethod
+    def ROW_NAMED(field_names: Sequence[str], field_types: Sequence[TypeInformation]) -> RowTypeInfo:
+        """A :class:`~wiesel.types.row.Row` with fields of these names and types."""
+        return RowTypeInfo(field_types, field_names)
+
+    @staticmethod
+    def TUPLE(field_types: Sequence[TypeInformation]) -> TupleTypeInfo:
+        """A ``tuple`` of these types."""
+        return TupleTypeInfo(field_types)
+
+    @staticmethod
+    def PRIMITIVE_ARRAY(element_type: TypeInformation) -> TypeInformation:
+        """A ``list`` of a primitive type without ``None``; of BYTE: ``bytes``."""
+        return PrimitiveArrayTypeInfo(element_type)
+
+    @staticmethod
+    def BASIC_ARRAY(element_type: TypeInformation) -> TypeInformation:
+        """A ``list`` of a basic type or string; elements may be ``None``."""
+        return BasicArrayTypeInfo(element_type)
+
+    @staticmethod
+    def OBJECT_ARRAY(element_type: TypeInformation) -> TypeInformation:
+        """A ``list`` of any type."""
+        return ObjectArrayTypeInfo(element_type)
+
+    @staticmethod
+    def MAP(key_type_info: TypeInformation, value_type_info: TypeInformation) -> TypeInformation:
+        """A ``dict``."""
+        return MapTypeInfo(key_type_info, value_type_info)
+
+    @staticmethod
+    def LIST(element_type_info: TypeInformation) -> TypeInformation:
+        """A ``list``."""
+        return ListTypeInfo(element_type_info)
+
+
+_ONE_CHILD = {kind.tag: kind for kind in (PrimitiveArrayTypeInfo, BasicArrayTypeInfo, ObjectArrayTypeInfo)}
+_PLAIN = {kind.tag: kind for kind in (DateTypeInfo, TimeTypeInfo, TimestampTypeInfo, PickledBytesTypeInfo)}
+
+
+def type_from_json(data: dict[str, Any]) -> TypeInformation:
+    """Return the type that :meth:`TypeInformation.to_json` wrote.
+
+    Raises:
+        ProgramError: If the data names a type that this version does not know.
+    """
+    tag = data.get("type")
+    children = [type_from_json(child) for child in data.get("of", ())]
+    if tag == "basic":
+        basic = BasicType[data["name"]]
+        return InstantTypeInfo() if basic is BasicType.INSTANT else BasicTypeInfo(basic)
+    if tag in _PLAIN:
+        return _PLAIN[tag]()
+    if tag in _ONE_CHILD:
+        return _ONE_CHILD[tag](children[0])
+    match tag:
+        case "row":
+            return RowTypeInfo(children, data.get("names"))
+        case "tuple":
+            return TupleTypeInfo(children)
+        case "list":
+            return ListTypeInfo(children[0])
+        case "map":
+            return MapTypeInfo(children[0], children[1])
+        case "local_time":
+            return LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType[data["name"]])
+        case "external":
+            return ExternalTypeInfo(children[0])
+    raise ProgramError(f"unknown type {tag!r} in a stored type description", hint="it was written by a newer version of Wiesel")

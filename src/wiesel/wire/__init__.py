@@ -1,0 +1,1 @@
+"""Internal. What crosses between tasks: batches of records, control events, buffers and their codecs."""

@@ -1,0 +1,30 @@
+"""Internal. The unit in which records move through a task: parallel lists, so that work and cost are per batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Batch:
+    """Records in stream order.
+
+    Attributes:
+        values: The records.
+        timestamps: Event times in ms, one per value, or None when no record of the batch has one.
+        keys: The keys that ``key_by`` computed, one per value, or None outside keyed streams.
+
+    The lists belong to whoever holds the batch; a receiver may change them in place only if it does not forward the batch.
+    """
+
+    __slots__ = ("keys", "timestamps", "values")
+
+    def __init__(self, values: list[Any], timestamps: list[Any] | None = None, keys: list[Any] | None = None) -> None:
+        self.values = values
+        self.timestamps = timestamps
+        self.keys = keys
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Batch({self.values!r}, timestamps={self.timestamps!r}, keys={self.keys!r})"

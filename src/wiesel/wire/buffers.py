@@ -1,0 +1,123 @@
+"""Internal. Buffers: what crosses an exchange. A row of the exchange is a run of buffers for tasks behind the same partition.
+
+Layout of a buffer, little endian: target level u16, target partition u32, edge u16, source subtask u32, kind u8, sequence u32,
+payload length u32, payload. The sequence number counts the buffers of a channel and is checked by the receiver, so that a lost,
+repeated or reordered buffer can never go unnoticed.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from array import array
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import cloudpickle
+
+from wiesel.core.errors import SerializationError, invariant
+from wiesel.wire.batch import Batch
+from wiesel.wire.events import Barrier, EndOfInput, Event, LatencyMarker, StreamStatus, Watermark
+
+_HEADER = struct.Struct("<HIHIBII")
+HEADER_BYTES = _HEADER.size
+_WATERMARK = struct.Struct("<q")
+_BARRIER = struct.Struct("<qqB")
+_LATENCY = struct.Struct("<q")
+
+DATA, WATERMARK, BARRIER, STATUS, END, LATENCY = range(6)
+
+
+class Buffer(NamedTuple):
+    """A buffer as read from a row; ``raw`` is the whole buffer with its header, for relays."""
+
+    level: int
+    partition: int
+    edge: int
+    source: int
+    kind: int
+    sequence: int
+    payload: memoryview
+    raw: memoryview
+
+
+def header(level: int, partition: int, edge: int, source: int, kind: int, sequence: int, length: int) -> bytes:
+    """Pack a buffer's header."""
+    return _HEADER.pack(level, partition, edge, source, kind, sequence & 0xFFFFFFFF, length)
+
+
+def read_buffers(row: bytes | memoryview) -> Iterator[Buffer]:
+    """Yield the buffers of a row; payloads are views into it."""
+    view = memoryview(row)
+    at, end = 0, len(view)
+    while at < end:
+        level, partition, edge, source, kind, sequence, length = _HEADER.unpack_from(view, at)
+        stop = at + HEADER_BYTES + length
+        invariant(stop <= end, "a row of the exchange ends inside a buffer")
+        yield Buffer(level, partition, edge, source, kind, sequence, view[at + HEADER_BYTES : stop], view[at:stop])
+        at = stop
+
+
+def encode_batch(batch: Batch) -> bytes:
+    """Serialise the records of a batch: one pickle for all, timestamps packed as 64-bit integers where all records have one.
+
+    Raises:
+        SerializationError: a record cannot be pickled.
+    """
+    times: Any = batch.timestamps
+    if times is not None:
+        try:
+            times = array("q", times).tobytes()
+        except TypeError:
+            times = list(times)  # some records have no timestamp
+    record = (batch.values, times, batch.keys)
+    try:
+        return pickle.dumps(record, 5)
+    except (AttributeError, TypeError, pickle.PicklingError):
+        # Instances of classes made inside functions, lambdas in records: slower, but they can be sent.
+        pass
+    try:
+        return bytes(cloudpickle.dumps(record, 5))
+    except Exception as error:
+        raise SerializationError(
+            f"records cannot be sent to the next task: {error}",
+            hint="emit picklable values (no open files, locks, generators or lambdas inside records)",
+        ) from error
+
+
+def decode_batch(payload: bytes | memoryview) -> Batch:
+    """Read a batch back."""
+    values, times, keys = pickle.loads(payload)
+    if isinstance(times, bytes):
+        packed = array("q")
+        packed.frombytes(times)
+        times = packed.tolist()
+    return Batch(values, times, keys)
+
+
+def encode_event(event: Event) -> tuple[int, bytes]:
+    """Return the kind and payload of an event."""
+    if isinstance(event, Watermark):
+        return WATERMARK, _WATERMARK.pack(event.timestamp)
+    if isinstance(event, Barrier):
+        return BARRIER, _BARRIER.pack(event.checkpoint_id, event.timestamp_ms, event.savepoint)
+    if isinstance(event, StreamStatus):
+        return STATUS, b"\x01" if event is StreamStatus.IDLE else b"\x00"
+    if isinstance(event, EndOfInput):
+        return END, b""
+    return LATENCY, _LATENCY.pack(event.marked_ms) + event.operator_id.encode()
+
+
+def decode_event(kind: int, payload: memoryview) -> Event:
+    """Read an event back."""
+    if kind == WATERMARK:
+        return Watermark(_WATERMARK.unpack(payload)[0])
+    if kind == BARRIER:
+        checkpoint_id, timestamp_ms, savepoint = _BARRIER.unpack(payload)
+        return Barrier(checkpoint_id, timestamp_ms, bool(savepoint))
+    if kind == STATUS:
+        return StreamStatus.IDLE if payload[0] else StreamStatus.ACTIVE
+    if kind == END:
+        return EndOfInput()
+    invariant(kind == LATENCY, f"unknown kind of buffer {kind}")
+    return LatencyMarker(_LATENCY.unpack(payload[:8])[0], bytes(payload[8:]).decode())

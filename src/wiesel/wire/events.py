@@ -1,0 +1,46 @@
+"""Internal. Control events that travel in the channels, in order with the records."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """Event time has reached ``timestamp`` (ms): no earlier or equal one is expected any more."""
+
+    timestamp: int
+
+
+class StreamStatus(enum.Enum):
+    """Whether a channel holds back the event time of its consumer."""
+
+    ACTIVE = "ACTIVE"
+    IDLE = "IDLE"
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Parts the records of checkpoint ``checkpoint_id`` from those of the next one."""
+
+    checkpoint_id: int
+    timestamp_ms: int
+    savepoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EndOfInput:
+    """The channel carries nothing more. A bounded source sends ``Watermark(MAX_TIMESTAMP)`` before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyMarker:
+    """Carries the ms since the epoch at which a source sent it."""
+
+    marked_ms: int
+    operator_id: str
+
+
+Event: TypeAlias = Watermark | StreamStatus | Barrier | EndOfInput | LatencyMarker

@@ -1,0 +1,16 @@
+"""What all tests share: the workers' Python, and hypothesis without a wall clock."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from hypothesis import settings
+
+# Spark's workers must be this Python: another one would lack the packages, or unpickle differently.
+os.environ["PYSPARK_PYTHON"] = sys.executable
+os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+
+# A failure prints the blob that replays it. Deadlines measure the machine, not the code.
+settings.register_profile("wiesel", deadline=None, print_blob=True)
+settings.load_profile("wiesel")

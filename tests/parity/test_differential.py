@@ -1,0 +1,79 @@
+"""Every differential program gives on each of Wiesel's engines the multiset of records that real Flink gave."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.differential.canonical import difference, multiset
+from tests.differential.programs_loader import GOLDENS, PROGRAMS, Variant, collect, load, program_names
+from tests.parity.conftest import SPARK_MASTER, time_limit
+
+ENGINES = ("local", "spark")
+# The first job on Spark waits for the session; a busy machine makes everything slow.
+SECONDS = 150
+NOT_YET = {"broadcast state": "DataStream.broadcast takes no state descriptors yet"}
+
+
+def expected(name: str) -> dict[str, list[Any]]:
+    """Returns the golden records by variant; variants with the same result refer to each other."""
+    results = json.loads((GOLDENS / f"{name}.json").read_text(encoding="utf-8"))["results"]
+    return {key: results[value] if isinstance(value, str) else value for key, value in results.items()}
+
+
+def cases() -> list[Any]:
+    """Returns one case per engine, program and variant, engine by engine, so that one Spark session serves them all."""
+    variants = [(name, key) for name in program_names() for key in expected(name)]
+    return [
+        pytest.param(engine, name, key, id=f"{engine}-{name}-{key}", marks=marks(name))
+        for engine in ENGINES
+        for name, key in variants
+        if engine != "local" or not needs_clock(name)
+    ]
+
+
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    """Marks the programs whose ``TAGS`` name something that is not there yet; the mark has to go when it comes."""
+    source = (PROGRAMS / f"{name}.py").read_text(encoding="utf-8")
+    missing = [reason for tag, reason in NOT_YET.items() if f'TAGS = ("{tag}",)' in source]
+    return [pytest.mark.xfail(reason=reason, raises=TypeError, strict=True) for reason in missing]
+
+
+def needs_clock(name: str) -> bool:
+    """Says whether a program waits for real time to pass, which the local engine's virtual clock makes no use of."""
+    return "\nNEEDS_CLOCK = True\n" in (PROGRAMS / f"{name}.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("engine", "name", "key"), cases())
+def test_same_records_as_real_flink(engine, name, key, pyflink_names):
+    with time_limit(SECONDS):
+        actual = multiset(run(name, key, engine))
+    problem = difference(expected(name)[key], actual)
+    assert not problem, f"{name} ({load(name).about}) on {engine}, {key}:\n{problem}"
+
+
+def run(name: str, key: str, engine: str) -> list[Any]:
+    """Runs one variant of a program and returns its records."""
+    from pyflink.common import Configuration
+    from pyflink.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+
+    program = load(name)
+    variant = next(variant for variant in program.variants if variant.key == key)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration(Configuration(), engine))
+    env.set_runtime_mode(RuntimeExecutionMode[variant.mode])
+    env.set_parallelism(variant.parallelism)
+    return collect(program.build(env))
+
+
+def configuration(config: Any, engine: str) -> Any:
+    """Sets what a test wants of any engine: the engine itself, and failures that come at once."""
+    config.set_string("wiesel.engine", engine)
+    config.set_string("wiesel.spark.master", SPARK_MASTER)
+    config.set_string("restart-strategy.type", "none")
+    return config
+
+
+def test_variants_have_distinct_keys():
+    assert len({Variant(p, mode).key for p in (1, 2) for mode in ("STREAMING", "BATCH")}) == 4

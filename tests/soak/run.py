@@ -1,0 +1,54 @@
+"""Long runs: seeded kills with SIGKILL, and a job at a steady rate whose memory, files, threads and disk must stay flat.
+
+    python tests/soak/run.py                          50 kills and an hour
+    python tests/soak/run.py --kills 10 --minutes 5   less of both; 0 leaves one out
+    python tests/soak/run.py --seed 4711              the kills of an earlier run
+
+Prints a table of each; the exit code is 1 if an output was wrong, a kill did not hit, or something grew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+if str(ROOT) not in sys.path:  # started as a file, not as a module
+    sys.path.insert(0, str(ROOT))
+
+from rich.console import Console  # noqa: E402
+
+from tests.soak import kills, steady  # noqa: E402
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Kills, and a steady rate.")
+    parser.add_argument("--kills", type=int, default=50, help="how many processes are killed")
+    parser.add_argument("--minutes", type=float, default=60, help="how long the steady job runs")
+    parser.add_argument("--rate", type=float, default=500, help="its records per second and split")
+    parser.add_argument("--sample-seconds", type=float, default=10, help="how often it is measured")
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--directory", type=Path, default=None, help="where output and checkpoints go; a temporary one by default")
+    options = parser.parse_args(arguments)
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
+    console.print(f"seed {seed}", highlight=False)
+    with tempfile.TemporaryDirectory(prefix="wiesel-soak-") as temporary:
+        directory = options.directory or Path(temporary)
+        try:
+            if options.kills > 0:
+                kills.run(console, directory / "kills", options.kills, random.Random(seed))
+            if options.minutes > 0:
+                steady.run(console, directory / "steady", options.minutes * 60, options.rate, options.sample_seconds)
+        except AssertionError as failure:
+            console.print(f"failed: {failure}", style="bold red", highlight=False, markup=False, soft_wrap=True)
+            return 1
+    console.print("[bold green]all well[/bold green]")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

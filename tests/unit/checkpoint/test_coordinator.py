@@ -1,0 +1,160 @@
+"""The coordinator's decisions, event by event."""
+
+from __future__ import annotations
+
+from wiesel.checkpoint.coordinator import (
+    Aborted,
+    CheckpointCoordinator,
+    CheckpointSettings,
+    Completed,
+    Discard,
+    FailJob,
+    Publish,
+    TriggerSources,
+)
+from wiesel.checkpoint.messages import AckCheckpoint, DeclineCheckpoint, TaskFinished, TaskKey
+from wiesel.checkpoint.snapshot import OperatorStateSnapshot, TaskSnapshot
+
+SOURCE, SINK = (0, 0), (1, 0)
+EMPTY = TaskSnapshot({})
+
+
+def coordinator(**settings: int) -> CheckpointCoordinator:
+    return CheckpointCoordinator(
+        CheckpointSettings(interval_ms=1000, **settings), tasks=[SOURCE, SINK], sources=[SOURCE], attempt=1, next_id=1, now_ms=0
+    )
+
+
+def with_committables(*committables: str) -> TaskSnapshot:
+    return TaskSnapshot({"sink": OperatorStateSnapshot(committables=list(committables))})
+
+
+def ack(task: TaskKey, checkpoint_id: int, snapshot: TaskSnapshot = EMPTY) -> AckCheckpoint:
+    return AckCheckpoint(task, checkpoint_id, snapshot)
+
+
+def complete(c: CheckpointCoordinator, now_ms: int, checkpoint_id: int) -> list[object]:
+    c.trigger(now_ms, {})
+    c.on_ack(ack(SOURCE, checkpoint_id))
+    c.on_ack(ack(SINK, checkpoint_id))
+    return list(c.on_published(checkpoint_id, now_ms + 5))
+
+
+def test_triggers_at_the_interval_and_only_one_at_a_time() -> None:
+    c = coordinator()
+    assert not c.trigger_due(999)
+    assert c.trigger_due(1000)
+    assert c.trigger(1000, {"s": 1}) == [TriggerSources(1, 1000, (SOURCE,))]
+    assert not c.trigger_due(5000)
+    assert c.trigger(5000, {}) == []
+
+
+def test_published_only_with_all_acknowledgements() -> None:
+    c = coordinator()
+    c.trigger(0, {"s": "enumerator"})
+    assert c.on_ack(ack(SOURCE, 1)) == []
+    assert c.on_ack(ack(SOURCE, 1)) == []  # a duplicate
+    assert c.on_ack(ack(SINK, 7)) == []  # of another checkpoint
+    (publish,) = c.on_ack(ack(SINK, 1))
+    assert isinstance(publish, Publish)
+    assert publish.checkpoint.enumerators == {"s": "enumerator"}
+    (done,) = c.on_published(1, 40)
+    assert isinstance(done, Completed)
+    assert done.duration_ms == 40
+    assert c.on_ack(ack(SINK, 1)) == []  # late
+
+
+def test_a_checkpoint_that_takes_too_long_is_given_up_and_late_acks_have_no_effect() -> None:
+    c = coordinator(timeout_ms=100, tolerable_failures=1)
+    c.trigger(0, {})
+    c.on_ack(ack(SOURCE, 1))
+    assert c.on_time(99) == []
+    (aborted,) = c.on_time(100)
+    assert isinstance(aborted, Aborted)
+    assert c.on_ack(ack(SINK, 1)) == []
+    assert c.pending_id is None
+
+
+def test_failures_in_a_row_fail_the_job_beyond_what_is_tolerated() -> None:
+    c = coordinator(tolerable_failures=1)
+    c.trigger(0, {})
+    assert [type(a) for a in c.on_decline(DeclineCheckpoint(SINK, 1, "full disk"))] == [Aborted]
+    complete(c, 10, 2)  # a success resets the count
+    c.trigger(20, {})
+    assert [type(a) for a in c.on_decline(DeclineCheckpoint(SINK, 3, "full disk"))] == [Aborted]
+    c.trigger(30, {})
+    assert [type(a) for a in c.on_decline(DeclineCheckpoint(SINK, 4, "full disk"))] == [Aborted, FailJob]
+
+
+def test_a_failed_publication_aborts() -> None:
+    c = coordinator()
+    c.trigger(0, {})
+    c.on_ack(ack(SOURCE, 1))
+    c.on_ack(ack(SINK, 1))
+    assert c.on_time(10**9) == []  # no timeout while the metadata is being written
+    assert [type(a) for a in c.on_publish_failed(1, "no space")] == [Aborted, FailJob]
+
+
+def test_subsumed_checkpoints_are_discarded_by_the_retention_count() -> None:
+    c = coordinator(num_retained=2)
+    assert [type(a) for a in complete(c, 0, 1)] == [Completed]
+    assert [type(a) for a in complete(c, 10, 2)] == [Completed]
+    _, discard = complete(c, 20, 3)
+    assert isinstance(discard, Discard)
+    assert discard.checkpoint.checkpoint_id == 1
+    assert [k.checkpoint_id for k in discard.keep] == [2, 3]
+
+
+def test_a_finished_task_counts_for_the_checkpoint_under_way_and_its_committables_go_into_one_only() -> None:
+    c = coordinator()
+    c.trigger(0, {})
+    c.on_ack(ack(SOURCE, 1))
+    (publish,) = c.on_task_finished(TaskFinished(SINK, with_committables("part-0")))
+    assert isinstance(publish, Publish)
+    assert publish.checkpoint.finished == {SINK}
+    assert publish.checkpoint.tasks[SINK].operators["sink"].committables == ["part-0"]
+    c.on_published(1, 5)
+    c.trigger(10, {})
+    (second,) = c.on_ack(ack(SOURCE, 2))
+    assert isinstance(second, Publish)
+    assert second.checkpoint.tasks[SINK].operators["sink"].committables == []
+
+
+def test_an_aborted_checkpoint_does_not_lose_the_committables_of_a_finished_task() -> None:
+    c = coordinator(tolerable_failures=5)
+    c.trigger(0, {})
+    c.on_task_finished(TaskFinished(SINK, with_committables("part-0")))
+    c.on_decline(DeclineCheckpoint(SOURCE, 1, "no"))
+    c.trigger(10, {})
+    (publish,) = c.on_ack(ack(SOURCE, 2))
+    assert isinstance(publish, Publish)
+    assert publish.checkpoint.tasks[SINK].operators["sink"].committables == ["part-0"]
+
+
+def test_the_acknowledgement_counts_for_a_task_that_finishes_before_the_publication() -> None:
+    c = coordinator()
+    c.trigger(0, {})
+    c.on_ack(ack(SINK, 1, with_committables("before")))
+    c.on_task_finished(TaskFinished(SINK, with_committables("after")))
+    (publish,) = c.on_ack(ack(SOURCE, 1))
+    assert isinstance(publish, Publish)
+    assert publish.checkpoint.tasks[SINK].operators["sink"].committables == ["before"]
+    c.on_published(1, 5)
+    c.on_task_finished(TaskFinished(SOURCE, EMPTY))
+    (last,) = c.finish(10, {})
+    assert isinstance(last, Publish)
+    assert last.checkpoint.final
+    assert last.checkpoint.tasks[SINK].operators["sink"].committables == ["after"]
+
+
+def test_the_last_checkpoint_waits_for_the_one_under_way() -> None:
+    c = coordinator()
+    c.trigger(0, {})
+    c.on_task_finished(TaskFinished(SOURCE, EMPTY))
+    c.on_task_finished(TaskFinished(SINK, EMPTY))
+    assert c.all_finished
+    assert c.finish(5, {}) == []
+    c.on_published(1, 6)
+    (publish,) = c.finish(7, {})
+    assert isinstance(publish, Publish)
+    assert publish.checkpoint.final

@@ -1,0 +1,154 @@
+"""Drives a source without an engine: readers and an enumerator in one thread, with snapshots at any point."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import cloudpickle
+
+from wiesel.core.clock import ManualClock
+from wiesel.spi.source import InputStatus, Source
+
+WAITS_AT_MOST = 10_000
+
+
+class Enumerators:
+    """The context of an enumerator; carries its messages to the readers."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.parallelism = world.parallelism
+        self.due_ms: int | None = None
+
+    def assign_splits(self, splits: Mapping[int, Sequence[Any]]) -> None:
+        for subtask, given in splits.items():
+            # As over the network: a reader gets copies.
+            self.world.readers[subtask].reader.add_splits(pickle.loads(pickle.dumps(list(given))))
+
+    def signal_no_more_splits(self, subtask: int) -> None:
+        self.world.readers[subtask].reader.notify_no_more_splits()
+
+    def call_later(self, delay_ms: int) -> None:
+        self.due_ms = self.world.clock.now_ms() + delay_ms
+
+
+class Reader:
+    """A reader, its context and its output."""
+
+    def __init__(self, world: World, subtask: int) -> None:
+        self.world = world
+        self.subtask_index = subtask
+        self.parallelism = world.parallelism
+        self.values: list[Any] = []
+        self.chunks: list[int] = []
+        self.asked = False
+        self.ended = False
+        self.finished_splits: list[str] = []
+        self.reader = world.source.create_reader(self)
+
+    def request_split(self) -> None:
+        self.asked = True
+
+    def now_ms(self) -> int:
+        return self.world.clock.now_ms()
+
+    def collect(self, values: list[Any], timestamps: list[int] | None = None, split_id: str = "") -> None:
+        assert isinstance(values, list)
+        self.chunks.append(len(values))
+        self.values += values
+
+    def split_finished(self, split_id: str) -> None:
+        self.finished_splits.append(split_id)
+
+    def poll(self) -> InputStatus:
+        status = self.reader.poll(self)  # type: ignore[arg-type]
+        self.ended = status is InputStatus.END_OF_INPUT
+        return status
+
+
+class World:
+    """A source with its readers. ``restore`` is what ``snapshot`` returned."""
+
+    def __init__(self, source: Source[Any], parallelism: int = 1, restore: Any = None, clock: ManualClock | None = None) -> None:
+        self.source: Source[Any] = pickle.loads(cloudpickle.dumps(source))
+        self.parallelism = parallelism
+        self.clock = clock or ManualClock(0)
+        self.readers: list[Reader] = []
+        self.context = Enumerators(self)
+        state, splits = (None, []) if restore is None else restore
+        self.enumerator = self.source.create_enumerator(self.context, state)  # type: ignore[arg-type]
+        self.readers = [Reader(self, i) for i in range(parallelism)]
+        for i, given in enumerate(splits):
+            if i < parallelism:
+                self.readers[i].reader.add_splits(given)
+            else:
+                self.enumerator.add_splits_back(given)
+        self.enumerator.start()
+        for i, reader in enumerate(self.readers):
+            self.enumerator.add_reader(i)
+            reader.reader.start()
+
+    def step(self, subtask: int) -> InputStatus:
+        """Let a reader poll once, and answer what it has asked for."""
+        reader = self.readers[subtask]
+        if reader.ended:
+            return InputStatus.END_OF_INPUT
+        if reader.asked:
+            reader.asked = False
+            self.enumerator.handle_split_request(subtask)
+        return reader.poll()
+
+    def advance(self, ms: int) -> None:
+        """Let time pass."""
+        self.clock.set(self.clock.now_ms() + ms)
+        if self.context.due_ms is not None and self.context.due_ms <= self.clock.now_ms():
+            self.context.due_ms = None
+            self.enumerator.on_timer()
+
+    def run(self) -> list[Any]:
+        """Read to the end; return all values, reader by reader."""
+        try:
+            for _ in range(WAITS_AT_MOST):
+                for i in range(self.parallelism):
+                    self.step(i)
+                if all(r.ended for r in self.readers):
+                    return self.values()
+            raise AssertionError("the source does not end")
+        finally:
+            self.close()
+
+    def values(self) -> list[Any]:
+        return [value for reader in self.readers for value in reader.values]
+
+    def snapshot(self) -> Any:
+        """Return the state of enumerator and readers, as it comes back from a checkpoint."""
+        state = (self.enumerator.snapshot_state(1), [r.reader.snapshot_state(1) for r in self.readers])
+        return pickle.loads(pickle.dumps(state))
+
+    def close(self) -> None:
+        for reader in self.readers:
+            reader.reader.close()
+        self.enumerator.close()
+
+
+def read_with_restarts(source: Source[Any], parallelism: int, every: int) -> list[Any]:
+    """Read to the end, restarting from a snapshot after ``every`` polls of each reader; what came after the snapshot is dropped."""
+    world, values = World(source, parallelism), []
+    for _ in range(WAITS_AT_MOST):
+        for n in range(every * parallelism):
+            world.step(n % parallelism)
+        if all(r.ended for r in world.readers):
+            values += world.values()
+            world.close()
+            return values
+        state = world.snapshot()
+        values += world.values()
+        # Some more records, which the crash undoes.
+        for n in range(3):
+            if not world.readers[n % parallelism].ended:
+                world.step(n % parallelism)
+        world.close()
+        world = World(source, parallelism, state)
+    raise AssertionError("the source does not end")

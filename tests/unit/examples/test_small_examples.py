@@ -1,0 +1,91 @@
+"""The small examples on the local engine. What they must print was worked out by hand from their input."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from wiesel.core import config
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+
+
+@pytest.fixture(autouse=True)
+def local_engine() -> Iterator[None]:
+    before = config.process_defaults()
+    config.set_process_defaults({"wiesel.engine": "local"})
+    yield
+    config.set_process_defaults(before)
+
+
+def run(monkeypatch: pytest.MonkeyPatch, name: str, *arguments: str) -> None:
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+
+
+def test_word_count_of_its_own_text(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "word_count.py")
+    printed = Counter(capsys.readouterr().out.split())
+    assert printed.total() == 10 + 8 + 7 + 9 + 5  # words of its five lines
+    # Each word gives its count so far: "to" comes four times, "outrageous" once.
+    assert {line for line in printed if line.startswith("(to,")} == {"(to,1)", "(to,2)", "(to,3)", "(to,4)"}
+    assert printed["(outrageous,1)"] == 1
+
+
+def test_word_count_of_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("a b a\nB a\n\n")
+    run(monkeypatch, "word_count.py", "--input", str(tmp_path / "text"), "--output", str(tmp_path / "out"))
+    lines = [line for path in (tmp_path / "out").glob("[!._]*") for line in path.read_text().splitlines()]
+    assert sorted(lines) == ["a,3", "b,2"]
+
+
+def test_visits(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "visits.py")
+    assert sorted(capsys.readouterr().out.splitlines()) == [
+        "ada at 09:00: / /about /prices",
+        "ada at 10:20: /order",
+        "ada at 11:40: /",
+        "bob at 09:02: / /jobs",
+        "bob at 11:00: /",
+        "eve at 09:50: /",
+        "too late: eve /prices",
+    ]
+
+
+def test_silent_sensors(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "silent_sensors.py")
+    assert sorted(capsys.readouterr().out.splitlines()) == [
+        "attic is back after 900 s",
+        "attic is silent after 1200 s",
+        "attic is silent after 560 s",
+        "cellar is silent after 1205 s",
+    ]
+
+
+def test_orders_and_payments(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "orders_and_payments.py")
+    assert sorted(capsys.readouterr().out.splitlines()) == ["A1: 90 of 100 paid", "A2: 0 of 250 paid", "A3: paid", "A4: paid"]
+
+
+def test_a_sink_of_ones_own(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run(monkeypatch, "sqlite_sink.py", str(tmp_path / "squares.db"))
+    assert capsys.readouterr().out.split() == ["1000", str(1000 * 1001 * 2001 // 6)]
+
+
+def test_a_sink_of_ones_own_commits_once(tmp_path: Path) -> None:
+    import sqlite3
+
+    from examples.sqlite_sink import SqliteSink
+
+    path = str(tmp_path / "table.db")
+    committables = [("first", [(1, 1), (2, 4)]), ("second", [(3, 9)])]
+    SqliteSink(path).create_committer().commit(committables[:1])
+    SqliteSink(path).create_committer().commit(committables)
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT number FROM results ORDER BY number").fetchall() == [(1,), (2,), (3,)]

@@ -1,0 +1,200 @@
+"""The ``wiesel`` command as a user meets it: in a process of its own, with programs in files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wiesel.core import hooks
+
+_START = "import sys; sys.argv[0] = 'wiesel'; from wiesel.platform.cli import main; main()"
+
+
+def wiesel_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", _START, *arguments], cwd=cwd, capture_output=True, text=True, timeout=60)
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def test_help_names_the_commands_and_loads_no_spark(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from wiesel.platform.cli import main\n"
+        "try:\n"
+        "    main(['--help'])\n"
+        "except SystemExit as end:\n"
+        "    print(end.code, sorted({'pyspark', 'pyarrow', 'pandas', 'numpy', 'rich'} & set(sys.modules)))\n"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True, cwd=tmp_path).stdout
+    assert {"run", "info", "doctor", "version"} <= set(told.split())
+    assert told.splitlines()[-1] == "0 []"
+
+
+def test_run_makes_the_program_main_with_its_own_arguments_and_folder(tmp_path: Path) -> None:
+    write(tmp_path, "jobs/beside.py", "word = 'beside'\n")
+    write(
+        tmp_path,
+        "jobs/job.py",
+        "import json, sys, beside\n"
+        "print(json.dumps([__name__, sys.argv, sys.path[0], beside.word, __file__, sys.modules['__main__'].__dict__ is globals()]))\n",
+    )
+    ended = wiesel_command("run", "-p", "2", "jobs/job.py", "-p", "9", "--help", "-Dx=y", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == ""
+    folder = tmp_path.resolve() / "jobs"
+    assert json.loads(ended.stdout) == [
+        "__main__", ["jobs/job.py", "-p", "9", "--help", "-Dx=y"], str(folder), "beside", str(folder / "job.py"), True,
+    ]  # fmt: skip
+
+
+def test_run_hands_the_options_over_as_defaults_of_the_process(tmp_path: Path) -> None:
+    extra = write(tmp_path, "extra/more.py", "word = 'more'\n")
+    # What reaches the configuration is looked at where the command hands it over.
+    write(
+        tmp_path,
+        "spy.py",
+        "import json, sys\n"
+        "from wiesel.core import config\n"
+        "config.set_process_defaults = lambda given: print(json.dumps(given))\n"
+        "sys.argv[0] = 'wiesel'\n"
+        "from wiesel.platform.cli import main\n"
+        "main()\n",
+    )
+    write(tmp_path, "job.py", "import more\nprint(more.word)\n")
+    arguments = ["-p", "3", "-D", "a.b=c=d", "-Dparallelism.default=7", "-s", "chk/chk-4", "--py-files", "extra/more.py", "job.py"]
+    ended = subprocess.run([sys.executable, "spy.py", "run", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    assert ended.returncode == 0, ended.stderr
+    given, word = ended.stdout.splitlines()
+    assert json.loads(given) == {
+        "a.b": "c=d",
+        "parallelism.default": "3",
+        "execution.state-recovery.path": "chk/chk-4",
+        "python.files": str(extra.resolve()),
+    }
+    assert word == "more"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["run", "missing.py"], "missing.py"),
+        (["run", "-D", "novalue", "job.py"], "not of the form key=value"),
+        (["run", "-p", "0", "job.py"], "0"),
+        (["run", "--py-files", "job.py,gone.zip", "job.py"], "there is no 'gone.zip'"),
+        (["run", "--py-files", "data.csv", "job.py"], "neither a .py file"),
+        (["frobnicate"], "frobnicate"),
+    ],
+)
+def test_a_wrong_call_is_told_and_nothing_runs(tmp_path: Path, arguments: list[str], told: str) -> None:
+    write(tmp_path, "job.py", "print('ran')\n")
+    write(tmp_path, "data.csv", "")
+    ended = wiesel_command(*arguments, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert told in ended.stderr
+
+
+def test_an_error_starts_with_the_users_innermost_frame(tmp_path: Path) -> None:
+    write(tmp_path, "parsing.py", "def parse(text):\n    return int(text)\n")
+    write(tmp_path, "job.py", "import parsing, json\nprint('before')\nparsing.parse('zwölf')\n")
+    ended = wiesel_command("run", "job.py", cwd=tmp_path)
+    assert ended.returncode == 1
+    assert ended.stdout == "before\n"
+    assert ended.stderr.splitlines() == [
+        "parsing.py:2, in parse",
+        "    return int(text)",
+        "called from job.py:3, in <module>",
+        "    parsing.parse('zwölf')",
+        "ValueError: invalid literal for int() with base 10: 'zwölf'",
+    ]
+
+
+def test_frames_of_libraries_are_folded_unless_asked_for(tmp_path: Path) -> None:
+    write(tmp_path, "job.py", "import json\njson.loads('[')\n")
+    folded = wiesel_command("run", "job.py", cwd=tmp_path).stderr
+    assert folded.startswith("job.py:2, in <module>")
+    assert "raw_decode" not in folded
+    assert "--traceback" in folded
+    assert "raw_decode" in wiesel_command("run", "--traceback", "job.py", cwd=tmp_path).stderr
+
+
+def test_a_program_that_does_not_parse_shows_its_line(tmp_path: Path) -> None:
+    write(tmp_path, "job.py", "x = 1\ny = = 2\n")
+    ended = wiesel_command("run", "job.py", cwd=tmp_path)
+    assert ended.returncode == 1
+    assert "y = = 2" in ended.stderr
+    assert "SyntaxError" in ended.stderr
+
+
+@pytest.mark.parametrize(("last_line", "code"), [("sys.exit(7)", 7), ("sys.exit()", 0), ("sys.exit('no')", 1)])
+def test_the_programs_own_exit_code_is_kept(tmp_path: Path, last_line: str, code: int) -> None:
+    write(tmp_path, "job.py", f"import sys\n{last_line}\n")
+    assert wiesel_command("run", "job.py", cwd=tmp_path).returncode == code
+
+
+def test_a_pyflink_module_that_is_missing_is_told_at_the_users_line(tmp_path: Path) -> None:
+    write(tmp_path, "job.py", "from pyflink.java_gateway import get_gateway\n")
+    ended = wiesel_command("run", "job.py", cwd=tmp_path)
+    assert ended.returncode == 1
+    first, _, text, *_ = ended.stderr.splitlines()
+    assert first == "job.py:1, in <module>"
+    assert text.startswith("ModuleNotFoundError: Wiesel has no counterpart of pyflink.java_gateway")
+
+
+def test_a_name_that_a_module_lacks_is_told_as_wiesels_gap(tmp_path: Path) -> None:
+    write(tmp_path, "job.py", "from pyflink.common import NotThereAtAll\n")
+    told = wiesel_command("run", "job.py", cwd=tmp_path).stderr
+    assert "wiesel.common lacks this name in Wiesel" in told
+
+
+_PLAN_PROGRAM = """
+from wiesel.core import hooks
+print("building")
+try:
+    if hooks.plan_only():
+        raise hooks.PlanReady('{"nodes": []}')
+except Exception:
+    print("the plan must not be taken for a failure")
+print("ran")
+"""
+
+
+def test_info_prints_the_plan_alone_on_standard_output(tmp_path: Path) -> None:
+    write(tmp_path, "job.py", _PLAN_PROGRAM)
+    shown = wiesel_command("info", "job.py", cwd=tmp_path)
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, '{"nodes": []}\n', "building\n")
+    assert wiesel_command("run", "job.py", cwd=tmp_path).stdout == "building\nran\n"
+
+
+def test_info_of_a_program_with_no_job_says_so(tmp_path: Path) -> None:
+    write(tmp_path, "job.py", "x = 1\n")
+    ended = wiesel_command("info", "job.py", cwd=tmp_path)
+    assert ended.returncode == 1
+    assert "without a call of execute()" in ended.stderr
+
+
+def test_workers_of_a_run_are_told_to_install_the_hook(tmp_path: Path) -> None:
+    write(tmp_path, "job.py", "from wiesel.core import hooks\nprint(hooks.worker_initializers())\n")
+    assert "wiesel.platform.pyflink_hook:install" in wiesel_command("run", "job.py", cwd=tmp_path).stdout
+    program = (
+        "from wiesel.core import hooks\n"
+        "hooks.run_worker_initializers(['wiesel.platform.pyflink_hook:install'])\n"
+        "import pyflink; print(pyflink.__name__)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, cwd=tmp_path).stdout == "wiesel\n"
+
+
+def test_a_worker_initializer_is_kept_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooks, "_worker_initializers", [])
+    hooks.add_worker_initializer("a:b")
+    hooks.add_worker_initializer("a:b")
+    assert hooks.worker_initializers() == ("a:b",)
