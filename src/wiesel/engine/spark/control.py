@@ -10,6 +10,7 @@ import logging
 import pickle
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable
 from multiprocessing.connection import Client, Connection, Listener
 from typing import Any
@@ -31,12 +32,12 @@ def _no_delay(connection: Any) -> None:
         sock.detach()
 
 
-def _shut_down(connection: Any) -> None:
-    """End both directions: closing alone would not wake a thread that reads."""
+def _shut_down(connection: Any, how: int = socket.SHUT_RDWR) -> None:
+    """End both directions, or one: closing alone would not wake a thread that reads."""
     try:
         sock = socket.socket(fileno=connection.fileno())
         try:
-            sock.shutdown(socket.SHUT_RDWR)
+            sock.shutdown(how)
         finally:
             sock.detach()
     except OSError as error:
@@ -57,6 +58,8 @@ class ControlServer:
         self._lost = lost
         self._listener = Listener((host, 0), backlog=_BACKLOG, authkey=token)
         self._lock = threading.Lock()
+        self._task_ended = threading.Condition(self._lock)
+        self._ended: Counter[int] = Counter()
         self._tasks: dict[tuple[int, TaskKey], Connection[Any, Any]] = {}
         self._connections: set[Connection[Any, Any]] = set()
         self._closed = False
@@ -100,8 +103,11 @@ class ControlServer:
         finally:
             with self._lock:
                 self._connections.discard(connection)
-                if known is not None and self._tasks.get(known) is connection:
-                    del self._tasks[known]
+                if known is not None:
+                    if self._tasks.get(known) is connection:
+                        del self._tasks[known]
+                    self._ended[known[0]] += 1
+                    self._task_ended.notify_all()
             connection.close()
             if known is not None and not self._closed:
                 self._lost(*known)
@@ -116,6 +122,25 @@ class ControlServer:
                     connection.send_bytes(data)
                 except OSError as error:
                     _log.debug("task %s of attempt %d is gone: %s", task, attempt, error)
+
+    def wait_until_heard(self, attempt: int, tasks: int, timeout_s: float) -> bool:
+        """Wait until every message of the attempt's tasks, all of which have ended, has been delivered.
+
+        Args:
+            attempt: The attempt.
+            tasks: How many tasks have registered, or will yet: the last messages of a task that has ended may still be on their way.
+            timeout_s: How long to wait at most, in seconds: a process that was killed may never have registered.
+
+        Returns:
+            Whether all ``tasks`` have been heard to their end.
+        """
+        with self._task_ended:
+            return self._task_ended.wait_for(lambda: self._ended[attempt] >= tasks, timeout_s)
+
+    def registered(self, attempt: int) -> int:
+        """Return how many tasks of the attempt have registered until now, those that have ended included."""
+        with self._lock:
+            return self._ended[attempt] + sum(number == attempt for number, _ in self._tasks)
 
     def close(self) -> None:
         """End the service; tasks that are still there notice and end themselves."""
@@ -160,6 +185,15 @@ class ControlClient:
         message: ToTask = pickle.loads(self._connection.recv_bytes())
         return message
 
+    def end(self) -> None:
+        """Send no more: once the JobMaster has read everything it ends its side, and a thread in ``receive`` gets EOFError.
+
+        Closing at once instead would let TCP reset the connection if a message of the JobMaster were still unread here, and a reset
+        takes with it what the JobMaster has not read yet.
+        """
+        _shut_down(self._connection, socket.SHUT_WR)
+
     def close(self) -> None:
-        """End the connection; a thread that waits in ``receive`` gets EOFError and closes it."""
+        """End the connection; a thread that waits in ``receive`` gets EOFError."""
         _shut_down(self._connection)
+        self._connection.close()

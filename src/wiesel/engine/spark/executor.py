@@ -48,6 +48,8 @@ from wiesel.runtime.descriptor import TaskDescriptor
 T = TypeVar("T")
 _log = logging.getLogger("wiesel.spark")
 _JVM_END_S = 2.0
+_LAST_WORDS_S = 30.0
+_LAST_WORDS_OF_FAILED_S = 5.0
 
 
 class SparkExecutor:
@@ -232,8 +234,19 @@ class SparkJob:
                 self.cancel_attempt(attempt)
         if self._running[attempt] == 0:
             del self._running[attempt]
-            # Messages that tasks sent before they died are on their way through the reader threads: let them be heard first.
-            self._events.put(lambda: self.master.on_launch_ended(attempt, self._launch_error.get(attempt)))
+            threading.Thread(target=self._launch_ended, args=(attempt,), name="wiesel-launch-end", daemon=True).start()
+
+    def _launch_ended(self, attempt: int) -> None:
+        """Tell the master once the last messages of the tasks, which may still be on their way, have been heard."""
+        error = self._launch_error.get(attempt)
+        if error is None:
+            heard = self._control.wait_until_heard(attempt, len(self._plan.graph.subtasks), _LAST_WORDS_S)
+        else:
+            # Some may never have started; of those that have, the message of the one that failed says most.
+            heard = self._control.wait_until_heard(attempt, self._control.registered(attempt), _LAST_WORDS_OF_FAILED_S)
+        if not heard:
+            _log.warning("attempt %d ended, but the connections of some of its tasks did not", attempt)
+        self._events.put(lambda: self.master.on_launch_ended(attempt, error))
 
     def _without_jvm(self, *, wait_s: float = 0.0) -> ResourceError | None:
         """Return the error that no further attempt can cure, if it is that one."""

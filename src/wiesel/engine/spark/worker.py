@@ -38,6 +38,7 @@ T = TypeVar("T")
 _ARROW = pa.schema([("p", pa.int32()), ("v", pa.binary())])
 _MAILBOX_ROWS = 4
 _LOST_GRACE_S = 2.0
+_HANG_UP_S = 5.0
 _MEASURE_OVER_S = 0.2
 _FILL_AFTER_S = 0.005
 """How long the last row of a partition may wait for the next one to push it through the JVM."""
@@ -202,6 +203,7 @@ class TaskWorker:
         self._level = level
         self._mailbox = Mailbox()
         self._client = ControlClient(payload.address, payload.token, payload.attempt)
+        self._control_thread: threading.Thread | None = None
         self._done = threading.Event()
         self._input_ended = level == 0
         self._spent = {"idle": 0.0, "backpressured": 0.0}
@@ -241,7 +243,14 @@ class TaskWorker:
             self._done.set()
             if self._descriptor is not None and hasattr(self, "_services"):
                 self._services.close()
-            self._client.close()
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        """End the connection when the JobMaster has read all of it; the process may be gone a moment later."""
+        self._client.end()
+        if self._control_thread is not None:
+            self._control_thread.join(_HANG_UP_S)
+        self._client.close()
 
     def _report(self, error: BaseException) -> None:
         key = self._descriptor.key if self._descriptor is not None else (-1, -1)
@@ -253,7 +262,8 @@ class TaskWorker:
     # Threads
 
     def _start_threads(self, batches: Iterator[Any]) -> None:
-        threading.Thread(target=self._read_control, name="wiesel-control", daemon=True).start()
+        self._control_thread = threading.Thread(target=self._read_control, name="wiesel-control", daemon=True)
+        self._control_thread.start()
         threading.Thread(target=self._beat, name="wiesel-heartbeat", daemon=True).start()
         if self._level > 0:
             threading.Thread(target=self._read_input, args=(batches,), name="wiesel-input", daemon=True).start()
