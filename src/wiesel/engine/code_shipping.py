@@ -10,6 +10,7 @@ import logging
 import pickle
 import sys
 import sysconfig
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -23,8 +24,12 @@ _INSTALLED = tuple(str(Path(sysconfig.get_path(k)).resolve()) for k in ("stdlib"
 def beside_the_program(module: ModuleType) -> bool:
     """Return whether a module belongs to the program: it has a file, and that is neither installed nor Wiesel's."""
     file = getattr(module, "__file__", None)
-    if not file or module.__name__ == "__main__":
-        return False
+    return bool(file) and module.__name__ != "__main__" and _is_of_the_program(str(file))
+
+
+@cache
+def _is_of_the_program(file: str) -> bool:
+    # Remembered, as it is asked about all modules at each start, and a path takes long to resolve.
     path = str(Path(file).resolve())
     return path.endswith(".py") and not path.startswith((*_INSTALLED, _WIESEL)) and "site-packages" not in path
 

@@ -174,6 +174,10 @@ class TimerQueue(ABC):
         """
 
     @abstractmethod
+    def items(self) -> Iterator[tuple[int, Any, Any]]:
+        """Iterate over (timestamp, key, namespace) of all timers, unordered. The queue must not be changed meanwhile."""
+
+    @abstractmethod
     def __len__(self) -> int:
         """Return the number of timers."""
 

@@ -112,7 +112,7 @@ class HeapTimerQueue(TimerQueue):
         return self._count
 
     def items(self) -> Iterator[tuple[int, Any, Any]]:
-        """Iterate over (timestamp, key, namespace), unordered."""
+        """See ``TimerQueue``."""
         for timestamp, timers in self._at.items():
             for key, namespace in timers:
                 yield timestamp, key, namespace

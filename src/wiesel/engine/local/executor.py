@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import threading
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -28,6 +29,8 @@ from wiesel.graph.job_graph import build_job_graph
 from wiesel.graph.specs import StreamGraph
 from wiesel.graph.stage_plan import build_stage_plan
 
+NEVER_MS = 1 << 62
+
 
 class LocalExecutor:
     """The engine in one process."""
@@ -36,7 +39,8 @@ class LocalExecutor:
         """Plan the job and start it."""
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         check_shippable(plan)
-        settings = job_settings(config)
+        # Tasks in this process cannot be lost, so they send no heartbeats that could be missed.
+        settings = replace(job_settings(config), heartbeat_timeout_ms=NEVER_MS)
         local_dir = tempfile.mkdtemp(prefix="wiesel-local-")
         world = Simulation(
             plan,

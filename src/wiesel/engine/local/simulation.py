@@ -239,23 +239,38 @@ class Simulation:
 
     def step(self) -> None:
         """Do one thing: something that is possible now, or else let time pass to the next deadline."""
-        master = self._master()
+        if self.step_now():
+            return
+        deadline = self.next_deadline()
+        if deadline is None:
+            raise JobExecutionError("the job stands still: nothing can happen and nothing is due", steps=self.steps)
+        self.pass_time(max(self.clock.now_ms(), deadline))
+
+    def step_now(self) -> bool:
+        """Do one thing that is possible without time passing; return False if there is none."""
         self.steps += 1
         if self._requests:
             self._requests.popleft()()
-            return
+            return True
         if self._ending:
             self._end_attempt()
-            return
+            return True
         actions = self._possible()
         if actions:
             self.random.choice(actions)()
-            return
-        deadline = self._next_deadline()
-        if deadline is None:
-            raise JobExecutionError("the job stands still: nothing can happen and nothing is due", steps=self.steps)
-        self.clock.set(max(self.clock.now_ms(), deadline))
-        master.on_time(self.clock.now_ms())
+        return bool(actions)
+
+    def pass_time(self, now_ms: int) -> None:
+        """Set the clock and tell the JobMaster."""
+        self.clock.set(now_ms)
+        self._master().on_time(now_ms)
+
+    def wake_sources(self) -> int:
+        """Have all sources that found nothing polled again without time passing; return how many there are."""
+        waiting = [t for t in self.tasks.values() if t.started and t.task.is_source and not t.task.finished and not t.more]
+        for task in waiting:
+            task.more = True
+        return len(waiting)
 
     def _master(self) -> JobMaster:
         if self.master is None:
@@ -338,7 +353,8 @@ class Simulation:
         self.tasks = {}
         self._master().on_launch_ended(self._attempt, self._launch_over)
 
-    def _next_deadline(self) -> int | None:
+    def next_deadline(self) -> int | None:
+        """Return when something is due (ms), which may be over already, or None."""
         deadlines: list[int] = []
         master_deadline = self._master().next_deadline_ms()
         if master_deadline is not None:

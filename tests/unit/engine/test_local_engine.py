@@ -1,0 +1,15 @@
+"""The local engine: time that passes only where nothing else can happen."""
+
+from __future__ import annotations
+
+from wiesel.common import Configuration, WatermarkStrategy
+from wiesel.datastream import StreamExecutionEnvironment
+from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiterStrategy
+
+
+def test_a_job_may_take_any_time_of_the_virtual_clock() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"wiesel.engine": "local"}))
+    # Two minutes, more than any time-out of the engine.
+    source = DataGeneratorSource(lambda i: i, 120, RateLimiterStrategy.per_second(1))
+    stream = env.from_source(source, WatermarkStrategy.no_watermarks(), "one a second")
+    assert sorted(stream.key_by(lambda n: n % 3).map(lambda n: n).execute_and_collect()) == list(range(120))
