@@ -1,4 +1,4 @@
-"""One operator under test: push records, watermarks and time in, read what comes out in order.
+"""One operator made by its factory, with what the factory gets: below the API that :mod:`wiesel.testing` starts from.
 
 ::
 
@@ -14,78 +14,25 @@
 from __future__ import annotations
 
 import pickle
-import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+import cloudpickle
+
+from wiesel.checkpoint.snapshot import OperatorStateSnapshot
 from wiesel.core.clock import ManualClock
-from wiesel.core.ids import MAX_TIMESTAMP
-from wiesel.runtime.operator import OperatorContext, OperatorSnapshot, StreamOperator
-from wiesel.state.backend import KeyGroupRange, StateBackend, StateFile, StateHandle
+from wiesel.runtime.operator import OperatorContext, StreamOperator
+from wiesel.state.backend import KeyGroupRange, StateBackend
 from wiesel.state.factory import make_backend
+from wiesel.testing import Record, SideRecord, Watermark, WatermarkStatus
+from wiesel.testing._driver import OperatorDriver, run_clock
+from wiesel.testing.events import EventLog
+from wiesel.testing.snapshots import files_in_memory
 from wiesel.wire.batch import Batch
 
+Side, Status = SideRecord, WatermarkStatus
 
-class Record(NamedTuple):
-    value: Any
-    timestamp: int | None = None
-
-
-class Watermark(NamedTuple):
-    timestamp: int
-
-
-class Side(NamedTuple):
-    tag: str
-    value: Any
-    timestamp: int | None = None
-
-
-class Status(NamedTuple):
-    idle: bool
-
-
-class MemoryFiles:
-    """State files in memory: writer and reader."""
-
-    def __init__(self) -> None:
-        self.contents: dict[str, bytes] = {}
-
-    def write(self, name_hint: str, data: Any) -> StateFile:
-        raw = b"".join(bytes(part) for part in data)
-        name = f"{name_hint}-{len(self.contents)}"
-        self.contents[name] = raw
-        return StateFile(name, len(raw), zlib.crc32(raw))
-
-    def read(self, file: StateFile) -> bytes:
-        return file.inline if file.inline is not None else self.contents[file.name]
-
-
-class CollectingOutput:
-    """The output of the operator under test."""
-
-    def __init__(self) -> None:
-        self.events: list[Any] = []
-        self.batches: list[Batch] = []
-
-    @staticmethod
-    def _records(batch: Batch) -> list[tuple[Any, int | None]]:
-        timestamps = [None] * len(batch.values) if batch.timestamps is None else batch.timestamps
-        return list(zip(batch.values, timestamps, strict=True))
-
-    def emit(self, batch: Batch) -> None:
-        self.batches.append(batch)
-        self.events += [Record(value, timestamp) for value, timestamp in self._records(batch)]
-
-    def emit_side(self, tag: str, batch: Batch) -> None:
-        self.events += [Side(tag, value, timestamp) for value, timestamp in self._records(batch)]
-
-    def emit_watermark(self, timestamp: int) -> None:
-        self.events.append(Watermark(timestamp))
-
-    def emit_status(self, idle: bool) -> None:
-        self.events.append(Status(idle))
+__all__ = ["OperatorHarness", "Record", "Side", "Status", "Watermark"]
 
 
 class CountingMetrics:
@@ -106,13 +53,6 @@ class CountingMetrics:
 
     def value(self, name: str) -> int:
         return self.counts[name].count if name in self.counts else 0
-
-
-@dataclass(frozen=True)
-class HarnessSnapshot:
-    handle: StateHandle
-    files: MemoryFiles
-    operator: OperatorSnapshot | None
 
 
 class OperatorHarness:
@@ -145,19 +85,18 @@ class OperatorHarness:
         metrics: Any = None,
         name: str = "under test",
         user_location: str = "program.py:7",
-        restore_from: HarnessSnapshot | None = None,
+        restore_from: OperatorStateSnapshot | None = None,
         open: bool = True,  # noqa: A002
     ) -> None:
         arguments = {k: v for k, v in locals().items() if k not in ("self", "restore_from")}
         self._arguments = arguments
         # Tasks get pickled functions: the same object in two harnesses would share what it remembers.
-        copied = _copy(payload)
+        copied = pickle.loads(cloudpickle.dumps(payload))
         self.operator = operator if isinstance(operator, StreamOperator) else operator(dict(params or {}), copied)
         self.clock = ManualClock(clock_ms)
-        self.collected = CollectingOutput()
+        self.collected = EventLog()
         self.backend = self._make_backend(backend, local_dir, parallelism, subtask_index, max_parallelism)
         self.metrics = CountingMetrics() if metrics is None else metrics
-        self.asked_times: list[int] = []
         self._keys = [key, key] if callable(key) else key
         self.context = OperatorContext(
             operator_id="0" * 32,
@@ -176,16 +115,16 @@ class OperatorHarness:
             metrics=self.metrics,
             job_parameters=dict(job_parameters or {}),
             config=dict(config or {}),
-            register_processing_timer=self.asked_times.append,
+            register_processing_timer=lambda at_ms: None,
             error_policy=error_policy,
             restored_checkpoint_id=0 if restore_from is None else 1,
             user_location=user_location,
         )
-        if restore_from is not None:
-            self.backend.restore([restore_from.handle], restore_from.files)
-        self.operator.setup(self.context, self.collected)
+        self.driver = OperatorDriver(self.operator, self.context, self.collected)
+        if restore_from is not None and restore_from.state is not None:
+            self.driver.restore([restore_from.state], files_in_memory("restored"))
         if open:
-            self.operator.open()
+            self.driver.open()
 
     def _make_backend(
         self, backend: str | Callable[[], StateBackend], local_dir: str, parallelism: int, subtask_index: int, max_parallelism: int
@@ -202,6 +141,11 @@ class OperatorHarness:
             clock=self.clock,
             options={},
         )
+
+    @property
+    def asked_times(self) -> list[int]:
+        """The processing times for which the operator wants to be called."""
+        return self.driver.asked_times
 
     @property
     def output(self) -> list[Any]:
@@ -235,54 +179,34 @@ class OperatorHarness:
         values = list(values)
         if keys is None and self._keys is not None:
             keys = [self._keys[input_index](v) for v in values]
-        self.operator.process_batch(
+        self.driver.process(
             Batch(values, None if timestamps is None else list(timestamps), None if keys is None else list(keys)), input_index
         )
 
     def watermark(self, timestamp: int) -> None:
         """Advance event time."""
-        self.operator.process_watermark(timestamp)
+        self.driver.watermark(timestamp)
 
     def status(self, idle: bool) -> None:
         """Tell the operator that its inputs are idle or active."""
-        self.operator.process_status(idle)
+        self.driver.status(idle)
 
     def advance_processing_time(self, by_ms: int) -> None:
         """Move the clock to each time that the operator has asked for, in order, and at last by ``by_ms`` in all."""
-        end = self.clock.now_ms() + by_ms
-        while due := sorted(t for t in self.asked_times if t <= end):
-            now = max(due[0], self.clock.now_ms())
-            self.asked_times[:] = [t for t in self.asked_times if t > now]
-            self.clock.set(now)
-            self.operator.on_processing_time(now)
-        self.clock.set(end)
+        run_clock(self.clock, [self.driver], self.clock.now_ms() + by_ms)
 
     def end_input(self, inputs: int = 1) -> None:
         """End a bounded input: the last watermark, the end of each input, finish."""
-        self.watermark(MAX_TIMESTAMP)
-        for index in range(inputs):
-            self.operator.end_input(index)
-        self.operator.finish()
+        self.driver.end_input(range(inputs))
 
     def close(self) -> None:
         """Close the operator and its backend."""
-        self.operator.close()
-        self.backend.close()
+        self.driver.close()
 
-    def snapshot(self, checkpoint_id: int = 1) -> HarnessSnapshot:
-        """Take a snapshot; the operator goes on."""
-        operator_part = self.operator.snapshot_state(checkpoint_id)
-        files = MemoryFiles()
-        handle = self.backend.snapshot(checkpoint_id, full=True).run(files)
-        self.operator.notify_checkpoint_complete(checkpoint_id)
-        return HarnessSnapshot(handle, files, operator_part)
+    def snapshot(self, checkpoint_id: int = 1) -> OperatorStateSnapshot:
+        """Take a full snapshot; the operator goes on."""
+        return self.driver.snapshot(checkpoint_id, files_in_memory(str(checkpoint_id)), full=True)
 
-    def restored(self, snapshot: HarnessSnapshot, **changed: Any) -> OperatorHarness:
+    def restored(self, snapshot: OperatorStateSnapshot, **changed: Any) -> OperatorHarness:
         """Return a harness with a new operator that starts from a snapshot."""
         return OperatorHarness(**{**self._arguments, "clock_ms": self.clock.now_ms(), **changed}, restore_from=snapshot)
-
-
-def _copy(payload: Any) -> Any:
-    import cloudpickle
-
-    return pickle.loads(cloudpickle.dumps(payload))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.runtime.harness import OperatorHarness, Watermark
+from tests.unit.runtime.harness import OperatorHarness, Side, Watermark
 from wiesel.core.durations import Duration
 from wiesel.core.ids import MAX_TIMESTAMP
 from wiesel.runtime.registry import make_operator
@@ -93,8 +93,8 @@ def feed(harness, records, start, end, timed):
 
 def result(harness):
     """Order holds within an output; side outputs go beside the main one."""
-    events = [e for e in harness.output if type(e).__name__ != "Side"]
-    return events, [e for e in harness.output if type(e).__name__ == "Side"], harness.metrics.value("numRecordsSkipped")
+    events = [e for e in harness.output if not isinstance(e, Side)]
+    return events, [e for e in harness.output if isinstance(e, Side)], harness.metrics.value("numRecordsSkipped")
 
 
 @pytest.mark.parametrize("kind", PAYLOADS)

@@ -233,9 +233,9 @@ def test_an_accumulator_that_becomes_none_begins_anew(way):
 def test_incremental_state_does_not_grow_with_the_records(way):
     harness = windows(TumblingEventTimeWindows.of(1000), way, **aggregating())
     harness.push([("a", 1)] * 5, [1] * 5)
-    before = len(harness.snapshot().files.contents), state_size(harness), harness.backend.size_bytes()
+    before = len(harness.snapshot().state.files), state_size(harness), harness.backend.size_bytes()
     harness.push([("a", 1)] * 5000, [1] * 5000)
-    assert (len(harness.snapshot().files.contents), state_size(harness), harness.backend.size_bytes()) == before
+    assert (len(harness.snapshot().state.files), state_size(harness), harness.backend.size_bytes()) == before
     kept = windows(TumblingEventTimeWindows.of(1000), way, **processing())
     kept.push([("a", 1)] * 5000, [1] * 5000)
     assert kept.backend.size_bytes() > 10 * before[2]

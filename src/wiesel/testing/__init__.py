@@ -1,0 +1,42 @@
+"""Tests of stream programs without Spark, Java and waiting: single operators and whole pipelines, with time that the test moves.
+
+* :func:`function_harness` runs one function, :class:`StreamHarness` any one operator (a window, a reduction, connected streams): push
+  records, watermarks and processing time, read what comes out, look at state and timers, take a snapshot and go on from it with another
+  parallelism, another state backend or a newer version of the code.
+* :func:`local_environment` runs whole pipelines in the calling thread: a :class:`ManualSource` is written to while the job runs, a
+  checkpoint or a failure happens where the test wants it, and :func:`for_seeds` repeats the test under many orders of events.
+
+The how-to is ``docs/testing.md``.
+"""
+
+from wiesel.testing._failures import InjectedFailure
+from wiesel.testing._inspection import Timer
+from wiesel.testing.collected import CollectedStream
+from wiesel.testing.environment import LocalEnvironment, local_environment
+from wiesel.testing.events import END_OF_TIME, Record, SideRecord, Watermark, WatermarkStatus
+from wiesel.testing.functions import function_harness
+from wiesel.testing.harness import StreamHarness
+from wiesel.testing.job import PipelineJob
+from wiesel.testing.seeds import for_seeds
+from wiesel.testing.snapshots import JobSnapshot, OperatorSnapshot
+from wiesel.testing.source import ManualSource
+
+__all__ = [
+    "END_OF_TIME",
+    "CollectedStream",
+    "InjectedFailure",
+    "JobSnapshot",
+    "LocalEnvironment",
+    "ManualSource",
+    "OperatorSnapshot",
+    "PipelineJob",
+    "Record",
+    "SideRecord",
+    "StreamHarness",
+    "Timer",
+    "Watermark",
+    "WatermarkStatus",
+    "for_seeds",
+    "function_harness",
+    "local_environment",
+]

@@ -1,0 +1,65 @@
+"""Internal. Looks into the state of an operator under test without changing it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from wiesel.runtime.lazy_backend import LazyBackend
+from wiesel.runtime.windows.contents import CONTENTS
+from wiesel.runtime.windows.merging import MERGING_SET
+from wiesel.runtime.windows.namespaces import decode_window, encode_window
+from wiesel.state.backend import VOID, KeyedTable, StateBackend
+
+__all__ = ["InspectedBackend", "Timer"]
+
+_OF_WINDOWS = (CONTENTS, MERGING_SET)
+
+
+class Timer(NamedTuple):
+    """A timer that has not fired: when (ms), of which key, and of which window if it is one of a window operator."""
+
+    timestamp: int
+    key: Any
+    window: Any = None
+
+
+class InspectedBackend(LazyBackend):
+    """A backend that remembers its tables, so that they can be looked into."""
+
+    def __init__(self, make: Callable[[], StateBackend]) -> None:
+        super().__init__(make)
+        self._tables: dict[str, KeyedTable] = {}
+
+    def table(self, name: str, **options: Any) -> KeyedTable:
+        """See ``StateBackend``."""
+        table = self._tables[name] = super().table(name, **options)
+        return table
+
+    def state_of(self, key: Any, window: Any = None) -> dict[str, Any]:
+        """Return what the states of the user's functions hold for a key (and a window), by name."""
+        namespace = VOID if window is None else encode_window(window)
+        names = [name for name in self._tables if name not in _OF_WINDOWS]
+        return {name: value for name in names if (value := self._entries(name, key).get(namespace)) is not None}
+
+    def windows_of(self, key: Any) -> dict[Any, Any]:
+        """Return the windows of a key and what they hold, in the order of their ends."""
+        contents = self._entries(CONTENTS, key)
+        if MERGING_SET in self._tables:
+            places = self._entries(MERGING_SET, key).get(VOID) or {}
+            contents = {window: contents[place] for window, place in places.items() if place in contents}
+        windows = ((decode_window(namespace), value) for namespace, value in contents.items())
+        return dict(sorted(windows, key=lambda found: found[0].max_timestamp()))
+
+    def _entries(self, name: str, key: Any) -> dict[Any, Any]:
+        """Return the values of a key by namespace. Items are walked through, as reading may count as an access (time to live)."""
+        table = self._tables.get(name)
+        return {} if table is None else {namespace: copy.deepcopy(value) for at, namespace, value in table.items() if at == key}
+
+    def timers_of(self, name: str) -> list[Timer]:
+        """Return the timers of a queue (``event`` or ``processing``), earliest first."""
+        if not self.used:
+            return []
+        timers = (Timer(t, key, None if window is VOID else decode_window(window)) for t, key, window in self.timers(name).items())
+        return sorted(timers, key=lambda timer: timer.timestamp)

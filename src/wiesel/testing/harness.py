@@ -1,0 +1,442 @@
+"""One operator under test: push records and time in, read what comes out, look at its state, take snapshots and go on from them."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import cloudpickle
+
+from wiesel.core import options as opt
+from wiesel.core.clock import ManualClock
+from wiesel.core.ids import MAX_TIMESTAMP
+from wiesel.core.metrics import MetricRegistry, merge_counts
+from wiesel.datastream._checks import program_error, require_count, require_instance
+from wiesel.engine.deployment import share_out
+from wiesel.runtime.input_gate import WatermarkValve
+from wiesel.runtime.operator import OperatorContext, Output
+from wiesel.runtime.registry import make_operator
+from wiesel.spi.output_tag import OutputTag
+from wiesel.state.factory import make_backend
+from wiesel.state.key_groups import key_group_range
+from wiesel.testing._definition import Definition, plan_operator
+from wiesel.testing._driver import OperatorDriver, run_clock
+from wiesel.testing._inputs import HarnessInput, checked_records, checked_timestamp
+from wiesel.testing._inspection import InspectedBackend, Timer
+from wiesel.testing.events import Event, EventLog, MergedOutput, Record, SideRecord, Watermark
+from wiesel.testing.snapshots import OperatorSnapshot, files_in_memory
+from wiesel.types.typeinfo import TypeInformation
+
+__all__ = ["StreamHarness"]
+
+
+class StreamHarness:
+    """Runs one operator in this thread, with time that moves when the test moves it.
+
+    ::
+
+        with StreamHarness(lambda orders: orders.key_by(customer).window(an_hour).reduce(add)) as harness:
+            harness.push({"customer": "ann", "sum": 3}, timestamp=1_000)
+            harness.advance_watermark(3_600_000)
+            assert harness.values == [{"customer": "ann", "sum": 3}]
+
+    The operator is what a job would run: it is made by the same planner from the same calls, gets a copy of the functions that was
+    pickled and unpickled as for a worker, and keeps its state in a real state backend. For single functions see
+    :func:`function_harness`; several operators run in a pipeline, see :func:`local_environment`.
+
+    Args:
+        define: Gets one stream per input, returns the stream that the operator makes of them.
+        parallelism: Number of subtasks. Records go to them as in a job; by key where the stream is keyed, otherwise in turn.
+        max_parallelism: Number of key groups.
+        state_backend: ``hashmap`` or ``lmdb``.
+        start_time: Processing time at the start, in ms since the epoch.
+        input_types: The declared types of the inputs, where the operator needs them.
+        config: Other options of the job, by key.
+        restore_from: The snapshot of another harness, perhaps of an older version of the same operator, to go on from.
+        ship: Whether the functions are copied by pickling them. False runs the very objects (mocks, say), with one subtask only.
+
+    Raises:
+        ProgramError: The definition is wrong; or, from the methods, the harness is used in a way that cannot be.
+        SerializationError: A function cannot be shipped to workers.
+    """
+
+    def __init__(
+        self,
+        define: Definition,
+        *,
+        parallelism: int = 1,
+        max_parallelism: int | None = None,
+        state_backend: str = "hashmap",
+        start_time: int = 0,
+        input_types: Sequence[TypeInformation | None] | None = None,
+        config: Mapping[str, Any] | None = None,
+        restore_from: OperatorSnapshot | None = None,
+        ship: bool = True,
+    ) -> None:
+        self._arguments = {name: value for name, value in locals().items() if name not in ("self", "define", "restore_from")}
+        self._define = define
+        require_count(parallelism, "parallelism")
+        if not ship and parallelism > 1:
+            raise program_error("ship=False is for one subtask, as all would share the functions", "leave parallelism at 1")
+        if restore_from is not None:
+            require_instance(restore_from, OperatorSnapshot, "restore_from", "give what snapshot() of a harness returned")
+        settings = {opt.STATE_BACKEND.key: state_backend, **(config or {})}
+        plan = plan_operator(define, input_types, settings, parallelism=parallelism, max_parallelism=max_parallelism, shipped=ship)
+        self._closed = False
+        self._clock = ManualClock(checked_timestamp(start_time, "start_time"))
+        self._log = EventLog()
+        self._checkpoint_id = 0 if restore_from is None else restore_from.checkpoint_id
+        self._local_dir = tempfile.mkdtemp(prefix="wiesel-harness-")
+        self._drivers: list[OperatorDriver] = []
+        self._backends: list[InspectedBackend] = []
+        self._metrics: list[MetricRegistry] = []
+        self._plan = plan
+        self._inputs = [HarnessInput(edge, plan.vertex) for edge in plan.inputs]
+        self._valve = WatermarkValve([(0, i) for i in range(len(self._inputs))])
+        try:
+            self._start(restore_from, ship)
+        except BaseException:
+            self._closed = True
+            self._release()
+            raise
+
+    def _start(self, restore_from: OperatorSnapshot | None, ship: bool) -> None:
+        parallelism = self._plan.vertex.parallelism
+        merged = MergedOutput(self._log, parallelism)
+        for subtask in range(parallelism):
+            self._drivers.append(self._driver(subtask, self._log if parallelism == 1 else merged.of(subtask), ship))
+        for subtask, driver in enumerate(self._drivers):
+            if restore_from is not None:
+                old = dict(enumerate(restore_from.subtasks))
+                given = share_out(self._plan.vertex, subtask, old, restore_from.parallelism)
+                driver.restore(given.states, files_in_memory("restored"))
+            driver.open()
+
+    def _driver(self, subtask: int, output: Output, ship: bool) -> OperatorDriver:
+        vertex, config = self._plan.vertex, self._plan.task_config
+        described = vertex.operators[0]
+        spec = described.node.operator
+        payload = pickle.loads(cloudpickle.dumps(spec.payload, 5)) if ship else spec.payload
+        backend = InspectedBackend(
+            lambda: make_backend(
+                str(config.get(opt.STATE_BACKEND.key)),
+                operator_id=described.operator_id,
+                subtask=subtask,
+                parallelism=vertex.parallelism,
+                key_group_range=key_group_range(subtask, vertex.max_parallelism, vertex.parallelism),
+                local_dir=self._local_dir,
+                clock=self._clock,
+                options=config,
+            )
+        )
+        metrics = MetricRegistry(self._clock)
+        self._backends.append(backend)
+        self._metrics.append(metrics)
+        context = OperatorContext(
+            operator_id=described.operator_id,
+            name=described.node.name,
+            uid=described.node.uid,
+            subtask_index=subtask,
+            parallelism=vertex.parallelism,
+            max_parallelism=vertex.max_parallelism,
+            attempt=1,
+            job_id="test",
+            job_name="test",
+            task_name=vertex.name,
+            clock=self._clock,
+            backend=backend,
+            metrics=metrics.group(),
+            job_parameters=dict(config.get(opt.GLOBAL_JOB_PARAMETERS.key) or {}),
+            config=config,
+            register_processing_timer=lambda at_ms: None,
+            error_policy=str(config.get(opt.USER_ERROR_POLICY.key, "fail")),
+            restored_checkpoint_id=self._checkpoint_id,
+            user_location=described.node.user_location,
+        )
+        return OperatorDriver(make_operator(spec.kind, spec.params, payload), context, output)
+
+    # Records and time in.
+
+    def push(self, value: Any, timestamp: int | None = None, *, input: int = 1) -> None:  # noqa: A002 - as streams are counted
+        """Hand in a record.
+
+        Args:
+            value: The record.
+            timestamp: Its event time in ms, None for none.
+            input: Which input, counted from 1.
+
+        Raises:
+            UserFunctionError: A function raised.
+        """
+        self._push([value], None if timestamp is None else [timestamp], input)
+
+    def push_all(self, values: Iterable[Any], timestamps: Iterable[int] | None = None, *, input: int = 1) -> None:  # noqa: A002
+        """Hand in several records at once, as one buffer brings them.
+
+        Args:
+            values: The records.
+            timestamps: Their event times in ms, None if they have none.
+            input: Which input, counted from 1.
+
+        Raises:
+            UserFunctionError: A function raised.
+        """
+        self._push(list(values), None if timestamps is None else list(timestamps), input)
+
+    def _push(self, values: list[Any], timestamps: list[int] | None, number: int) -> None:
+        index = self._input_index(number)
+        checked_records(values, timestamps)
+        self._activate(index)
+        for subtask, batch in self._inputs[index].share_out(values, timestamps):
+            self._drivers[subtask].process(batch, index)
+
+    def advance_watermark(self, timestamp: int, *, input: int | None = None) -> None:  # noqa: A002
+        """Advance event time; the operator has reached the smallest of its inputs' watermarks.
+
+        Args:
+            timestamp: The watermark in ms.
+            input: Of which input, counted from 1; of all if it is None.
+        """
+        checked_timestamp(timestamp, "a watermark")
+        chosen = self._open_inputs(input)
+        for index in chosen:
+            before = self._inputs[index].watermark
+            if timestamp < before:
+                where = f" of input {index + 1}" if len(self._inputs) > 1 else ""
+                raise program_error(f"the watermark{where} cannot go back from {before} to {timestamp}", "watermarks only rise")
+        reached = None
+        for index in chosen:
+            self._inputs[index].watermark = timestamp
+            self._activate(index)
+            advanced = self._valve.watermark((0, index), timestamp)
+            reached = reached if advanced is None else advanced
+        self._advanced(reached)
+
+    def set_idle(self, idle: bool = True, *, input: int | None = None) -> None:  # noqa: A002
+        """Declare inputs idle, so that they do not hold event time back; a record or a watermark makes an input active again.
+
+        Args:
+            idle: Whether they are idle.
+            input: Which input, counted from 1; all if it is None.
+        """
+        for index in self._open_inputs(input):
+            advanced, changed = self._valve.status((0, index), idle)
+            self._advanced(advanced)
+            self._status(changed)
+
+    def _activate(self, index: int) -> None:
+        self._status(self._valve.status((0, index), False)[1])
+
+    def _advanced(self, timestamp: int | None) -> None:
+        if timestamp is not None:
+            for driver in self._drivers:
+                driver.watermark(timestamp)
+
+    def _status(self, idle: bool | None) -> None:
+        if idle is not None:
+            for driver in self._drivers:
+                driver.status(idle)
+
+    def end_input(self, *, input: int | None = None) -> None:  # noqa: A002
+        """End inputs as bounded ones end, with the watermark :data:`END_OF_TIME`; when all have ended the operator finishes.
+
+        Args:
+            input: Which input, counted from 1; all that have not ended if it is None.
+        """
+        for index in self._open_inputs(input):
+            self.advance_watermark(MAX_TIMESTAMP, input=index + 1)
+            self._inputs[index].ended = True
+            for driver in self._drivers:
+                driver.operator.end_input(index)
+            if all(i.ended for i in self._inputs):
+                for driver in self._drivers:
+                    driver.operator.finish()
+            else:
+                self._advanced(self._valve.finish((0, index))[0])
+
+    def set_processing_time(self, now: int) -> None:
+        """Move the clock to ``now`` (ms since the epoch), and to each time on the way for which the operator has a timer."""
+        self._check_open()
+        checked_timestamp(now, "a processing time")
+        if now < self.processing_time:
+            raise program_error(f"the processing time cannot go back from {self.processing_time} to {now}", "give a later time")
+        run_clock(self._clock, self._drivers, now)
+
+    def advance_processing_time(self, by: int) -> None:
+        """Move the clock on by so many ms; see :meth:`set_processing_time`."""
+        self.set_processing_time(self.processing_time + by)
+
+    @property
+    def processing_time(self) -> int:
+        """The clock, in ms since the epoch."""
+        return self._clock.now_ms()
+
+    @property
+    def watermark(self) -> int:
+        """The event time that the operator has reached; the smallest number of 64 bits before the first watermark."""
+        return self._valve.current
+
+    # What came out.
+
+    @property
+    def output(self) -> list[Event]:
+        """All that came out, in order: :class:`Record`, :class:`SideRecord`, :class:`Watermark` and :class:`WatermarkStatus`."""
+        return list(self._log.events)
+
+    @property
+    def records(self) -> list[Record]:
+        """The records of the main output, with timestamps."""
+        return [event for event in self._log.events if isinstance(event, Record)]
+
+    @property
+    def values(self) -> list[Any]:
+        """The values of the main output."""
+        return [record.value for record in self.records]
+
+    def side_records(self, tag: OutputTag | str) -> list[Record]:
+        """Return the records of a side output, with timestamps."""
+        require_instance(tag, (OutputTag, str), "a side output", "give its OutputTag, or its name")
+        name = tag.tag_id if isinstance(tag, OutputTag) else tag
+        return [Record(e.value, e.timestamp) for e in self._log.events if isinstance(e, SideRecord) and e.tag == name]
+
+    def side_output(self, tag: OutputTag | str) -> list[Any]:
+        """Return the values of a side output."""
+        return [record.value for record in self.side_records(tag)]
+
+    @property
+    def watermarks(self) -> list[int]:
+        """The watermarks that came out, in ms."""
+        return [event.timestamp for event in self._log.events if isinstance(event, Watermark)]
+
+    def take(self) -> list[Event]:
+        """Return all that came out so far and forget it."""
+        events = self.output
+        self._log.events.clear()
+        self._log.batches.clear()
+        return events
+
+    # What is inside.
+
+    def state(self, key: Any, *, window: Any = None) -> dict[str, Any]:
+        """Return what is stored for a key, by name of the state; states that hold nothing are left out.
+
+        Lists come as lists and maps as dicts; aggregating state comes as its accumulator.
+
+        Args:
+            key: The key.
+            window: For state that a trigger or window function keeps per window.
+        """
+        return self._backend_of(key).state_of(key, window)
+
+    def windows(self, key: Any) -> dict[Any, Any]:
+        """Return the windows of a key that hold something: the list of their elements, the reduced value, or the accumulator."""
+        return self._backend_of(key).windows_of(key)
+
+    def _backend_of(self, key: Any) -> InspectedBackend:
+        self._check_open()
+        selectors = [i for i in self._inputs if i.keyed]
+        if not selectors:
+            raise program_error(f"{self._plan.vertex.name} does not run on a keyed stream, so it has no keyed state", "call key_by() first")
+        return self._backends[selectors[0].subtask_of(key)]
+
+    @property
+    def event_time_timers(self) -> list[Timer]:
+        """The timers of event time that have not fired, earliest first."""
+        return self._timers("event")
+
+    @property
+    def processing_time_timers(self) -> list[Timer]:
+        """The timers of processing time that have not fired, earliest first."""
+        return self._timers("processing")
+
+    def _timers(self, queue: str) -> list[Timer]:
+        self._check_open()
+        return sorted((t for b in self._backends for t in b.timers_of(queue)), key=lambda timer: timer.timestamp)
+
+    def metric(self, name: str) -> Any:
+        """Return a metric of the operator or its functions, over all subtasks, e.g. ``numLateRecordsDropped``.
+
+        Args:
+            name: Its name, with the groups before it: ``group.name``.
+        """
+        found = merge_counts([registry.snapshot() for registry in self._metrics])
+        if name not in found:
+            known = ", ".join(sorted(found)) or "none yet"
+            raise program_error(f"there is no metric {name!r}", f"known are: {known}")
+        return found[name]
+
+    # Snapshots and the end.
+
+    def snapshot(self) -> OperatorSnapshot:
+        """Take a snapshot, as a checkpoint does; the operator goes on.
+
+        A test goes on from it with :meth:`restored`, or with ``restore_from`` where the operator has changed.
+        """
+        self._check_open()
+        self._checkpoint_id += 1
+        vertex = self._plan.vertex
+        files = files_in_memory(str(self._checkpoint_id))
+        taken = tuple(driver.snapshot(self._checkpoint_id, files) for driver in self._drivers)
+        return OperatorSnapshot(self._checkpoint_id, vertex.parallelism, vertex.max_parallelism, taken)
+
+    def restored(self, snapshot: OperatorSnapshot, **changed: Any) -> StreamHarness:
+        """Return a new harness for the same operator, which goes on from a snapshot.
+
+        Its time is that of this harness; its output is empty.
+
+        Args:
+            snapshot: What :meth:`snapshot` returned.
+            changed: Arguments of the harness that are to be others, e.g. ``parallelism=3`` or ``state_backend="lmdb"``.
+        """
+        arguments = {**self._arguments, "start_time": self.processing_time, **changed}
+        if arguments["max_parallelism"] is None:
+            arguments["max_parallelism"] = snapshot.max_parallelism
+        return StreamHarness(self._define, **arguments, restore_from=snapshot)
+
+    def close(self) -> None:
+        """Close the operator and its functions. What came out can still be read."""
+        if not self._closed:
+            self._closed = True
+            self._release()
+
+    def _release(self) -> None:
+        first: BaseException | None = None
+        for driver in self._drivers:
+            try:
+                driver.close()
+            except Exception as error:  # noqa: BLE001 - the others must be closed as well; raised below
+                first = first or error
+        shutil.rmtree(self._local_dir, ignore_errors=True)
+        if first is not None:
+            raise first
+
+    def __enter__(self) -> StreamHarness:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    # Checks.
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise program_error("the harness is closed", "use it inside the `with`, or before close()")
+
+    def _input_index(self, number: int) -> int:
+        self._check_open()
+        require_count(number, "input", maximum=len(self._inputs))
+        if self._inputs[number - 1].ended:
+            which = f"input {number}" if len(self._inputs) > 1 else "the input"
+            raise program_error(f"{which} has ended", "do this before end_input()")
+        return number - 1
+
+    def _open_inputs(self, number: int | None) -> list[int]:
+        self._check_open()
+        if number is not None:
+            return [self._input_index(number)]
+        found = [index for index, i in enumerate(self._inputs) if not i.ended]
+        return found or [self._input_index(1)]

@@ -1,0 +1,391 @@
+"""A job under the control of a test: it does something only when the test lets it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, NoReturn
+
+from wiesel.checkpoint.messages import TaskKey
+from wiesel.common.job_execution_result import JobExecutionResult
+from wiesel.common.job_status import JobStatus
+from wiesel.core import options as opt
+from wiesel.core.clock import ManualClock
+from wiesel.core.config import Configuration
+from wiesel.core.errors import CheckpointError, JobCancelledError, JobExecutionError
+from wiesel.core.metrics import merge_counts
+from wiesel.datastream._checks import program_error, require_count
+from wiesel.engine.base import job_settings
+from wiesel.engine.deployment import job_facts
+from wiesel.engine.job_attempt import AttemptState
+from wiesel.engine.local.executor import NEVER_MS
+from wiesel.engine.local.simulation import Simulation
+from wiesel.engine.restart import restart_strategy
+from wiesel.engine.shippable import check_shippable
+from wiesel.graph.execution_graph import build_execution_graph
+from wiesel.graph.job_graph import JobGraph, build_job_graph
+from wiesel.graph.specs import StreamGraph
+from wiesel.graph.stage_plan import StagePlan, build_stage_plan
+from wiesel.testing._failures import MASTER_POINTS, TASK_POINTS, InjectedFailure, InjectedRestart, PlannedFailure, WatchedMaster
+from wiesel.testing._inputs import checked_timestamp
+from wiesel.testing.snapshots import JobSnapshot
+from wiesel.testing.source import manual_sources
+
+__all__ = ["PipelineJob"]
+
+_JOB_ID = "0" * 32
+_MOST_STEPS, _MOST_STEPS_ENDLESS = 1_000_000, 20_000
+"""More steps than a test will want in one go, and that for jobs with a source that may never come to rest."""
+
+
+class PipelineJob:
+    """A running job; made by ``LocalEnvironment.start``. All of it happens in the calls of these methods, in the test's own thread.
+
+    Left as a context manager the job is cancelled if it still runs.
+
+    Raises:
+        JobExecutionError: From any method that lets the job go on, if it has failed; the cause is what failed.
+    """
+
+    def __init__(self, graph: StreamGraph, config: Configuration, restore_from: JobSnapshot | None) -> None:
+        plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
+        check_shippable(plan)
+        self._graph = graph
+        self._job: JobGraph = plan.graph.job
+        self._facts = job_facts(self._job, _JOB_ID)
+        self._sources = manual_sources(graph)
+        self._endless = [n.name for n in graph.nodes.values() if n.is_source and not n.bounded and n.name not in self._sources]
+        self._most_steps = _MOST_STEPS_ENDLESS if self._endless else _MOST_STEPS
+        self._planned: list[PlannedFailure] = []
+        self._closed = False
+        self._local_dir = tempfile.mkdtemp(prefix="wiesel-testing-")
+        self._clock = ManualClock(config.get(opt.LOCAL_START_TIME))
+        self._world = Simulation(
+            plan,
+            seed=config.get(opt.LOCAL_SEED),
+            clock=self._clock,
+            checkpoint_dir=None,
+            local_dir=self._local_dir,
+            faults=self._on_task_point,
+        )
+        self._master = self._make_master(plan, config, restore_from)
+        self._world.master = self._master
+        try:
+            self._master.start()
+            self._until(self._running, "start")
+            self.settle()
+        except BaseException:
+            self._release()
+            raise
+
+    def _make_master(self, plan: StagePlan, config: Configuration, restore_from: JobSnapshot | None) -> WatchedMaster:
+        # Checkpoints stay in memory; tasks in this thread cannot be lost.
+        settings = replace(job_settings(config), checkpoint_dir=None, restore_path=None, heartbeat_timeout_ms=NEVER_MS)
+        strategy = InjectedRestart(restart_strategy(config, checkpointing=True))
+        master = WatchedMaster(
+            plan,
+            settings,
+            strategy,
+            job_id=_JOB_ID,
+            launcher=self._world,
+            background=self._world,
+            clock=self._clock,
+            restore=None if restore_from is None else (restore_from.checkpoint, restore_from.facts),
+        )
+        master.strategy = strategy
+        master.on_point = self._on_master_point
+        return master
+
+    # How the job goes on.
+
+    def settle(self) -> None:
+        """Let the job do all that it can without time passing: records that were pushed are processed, messages have arrived."""
+        self._check_open()
+        left = self._most_steps
+        while left > 0:
+            quiet = self._world.wake_sources()
+            steps = self._steps(left)
+            # Only the sources were asked, and none of them had anything.
+            if steps <= quiet:
+                return
+            left -= steps
+        self._too_busy()
+
+    def step(self, count: int = 1) -> int:
+        """Let the job do single things, chosen by the seed, without time passing; for stopping it in the midst of something.
+
+        Args:
+            count: How many things at most.
+
+        Returns:
+            How many things it did; fewer than ``count`` if there was nothing more to do.
+        """
+        self._check_open()
+        require_count(count, "count")
+        self._world.wake_sources()
+        return self._steps(count)
+
+    def advance_processing_time(self, by: int) -> None:
+        """Let so many ms pass; see :meth:`set_processing_time`."""
+        self.set_processing_time(self.processing_time + by)
+
+    def set_processing_time(self, now: int) -> None:
+        """Move the clock to ``now`` (ms since the epoch), and let everything happen that is due on the way, in order.
+
+        Timers of processing time fire, periodic watermarks are emitted (every ``pipeline.auto-watermark-interval``), buffers are
+        flushed, periodic checkpoints are taken.
+        """
+        self._check_open()
+        checked_timestamp(now, "a processing time")
+        if now < self.processing_time:
+            raise program_error(f"the processing time cannot go back from {self.processing_time} to {now}", "give a later time")
+        self.settle()
+        while not self._ended and (due := self._world.next_deadline()) is not None and due <= now:
+            self._world.pass_time(max(due, self.processing_time))
+            self._quiet()
+        self._clock.set(now)
+        self.settle()
+
+    @property
+    def processing_time(self) -> int:
+        """The clock, in ms since the epoch."""
+        return self._clock.now_ms()
+
+    def finish(self) -> JobExecutionResult:
+        """End the sources to which the test writes and run the job to its end, letting time pass where it has to wait.
+
+        Raises:
+            ProgramError: Another source never ends.
+            AssertionError: A failure was planned with :meth:`fail_at` and its point was never passed.
+        """
+        self._check_open()
+        if self._endless:
+            raise program_error(f"the source {self._endless[0]!r} never ends", "leave the `with`, or call cancel(), to end the job")
+        for source in self._sources.values():
+            source.end()
+        self._world.wake_sources()
+        for _ in range(self._most_steps):
+            if self._ended:
+                break
+            self._world.step()
+        else:
+            self._too_busy()
+        result = self._master.result.result()
+        self._check_planned()
+        return result
+
+    def cancel(self) -> None:
+        """Cancel the job, as by its client."""
+        self._check_open()
+        self._master.cancel()
+        while not self._ended:
+            self._world.step()
+
+    # Checkpoints and failures.
+
+    def checkpoint(self) -> JobSnapshot:
+        """Take a checkpoint now, with records wherever they are, and return it when it is complete.
+
+        Call :meth:`settle` before for one without records on their way. A job can go on from it: ``env.start(restore_from=...)``.
+
+        Raises:
+            CheckpointError: It could not be taken.
+            InjectedFailure: A failure planned with :meth:`fail_at` came first; the job has recovered from it.
+        """
+        self._check_open()
+        if self._graph.runtime_mode == "BATCH":
+            raise program_error("there are no checkpoints in BATCH mode", "run the job in STREAMING mode")
+        self._check_can_go_on("take a checkpoint")
+        master = self._master
+        failures = len(master.failures)
+        self._until(lambda: self._pending() is None or len(master.failures) > failures, "complete the checkpoint under way")
+        completed, failed = master.completed_checkpoints, master.failed_checkpoints
+        if master.attempt is not None:
+            master.attempt.trigger()
+
+        def over() -> bool:
+            return master.completed_checkpoints > completed or master.failed_checkpoints > failed or len(master.failures) > failures
+
+        self._until(over, "complete the checkpoint")
+        self._after_failure(failures)
+        if master.completed_checkpoints == completed or master.last_checkpoint is None:
+            raise CheckpointError("the checkpoint was given up: a task could not take its part", hint="the log has the reason")
+        return JobSnapshot(master.last_checkpoint, self._facts)
+
+    def _pending(self) -> int | None:
+        return self._master.attempt.coordinator.pending_id if self._master.attempt is not None else None
+
+    def _after_failure(self, failures_before: int) -> None:
+        """Let the job recover from a failure that was injected meanwhile, and say that there was one."""
+        failures = self._master.failures[failures_before:]
+        if failures and isinstance(failures[0], InjectedFailure):
+            self._until(self._running, "recover")
+            raise failures[0]
+
+    def fail(self, reason: str = "injected by the test") -> None:
+        """Have all tasks die now, and let the job recover from the newest checkpoint (or begin again, if there is none)."""
+        self._check_open()
+        self._check_can_go_on("fail")
+        if self._master.attempt is not None:
+            self._master.attempt.fail(InjectedFailure(reason))
+        self._until(self._running, "recover")
+
+    def fail_at(self, point: str, *, operator: str | None = None, subtask: int | None = None, nth: int = 1) -> None:
+        """Plan a failure of all tasks at a point of a checkpoint. The job recovers from it.
+
+        Args:
+            point: ``before-barrier``, ``before-snapshot``, ``before-ack`` or ``after-ack`` (a task's), or ``before-publish``,
+                ``after-publish``, ``before-commit`` or ``after-commit`` (the JobMaster's).
+            operator: Name or uid of an operator: only its tasks count. Any task if it is None.
+            subtask: Only this subtask of the operator counts.
+            nth: At which passage, counted from 1.
+        """
+        self._check_open()
+        require_count(nth, "nth")
+        if point not in TASK_POINTS + MASTER_POINTS:
+            raise program_error(f"there is no point {point!r}", f"use one of {', '.join(TASK_POINTS + MASTER_POINTS)}")
+        if point in MASTER_POINTS and (operator is not None or subtask is not None):
+            raise program_error(f"the JobMaster passes the point {point!r}, not a task", "leave operator and subtask out")
+        self._planned.append(PlannedFailure(point, self._tasks_of(operator, subtask) if point in TASK_POINTS else None, nth))
+
+    def _tasks_of(self, operator: str | None, subtask: int | None) -> frozenset[TaskKey]:
+        vertices = [v for v in self._job.vertices if operator is None or any(operator in (o.node.name, o.node.uid) for o in v.operators)]
+        if not vertices:
+            known = ", ".join(o.node.name for v in self._job.vertices for o in v.operators)
+            raise program_error(f"the job has no operator {operator!r}", f"use a name or uid; it has {known}")
+        tasks = frozenset((v.index, i) for v in vertices for i in range(v.parallelism) if subtask in (None, i))
+        if not tasks:
+            raise program_error(f"the operator has no subtask {subtask}", f"its parallelism is {vertices[0].parallelism}")
+        return tasks
+
+    def _on_task_point(self, point: str, task: TaskKey) -> None:
+        if self._is_hit(point, task):
+            raise InjectedFailure(f"planned at {point} of {self._job.vertices[task[0]].name} ({task[1] + 1})")
+
+    def _on_master_point(self, point: str) -> None:
+        if self._is_hit(point, None) and self._master.attempt is not None:
+            self._master.attempt.fail(InjectedFailure(f"planned at {point}"))
+
+    def _is_hit(self, point: str, task: TaskKey | None) -> bool:
+        hit = [p for p in self._planned if p.hit(point, task)]
+        self._planned = [p for p in self._planned if p not in hit]
+        return bool(hit)
+
+    # What can be seen.
+
+    @property
+    def status(self) -> JobStatus:
+        """The state of the job."""
+        return self._master.status
+
+    @property
+    def restarts(self) -> int:
+        """How often the job has been restarted."""
+        return self._master.restarts
+
+    @property
+    def completed_checkpoints(self) -> int:
+        """How many checkpoints are complete."""
+        return self._master.completed_checkpoints
+
+    def metric(self, name: str) -> Any:
+        """Return a metric of the running tasks, over all subtasks: ``<operator's name>.<metric>``, or one of the tasks.
+
+        Args:
+            name: Its name, e.g. ``TumblingEventTimeWindows.numLateRecordsDropped``.
+        """
+        self._check_open()
+        found = merge_counts([task.task.metrics() for task in self._world.tasks.values()])
+        if name not in found:
+            raise program_error(f"the running tasks have no metric {name!r}", f"they have {', '.join(sorted(found)) or 'none'}")
+        return found[name]
+
+    # The end.
+
+    def close(self) -> None:
+        """Cancel the job if it still runs, and close its tasks."""
+        if self._closed:
+            return
+        try:
+            if not self._ended:
+                self.cancel()
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        self._closed = True
+        shutil.rmtree(self._local_dir, ignore_errors=True)
+
+    def __enter__(self) -> PipelineJob:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+        if error is None:
+            self._check_planned()
+
+    # Inside.
+
+    @property
+    def _ended(self) -> bool:
+        return self._master.result.done()
+
+    def _running(self) -> bool:
+        attempt = self._master.attempt
+        return self._master.status is JobStatus.RUNNING and attempt is not None and attempt.state is AttemptState.RUNNING
+
+    def _steps(self, most: int) -> int:
+        """Do at most so many things that are possible now; return how many."""
+        done = 0
+        while done < most and not self._ended and self._world.step_now():
+            done += 1
+        self._raise_failure()
+        return done
+
+    def _quiet(self) -> None:
+        if self._steps(self._most_steps) == self._most_steps:
+            self._too_busy()
+
+    def _until(self, condition: Callable[[], bool], what: str) -> None:
+        for _ in range(self._most_steps):
+            if condition():
+                return
+            if not self._ended and self._world.step_now():
+                continue
+            self._raise_failure()
+            if self._ended:
+                raise JobExecutionError(f"the job ended before it could {what}")
+            raise JobExecutionError(
+                f"the job cannot {what} now: it is {self._master.status.name} and waits for time to pass",
+                hint="call advance_processing_time()",
+            )
+        self._too_busy()
+
+    def _raise_failure(self) -> None:
+        result = self._master.result
+        if result.done() and (error := result.exception()) is not None and not isinstance(error, JobCancelledError):
+            raise error
+
+    def _too_busy(self) -> NoReturn:
+        raise JobExecutionError(
+            f"the job has not come to rest after {self._most_steps} steps",
+            hint="limit the rate of its sources, or use step()",
+        )
+
+    def _check_planned(self) -> None:
+        if self._planned:
+            points = ", ".join(p.point for p in self._planned)
+            raise AssertionError(f"failures were planned at points that were never passed: {points}")
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise program_error("the job is closed", "use it inside the `with`, or before close()")
+
+    def _check_can_go_on(self, what: str) -> None:
+        self._raise_failure()
+        if self._ended:
+            raise program_error(f"the job is {self.status.name} and cannot {what}", "do it before the job ends")
+        self._until(self._running, what)

@@ -1,0 +1,71 @@
+"""The same test under many seeds, which stand for the orders of events that a real job may see."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from wiesel.datastream._checks import program_error, require_count
+
+__all__ = ["for_seeds"]
+
+SEEDS_VARIABLE = "WIESEL_TEST_SEEDS"
+
+
+def for_seeds(seeds: int | Iterable[int]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator for tests that take a ``seed``: the test is run once per seed.
+
+    ::
+
+        @for_seeds(50)
+        def test_totals_do_not_depend_on_the_order_of_events(seed):
+            env = local_environment(parallelism=2, seed=seed)
+            ...
+
+    A failure says under which seed it happened; setting the environment variable ``WIESEL_TEST_SEEDS`` to it (or to several, with commas
+    between) runs that one alone.
+
+    Args:
+        seeds: The seeds, or their number: ``50`` stands for 0 to 49.
+
+    Raises:
+        AssertionError: From the test, with the seed and the error; the error is its cause.
+    """
+    given = range(require_count(seeds, "the number of seeds")) if isinstance(seeds, int) else list(seeds)
+    if not given:
+        raise program_error("for_seeds() got no seeds", "give a number, or some seeds")
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(test)
+        if "seed" not in signature.parameters:
+            raise program_error(f"{test.__name__} takes no seed", "give it a parameter `seed`, and hand it to local_environment(seed=seed)")
+
+        @functools.wraps(test)
+        def run(*args: Any, **kwargs: Any) -> None:
+            for seed in _chosen(given):
+                try:
+                    test(*args, seed=seed, **kwargs)
+                except Exception as error:
+                    raise AssertionError(
+                        f"{test.__name__} failed with seed {seed} ({SEEDS_VARIABLE}={seed} runs it alone): {type(error).__name__}: {error}"
+                    ) from error
+
+        # Test runners look at the signature to see what they have to provide; the seed is not theirs.
+        without = [parameter for name, parameter in signature.parameters.items() if name != "seed"]
+        run.__signature__ = signature.replace(parameters=without)  # type: ignore[attr-defined]
+        return run
+
+    return decorate
+
+
+def _chosen(given: Iterable[int]) -> Iterable[int]:
+    text = os.environ.get(SEEDS_VARIABLE)
+    if not text:
+        return given
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise program_error(f"{SEEDS_VARIABLE} is {text!r}", "set it to a seed, or to several with commas between") from error

@@ -1,0 +1,94 @@
+"""What is kept of an operator or a job under test, to go on from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.snapshot import OperatorStateSnapshot
+from wiesel.checkpoint.store import CheckpointStore, MemoryStateFiles, StateFiles, resolve_restore_path
+from wiesel.core.errors import CorruptCheckpointError
+
+__all__ = ["JobSnapshot", "OperatorSnapshot", "files_in_memory", "read_checkpoint"]
+
+_NO_LIMIT = 1 << 62
+
+
+@dataclass(frozen=True)
+class OperatorSnapshot:
+    """The state of an operator in all its subtasks, as ``StreamHarness.snapshot`` took it. Can be pickled.
+
+    Attributes:
+        checkpoint_id: Its number.
+        parallelism: Number of subtasks.
+        max_parallelism: Number of key groups; an operator that goes on from the snapshot must have the same.
+    """
+
+    checkpoint_id: int
+    parallelism: int
+    max_parallelism: int
+    subtasks: tuple[OperatorStateSnapshot, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class JobSnapshot:
+    """A checkpoint of a job, as ``PipelineJob.checkpoint`` took it. Can be pickled.
+
+    Attributes:
+        checkpoint: Positions, states and what waits to be committed, of all tasks.
+        facts: Names and parallelism of the operators.
+    """
+
+    checkpoint: Checkpoint
+    facts: dict[str, Any]
+
+    @property
+    def checkpoint_id(self) -> int:
+        """Return the number of the checkpoint."""
+        return self.checkpoint.checkpoint_id
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the size of all state."""
+        states = (o.state for t in self.checkpoint.tasks.values() for o in t.operators.values() if o.state is not None)
+        return sum(file.size for state in states for file in state.files)
+
+    def __repr__(self) -> str:
+        return f"JobSnapshot(checkpoint_id={self.checkpoint_id}, size_bytes={self.size_bytes})"
+
+
+def files_in_memory(prefix: str) -> MemoryStateFiles:
+    """Internal. Return files that are kept in the snapshot itself."""
+    return MemoryStateFiles("test", prefix, _NO_LIMIT)
+
+
+def read_checkpoint(path: str) -> JobSnapshot:
+    """Read a checkpoint of a real job, to go on from it in a test. What lies there is only read.
+
+    Args:
+        path: That of a checkpoint (``.../<job id>/chk-7``), or of a job, for its newest.
+
+    Raises:
+        CorruptCheckpointError: There is none, or a file of it is missing or altered.
+    """
+    directory, job_id, checkpoint_id = resolve_restore_path(path)
+    store = CheckpointStore(directory, job_id)
+    found = store.load_latest() if checkpoint_id is None else store.load(checkpoint_id)
+    if found is None:
+        raise CorruptCheckpointError(f"there is no checkpoint at {path}", hint="give the path of a checkpoint, e.g. .../<job id>/chk-7")
+    checkpoint, facts = found
+    files = StateFiles(directory, job_id, "read")
+    tasks = {
+        key: replace(task, operators={name: _in_memory(state, files) for name, state in task.operators.items()})
+        for key, task in checkpoint.tasks.items()
+    }
+    return JobSnapshot(replace(checkpoint, tasks=tasks), facts)
+
+
+def _in_memory(snapshot: OperatorStateSnapshot, files: StateFiles) -> OperatorStateSnapshot:
+    """Return the snapshot with the contents of its files in it."""
+    if snapshot.state is None:
+        return snapshot
+    inline = tuple(replace(file, inline=files.read(file)) for file in snapshot.state.files)
+    return replace(snapshot, state=replace(snapshot.state, files=inline))
