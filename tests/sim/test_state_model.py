@@ -25,6 +25,7 @@ from wiesel.state.factory import make_backend
 from wiesel.state.handles import make_state
 from wiesel.state.key_context import KeyContext
 from wiesel.state.key_groups import key_group, key_group_range, subtask_for_key_group
+from wiesel.state.operator_state import handles_for
 from wiesel.state.snapshots import SnapshotLostError
 
 MAX_PARALLELISM = 8
@@ -143,8 +144,9 @@ class StateMachine(RuleBasedStateMachine):
 
     def _start(self, kind: str, parallelism: int, handles: list[Any]) -> None:
         self.subtasks = [Subtask(kind, index, parallelism, self.directory.name) for index in range(parallelism)]
-        for subtask in self.subtasks:
-            subtask.backend.restore(handles, self.files)
+        for index, subtask in enumerate(self.subtasks):
+            needed = handles_for(handles, index, parallelism, key_group_range(index, MAX_PARALLELISM, parallelism))
+            subtask.backend.restore(needed, self.files)
             subtask.open()
 
     def teardown(self) -> None:

@@ -15,6 +15,7 @@ from wiesel.graph.stage_plan import Region, StagePlan
 from wiesel.runtime.descriptor import OperatorDescriptor, OutputDescriptor, TaskDescriptor, VertexDescriptor
 from wiesel.runtime.record_writer import ChannelTarget
 from wiesel.state.key_groups import key_group_range
+from wiesel.state.operator_state import handles_for
 
 
 def vertex_descriptor(vertex: JobVertex) -> VertexDescriptor:
@@ -147,24 +148,19 @@ def old_parallelism(facts: dict[str, Any] | None, operator_id: str, default: int
 def share_out(vertex: JobVertex, subtask: int, old: dict[int, OperatorStateSnapshot], before: int) -> OperatorRestore:
     """Return what one subtask gets of the state of all old subtasks.
 
-    With the same parallelism each gets its own back. Otherwise keyed state goes by key groups (handles are given to every subtask
-    whose range they touch, which takes its groups out of them), splits and writer states in turn.
+    Keyed state goes by key groups: handles are given to every subtask whose range they touch, which takes its groups out of them.
+    Operator state goes by the kind of each (``handles_for``). Splits and writer states stay where they are while the parallelism is
+    the same; otherwise they are dealt out in turn.
     """
-    if before == vertex.parallelism:
-        own = old.get(subtask)
-        if own is None:
-            return OperatorRestore()
-        writer = () if own.writer_state is None else (own.writer_state,)
-        return OperatorRestore((own.state,) if own.state is not None else (), own.reader_splits, writer)
+    in_order = [snapshot for _, snapshot in sorted(old.items())]
     groups = key_group_range(subtask, vertex.max_parallelism, vertex.parallelism)
-    states = tuple(
-        s.state
-        for _, s in sorted(old.items())
-        if s.state is not None and s.state.key_group_start < groups.end and groups.start < s.state.key_group_end
-    )
-    splits = _in_turn((x for _, s in sorted(old.items()) for x in s.reader_splits or ()), subtask, vertex.parallelism)
-    writers = _in_turn((s.writer_state for _, s in sorted(old.items()) if s.writer_state is not None), subtask, vertex.parallelism)
-    has_splits = any(s.reader_splits is not None for s in old.values())
+    states = handles_for([s.state for s in in_order if s.state is not None], subtask, vertex.parallelism, groups)
+    if before == vertex.parallelism:
+        own = old.get(subtask, OperatorStateSnapshot())
+        return OperatorRestore(states, own.reader_splits, () if own.writer_state is None else (own.writer_state,))
+    splits = _in_turn((x for s in in_order for x in s.reader_splits or ()), subtask, vertex.parallelism)
+    writers = _in_turn((s.writer_state for s in in_order if s.writer_state is not None), subtask, vertex.parallelism)
+    has_splits = any(s.reader_splits is not None for s in in_order)
     return OperatorRestore(states, splits if has_splits else None, tuple(writers))
 
 

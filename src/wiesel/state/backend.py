@@ -183,19 +183,31 @@ class TimerQueue(ABC):
 
 
 class OperatorStateStore(ABC):
-    """State of the subtask that belongs to no key: lists that are split or united when rescaled, and broadcast maps."""
+    """State of the subtask that belongs to no key: lists that are split or united when rescaled, and broadcast maps.
+
+    ``serializer``: that of the declared type of the whole list or map, or None. What was restored is turned into the declared type.
+    All methods that get state raise ``StateMigrationError`` if the name stands for another kind, or for values that do not fit.
+    """
 
     @abstractmethod
-    def get_list(self, name: str) -> list[Any]:
+    def get_list(self, name: str, serializer: Any = None) -> list[Any]:
         """Return the live list; changes in place are seen by the next snapshot. Shared out evenly when rescaled."""
 
     @abstractmethod
-    def get_union_list(self, name: str) -> list[Any]:
+    def get_union_list(self, name: str, serializer: Any = None) -> list[Any]:
         """As ``get_list``, but every subtask gets all entries when restored."""
 
     @abstractmethod
-    def get_broadcast(self, name: str) -> dict[Any, Any]:
+    def get_broadcast(self, name: str, serializer: Any = None) -> dict[Any, Any]:
         """Return the live map; the same on all subtasks."""
+
+    @abstractmethod
+    def list_names(self) -> set[str]:
+        """Return the names of all lists, also of those that were restored and not asked for."""
+
+    @abstractmethod
+    def broadcast_names(self) -> set[str]:
+        """Return the names of all broadcast maps, also of those that were restored and not asked for."""
 
 
 class StateBackend(ABC):

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from wiesel.core.errors import ConfigurationError, InvariantError, StateAccessError
+from wiesel.core.errors import ConfigurationError, InvariantError
 from wiesel.state.backend import VOID, StateBackend
 from wiesel.state.hashmap import DictListTable, DictMapTable, DictValueTable
 from wiesel.state.interfaces import (
     AggregatingState,
-    BroadcastState,
     ListState,
     MapState,
-    ReadOnlyBroadcastState,
     ReducingState,
     State,
     ValueState,
@@ -26,14 +24,13 @@ from wiesel.state.key_context import KeyContext
 
 __all__ = [
     "AggregatingHandle",
-    "BroadcastHandle",
     "ListHandle",
     "MapHandle",
-    "ReadOnlyBroadcastHandle",
     "ReducingHandle",
     "ValueHandle",
-    "make_broadcast_state",
+    "keys_with",
     "make_state",
+    "serializer_of",
 ]
 
 
@@ -356,7 +353,7 @@ def make_state(descriptor: Any, backend: StateBackend, context: KeyContext, name
     kind = getattr(descriptor, "kind", "")
     if kind not in ("value", "list", "map", "reducing", "aggregating"):
         raise ConfigurationError(f"{descriptor!r} does not describe a state", hint="pass a ValueStateDescriptor, ListStateDescriptor, ...")
-    serializer = _serializer_of(descriptor)
+    serializer = serializer_of(descriptor)
     table = backend.table(descriptor.name, serializer=serializer, ttl=descriptor.ttl_settings(), kind=kind)
     if namespace is VOID and not namespaced:
         if isinstance(table, DictValueTable) and kind == "value":
@@ -382,77 +379,24 @@ def _generic(descriptor: Any, kind: str, table: Any, context: KeyContext, namesp
     raise InvariantError(f"a state of kind {kind!r}")
 
 
-def _serializer_of(descriptor: Any) -> Any:
+def keys_with(descriptor: Any, backend: StateBackend) -> Iterator[Any]:
+    """Yield the keys that have something in a state without a namespace, each once. The state of a key may be changed meanwhile."""
+    ttl = descriptor.ttl_settings()
+    table = backend.table(descriptor.name, serializer=serializer_of(descriptor), ttl=ttl, kind=descriptor.kind)
+    keys = (key for key, namespace, _ in table.items() if namespace is VOID)
+    # Tables with a time to live may name an entry again that was changed meanwhile.
+    return keys if ttl is None else _once(keys)
+
+
+def _once(keys: Iterable[Any]) -> Iterator[Any]:
+    seen: set[Any] = set()
+    for key in keys:
+        if key not in seen:
+            seen.add(key)
+            yield key
+
+
+def serializer_of(descriptor: Any) -> Any:
+    """Return the serializer of the type that a descriptor declares, None if it has none."""
     create = getattr(descriptor.type_info, "create_serializer", None)
     return None if create is None else create()
-
-
-class ReadOnlyBroadcastHandle(ReadOnlyBroadcastState[Any, Any]):
-    """The broadcast map, to be read."""
-
-    __slots__ = ("_entries",)
-
-    def __init__(self, entries: dict[Any, Any]) -> None:
-        self._entries = entries
-
-    def get(self, key: Any) -> Any:
-        """See ``ReadOnlyBroadcastState``."""
-        return self._entries.get(key)
-
-    def contains(self, key: Any) -> bool:
-        """See ``ReadOnlyBroadcastState``."""
-        return key in self._entries
-
-    def items(self) -> Iterator[tuple[Any, Any]]:
-        """See ``ReadOnlyBroadcastState``."""
-        return iter(list(self._entries.items()))
-
-    def keys(self) -> Iterator[Any]:
-        """See ``ReadOnlyBroadcastState``."""
-        return iter(list(self._entries))
-
-    def values(self) -> Iterator[Any]:
-        """See ``ReadOnlyBroadcastState``."""
-        return iter(list(self._entries.values()))
-
-    def is_empty(self) -> bool:
-        """See ``ReadOnlyBroadcastState``."""
-        return not self._entries
-
-    def clear(self) -> None:
-        """Refuse: the side without the broadcast must not change its state.
-
-        Raises:
-            StateAccessError: Always.
-        """
-        raise StateAccessError(
-            "broadcast state was cleared where it is read-only", hint="change it in process_broadcast_element, the same way on all subtasks"
-        )
-
-
-class BroadcastHandle(ReadOnlyBroadcastHandle, BroadcastState[Any, Any]):
-    """The broadcast map, to be read and changed."""
-
-    __slots__ = ()
-
-    def put(self, key: Any, value: Any) -> None:
-        """See ``BroadcastState``."""
-        self._entries[key] = value
-
-    def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
-        """See ``BroadcastState``."""
-        self._entries.update(dict_value)
-
-    def remove(self, key: Any) -> None:
-        """See ``BroadcastState``."""
-        self._entries.pop(key, None)
-
-    def clear(self) -> None:
-        """See ``State``."""
-        self._entries.clear()
-
-
-def make_broadcast_state(descriptor: Any, backend: StateBackend, *, read_only: bool = False) -> Any:
-    """Return the broadcast state of a ``MapStateDescriptor``; both forms of one name share their entries."""
-    entries = backend.operator_state.get_broadcast(descriptor.name)
-    return ReadOnlyBroadcastHandle(entries) if read_only else BroadcastHandle(entries)

@@ -17,7 +17,8 @@ class _NoKey:
     def __hash__(self) -> NoReturn:
         raise StateAccessError(
             "keyed state was accessed where there is no current key",
-            hint="use keyed state after key_by, in process_element, on_timer and the like; not in open() or close()",
+            hint="use keyed state after key_by, in process_element, on_timer and the like; not in open() or close(), "
+            "and in process_broadcast_element through ctx.apply_to_keyed_state(...)",
         )
 
     def __eq__(self, other: object) -> bool:

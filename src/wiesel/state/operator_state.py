@@ -1,15 +1,27 @@
-"""Internal. Operator state: lists and broadcast maps of a subtask, small enough to be written whole in every snapshot."""
+"""Internal. Operator state: lists and broadcast maps of a subtask, small enough to be written whole in every snapshot.
+
+What a subtask gets of it at a restore is decided from the facts in the handles alone (:func:`shares`), so that neither the files nor
+the handles without anything for a subtask have to reach it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any
 
 from wiesel.core.errors import StateMigrationError
-from wiesel.state.backend import OperatorStateStore
+from wiesel.state.backend import KeyGroupRange, OperatorStateStore, StateHandle
+from wiesel.state.schema import StateSchema, check_schema, snapshot_of
 
-__all__ = ["HeapOperatorState", "OperatorStateImage"]
+__all__ = ["FACTS", "HeapOperatorState", "OperatorStateImage", "Share", "handles_for", "shares"]
+
+FACTS = "operator_state"
+"""Key in the meta of a handle: what :meth:`HeapOperatorState.facts` returned."""
+
+_SPLIT, _UNION, _BROADCAST = "split", "union", "broadcast"
+_KINDS = {_SPLIT: "list", _UNION: "union list", _BROADCAST: "broadcast"}
 
 
 @dataclass
@@ -25,33 +37,75 @@ class OperatorStateImage:
         return self.split, self.union, self.broadcast
 
 
+@dataclass(frozen=True)
+class Share:
+    """What a subtask takes of the operator state of one old subtask.
+
+    Attributes:
+        split: Name of a list -> the run of its entries, from the first to the one behind the last.
+        union: Names of lists that are taken whole.
+        broadcast: Names of maps.
+    """
+
+    split: dict[str, tuple[int, int]] = field(default_factory=dict)
+    union: tuple[str, ...] = ()
+    broadcast: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(any(start < end for start, end in self.split.values()) or self.union or self.broadcast)
+
+
 class HeapOperatorState(OperatorStateStore):
     """Live lists and maps."""
 
     def __init__(self) -> None:
         self._image = OperatorStateImage()
+        self._types: dict[str, Any] = {}
+        self._restored_types: dict[str, Any] = {}
 
-    def get_list(self, name: str) -> list[Any]:
+    def get_list(self, name: str, serializer: Any = None) -> list[Any]:
         """See ``OperatorStateStore``."""
-        return self._image.split.setdefault(self._only_as(name, "split"), [])
+        return self._live(_SPLIT, self._image.split, name, [], serializer)  # type: ignore[no-any-return]
 
-    def get_union_list(self, name: str) -> list[Any]:
+    def get_union_list(self, name: str, serializer: Any = None) -> list[Any]:
         """See ``OperatorStateStore``."""
-        return self._image.union.setdefault(self._only_as(name, "union"), [])
+        return self._live(_UNION, self._image.union, name, [], serializer)  # type: ignore[no-any-return]
 
-    def get_broadcast(self, name: str) -> dict[Any, Any]:
+    def get_broadcast(self, name: str, serializer: Any = None) -> dict[Any, Any]:
         """See ``OperatorStateStore``."""
-        return self._image.broadcast.setdefault(self._only_as(name, "broadcast"), {})
+        return self._live(_BROADCAST, self._image.broadcast, name, {}, serializer)  # type: ignore[no-any-return]
 
-    def _only_as(self, name: str, kind: str) -> str:
-        for other in ("split", "union", "broadcast"):
+    def list_names(self) -> set[str]:
+        """See ``OperatorStateStore``."""
+        return {*self._image.split, *self._image.union}
+
+    def broadcast_names(self) -> set[str]:
+        """See ``OperatorStateStore``."""
+        return set(self._image.broadcast)
+
+    def _live(self, kind: str, contents: dict[str, Any], name: str, new: Any, serializer: Any) -> Any:
+        for other in _KINDS:
             if other != kind and name in getattr(self._image, other):
                 raise StateMigrationError(
-                    f"operator state {name!r} is of kind {other}, it is asked for as {kind}",
+                    f"operator state {name!r} is {_KINDS[other]} state, it is asked for as {_KINDS[kind]} state",
                     hint="give the new state another name, or restore without the old one",
                     state=name,
                 )
-        return name
+        if serializer is not None:
+            self._adapt(kind, contents, name, serializer)
+        return contents.setdefault(name, new)
+
+    def _adapt(self, kind: str, contents: dict[str, Any], name: str, serializer: Any) -> None:
+        """Turn what was restored, or got before with another type, into values of the declared type."""
+        before = self._restored_types.get(name, self._types.get(name))
+        convert = check_schema(name, StateSchema(_KINDS[kind], serializer=before), _KINDS[kind], serializer)
+        if convert is not None and name in contents:
+            live = contents[name]
+            converted = type(live)(convert(live))
+            live.clear()  # in place: whoever has got it before goes on with it
+            (live.update if isinstance(live, dict) else live.extend)(converted)
+        self._restored_types.pop(name, None)
+        self._types[name] = snapshot_of(serializer)
 
     @property
     def image(self) -> OperatorStateImage:
@@ -63,37 +117,114 @@ class HeapOperatorState(OperatorStateStore):
         """Whether nothing was ever asked for or restored."""
         return not any(self._image.columns())
 
-    def restore(self, images: Sequence[tuple[int, OperatorStateImage]], subtask: int, parallelism: int, old_parallelism: int) -> None:
-        """Take over what the old subtasks had.
+    def facts(self) -> dict[str, Any]:
+        """Return what has to be known to share the state out, JSON-able: lengths of lists, names of the others, types."""
+        types = self._restored_types | self._types
+        return {
+            _SPLIT: {name: len(entries) for name, entries in self._image.split.items()},
+            _UNION: list(self._image.union),
+            _BROADCAST: list(self._image.broadcast),
+            "types": {name: kind for name, kind in types.items() if kind is not None},
+        }
 
-        Split lists stay where they are if the parallelism has not changed; otherwise all entries, in the order of the subtasks, are
-        shared out in runs of even length. Union lists are the entries of all. Of a broadcast map each subtask takes one copy.
-
-        Args:
-            images: (index of the old subtask, its state).
-            subtask: Index of this subtask.
-            parallelism: Number of subtasks now.
-            old_parallelism: Number of subtasks when the snapshot was taken.
-        """
-        if not images:
-            return
-        images = sorted(images, key=lambda pair: pair[0])
-        own = [image for old, image in images if old == subtask]
+    def take(self, share: Share, image: OperatorStateImage) -> None:
+        """Add what is this subtask's of an old one's state."""
         mine = self._image
-        for name in sorted({name for _, image in images for name in image.split}):
-            if parallelism == old_parallelism:
-                mine.split[name] = [entry for image in own for entry in image.split.get(name, ())]
-            else:
-                entries = [entry for _, image in images for entry in image.split.get(name, ())]
-                mine.split[name] = _share(entries, subtask, parallelism)
-        for _, image in images:
-            for name, entries in image.union.items():
-                mine.union.setdefault(name, []).extend(entries)
-        for name, contents in images[subtask % len(images)][1].broadcast.items():
-            mine.broadcast[name] = contents
+        for name, (start, end) in share.split.items():
+            mine.split.setdefault(name, []).extend(image.split[name][start:end])
+        for name in share.union:
+            mine.union.setdefault(name, []).extend(image.union[name])
+        for name in share.broadcast:
+            mine.broadcast[name] = image.broadcast[name]
+
+    def restored(self, facts: Iterable[Mapping[str, Any]]) -> None:
+        """Note the types of all that was restored, and the names of lists that had no entry for this subtask."""
+        for old in facts:
+            self._restored_types |= old["types"]
+            for name in old[_SPLIT]:
+                self._image.split.setdefault(name, [])
 
 
-def _share(entries: list[Any], subtask: int, parallelism: int) -> list[Any]:
-    base, more = divmod(len(entries), parallelism)
-    start = subtask * base + min(subtask, more)
-    return entries[start : start + base + (subtask < more)]
+def shares(metas: Sequence[Mapping[str, Any]], subtask: int, parallelism: int) -> list[Share]:
+    """Decide what a subtask takes of the operator state of each old one.
+
+    Split lists stay where they are if the parallelism has not changed; otherwise all entries, in the order of the old subtasks, are
+    shared out in runs whose lengths differ by one at most; which subtasks get the longer runs goes round from name to name. Union
+    lists are the entries of all. A broadcast map is the own copy, or that of the old subtask whose turn it is.
+
+    Args:
+        metas: Meta of the handles with operator state, in the order of the old subtasks.
+        subtask: Index of the subtask.
+        parallelism: Number of subtasks now.
+    """
+    facts = [meta[FACTS] for meta in metas]
+    result = [Share({}, tuple(fact[_UNION])) for fact in facts]
+    rescaled = any(meta["parallelism"] != parallelism for meta in metas)
+    first = 0
+    for name in sorted({name for fact in facts for name in fact[_SPLIT]}):
+        counts = [fact[_SPLIT].get(name, 0) for fact in facts]
+        if rescaled:
+            runs = _runs(counts, (subtask - first) % parallelism, parallelism)
+        else:
+            runs = [(0, count if meta["subtask"] == subtask else 0) for meta, count in zip(metas, counts, strict=True)]
+        first = (first + sum(counts)) % parallelism
+        for share, run in zip(result, runs, strict=True):
+            if run[0] < run[1]:
+                share.split[name] = run
+    for name in sorted({name for fact in facts for name in fact[_BROADCAST]}):
+        holders = [i for i, fact in enumerate(facts) if name in fact[_BROADCAST]]
+        own = [i for i in holders if metas[i]["subtask"] == subtask]
+        source = (own or holders[subtask % len(holders) :])[0]
+        result[source] = replace(result[source], broadcast=(*result[source].broadcast, name))
+    return result
+
+
+def _runs(counts: Sequence[int], place: int, places: int) -> list[tuple[int, int]]:
+    """Share out lists of these lengths, one behind the other, over ``places``, the first of which get one entry more if need be.
+
+    Returns:
+        For each list where the part that goes to ``place`` begins and ends; nothing goes there if the end is not behind the begin.
+    """
+    base, more = divmod(sum(counts), places)
+    start = place * base + min(place, more)
+    end = start + base + (place < more)
+    begins = [0, *accumulate(counts)]
+    return [(max(start - begin, 0), min(end - begin, count)) for begin, count in zip(begins, counts)]  # noqa: B905 - the last is the sum
+
+
+def handles_for(handles: Sequence[StateHandle], subtask: int, parallelism: int, groups: KeyGroupRange) -> tuple[StateHandle, ...]:
+    """Return of the handles of all old subtasks what one subtask has to be given to restore.
+
+    Keyed state: the handles that touch its key groups. Operator state: of each old subtask's the facts, and the file only if there is
+    something in it for this subtask. Handles without facts (of a backend that is not one of ours) are given whole.
+
+    Args:
+        handles: The handles, in the order of the old subtasks.
+        subtask: Index of the subtask.
+        parallelism: Number of subtasks now.
+        groups: The key groups of the subtask.
+    """
+    keyed = {i for i, handle in enumerate(handles) if handle.key_group_start < groups.end and groups.start < handle.key_group_end}
+    shared = [i for i, handle in enumerate(handles) if handle.meta.get(FACTS)]
+    metas = [handles[i].meta for i in shared]
+    taken = {i for i, share in zip(shared, shares(metas, subtask, parallelism), strict=True) if share}
+    # Where all stays as it was (a restart after a failure) the facts about others make no difference.
+    stays = taken <= keyed and all(meta["parallelism"] == parallelism for meta in metas)
+    wanted = keyed if stays else keyed.union(shared)
+    return tuple(
+        handle if FACTS not in handle.meta else _part(handle, keyed=i in keyed, operator=i in taken)
+        for i, handle in enumerate(handles)
+        if i in wanted or FACTS not in handle.meta
+    )
+
+
+def _part(handle: StateHandle, *, keyed: bool, operator: bool) -> StateHandle:
+    """Return a handle with its keyed files, its operator file, both, or (with neither) the facts alone."""
+    count = handle.meta["operator_files"]
+    if keyed and (operator or not count):
+        return handle
+    keyed_files, operator_files = handle.files[: len(handle.files) - count], handle.files[len(handle.files) - count :]
+    meta = {**handle.meta, "operator_files": count if operator else 0}
+    if keyed:
+        return replace(handle, files=keyed_files, meta=meta)
+    return StateHandle(operator_files if operator else (), 0, 0, {**meta, "states": {}, "scopes": []})

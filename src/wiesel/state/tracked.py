@@ -15,7 +15,7 @@ from wiesel.core.options import CHECKPOINT_INCREMENTAL
 from wiesel.state.backend import KeyedTable, KeyGroupRange, OperatorStateStore, StateBackend, StateFile, StateFileReader, StateHandle
 from wiesel.state.changelog import FORMAT_VERSION, OPERATOR, TIMERS, Section, encode_section, read_file
 from wiesel.state.key_groups import key_group
-from wiesel.state.operator_state import HeapOperatorState, OperatorStateImage
+from wiesel.state.operator_state import FACTS, HeapOperatorState, OperatorStateImage, shares
 from wiesel.state.schema import STORAGE, StateSchema, check_schema, snapshot_of
 from wiesel.state.snapshots import Chain, Contents, FileScope, Link, Part
 from wiesel.state.timers import HeapTimerQueue
@@ -220,6 +220,7 @@ class TrackedBackend(StateBackend):
             "parallelism": self._parallelism,
             "max_parallelism": self._range.max_parallelism,
             "savepoint": savepoint,
+            FACTS: None if self._operator_state.empty else self._operator_state.facts(),
             "states": {name: schema.to_json() for name, schema in (self._restored_schemas | self._schemas).items()},
         }
 
@@ -285,17 +286,18 @@ class TrackedBackend(StateBackend):
         return lambda key: start <= key_group(key, max_parallelism) < end
 
     def _restore_operator(self, handles: Sequence[StateHandle], reader: StateFileReader) -> None:
-        images: list[tuple[int, OperatorStateImage]] = []
-        for handle in handles:
-            if not handle.meta.get("operator_files"):
+        """Take what is this subtask's out of the operator state of the old ones; files without anything of it are not read."""
+        old = sorted((handle for handle in handles if handle.meta.get(FACTS)), key=lambda handle: handle.meta["subtask"])
+        metas = [handle.meta for handle in old]
+        for handle, share in zip(old, shares(metas, self._subtask, self._parallelism), strict=True):
+            if not share:
                 continue
             file = handle.files[-1]
             for section in read_file(reader.read(file), file.name):
                 if section.operation != OPERATOR:
                     raise InvariantError(f"state file {file.name} has operation {section.operation} among operator state")
-                images.append((handle.meta["subtask"], OperatorStateImage(*section.columns)))
-        if images:
-            self._operator_state.restore(images, self._subtask, self._parallelism, handles[0].meta["parallelism"])
+                self._operator_state.take(share, OperatorStateImage(*section.columns))
+        self._operator_state.restored(meta[FACTS] for meta in metas)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,9 @@ from wiesel.spi.state import (
     ValueState,
     ValueStateDescriptor,
 )
-from wiesel.state.handles import make_broadcast_state, make_state
+from wiesel.state.handles import make_state
 from wiesel.state.key_context import NO_KEY, KeyContext
+from wiesel.state.operator_handles import make_broadcast_state
 
 
 class Mean:
@@ -294,7 +296,8 @@ def test_objects_of_local_classes_survive_the_disk(make: Any, backend: Any) -> N
 
 def test_broadcast_state(backend: Any) -> None:
     descriptor = MapStateDescriptor("rules")
-    writable, readable = make_broadcast_state(descriptor, backend), make_broadcast_state(descriptor, backend, read_only=True)
+    store = backend.operator_state
+    writable, readable = make_broadcast_state(descriptor, store), make_broadcast_state(descriptor, store, read_only=True)
     assert isinstance(writable, BroadcastState)
     assert isinstance(readable, ReadOnlyBroadcastState)
     assert not isinstance(readable, BroadcastState)
@@ -308,7 +311,16 @@ def test_broadcast_state(backend: Any) -> None:
     assert list(readable) == ["b", "c"]
     assert sorted(readable.values()) == [2, 3]
     assert (readable["b"], "b" in readable, readable.contains("a"), readable.get("a")) == (2, True, False, None)
-    with pytest.raises(StateAccessError, match="read-only"):
-        readable.clear()
+    for change in (
+        lambda: readable.clear(),
+        lambda: readable.put("a", 1),
+        lambda: readable.put_all({"a": 1}),
+        lambda: readable.remove("b"),
+        lambda: operator.setitem(readable, "a", 1),
+        lambda: operator.delitem(readable, "b"),
+    ):
+        with pytest.raises(StateAccessError, match="read-only"):
+            change()
+    assert dict(readable.items()) == {"b": 2, "c": 3}
     writable.clear()
     assert readable.is_empty()

@@ -1,0 +1,174 @@
+"""Internal. The objects for operator state that user functions hold, bound to the live lists and maps of the store."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NoReturn
+
+from wiesel.core.errors import StateAccessError
+from wiesel.state.backend import OperatorStateStore
+from wiesel.state.handles import serializer_of
+from wiesel.state.interfaces import BroadcastState, ListState, ReadOnlyBroadcastState
+
+__all__ = [
+    "BroadcastHandle",
+    "OperatorListHandle",
+    "ReadOnlyBroadcastHandle",
+    "make_broadcast_state",
+    "make_operator_list_state",
+]
+
+_log = logging.getLogger("wiesel.state.operator_state")
+
+
+class OperatorListHandle(ListState[Any]):
+    """A list that belongs to the subtask."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: list[Any]) -> None:
+        self._entries = entries
+
+    def get(self) -> list[Any]:
+        """See ``ListState``."""
+        return self._entries.copy()
+
+    def add(self, value: Any) -> None:
+        """See ``ListState``."""
+        self._entries.append(value)
+
+    def update(self, values: Iterable[Any]) -> None:
+        """See ``ListState``."""
+        self._entries[:] = list(values)
+
+    def add_all(self, values: Iterable[Any]) -> None:
+        """See ``ListState``."""
+        self._entries.extend(list(values))
+
+    def clear(self) -> None:
+        """See ``State``."""
+        self._entries.clear()
+
+
+class _BroadcastView(ReadOnlyBroadcastState[Any, Any]):
+    """What both forms of the broadcast map have."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: dict[Any, Any]) -> None:
+        self._entries = entries
+
+    def get(self, key: Any) -> Any:
+        """See ``ReadOnlyBroadcastState``."""
+        return self._entries.get(key)
+
+    def contains(self, key: Any) -> bool:
+        """See ``ReadOnlyBroadcastState``."""
+        return key in self._entries
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """See ``ReadOnlyBroadcastState``."""
+        return iter(list(self._entries.items()))
+
+    def keys(self) -> Iterator[Any]:
+        """See ``ReadOnlyBroadcastState``."""
+        return iter(list(self._entries))
+
+    def values(self) -> Iterator[Any]:
+        """See ``ReadOnlyBroadcastState``."""
+        return iter(list(self._entries.values()))
+
+    def is_empty(self) -> bool:
+        """See ``ReadOnlyBroadcastState``."""
+        return not self._entries
+
+
+class ReadOnlyBroadcastHandle(_BroadcastView):
+    """The broadcast map, to be read. What would change it raises, as the subtasks' maps would no longer be the same.
+
+    Raises:
+        StateAccessError: By every method that ``BroadcastState`` has beyond ``ReadOnlyBroadcastState``, and by ``clear``.
+    """
+
+    __slots__ = ()
+
+    def put(self, key: Any, value: Any) -> NoReturn:
+        """Refuse."""
+        self._refuse("put")
+
+    def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> NoReturn:
+        """Refuse."""
+        self._refuse("put_all")
+
+    def remove(self, key: Any) -> NoReturn:
+        """Refuse."""
+        self._refuse("remove")
+
+    def clear(self) -> NoReturn:
+        """Refuse."""
+        self._refuse("clear")
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        self._refuse("put")
+
+    def __delitem__(self, key: Any) -> NoReturn:
+        self._refuse("remove")
+
+    def _refuse(self, method: str) -> NoReturn:
+        raise StateAccessError(
+            f"{method}() was called on broadcast state where it is read-only",
+            hint="change it in process_broadcast_element, the same way on all subtasks",
+        )
+
+
+class BroadcastHandle(_BroadcastView, BroadcastState[Any, Any]):
+    """The broadcast map, to be read and changed."""
+
+    __slots__ = ()
+
+    def put(self, key: Any, value: Any) -> None:
+        """See ``BroadcastState``."""
+        self._entries[key] = value
+
+    def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
+        """See ``BroadcastState``."""
+        self._entries.update(dict_value)
+
+    def remove(self, key: Any) -> None:
+        """See ``BroadcastState``."""
+        self._entries.pop(key, None)
+
+    def clear(self) -> None:
+        """See ``State``."""
+        self._entries.clear()
+
+
+def make_broadcast_state(descriptor: Any, store: OperatorStateStore, *, read_only: bool = False) -> Any:
+    """Return the broadcast state of a ``MapStateDescriptor``; both forms of one name share their entries.
+
+    Raises:
+        StateAccessError: If the descriptor is not that of a map.
+        StateMigrationError: If the name stands for another kind of state, or values of the declared type cannot be made of it.
+    """
+    entries = store.get_broadcast(_name_of(descriptor, "map", "MapStateDescriptor"), serializer_of(descriptor))
+    return ReadOnlyBroadcastHandle(entries) if read_only else BroadcastHandle(entries)
+
+
+def make_operator_list_state(descriptor: Any, store: OperatorStateStore, *, union: bool = False) -> ListState[Any]:
+    """Return the list of a ``ListStateDescriptor`` that is shared out, or (``union``) given to everyone, when it is restored.
+
+    Raises:
+        StateAccessError: If the descriptor is not that of a list.
+        StateMigrationError: If the name stands for another kind of state, or values of the declared type cannot be made of it.
+    """
+    get = store.get_union_list if union else store.get_list
+    return OperatorListHandle(get(_name_of(descriptor, "list", "ListStateDescriptor"), serializer_of(descriptor)))
+
+
+def _name_of(descriptor: Any, kind: str, wanted: str) -> str:
+    if getattr(descriptor, "kind", None) != kind:
+        raise StateAccessError(f"this operator state is asked for with a {wanted}, got {descriptor!r}", hint=f"give a {wanted}")
+    if descriptor.ttl_settings() is not None:
+        _log.warning("the time to live of %r has no effect: only keyed state expires, as in Flink", descriptor)
+    return str(descriptor.name)
