@@ -14,7 +14,6 @@ from tests.parity.conftest import SPARK_MASTER, time_limit
 ENGINES = ("local", "spark")
 # The first job on Spark waits for the session; a busy machine makes everything slow.
 SECONDS = 150
-NOT_YET = {"broadcast state": "DataStream.broadcast takes no state descriptors yet"}
 
 
 def expected(name: str) -> dict[str, list[Any]]:
@@ -27,18 +26,11 @@ def cases() -> list[Any]:
     """Returns one case per engine, program and variant, engine by engine, so that one Spark session serves them all."""
     variants = [(name, key) for name in program_names() for key in expected(name)]
     return [
-        pytest.param(engine, name, key, id=f"{engine}-{name}-{key}", marks=marks(name))
+        pytest.param(engine, name, key, id=f"{engine}-{name}-{key}")
         for engine in ENGINES
         for name, key in variants
         if engine != "local" or not needs_clock(name)
     ]
-
-
-def marks(name: str) -> list[pytest.MarkDecorator]:
-    """Marks the programs whose ``TAGS`` name something that is not there yet; the mark has to go when it comes."""
-    source = (PROGRAMS / f"{name}.py").read_text(encoding="utf-8")
-    missing = [reason for tag, reason in NOT_YET.items() if f'TAGS = ("{tag}",)' in source]
-    return [pytest.mark.xfail(reason=reason, raises=TypeError, strict=True) for reason in missing]
 
 
 def needs_clock(name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from wiesel.datastream._checks import (
     program_error,
@@ -27,6 +27,7 @@ from wiesel.spi.builtin_functions import TypedKeySelector
 from wiesel.spi.functions import FilterFunction, FlatMapFunction, KeySelector, MapFunction, Partitioner, ProcessFunction
 from wiesel.spi.output_tag import OutputTag
 from wiesel.spi.sink import Sink
+from wiesel.spi.state import MapStateDescriptor
 from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.spi.windows import WindowAssigner
 from wiesel.types import Types
@@ -34,6 +35,7 @@ from wiesel.types.typeinfo import PickledBytesTypeInfo, TupleTypeInfo, TypeInfor
 
 if TYPE_CHECKING:
     from wiesel.common.execution_config import ExecutionConfig
+    from wiesel.datastream.broadcast_streams import BroadcastConnectedStream, BroadcastStream
     from wiesel.datastream.closeable_iterator import CloseableIterator
     from wiesel.datastream.connected_streams import ConnectedStreams
     from wiesel.datastream.data_stream_sink import DataStreamSink
@@ -175,10 +177,24 @@ class DataStream(OperatorSettings):
             inputs.extend(behind.inputs if isinstance(behind, UnionTransformation) else (behind,))
         return self._virtual(UnionTransformation(united, user_location(), tuple(inputs)))
 
-    def connect(self, ds: DataStream) -> ConnectedStreams:
-        """Return this stream and another one as the two inputs of one operator; their types may differ."""
+    @overload
+    def connect(self, ds: DataStream) -> ConnectedStreams: ...
+
+    @overload
+    def connect(self, ds: BroadcastStream) -> BroadcastConnectedStream: ...
+
+    def connect(self, ds: DataStream | BroadcastStream) -> ConnectedStreams | BroadcastConnectedStream:
+        """Return this stream and another one as the two inputs of one operator; their types may differ.
+
+        Args:
+            ds: A stream; or what ``broadcast`` returned for descriptors of states, which all subtasks of the operator then keep.
+        """
+        from wiesel.datastream.broadcast_streams import BroadcastConnectedStream, BroadcastStream
         from wiesel.datastream.connected_streams import ConnectedStreams
 
+        if isinstance(ds, BroadcastStream):
+            self._check_partner(ds.input_stream, "connect()")
+            return BroadcastConnectedStream(self, ds, ds.broadcast_state_descriptors)
         self._check_partner(ds, "connect()")
         return ConnectedStreams(self, ds)
 
@@ -220,9 +236,30 @@ class DataStream(OperatorSettings):
         """Send records to the subtask of the same index; both operators must have the same parallelism."""
         return self._partition(FORWARD)
 
-    def broadcast(self) -> DataStream:
-        """Send every record to all subtasks."""
-        return self._partition(PartitionerSpec("broadcast"))
+    @overload
+    def broadcast(self) -> DataStream: ...
+
+    @overload
+    def broadcast(
+        self, broadcast_state_descriptor: MapStateDescriptor, *other_broadcast_state_descriptors: MapStateDescriptor
+    ) -> BroadcastStream: ...
+
+    def broadcast(
+        self, broadcast_state_descriptor: MapStateDescriptor | None = None, *other_broadcast_state_descriptors: MapStateDescriptor
+    ) -> DataStream | BroadcastStream:
+        """Send every record to all subtasks.
+
+        Args:
+            broadcast_state_descriptor: Describes a state that the receiving operator is to keep on each of its subtasks. With it the
+                result can only be given to ``connect`` of another stream.
+            other_broadcast_state_descriptors: More such states.
+        """
+        from wiesel.datastream.broadcast_streams import BroadcastStream, require_descriptors
+
+        broadcast = self._partition(PartitionerSpec("broadcast"))
+        if broadcast_state_descriptor is None and not other_broadcast_state_descriptors:
+            return broadcast
+        return BroadcastStream(broadcast, require_descriptors([broadcast_state_descriptor, *other_broadcast_state_descriptors]))
 
     def global_(self) -> DataStream:
         """Send all records to the first subtask (``global`` in Flink's Java API, which is a keyword in Python)."""

@@ -1,6 +1,7 @@
 """Streams: the names of ``pyflink.datastream.data_stream``."""
 
 from wiesel.datastream._stream import DataStream
+from wiesel.datastream.broadcast_streams import BroadcastConnectedStream, BroadcastStream
 from wiesel.datastream.closeable_iterator import CloseableIterator
 from wiesel.datastream.connected_streams import ConnectedStreams
 from wiesel.datastream.data_stream_sink import DataStreamSink
@@ -9,6 +10,8 @@ from wiesel.datastream.windowed_stream import AllWindowedStream, WindowedStream
 
 __all__ = [
     "AllWindowedStream",
+    "BroadcastConnectedStream",
+    "BroadcastStream",
     "CloseableIterator",
     "ConnectedStreams",
     "DataStream",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wiesel.datastream._checks import program_error
+from wiesel.spi.checkpointed import CheckpointedFunction, FunctionInitializationContext, FunctionSnapshotContext
 from wiesel.spi.functions import (
     AggregateFunction,
     AllWindowFunction,
@@ -17,6 +18,7 @@ from wiesel.spi.functions import (
     KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
+    KeyedStateFunction,
     KeyedStateStore,
     KeySelector,
     MapFunction,
@@ -38,16 +40,20 @@ __all__ = [
     "AllWindowFunction",
     "BaseBroadcastProcessFunction",
     "BroadcastProcessFunction",
+    "CheckpointedFunction",
     "CoFlatMapFunction",
     "CoMapFunction",
     "CoProcessFunction",
     "FilterFunction",
     "FlatMapFunction",
     "Function",
+    "FunctionInitializationContext",
+    "FunctionSnapshotContext",
     "KeySelector",
     "KeyedBroadcastProcessFunction",
     "KeyedCoProcessFunction",
     "KeyedProcessFunction",
+    "KeyedStateFunction",
     "KeyedStateStore",
     "MapFunction",
     "NullByteKeySelector",

@@ -165,7 +165,7 @@ class KeyedStream(DataStream):
         """Not for keyed streams."""
         raise self._fixed_partitioning("forward()")
 
-    def broadcast(self) -> NoReturn:
+    def broadcast(self, *args: Any) -> NoReturn:
         """Not for keyed streams."""
         raise self._fixed_partitioning("broadcast()")
 

@@ -108,8 +108,13 @@ class StreamOperator(ABC):
     def on_processing_time(self, now_ms: int) -> None:
         """The time asked for by ``register_processing_timer`` has come: fire all processing timers up to ``now_ms``."""
 
-    def snapshot_state(self, checkpoint_id: int) -> OperatorSnapshot | None:
-        """Synchronous part of the snapshot for what is not in the backend. Called before the backend's snapshot."""
+    def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
+        """Synchronous part of the snapshot for what is not in the backend. Called before the backend's snapshot.
+
+        Args:
+            checkpoint_id: Id of the checkpoint.
+            timestamp_ms: When it was triggered.
+        """
         return None
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:

@@ -30,6 +30,8 @@ _FACTORIES: dict[str, str] = {
     "co_flat_map": "wiesel.runtime.operators.two_input:co_flat_map_operator",
     "co_process": "wiesel.runtime.operators.two_input:co_process_operator",
     "keyed_co_process": "wiesel.runtime.operators.two_input:keyed_co_process_operator",
+    "broadcast_process": "wiesel.runtime.operators.broadcast:broadcast_process_operator",
+    "keyed_broadcast_process": "wiesel.runtime.operators.broadcast:keyed_broadcast_process_operator",
     "window": "wiesel.runtime.operators.window:window_operator",
     "source": "wiesel.runtime.operators.source:source_operator",
     "sink": "wiesel.runtime.operators.sink:sink_operator",

@@ -24,21 +24,30 @@ def sorts_input(descriptor: TaskDescriptor) -> bool:
 
 
 class SortedInput:
-    """Gathers the input and hands it out key by key; keys in the order in which they first came."""
+    """Gathers the input and hands it out key by key; keys in the order in which they first came.
+
+    Records without keys (the broadcast side of a keyed operator) come before all keys, in their order of arrival.
+    """
 
     def __init__(self) -> None:
+        self._unkeyed: list[tuple[Batch, int]] = []
         self._by_key: dict[Any, list[tuple[int, int, Any, Any]]] = {}
 
     def add(self, batch: Batch, input_index: int) -> None:
         """Take records of one input."""
+        if batch.keys is None:
+            self._unkeyed.append((batch, input_index))
+            return
         by_key = self._by_key
         times = batch.timestamps if batch.timestamps is not None else [None] * len(batch.values)
-        for value, time, key in zip(batch.values, times, batch.keys or (), strict=True):
+        for value, time, key in zip(batch.values, times, batch.keys, strict=True):
             entry = (MIN_TIMESTAMP if time is None else time, input_index, value, time)
             by_key.setdefault(key, []).append(entry)
 
     def take(self) -> Iterator[tuple[Batch, int]]:
         """Yield batches of one key and one input each, sorted by timestamp (records of the same time in order of arrival)."""
+        unkeyed, self._unkeyed = self._unkeyed, []
+        yield from unkeyed
         by_key, self._by_key = self._by_key, {}
         for key, entries in by_key.items():
             entries.sort(key=lambda e: e[:2])

@@ -373,7 +373,7 @@ class StreamTask:
             writer.broadcast_event(barrier)
         self._epoch = barrier.checkpoint_id
         self.services.reached("before-snapshot")
-        pending = self._take_snapshot(barrier.checkpoint_id, full=barrier.savepoint)
+        pending = self._take_snapshot(barrier.checkpoint_id, barrier.timestamp_ms, full=barrier.savepoint)
         pending.measured(
             sync_ms=(clock.monotonic_s() - started_s) * 1e3, alignment_ms=aligned_ms, start_delay_ms=start_delay_ms
         )
@@ -390,10 +390,10 @@ class StreamTask:
 
         self._write(pending, barrier.checkpoint_id, acknowledge)
 
-    def _take_snapshot(self, checkpoint_id: int, *, full: bool = False) -> PendingSnapshot:
+    def _take_snapshot(self, checkpoint_id: int, timestamp_ms: int, *, full: bool = False) -> PendingSnapshot:
         pending = PendingSnapshot(self.services.clock)
         for described, operator in zip(self.descriptor.vertex.operators, self.operators, strict=True):
-            taken = operator.snapshot_state(checkpoint_id)
+            taken = operator.snapshot_state(checkpoint_id, timestamp_ms)
             backend = self._backends[described.operator_id]
             pending.add(described.operator_id, taken, backend.snapshot(checkpoint_id, full=full) if backend.used else None)
         return pending
@@ -416,7 +416,7 @@ class StreamTask:
         for operator in self.operators:
             operator.finish()
         key = self.descriptor.key
-        pending = self._take_snapshot(self._epoch + 1)
+        pending = self._take_snapshot(self._epoch + 1, self.services.clock.now_ms())
 
         def report(snapshot: TaskSnapshot | None, error: BaseException | None) -> None:
             if snapshot is None:

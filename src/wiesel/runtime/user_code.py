@@ -125,7 +125,7 @@ class UserCode:
             UserFunctionError: If its ``open`` raises (whatever the policy: without it no record can be processed).
         """
         if isinstance(function, Function):
-            self._lifecycle(lambda: function.open(runtime_context), f"{type(function).__name__}.open")
+            self.lifecycle(lambda: function.open(runtime_context), f"{type(function).__name__}.open")
 
     def close(self, function: Any) -> None:
         """Close a user's function.
@@ -134,13 +134,22 @@ class UserCode:
             UserFunctionError: If its ``close`` raises.
         """
         if isinstance(function, Function):
-            self._lifecycle(function.close, f"{type(function).__name__}.close")
+            self.lifecycle(function.close, f"{type(function).__name__}.close")
 
     def lifecycle_failure(self, error: Exception, what: str) -> WieselError:
         """Return the failure for an exception of the user's code that is about no record (``what``: the method)."""
         return self._failure(error, None, what)
 
-    def _lifecycle(self, call: Callable[[], None], what: str) -> None:
+    def lifecycle(self, call: Callable[[], None], what: str) -> None:
+        """Call a method of the user's that is about no record.
+
+        Args:
+            call: The call.
+            what: Names the method in an error.
+
+        Raises:
+            UserFunctionError: If it raises, whatever the policy.
+        """
         try:
             call()
         except WieselError as error:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ReadOnlyBroadcastState,
         ReducingState,
         ReducingStateDescriptor,
+        StateDescriptor,
         ValueState,
         ValueStateDescriptor,
     )
@@ -48,6 +49,7 @@ __all__ = [
     "KeyedBroadcastProcessFunction",
     "KeyedCoProcessFunction",
     "KeyedProcessFunction",
+    "KeyedStateFunction",
     "KeyedStateStore",
     "MapFunction",
     "NullByteKeySelector",
@@ -538,11 +540,30 @@ class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, O
         """Return or yield the results for a record of the broadcast stream; called for it on every subtask."""
 
 
+class KeyedStateFunction(ABC):
+    """What is done to a state of every key; see :meth:`KeyedBroadcastProcessFunction.Context.apply_to_keyed_state`."""
+
+    @abstractmethod
+    def process(self, key: Any, state: Any) -> None:
+        """Look at or change ``state``, which is that of ``key`` during the call."""
+
+
 class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, IN1, IN2, OUT]):
     """Connects a keyed stream with a broadcast one."""
 
     class Context(BaseBroadcastProcessFunction.Context, ABC):
-        """What the broadcast side knows."""
+        """What the broadcast side knows. It has no current key, so it can neither use keyed state directly nor register timers."""
+
+        @abstractmethod
+        def apply_to_keyed_state(
+            self, state_descriptor: StateDescriptor, function: KeyedStateFunction | Callable[[Any, Any], None]
+        ) -> None:
+            """Call ``function`` with each key of this subtask that has a value in a keyed state, and with that state.
+
+            Args:
+                state_descriptor: Describes the keyed state, as where the function asks for it in ``open``.
+                function: Called as ``function(key, state)``; the state is that of ``key`` during the call.
+            """
 
     class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC):
         """What the keyed side knows."""

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from wiesel.core.errors import StateAccessError
+from wiesel.spi.state import OperatorStateStore
 from wiesel.types.typeinfo import TypeInformation
 
 __all__ = ["Committer", "Sink", "SinkWriter", "WriterInitContext"]
@@ -38,6 +40,21 @@ class WriterInitContext:
     """The declared type of the records."""
     now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     """Return the processing time in ms since the epoch (a virtual clock under test)."""
+    operator_states: OperatorStateStore | None = None
+    """What ``get_operator_state_store`` returns; None outside of a task."""
+
+    def get_operator_state_store(self) -> OperatorStateStore:
+        """Return the state of this subtask: lists and maps, restored before the writer is made.
+
+        ``snapshot_state`` is the place to bring them up to date. For state that belongs to one writer the value that it returns is
+        simpler; this is for union lists and for entries that are to be shared out when the parallelism changes.
+
+        Raises:
+            StateAccessError: If the writer does not run in a task.
+        """
+        if self.operator_states is None:
+            raise StateAccessError("operator state was asked for outside of a task", hint="give the context operator_states")
+        return self.operator_states
 
 
 class SinkWriter(ABC):

@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
+from wiesel.spi.state import OperatorStateStore
 from wiesel.types.typeinfo import TypeInformation
 
 __all__ = [
@@ -159,6 +160,13 @@ class SourceReaderContext(Protocol):
 
     def now_ms(self) -> int:
         """Return the processing time in ms since the epoch (a virtual clock under test)."""
+        ...
+
+    def get_operator_state_store(self) -> OperatorStateStore:
+        """Return the state of this subtask besides its splits: lists and maps, restored before the reader is made.
+
+        :meth:`SourceReader.snapshot_state` is the place to bring them up to date.
+        """
         ...
 
 

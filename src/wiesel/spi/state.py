@@ -53,11 +53,40 @@ _DEFAULT_COMPACTION_QUERY_ENTRIES = 1000
 
 
 class OperatorStateStore(ABC):
-    """State of a subtask that belongs to no key."""
+    """State of a subtask that belongs to no key: small lists and maps, written whole in every checkpoint.
+
+    The same name gives the same state. The three kinds differ in what a subtask is given when a checkpoint is restored.
+
+    Raises:
+        StateAccessError: If the descriptor is not of the kind that is asked for.
+        StateMigrationError: If state of that name was restored that does not fit the descriptor.
+    """
 
     @abstractmethod
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]:
-        """Return the broadcast map of that name."""
+        """Return the broadcast map of that name. The program keeps it the same on all subtasks; each is given a copy back."""
+
+    @abstractmethod
+    def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
+        """Return the list of that name.
+
+        A subtask is given its own list back; with another parallelism the entries of all subtasks are shared out evenly.
+        """
+
+    @abstractmethod
+    def get_union_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
+        """Return the list of that name of which every subtask is given the entries of all subtasks back.
+
+        What a subtask does not drop of it (``update``) is its own from then on, and is in the union of the next restore again.
+        """
+
+    @abstractmethod
+    def get_registered_state_names(self) -> set[str]:
+        """Return the names of all lists, also of those that were restored and not asked for."""
+
+    @abstractmethod
+    def get_registered_broadcast_state_names(self) -> set[str]:
+        """Return the names of all broadcast maps, also of those that were restored and not asked for."""
 
 
 class StateDescriptor(ABC):  # noqa: B024 - PyFlink's is abstract as well: only its subclasses are of use

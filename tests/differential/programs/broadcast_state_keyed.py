@@ -39,4 +39,3 @@ def build(env):
 
 
 PARALLELISM = (1, 2, 3)
-TAGS = ("broadcast state",)

@@ -27,4 +27,3 @@ def build(env):
 
 
 PARALLELISM = (1, 2, 3)
-TAGS = ("broadcast state",)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from wiesel.core.durations import to_millis
-from wiesel.runtime.operator import OperatorContext, StreamOperator
+from wiesel.runtime.checkpointed import CheckpointedFunctions
+from wiesel.runtime.operator import OperatorContext, OperatorSnapshot, StreamOperator
 from wiesel.runtime.results import ResultCollector
 from wiesel.runtime.runtime_context import StreamingRuntimeContext
 from wiesel.runtime.user_code import UserCode
@@ -43,11 +44,19 @@ class FunctionOperator(StreamOperator):
         self._open_called = False
 
     def open(self) -> None:
-        """Open the function."""
+        """Let the function take up its operator state, then open it."""
         self.guard = UserCode(self.context, self.output)
         self.collector = ResultCollector(self.output, self.guard, self.output_type)
         self._open_called = True
-        self.guard.open(self.function, StreamingRuntimeContext(self.context, self.key_context))
+        runtime_context = StreamingRuntimeContext(self.context, self.key_context)
+        self._checkpointed = CheckpointedFunctions([self.function], self.context, runtime_context, self.guard)
+        self._checkpointed.initialize()
+        self.guard.open(self.function, runtime_context)
+
+    def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
+        """Let the function bring its operator state up to date."""
+        self._checkpointed.snapshot(checkpoint_id, timestamp_ms)
+        return None
 
     def close(self) -> None:
         """Close the function, unless it was never opened."""

@@ -15,6 +15,7 @@ from wiesel.runtime.operators.function_operator import FunctionOperator, object_
 from wiesel.runtime.operators.stateless import FilterOperator, FlatMapOperator, MapOperator
 from wiesel.runtime.results import ProcessLoop
 from wiesel.runtime.user_code import raise_failure
+from wiesel.spi.checkpointed import CheckpointedFunction
 from wiesel.spi.functions import Function, user_callable
 from wiesel.state.key_context import NO_KEY, KeyContext
 from wiesel.wire.batch import Batch
@@ -125,8 +126,8 @@ class KeyedReduceOperator(FunctionOperator):
 
 
 def _uses_state(function: Any) -> bool:
-    """Return whether a function can get hold of keyed state: only in ``open``."""
-    return isinstance(function, Function) and type(function).open is not Function.open
+    """Return whether a function can get hold of keyed state: only in ``open`` and ``initialize_state``."""
+    return isinstance(function, CheckpointedFunction) or (isinstance(function, Function) and type(function).open is not Function.open)
 
 
 def keyed_map_operator(params: dict[str, Any], payload: Any) -> StreamOperator:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
+from wiesel.runtime.operator_states import OperatorStates
 from wiesel.spi.sink import Sink, SinkWriter, WriterInitContext
 from wiesel.types.typeinfo import TypeInformation
 from wiesel.wire.batch import Batch
@@ -47,6 +48,7 @@ class SinkOperator(StreamOperator):
             to_driver=self._to_driver,
             input_type=self._input_type,
             now_ms=c.clock.now_ms,
+            operator_states=OperatorStates(c.backend),
         )
         self.writer: SinkWriter = self.sink.create_writer(context, self._writer_states)
         self._schedule()
@@ -73,7 +75,7 @@ class SinkOperator(StreamOperator):
         self.writer.flush(True)
         self._finished = True
 
-    def snapshot_state(self, checkpoint_id: int) -> OperatorSnapshot | None:
+    def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
         """Step 1 of the two-phase commit: flush, and hand the committables to the acknowledgement."""
         if not self._finished:
             self.writer.flush(False)

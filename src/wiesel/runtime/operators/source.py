@@ -8,8 +8,10 @@ from typing import Any
 
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
+from wiesel.runtime.operator_states import OperatorStates
 from wiesel.runtime.slicing import SliceSizer, cut
 from wiesel.spi.source import Boundedness, InputStatus, Source, SourceReader
+from wiesel.spi.state import OperatorStateStore
 from wiesel.spi.watermark import WatermarkGenerator, WatermarkStrategy
 from wiesel.wire.batch import Batch
 
@@ -92,6 +94,10 @@ class SourceOperator(StreamOperator):
     def now_ms(self) -> int:
         """Return the processing time."""
         return self.context.clock.now_ms()
+
+    def get_operator_state_store(self) -> OperatorStateStore:
+        """Return the operator state."""
+        return OperatorStates(self.context.backend)
 
     # Life
 
@@ -276,7 +282,7 @@ class SourceOperator(StreamOperator):
             self.output.emit_watermark(MAX_TIMESTAMP)
         self._ended = True
 
-    def snapshot_state(self, checkpoint_id: int) -> OperatorSnapshot | None:
+    def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
         """Take the reader's positions; ``process_pending`` was called before the barrier."""
         return OperatorSnapshot(reader_splits=list(self.reader.snapshot_state(checkpoint_id)))
 

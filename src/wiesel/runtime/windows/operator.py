@@ -8,7 +8,8 @@ from typing import Any
 
 from wiesel.core.errors import ProgramError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
-from wiesel.runtime.operator import StreamOperator
+from wiesel.runtime.checkpointed import CheckpointedFunctions
+from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
 from wiesel.runtime.operators.function_operator import is_batch, object_reuse
 from wiesel.runtime.results import ResultCollector
 from wiesel.runtime.runtime_context import StreamingRuntimeContext
@@ -69,10 +70,17 @@ class WindowOperator(StreamOperator):
         if spec.merging:
             self.merging = MergingWindowSet(self.assigner, context.backend.table(MERGING_SET), self)
         self._opened = True
+        self._checkpointed = CheckpointedFunctions(spec.functions, context, runtime_context, self.guard)
+        self._checkpointed.initialize()
         for function in spec.functions:
             self.guard.open(function, runtime_context)
         self.evaluation = make_evaluation(spec, context, self.key_context, self.timers)
         self._process = self._process_merging if self.merging is not None else self._process_plain
+
+    def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
+        """Let the user's functions bring their operator state up to date."""
+        self._checkpointed.snapshot(checkpoint_id, timestamp_ms)
+        return None
 
     def close(self) -> None:
         """Close the user's functions."""
