@@ -77,13 +77,13 @@ class StateFiles:
         return data
 
 
-_MEMORY_LIMIT_BYTES = 5 * 1024 * 1024
+MEMORY_LIMIT_BYTES = 5 * 1024 * 1024
 
 
 class MemoryStateFiles:
     """State kept in the JobManager's memory, where no checkpoint directory is set: everything travels in the acknowledgement."""
 
-    def __init__(self, job_id: str, prefix: str, limit_bytes: int = _MEMORY_LIMIT_BYTES) -> None:
+    def __init__(self, job_id: str, prefix: str, limit_bytes: int = MEMORY_LIMIT_BYTES) -> None:
         self._name = f"{job_id}/memory/{prefix}"
         self._limit_bytes = limit_bytes
         self._count = 0

@@ -70,6 +70,7 @@ class JobMaster:
         background: Background,
         clock: Clock,
         fault_plan: str = "",
+        restore: tuple[Checkpoint, dict[str, Any]] | None = None,
     ) -> None:
         self.plan = plan
         self.settings = settings
@@ -89,6 +90,9 @@ class JobMaster:
         self._background = background
         self._clock = clock
         self._store: CheckpointStore | None = None
+        self._published: Checkpoint | None = None
+        """The newest checkpoint where there is no store."""
+        self._given = restore
         self._facts = job_facts(plan.graph.job, job_id)
         self._restored_facts: dict[str, Any] | None = None
         self._number = 0
@@ -123,6 +127,11 @@ class JobMaster:
         self._begin(restore)
 
     def _initial_restore(self) -> Checkpoint | None:
+        if self._given is not None:
+            checkpoint, facts = self._given
+            check_restorable(self.plan.graph.job, checkpoint, facts, allow_non_restored=self.settings.allow_non_restored)
+            self._restored_facts = facts
+            return checkpoint
         path = self.settings.restore_path
         if not path:
             return None
@@ -291,6 +300,9 @@ class JobMaster:
     def _restart(self) -> None:
         self.restarts += 1
         restore: Checkpoint | None = self.last_checkpoint
+        if self._published is not None:
+            # It may have been published, and partly committed, when its attempt failed.
+            restore, self._restored_facts = self._published, self._facts
         try:
             if self._store is not None and self._own_checkpoints():
                 found = self._store.load_latest()
@@ -353,9 +365,17 @@ class JobMaster:
         self._background.run(work, done)
 
     def publish(self, checkpoint: Checkpoint) -> None:
-        """See ``MasterPort``. Without a store the checkpoint lives in this process's memory."""
+        """See ``MasterPort``. Without a store the checkpoint lives in this process's memory.
+
+        Raises:
+            FencedError: a newer attempt, which began from an older checkpoint, has started meanwhile.
+        """
         if self._store is not None:
             self._store.publish(checkpoint, self._facts)
+        elif checkpoint.attempt != self._number:
+            raise FencedError(f"attempt {checkpoint.attempt} of job {self.job_id} was replaced by attempt {self._number}")
+        else:
+            self._published = checkpoint
 
     def discard(self, checkpoint: Checkpoint, keep: Sequence[Checkpoint]) -> None:
         """See ``MasterPort``."""

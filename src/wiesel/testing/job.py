@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, NoReturn
+from uuid import uuid4
 
 from wiesel.checkpoint.messages import TaskKey
 from wiesel.common.job_execution_result import JobExecutionResult
@@ -31,14 +32,16 @@ from wiesel.graph.specs import StreamGraph
 from wiesel.graph.stage_plan import StagePlan, build_stage_plan
 from wiesel.testing._failures import MASTER_POINTS, TASK_POINTS, InjectedFailure, InjectedRestart, PlannedFailure, WatchedMaster
 from wiesel.testing._inputs import checked_timestamp
-from wiesel.testing.snapshots import JobSnapshot
+from wiesel.testing.snapshots import NO_LIMIT_BYTES, JobSnapshot
 from wiesel.testing.source import manual_sources
 
 __all__ = ["PipelineJob"]
 
-_JOB_ID = "0" * 32
-_MOST_STEPS, _MOST_STEPS_ENDLESS = 1_000_000, 20_000
-"""More steps than a test will want in one go, and that for jobs with a source that may never come to rest."""
+
+_MOST_STEPS, _MOST_STEPS_OF_OTHERS = 1_000_000, 100_000
+"""More than a test will want at one moment; fewer where sources read by themselves, which may read a thousand records in one step."""
+
+_MOST_RESTARTS = 1_000
 
 
 class PipelineJob:
@@ -55,10 +58,13 @@ class PipelineJob:
         check_shippable(plan)
         self._graph = graph
         self._job: JobGraph = plan.graph.job
-        self._facts = job_facts(self._job, _JOB_ID)
+        # One of its own, as names that sinks make of it must not come twice.
+        job_id = uuid4().hex
+        self._facts = job_facts(self._job, job_id)
         self._sources = manual_sources(graph)
-        self._endless = [n.name for n in graph.nodes.values() if n.is_source and not n.bounded and n.name not in self._sources]
-        self._most_steps = _MOST_STEPS_ENDLESS if self._endless else _MOST_STEPS
+        others = [n for n in graph.nodes.values() if n.is_source and n.name not in self._sources]
+        self._endless = [n.name for n in others if not n.bounded]
+        self._most_steps = _MOST_STEPS_OF_OTHERS if others else _MOST_STEPS
         self._planned: list[PlannedFailure] = []
         self._closed = False
         self._local_dir = tempfile.mkdtemp(prefix="wiesel-testing-")
@@ -68,10 +74,11 @@ class PipelineJob:
             seed=config.get(opt.LOCAL_SEED),
             clock=self._clock,
             checkpoint_dir=None,
+            memory_limit_bytes=NO_LIMIT_BYTES,
             local_dir=self._local_dir,
             faults=self._on_task_point,
         )
-        self._master = self._make_master(plan, config, restore_from)
+        self._master = self._make_master(plan, config, job_id, restore_from)
         self._world.master = self._master
         try:
             self._master.start()
@@ -81,7 +88,7 @@ class PipelineJob:
             self._release()
             raise
 
-    def _make_master(self, plan: StagePlan, config: Configuration, restore_from: JobSnapshot | None) -> WatchedMaster:
+    def _make_master(self, plan: StagePlan, config: Configuration, job_id: str, restore_from: JobSnapshot | None) -> WatchedMaster:
         # Checkpoints stay in memory; tasks in this thread cannot be lost.
         settings = replace(job_settings(config), checkpoint_dir=None, restore_path=None, heartbeat_timeout_ms=NEVER_MS)
         strategy = InjectedRestart(restart_strategy(config, checkpointing=True))
@@ -89,7 +96,7 @@ class PipelineJob:
             plan,
             settings,
             strategy,
-            job_id=_JOB_ID,
+            job_id=job_id,
             launcher=self._world,
             background=self._world,
             clock=self._clock,
@@ -167,12 +174,10 @@ class PipelineJob:
         for source in self._sources.values():
             source.end()
         self._world.wake_sources()
-        for _ in range(self._most_steps):
-            if self._ended:
-                break
+        while not self._ended:
             self._world.step()
-        else:
-            self._too_busy()
+            if self.restarts > _MOST_RESTARTS:
+                raise JobExecutionError(f"the job was restarted {self.restarts} times", hint="limit the attempts of its restart strategy")
         result = self._master.result.result()
         self._check_planned()
         return result
@@ -210,16 +215,22 @@ class PipelineJob:
             return master.completed_checkpoints > completed or master.failed_checkpoints > failed or len(master.failures) > failures
 
         self._until(over, "complete the checkpoint")
+        if master.attempt is not None and master.attempt.state is AttemptState.FAILED:
+            # It failed in the same moment.
+            self._until(lambda: len(master.failures) > failures, "fail")
         self._after_failure(failures)
         if master.completed_checkpoints == completed or master.last_checkpoint is None:
-            raise CheckpointError("the checkpoint was given up: a task could not take its part", hint="the log has the reason")
+            cause = master.failures[failures] if len(master.failures) > failures else None
+            why = "a task failed" if cause is not None else "a task could not store its part"
+            raise CheckpointError(f"the checkpoint was given up: {why}", hint="the log has the reason") from cause
         return JobSnapshot(master.last_checkpoint, self._facts)
 
     def _pending(self) -> int | None:
         return self._master.attempt.coordinator.pending_id if self._master.attempt is not None else None
 
     def _after_failure(self, failures_before: int) -> None:
-        """Let the job recover from a failure that was injected meanwhile, and say that there was one."""
+        """Raise what the job has failed with, or an injected failure, when the job has recovered from it."""
+        self._raise_failure()
         failures = self._master.failures[failures_before:]
         if failures and isinstance(failures[0], InjectedFailure):
             self._until(self._running, "recover")

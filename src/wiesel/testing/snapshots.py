@@ -12,7 +12,8 @@ from wiesel.core.errors import CorruptCheckpointError
 
 __all__ = ["JobSnapshot", "OperatorSnapshot", "files_in_memory", "read_checkpoint"]
 
-_NO_LIMIT = 1 << 62
+NO_LIMIT_BYTES = 1 << 62
+"""Internal. State under test may be as large as it likes."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class JobSnapshot:
 
 def files_in_memory(prefix: str) -> MemoryStateFiles:
     """Internal. Return files that are kept in the snapshot itself."""
-    return MemoryStateFiles("test", prefix, _NO_LIMIT)
+    return MemoryStateFiles("test", prefix, NO_LIMIT_BYTES)
 
 
 def read_checkpoint(path: str) -> JobSnapshot:

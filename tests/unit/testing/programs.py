@@ -18,6 +18,8 @@ from wiesel.datastream.functions import (
 )
 from wiesel.datastream.state import ListStateDescriptor, MapStateDescriptor, StateTtlConfig, ValueStateDescriptor
 from wiesel.datastream.window import TumblingEventTimeWindows
+from wiesel.spi.sink import Committer, Sink, SinkWriter
+from wiesel.spi.source import Boundedness, InputStatus, Source, SourceReader, SplitEnumerator
 
 
 class Double(MapFunction):
@@ -165,3 +167,82 @@ def add(a, b):
 def sums_of(size_ms):
     """Return the definition of sums per key and window."""
     return lambda stream: stream.key_by(first).window(TumblingEventTimeWindows.of(Time.milliseconds(size_ms))).reduce(add)
+
+
+class Outside(Committer):
+    """The world outside: what was committed, by the name of each part."""
+
+    def __init__(self):
+        self.parts = {}
+
+    def commit(self, committables):
+        self.parts.update(committables)
+
+    @property
+    def values(self):
+        return [value for part in self.parts.values() for value in part]
+
+
+class TwoPhaseSink(Sink):
+    """Commits what came between two checkpoints as one part; parts of different jobs and attempts have different names."""
+
+    def __init__(self, outside):
+        self.outside = outside
+
+    def create_writer(self, context, state=()):
+        return PartWriter(context)
+
+    def create_committer(self):
+        return self.outside
+
+    def __reduce__(self):
+        return TwoPhaseSink, (None,)
+
+
+class PartWriter(SinkWriter):
+    def __init__(self, context):
+        self.name = (context.job_id, context.attempt, context.subtask_index)
+        self.count = 0
+        self.values = []
+
+    def write_batch(self, values, timestamps):
+        self.values.extend(values)
+
+    def flush(self, end_of_input):
+        pass
+
+    def prepare_commit(self):
+        values, self.values = self.values, []
+        self.count += 1
+        return [((*self.name, self.count), values)] if values else []
+
+
+class Silent(Source):
+    """A source that never ends and never gives anything."""
+
+    boundedness = Boundedness.CONTINUOUS_UNBOUNDED
+
+    def create_enumerator(self, context, state=None):
+        return SilentEnumerator()
+
+    def create_reader(self, context):
+        return SilentReader()
+
+
+class SilentEnumerator(SplitEnumerator):
+    def add_reader(self, subtask):
+        pass
+
+    def snapshot_state(self, checkpoint_id):
+        return None
+
+
+class SilentReader(SourceReader):
+    def poll(self, output):
+        return InputStatus.NOTHING_AVAILABLE
+
+    def add_splits(self, splits):
+        pass
+
+    def snapshot_state(self, checkpoint_id):
+        return []

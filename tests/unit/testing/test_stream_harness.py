@@ -192,9 +192,7 @@ def test_windows_over_all_keys_run_in_one_subtask():
 
 
 def test_connected_streams_and_declared_types():
-    with StreamHarness(
-        lambda s: s.key_by(lambda v: v[0]).sum(1), input_types=[Types.TUPLE([Types.STRING(), Types.INT()])]
-    ) as harness:
+    with StreamHarness(lambda s: s.key_by(lambda v: v[0]).sum(1), input_types=[Types.TUPLE([Types.STRING(), Types.INT()])]) as harness:
         harness.push_all([("a", 1), ("a", 2)])
         assert harness.values == [("a", 1), ("a", 3)]
     with StreamHarness(lambda left, right: left.connect(right).map(Sides())) as harness:

@@ -16,7 +16,7 @@ from typing import TypeVar
 import cloudpickle
 
 from wiesel.checkpoint.messages import FromTask, Heartbeat, RegisterTask, TaskFailed, TaskKey, ToTask
-from wiesel.checkpoint.store import MemoryStateFiles, StateFiles
+from wiesel.checkpoint.store import MEMORY_LIMIT_BYTES, MemoryStateFiles, StateFiles
 from wiesel.core.clock import ManualClock
 from wiesel.core.errors import JobExecutionError
 from wiesel.engine.job_master import JobMaster
@@ -54,7 +54,9 @@ class SimulatedTask:
         prefix = f"{descriptor.attempt}-{self.key[0]}-{self.key[1]}"
         directory = world.checkpoint_dir
         self._files: StateFiles | MemoryStateFiles = (
-            StateFiles(directory, descriptor.job_id, prefix) if directory else MemoryStateFiles(descriptor.job_id, prefix)
+            StateFiles(directory, descriptor.job_id, prefix)
+            if directory
+            else MemoryStateFiles(descriptor.job_id, prefix, world.memory_limit_bytes)
         )
         self.task = StreamTask(descriptor, self)
 
@@ -160,12 +162,14 @@ class Simulation:
         clock: ManualClock,
         checkpoint_dir: str | None,
         local_dir: str,
+        memory_limit_bytes: int = MEMORY_LIMIT_BYTES,
         faults: Callable[[str, TaskKey], None] | None = None,
     ) -> None:
         self.plan = plan
         self.clock = clock
         self.checkpoint_dir = checkpoint_dir
         self.local_dir = local_dir
+        self.memory_limit_bytes = memory_limit_bytes
         self.random = Random(seed)
         self.tasks: dict[TaskKey, SimulatedTask] = {}
         self.master: JobMaster | None = None
