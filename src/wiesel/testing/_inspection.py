@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from wiesel.core.errors import StateMigrationError
 from wiesel.runtime.lazy_backend import LazyBackend
 from wiesel.runtime.windows.contents import CONTENTS
 from wiesel.runtime.windows.merging import MERGING_SET
@@ -56,6 +57,20 @@ class InspectedBackend(LazyBackend):
         """Return the values of a key by namespace. Items are walked through, as reading may count as an access (time to live)."""
         table = self._tables.get(name)
         return {} if table is None else {namespace: copy.deepcopy(value) for at, namespace, value in table.items() if at == key}
+
+    def broadcast_state(self, name: str) -> dict[Any, Any] | None:
+        """Return the entries of a broadcast state, None if there is none of that name."""
+        known = self.used and name in self.operator_state.broadcast_names()
+        return copy.deepcopy(dict(self.operator_state.get_broadcast(name))) if known else None
+
+    def operator_list(self, name: str) -> list[Any] | None:
+        """Return the entries of an operator list state of either kind, None if there is none of that name."""
+        if not self.used or name not in self.operator_state.list_names():
+            return None
+        try:
+            return copy.deepcopy(list(self.operator_state.get_list(name)))
+        except StateMigrationError:
+            return copy.deepcopy(list(self.operator_state.get_union_list(name)))
 
     def timers_of(self, name: str) -> list[Timer]:
         """Return the timers of a queue (``event`` or ``processing``), earliest first."""

@@ -8,6 +8,7 @@ from typing import Any
 from wiesel.datastream import DataStream
 from wiesel.datastream._checks import describe, program_error
 from wiesel.spi import functions as spi
+from wiesel.spi.state import MapStateDescriptor
 from wiesel.testing._definition import Definition
 from wiesel.testing.harness import StreamHarness
 from wiesel.types.typeinfo import TypeInformation
@@ -30,7 +31,8 @@ _CO_METHODS: dict[type, str] = {
     spi.CoProcessFunction: "process",
     spi.KeyedCoProcessFunction: "process",
 }
-_NEEDS_KEY = (spi.ReduceFunction, spi.KeyedProcessFunction, spi.KeyedCoProcessFunction)
+_BROADCAST = (spi.BroadcastProcessFunction, spi.KeyedBroadcastProcessFunction)
+_NEEDS_KEY = (spi.ReduceFunction, spi.KeyedProcessFunction, spi.KeyedCoProcessFunction, spi.KeyedBroadcastProcessFunction)
 
 
 def function_harness(
@@ -39,6 +41,7 @@ def function_harness(
     *,
     key_type: TypeInformation | None = None,
     output_type: TypeInformation | None = None,
+    broadcast_state: MapStateDescriptor | Sequence[MapStateDescriptor] = (),
     **options: Any,
 ) -> StreamHarness:
     """Return a harness that runs one function.
@@ -51,44 +54,70 @@ def function_harness(
 
     Args:
         function: A MapFunction, FlatMapFunction, FilterFunction, ReduceFunction, ProcessFunction, KeyedProcessFunction, CoMapFunction,
-            CoFlatMapFunction, CoProcessFunction or KeyedCoProcessFunction. For others, and for windows, use :class:`StreamHarness`.
+            CoFlatMapFunction, CoProcessFunction, KeyedCoProcessFunction, BroadcastProcessFunction or KeyedBroadcastProcessFunction. For
+            others, and for windows, use :class:`StreamHarness`.
         key_selector: Makes the stream keyed. For functions of two inputs one for both, or a pair.
         key_type: The declared type of the keys.
         output_type: The declared type of the results.
+        broadcast_state: For broadcast functions the descriptors of their broadcast states. Input 2 is the broadcast one.
         options: Arguments of :class:`StreamHarness`.
 
     Raises:
         ProgramError: The function is of another class, or one on keyed streams has no key selector.
     """
-    for interface, method in (_METHODS | _CO_METHODS).items():
-        if isinstance(function, interface):
-            if key_selector is None and issubclass(interface, _NEEDS_KEY):
-                raise program_error(
-                    f"{type(function).__name__} is a {interface.__name__}, which runs on a keyed stream, and has no key selector",
-                    "give key_selector=..., which returns the key of a record",
-                )
-            two = interface in _CO_METHODS
-            return StreamHarness(_definition(method, two, function, key_selector, key_type, output_type), **options)
-    raise program_error(f"function_harness() does not know how to run {describe(function)}", _way_out(function))
+    interface = next((i for i in (*_METHODS, *_CO_METHODS, *_BROADCAST) if isinstance(function, i)), None)
+    if interface is None:
+        raise program_error(f"function_harness() does not know how to run {describe(function)}", _way_out(function))
+    if key_selector is None and issubclass(interface, _NEEDS_KEY):
+        raise program_error(
+            f"{type(function).__name__} is a {interface.__name__}, which runs on a keyed stream, and has no key selector",
+            "give key_selector=..., which returns the key of a record",
+        )
+    if interface in _BROADCAST:
+        states = [broadcast_state] if isinstance(broadcast_state, MapStateDescriptor) else list(broadcast_state)
+        define = _broadcast(function, _pair(key_selector, 1), key_type, output_type, states)
+    elif interface in _CO_METHODS:
+        define = _on_two(_CO_METHODS[interface], function, _pair(key_selector, 2), key_type, output_type)
+    else:
+        define = _on_one(_METHODS[interface], function, _pair(key_selector, 1), key_type, output_type)
+    return StreamHarness(define, **options)
 
 
-def _definition(
-    method: str, two: bool, function: Any, key_selector: KeySelectors | None, key_type: TypeInformation | None, output_type: Any
-) -> Definition:
-    selectors = _pair(key_selector, 2 if two else 1)
+_Selectors = list[Any] | None
+_Type = TypeInformation | None
+
+
+def _on_one(method: str, function: Any, selectors: _Selectors, key_type: _Type, output_type: _Type) -> Definition:
     # filter() and reduce() keep the type of their input.
     arguments = {} if method in ("filter", "reduce") else {"output_type": output_type}
 
-    def on_one(stream: DataStream) -> Any:
+    def define(stream: DataStream) -> Any:
         keyed = stream if selectors is None else stream.key_by(selectors[0], key_type)
         return getattr(keyed, method)(function, **arguments)
 
-    def on_two(first: DataStream, second: DataStream) -> Any:
+    return define
+
+
+def _on_two(method: str, function: Any, selectors: _Selectors, key_type: _Type, output_type: _Type) -> Definition:
+    def define(first: DataStream, second: DataStream) -> Any:
         connected = first.connect(second)
         keyed = connected if selectors is None else connected.key_by(selectors[0], selectors[1], key_type)
-        return getattr(keyed, method)(function, **arguments)
+        return getattr(keyed, method)(function, output_type)
 
-    return on_two if two else on_one
+    return define
+
+
+def _broadcast(function: Any, selectors: _Selectors, key_type: _Type, output_type: _Type, states: list[MapStateDescriptor]) -> Definition:
+    if not states:
+        raise program_error(
+            f"{type(function).__name__} has no broadcast state", "give broadcast_state=..., the descriptor of its map state"
+        )
+
+    def define(stream: DataStream, broadcast: DataStream) -> Any:
+        keyed = stream if selectors is None else stream.key_by(selectors[0], key_type)
+        return keyed.connect(broadcast.broadcast(*states)).process(function, output_type)
+
+    return define
 
 
 def _pair(key_selector: KeySelectors | None, inputs: int) -> list[Any] | None:

@@ -21,6 +21,7 @@ from wiesel.runtime.input_gate import WatermarkValve
 from wiesel.runtime.operator import OperatorContext, Output
 from wiesel.runtime.registry import make_operator
 from wiesel.spi.output_tag import OutputTag
+from wiesel.spi.state import StateDescriptor
 from wiesel.state.factory import make_backend
 from wiesel.state.key_groups import key_group_range
 from wiesel.testing._definition import Definition, plan_operator
@@ -336,6 +337,40 @@ class StreamHarness:
         """Return the windows of a key that hold something: the list of their elements, the reduced value, or the accumulator."""
         return self._backend_of(key).windows_of(key)
 
+    def broadcast_state(self, state: StateDescriptor | str) -> dict[Any, Any]:
+        """Return the entries of a broadcast state.
+
+        Args:
+            state: Its descriptor, or its name.
+
+        Raises:
+            AssertionError: The subtasks do not hold the same, so the function does not change the state the same way on all of them.
+        """
+        name = _name_of(state)
+        entries = self._known(name, [backend.broadcast_state(name) for backend in self._backends], "broadcast state")
+        if any(other != entries[0] for other in entries):
+            raise AssertionError(f"the subtasks hold different entries of the broadcast state {name!r}: {entries}")
+        return entries[0]
+
+    def operator_state(self, state: StateDescriptor | str) -> list[list[Any]]:
+        """Return the entries of an operator list state, one list per subtask.
+
+        A function brings such state up to date for a snapshot; before the first one there may be nothing in it.
+
+        Args:
+            state: Its descriptor, or its name.
+        """
+        name = _name_of(state)
+        return self._known(name, [backend.operator_list(name) for backend in self._backends], "operator list state")
+
+    def _known(self, name: str, found: list[Any], what: str) -> list[Any]:
+        self._check_open()
+        if any(entries is None for entries in found):
+            raise program_error(
+                f"{self._plan.vertex.name} has no {what} {name!r}", "check the name, and that the function has asked for it"
+            )
+        return found
+
     def _backend_of(self, key: Any) -> InspectedBackend:
         self._check_open()
         selectors = [i for i in self._inputs if i.keyed]
@@ -440,3 +475,8 @@ class StreamHarness:
             return [self._input_index(number)]
         found = [index for index, i in enumerate(self._inputs) if not i.ended]
         return found or [self._input_index(1)]
+
+
+def _name_of(state: StateDescriptor | str) -> str:
+    require_instance(state, (StateDescriptor, str), "a state", "give its descriptor, or its name")
+    return state.name if isinstance(state, StateDescriptor) else state

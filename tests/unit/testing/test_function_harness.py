@@ -19,7 +19,8 @@ from tests.unit.testing.programs import (
 )
 from wiesel.common import Types
 from wiesel.core.errors import TypeMismatchError, UserFunctionError
-from wiesel.datastream.functions import KeySelector, MapFunction
+from wiesel.datastream.functions import CheckpointedFunction, KeyedBroadcastProcessFunction, KeySelector, MapFunction
+from wiesel.datastream.state import ListStateDescriptor, MapStateDescriptor
 from wiesel.testing import END_OF_TIME, Record, SideRecord, StreamHarness, Timer, Watermark, WatermarkStatus, function_harness
 
 NO_WATERMARK = -(2**63)
@@ -277,3 +278,69 @@ def test_what_came_out_can_be_read_after_the_end():
         harness.push(1)
     assert harness.values == [2]
     harness.close()
+
+
+RULES = MapStateDescriptor("rules", Types.STRING(), Types.INT())
+
+
+class Limits(KeyedBroadcastProcessFunction):
+    """Passes on the values of a key that are above the limit of all keys."""
+
+    def process_element(self, value, ctx):
+        if value[1] > (ctx.get_broadcast_state(RULES).get("limit") or 0):
+            yield value
+
+    def process_broadcast_element(self, value, ctx):
+        ctx.get_broadcast_state(RULES).put("limit", value)
+
+
+class Unequal(Limits):
+    def process_broadcast_element(self, value, ctx):
+        ctx.get_broadcast_state(RULES).put("limit", id(self))
+
+
+def test_broadcast_state_reaches_all_subtasks():
+    with function_harness(Limits(), key_selector=first, broadcast_state=RULES, parallelism=3) as harness:
+        assert harness.broadcast_state(RULES) == {}
+        harness.push_all([(key, 5) for key in "abcdef"])
+        harness.push(7, input=2)
+        harness.push_all([(key, 5) for key in "abcdef"])
+        harness.push(("a", 8))
+        assert sorted(harness.values) == [("a", 5), ("a", 8), *((key, 5) for key in "bcdef")]
+        assert harness.broadcast_state("rules") == {"limit": 7}
+        with harness.restored(harness.snapshot(), parallelism=5) as again:
+            assert again.broadcast_state(RULES) == {"limit": 7}
+            again.push(("b", 7))
+            assert again.values == []
+    with function_harness(Unequal(), key_selector=first, broadcast_state=[RULES], parallelism=2) as harness:
+        harness.push(1, input=2)
+        with pytest.raises(AssertionError, match="subtasks hold different entries"):
+            harness.broadcast_state(RULES)
+
+
+class Buffering(MapFunction, CheckpointedFunction):
+    """Remembers all values of its subtask."""
+
+    def initialize_state(self, context):
+        self.kept = context.get_operator_state_store().get_list_state(ListStateDescriptor("kept", Types.INT()))
+        self.buffer = list(self.kept.get())
+
+    def map(self, value):
+        self.buffer.append(value)
+        return len(self.buffer)
+
+    def snapshot_state(self, context):
+        self.kept.update(self.buffer)
+
+
+@pytest.mark.parametrize("parallelism", [1, 2, 3, 4])
+def test_operator_state_is_shared_out(parallelism):
+    with function_harness(Buffering(), parallelism=3) as harness:
+        harness.push_all(range(7))
+        assert harness.operator_state("kept") == [[], [], []]
+        snapshot = harness.snapshot()
+        assert harness.operator_state("kept") == [[0, 3, 6], [1, 4], [2, 5]]
+        with harness.restored(snapshot, parallelism=parallelism) as again:
+            shares = again.operator_state("kept")
+            assert sorted(value for share in shares for value in share) == list(range(7))
+            assert max(map(len, shares)) - min(map(len, shares)) <= 1

@@ -8,13 +8,21 @@ import pytest
 
 from tests.unit.testing.programs import CountAll, CountOfKey, Double, Match, Sides, add, first, sums_of
 from wiesel.core.errors import ConfigurationError, ProgramError, SerializationError
-from wiesel.datastream.functions import MapFunction, ProcessWindowFunction
+from wiesel.datastream.functions import BroadcastProcessFunction, MapFunction, ProcessWindowFunction
 from wiesel.testing import StreamHarness, function_harness
 
 
 class Windowed(ProcessWindowFunction):
     def process(self, key, context, elements):
         yield key
+
+
+class Rules(BroadcastProcessFunction):
+    def process_element(self, value, ctx):
+        yield value
+
+    def process_broadcast_element(self, value, ctx):
+        yield value
 
 
 @pytest.fixture
@@ -31,6 +39,7 @@ WRONG_FUNCTIONS = {
     "a class": (lambda: function_harness(Double), "the class Double .*give an instance: Double"),
     "a callable": (lambda: function_harness(lambda v: v), "stream.map"),
     "of windows": (lambda: function_harness(Windowed()), "window"),
+    "no broadcast state": (lambda: function_harness(Rules()), "Rules has no broadcast state"),
     "nonsense": (lambda: function_harness(5), "5 .a int."),
     "not a key selector": (lambda: function_harness(Double(), key_selector=7), "key_by"),
 }
@@ -118,6 +127,9 @@ def test_what_cannot_be_shipped_is_found():
         (lambda h: (h.end_input(), h.end_input()), "the input has ended"),
         (lambda h: h.side_output(5), "side output"),
         (lambda h: h.metric("numLateRecordsDroped"), "no metric 'numLateRecordsDroped'.*known are: counted"),
+        (lambda h: h.broadcast_state("rules"), "has no broadcast state 'rules'"),
+        (lambda h: h.operator_state("kept"), "has no operator list state 'kept'"),
+        (lambda h: h.operator_state(3), "a state must be"),
         (lambda h: (h.close(), h.push(("a", 1))), "the harness is closed"),
         (lambda h: (h.close(), h.snapshot()), "the harness is closed"),
         (lambda h: (h.close(), h.state("a")), "the harness is closed"),
