@@ -123,7 +123,7 @@ EXCHANGE_ROW_SIZE: ConfigOption[MemorySize] = _option(
     "wiesel.exchange.row-size",
     "memory",
     MemorySize(64 << 10),
-    "Bytes of buffers that are put together into one row of Spark's exchange under load; larger is faster, smaller has less in flight.",
+    "Most bytes of a full buffer; slower channels have smaller ones (what they move in 8 ms), so that less is in flight.",
     minimum=1024,
 )
 

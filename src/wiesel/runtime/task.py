@@ -338,6 +338,16 @@ class StreamTask:
         for writer in self.writers:
             writer.on_time(now_ms)
 
+    def on_idle(self, now_ms: int) -> int | None:
+        """There is nothing to do right now: send what waits if it may leave; return when (ms) to call again, or None."""
+        deadline: int | None = None
+        for writer in self.writers:
+            writer.on_idle(now_ms)
+            again = writer.idle_deadline_ms()
+            if again is not None and (deadline is None or again < deadline):
+                deadline = again
+        return deadline
+
     # Control
 
     def on_control(self, message: ToTask) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from wiesel.core.errors import ProgramError
-from wiesel.runtime.record_writer import ByChannel, ChannelTarget, Distributor, EdgeWriter, RoundRobin, RowSink
+from wiesel.runtime.record_writer import ByChannel, ChannelTarget, Distributor, EdgeWriter, Pace, RoundRobin, RowSink
 from wiesel.wire.batch import Batch
 from wiesel.wire.buffers import DATA, decode_batch, decode_event, read_buffers
 from wiesel.wire.events import Barrier, Watermark
@@ -96,6 +96,58 @@ def test_timeout_zero_sends_every_batch_and_minus_one_waits_until_full_or_an_eve
     assert only_full.writer.deadline_ms() is None
     only_full.writer.on_time(10**12)
     assert only_full.received() == {}
+
+
+def test_with_nothing_else_to_do_a_buffer_leaves_after_a_quarter_of_its_timeout_since_the_last() -> None:
+    c = Channels(1, Distributor(), timeout_ms=100)
+    c.writer.emit(Batch([1]), 1_000)
+    c.writer.on_idle(1_000)
+    assert c.received() == {0: [1]}  # the last one left long ago: at once
+    c.writer.emit(Batch([2]), 1_010)
+    c.writer.on_idle(1_010)
+    assert c.received() == {}
+    assert c.writer.idle_deadline_ms() == 1_025
+    c.writer.emit(Batch([3]), 1_020)
+    c.writer.on_idle(1_025)
+    assert c.received() == {0: [2, 3]}
+    assert c.writer.idle_deadline_ms() is None
+
+
+def test_idle_flushes_keep_a_distance_that_grows_with_the_channels_up_to_the_timeout() -> None:
+    for channels, timeout_ms, distance_ms in [(1, 5, 1), (3, 5, 3), (64, 5, 5), (2, 100, 25), (64, 100, 64), (500, 100, 100)]:
+        c = Channels(channels, RoundRobin(0), timeout_ms=timeout_ms)
+        c.writer.emit(Batch([1]), 1_000)
+        c.writer.on_idle(1_000)
+        c.writer.emit(Batch([2]), 1_000)
+        assert c.writer.idle_deadline_ms() == 1_000 + distance_ms
+
+
+def test_a_writer_without_timeout_does_not_flush_when_idle() -> None:
+    c = Channels(1, Distributor(), timeout_ms=-1)
+    c.writer.emit(Batch([1]), 1_000)
+    c.writer.on_idle(9_000)
+    assert c.received() == {}
+
+
+def test_a_full_buffer_holds_what_a_channel_moves_in_eight_milliseconds() -> None:
+    pace = Pace(65_536, channels=2)
+    pace.at(0)
+    assert pace.full_bytes == 65_536
+    now_ms = 0
+    for _ in range(20):  # 4 MB/s over two channels: 2,000 bytes per ms and channel
+        pace.bytes += 400_000
+        now_ms += 100
+        pace.at(now_ms)
+    assert pace.full_bytes == pytest.approx(16_000, rel=0.01)
+    for _ in range(20):  # nothing: never less than 4 KB
+        now_ms += 100
+        pace.at(now_ms)
+    assert pace.full_bytes == 4_096
+    for _ in range(20):  # 100 MB/s: never more than the option says
+        pace.bytes += 10_000_000
+        now_ms += 100
+        pace.at(now_ms)
+    assert pace.full_bytes == 65_536
 
 
 def test_an_event_flushes_and_goes_to_all_channels_behind_the_records() -> None:

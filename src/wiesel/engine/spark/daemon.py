@@ -5,10 +5,24 @@ Named by ``spark.python.daemon.module``. Only modules without threads of their o
 
 from __future__ import annotations
 
+import socket
+from typing import Any
+
 import pyarrow  # noqa: F401 - loaded for the forked workers
-from pyspark.daemon import manager
+from pyspark import daemon
 
 import wiesel.engine.spark.worker  # noqa: F401 - loaded for the forked workers
 
+_SEND_BUFFER_BYTES = 32768
+_run_worker = daemon.worker
+
+
+def _worker(sock: Any, authenticated: bool) -> Any:
+    """Run a worker; what it has written and the JVM has not taken yet is in flight and adds to the latency of a saturated job."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
+    return _run_worker(sock, authenticated)
+
+
 if __name__ == "__main__":
-    manager()
+    daemon.worker = _worker
+    daemon.manager()

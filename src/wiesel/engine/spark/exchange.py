@@ -27,9 +27,9 @@ PIPELINED_SETTINGS: dict[str, str] = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
     "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
     # What may be in flight between two stages. Without bounds a saturated exchange holds seconds of data.
-    "spark.shuffle.streaming.readerMaxMemory": "262144",
-    "spark.shuffle.streaming.writerMaxMemory": "262144",
-    "spark.shuffle.streaming.networkBufferSize": "65536",
+    "spark.shuffle.streaming.readerMaxMemory": "65536",
+    "spark.shuffle.streaming.writerMaxMemory": "65536",
+    "spark.shuffle.streaming.networkBufferSize": "32768",
     # A task is never run again by Spark: attempts are ours.
     "spark.task.maxFailures": "1",
     "spark.speculation": "false",

@@ -49,7 +49,7 @@ T = TypeVar("T")
 _log = logging.getLogger("wiesel.spark")
 _JVM_END_S = 2.0
 _LAST_WORDS_S = 30.0
-_LAST_WORDS_OF_FAILED_S = 5.0
+_LAST_WORDS_OF_FAILED_S = 0.5
 
 
 class SparkExecutor:
@@ -239,13 +239,11 @@ class SparkJob:
     def _launch_ended(self, attempt: int) -> None:
         """Tell the master once the last messages of the tasks, which may still be on their way, have been heard."""
         error = self._launch_error.get(attempt)
-        if error is None:
-            heard = self._control.wait_until_heard(attempt, len(self._plan.graph.subtasks), _LAST_WORDS_S)
-        else:
-            # Some may never have started; of those that have, the message of the one that failed says most.
-            heard = self._control.wait_until_heard(attempt, self._control.registered(attempt), _LAST_WORDS_OF_FAILED_S)
-        if not heard:
-            _log.warning("attempt %d ended, but the connections of some of its tasks did not", attempt)
+        if error is not None:
+            # Some may never have started, others may not have noticed yet; the message of the one that failed says most.
+            self._control.wait_until_heard(attempt, self._control.registered(attempt), _LAST_WORDS_OF_FAILED_S)
+        elif not self._control.wait_until_heard(attempt, len(self._plan.graph.subtasks), _LAST_WORDS_S):
+            _log.warning("attempt %d has ended, but the connections of some of its tasks have not", attempt)
         self._events.put(lambda: self.master.on_launch_ended(attempt, error))
 
     def _without_jvm(self, *, wait_s: float = 0.0) -> ResourceError | None:

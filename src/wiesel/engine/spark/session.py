@@ -159,4 +159,6 @@ def _stop(session: SparkSession) -> None:
 def _java_options(config: Configuration) -> str:
     log4j = Path(__file__).with_name("log4j2.properties")
     given = " ".join(str(config.get(o)) for o in (opt.JAVA_OPTS, opt.JAVA_OPTS_JOBMANAGER) if config.get(o))
-    return f"-XX:+UseG1GC -Dlog4j2.configurationFile=file:{log4j} {given}".strip()
+    # The JVM only passes on what Python has made: its optimising compiler takes most of a core for the first minutes of each job and
+    # gives nothing back (docs/design/0003).  The user's options come last and win.
+    return f"-XX:+UseG1GC -XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile=file:{log4j} {given}".strip()

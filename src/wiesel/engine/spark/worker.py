@@ -36,7 +36,7 @@ from wiesel.wire.buffers import read_buffers
 
 T = TypeVar("T")
 _ARROW = pa.schema([("p", pa.int32()), ("v", pa.binary())])
-_MAILBOX_ROWS = 4
+_MAILBOX_ROWS = 2
 _LOST_GRACE_S = 2.0
 _HANG_UP_S = 5.0
 _MEASURE_OVER_S = 0.2
@@ -319,9 +319,13 @@ class TaskWorker:
                 yield self._fillers()
             item = mailbox.take(0)
             if item is None and not (more and task.is_source and not task.finished):
+                again_ms = task.on_idle(clock.now_ms())
+                rows = task.drain()
+                if rows:
+                    yield from self._send(rows)
                 if self._unfilled:
                     yield self._fillers()
-                item = self._wait()
+                item = self._wait(again_ms)
             if item is not None and item[0] == "row":
                 yield from self._on_row(item[1])
             elif item is not None:
@@ -334,13 +338,13 @@ class TaskWorker:
                 more = task.poll()
             self._note_metrics_sometimes()
 
-    def _wait(self) -> tuple[str, Any] | None:
-        """Wait for the next item, timer or poll; time spent here is idle."""
+    def _wait(self, until_ms: int | None) -> tuple[str, Any] | None:
+        """Wait for the next item, timer or poll, at most until ``until_ms``; time spent here is idle."""
         task = self._task
         timeout_s = 1.0
-        deadline = task.next_deadline_ms()
-        if deadline is not None:
-            timeout_s = min(timeout_s, max(0.0, (deadline - self._services.clock.now_ms()) / 1e3))
+        deadlines = [d for d in (task.next_deadline_ms(), until_ms) if d is not None]
+        if deadlines:
+            timeout_s = min(timeout_s, max(0.0, (min(deadlines) - self._services.clock.now_ms()) / 1e3))
         if task.is_source and not task.finished:
             timeout_s = min(timeout_s, task.poll_interval_ms / 1e3)
         started = time.monotonic()
