@@ -9,10 +9,12 @@ import pytest
 from wiesel.common import Row, Types, WatermarkStrategy
 from wiesel.datastream import (
     AggregateFunction,
+    BroadcastProcessFunction,
     CoFlatMapFunction,
     CoMapFunction,
     CoProcessFunction,
     DataStream,
+    KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
     KeySelector,
@@ -24,6 +26,7 @@ from wiesel.datastream import (
     WindowFunction,
 )
 from wiesel.datastream.functions import AllWindowFunction
+from wiesel.datastream.state import MapStateDescriptor
 from wiesel.datastream.window import (
     CountTrigger,
     EventTimeSessionWindows,
@@ -151,6 +154,41 @@ def test_word_count(env: StreamExecutionEnvironment) -> None:
 def test_partitioners(env: StreamExecutionEnvironment, kind: str) -> None:
     getattr(numbers(env), kind)().map(lambda x: x)
     assert edges(graph(env)) == [("Source: Collection Source", "Map", kind, 0, None)]
+
+
+def test_streams_connected_with_a_broadcast_one(env: StreamExecutionEnvironment) -> None:
+    rules, notes = MapStateDescriptor("rules"), MapStateDescriptor("notes")
+    broadcast = numbers(env).map(lambda x: x).name("told").broadcast(rules, notes, rules)
+    events = numbers(env).map(lambda x: x).name("events")
+    events.connect(broadcast).process(Broadcast(), Types.INT())
+    events.key_by(lambda x: x).connect(broadcast).process(KeyedBroadcast()).set_parallelism(3)
+    built = graph(env)
+    plain, keyed = list(built.nodes.values())[4:]
+    assert edges(built)[2:] == [
+        ("events", "Co-Process-Broadcast", "forward", 0, None),
+        ("told", "Co-Process-Broadcast", "broadcast", 1, None),
+        ("events", "Keyed-Co-Process-Broadcast", "hash", 0, None),
+        ("told", "Keyed-Co-Process-Broadcast", "broadcast", 1, None),
+    ]
+    assert [(n.operator.kind, n.operator.params, n.keyed, n.inputs, n.parallelism, n.output_type) for n in (plain, keyed)] == [
+        ("broadcast_process", {"states": ["rules", "notes"]}, False, 2, 2, Types.INT()),
+        ("keyed_broadcast_process", {"states": ["rules", "notes"]}, True, 2, 3, Types.PICKLED_BYTE_ARRAY()),
+    ]
+    assert plain.operator.payload["descriptors"] == [rules, notes]
+
+
+class Broadcast(BroadcastProcessFunction[Any, Any, Any]):
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        yield value
+
+    process_broadcast_element = process_element
+
+
+class KeyedBroadcast(KeyedBroadcastProcessFunction[Any, Any, Any, Any]):
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        yield value
+
+    process_broadcast_element = process_element
 
 
 def test_global_and_custom_partitioners(env: StreamExecutionEnvironment) -> None:

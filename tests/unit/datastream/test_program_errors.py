@@ -12,8 +12,10 @@ import pytest
 from wiesel.common import Types, WatermarkStrategy
 from wiesel.core.errors import ProgramError, SerializationError, TypeMismatchError
 from wiesel.datastream import (
+    BroadcastProcessFunction,
     CoMapFunction,
     DataStream,
+    KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
     MapFunction,
@@ -28,6 +30,7 @@ from wiesel.datastream import (
 )
 from wiesel.datastream.connectors import Source
 from wiesel.datastream.functions import ProcessAllWindowFunction
+from wiesel.datastream.state import ListStateDescriptor, MapStateDescriptor
 from wiesel.datastream.window import ContinuousEventTimeTrigger, EventTimeSessionWindows, Trigger, TumblingEventTimeWindows
 from wiesel.spi.source import Boundedness
 
@@ -54,6 +57,20 @@ class KeyedCoProcess(KeyedCoProcessFunction):
         yield value
 
     process_element2 = process_element1
+
+
+class Broadcast(BroadcastProcessFunction[Any, Any, Any]):
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        yield value
+
+    process_broadcast_element = process_element
+
+
+class KeyedBroadcast(KeyedBroadcastProcessFunction[Any, Any, Any, Any]):
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        yield value
+
+    process_broadcast_element = process_element
 
 
 class ForAll(ProcessAllWindowFunction[Any, Any, Any]):
@@ -103,6 +120,7 @@ def wrapper(*args: Any) -> Any:
 
 WINDOW = TumblingEventTimeWindows.of(5)
 NONE = WatermarkStrategy.no_watermarks()
+RULES = MapStateDescriptor("rules", Types.STRING(), Types.INT())
 WRONG: dict[str, tuple[Wrong, str]] = {
     "map of a text": (lambda e, s: s.map("x"), r"map\(\) needs a MapFunction or a callable with 1 argument, got 'x' \(a str\)"),
     "map of a class": (lambda e, s: s.map(Twice), r"the class Twice instead of an instance.*what to do: write Twice\(\.\.\.\)"),
@@ -149,6 +167,37 @@ WRONG: dict[str, tuple[Wrong, str]] = {
     "keyed co process without keys": (
         lambda e, s: s.connect(s).process(KeyedCoProcess()),
         r"not both keyed.*key_by\(selector1, selector2\)",
+    ),
+    "broadcast function on a keyed stream": (
+        lambda e, s: s.key_by(str).connect(s.broadcast(RULES)).process(Broadcast()),
+        r"Broadcast is a BroadcastProcessFunction, but .* is keyed.*subclass KeyedBroadcastProcessFunction",
+    ),
+    "keyed broadcast function without key": (
+        lambda e, s: s.connect(s.broadcast(RULES)).process(KeyedBroadcast()),
+        r"KeyedBroadcast is a KeyedBroadcastProcessFunction, but .* is not keyed.*call key_by",
+    ),
+    "process function with a broadcast stream": (
+        lambda e, s: s.connect(s.broadcast(RULES)).process(Process()),
+        r"process\(\) on a stream with a broadcast one needs a BroadcastProcessFunction",
+    ),
+    "broadcast function class": (
+        lambda e, s: s.key_by(str).connect(s.broadcast(RULES)).process(KeyedBroadcast),
+        r"got the class KeyedBroadcast instead of an instance",
+    ),
+    "broadcast state by name": (lambda e, s: s.broadcast("rules"), r"a broadcast state must be a MapStateDescriptor, got 'rules'"),
+    "broadcast of a list state": (lambda e, s: s.broadcast(RULES, ListStateDescriptor("x")), r"a MapStateDescriptor, got ListState"),
+    "two broadcast states of one name": (
+        lambda e, s: s.broadcast(RULES, MapStateDescriptor("rules", Types.INT(), Types.INT())),
+        r"two broadcast states have the name 'rules', with types",
+    ),
+    "broadcast of a keyed stream": (lambda e, s: s.key_by(str).broadcast(RULES), r"broadcast\(\) cannot replace the partitioning"),
+    "broadcast stream of another environment": (
+        lambda e, s: s.connect(StreamExecutionEnvironment.get_execution_environment().from_collection([1]).broadcast(RULES)),
+        r"connect\(\) got a stream of another environment",
+    ),
+    "type of a broadcast function": (
+        lambda e, s: s.connect(s.broadcast(RULES)).process(Broadcast(), Types.STRING),
+        r"must be a TypeInformation.*call it: Types.STRING\(\)",
     ),
     "co map class": (lambda e, s: s.connect(s).map(CoMapFunction), r"the class CoMapFunction instead of an instance"),
     "assigner class": (lambda e, s: s.key_by(str).window(TumblingEventTimeWindows), r"got the class TumblingEventTimeWindows"),

@@ -73,6 +73,16 @@ def test_orders_and_payments(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert sorted(capsys.readouterr().out.splitlines()) == ["A1: 90 of 100 paid", "A2: 0 of 250 paid", "A3: paid", "A4: paid"]
 
 
+def test_payment_limits(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "payment_limits.py")
+    assert sorted(capsys.readouterr().out.splitlines()) == [
+        "ada: 80 by card in minute 35, the limit is 50 (alert 1)",
+        "bob: 5000 by transfer in minute 25, the limit is 1000 (alert 1)",
+        "eve: 120 by card in minute 29, the limit is 100 (alert 1)",
+        "eve: 60 by card in minute 30, the limit is 50 (alert 2)",
+    ]
+
+
 def test_a_sink_of_ones_own(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run(monkeypatch, "sqlite_sink.py", str(tmp_path / "squares.db"))
     assert capsys.readouterr().out.split() == ["1000", str(1000 * 1001 * 2001 // 6)]

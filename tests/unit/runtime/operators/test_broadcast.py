@@ -222,6 +222,7 @@ def test_each_key_is_visited_once_by_a_callable_with_any_kind_of_state(backend: 
         ctx.apply_to_keyed_state(COUNT, fill_others)
 
     broadcast(harness, first)
+    harness.snapshot()  # brings what waits in memory to disk, where there is one
     for descriptor, change in (
         (expiring, lambda state: state.update(2)),
         (pieces, lambda state: state.add("more")),

@@ -20,6 +20,7 @@ from wiesel.runtime.operators.keyed import (
 )
 from wiesel.runtime.operators.process import keyed_process_operator, process_operator
 from wiesel.runtime.operators.sink import sink_operator
+from wiesel.runtime.operators.source import source_operator
 from wiesel.runtime.operators.stateless import filter_operator, flat_map_operator, map_operator
 from wiesel.runtime.operators.two_input import co_flat_map_operator, co_map_operator, co_process_operator
 from wiesel.spi.checkpointed import CheckpointedFunction
@@ -37,6 +38,7 @@ from wiesel.spi.functions import (
     ReduceFunction,
 )
 from wiesel.spi.sink import Sink, SinkWriter, WriterInitContext
+from wiesel.spi.source import Boundedness, InputStatus, Source, SourceReader
 from wiesel.spi.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from wiesel.spi.windows.time_assigners import TumblingEventTimeWindows
 
@@ -339,6 +341,50 @@ def test_a_writer_has_operator_state() -> None:
     again.operator.bind(lambda channel, payload: None, ())
     again.operator.open()
     assert again.operator.writer.written == [1, 2]
+
+
+class Reader(SourceReader[Any]):
+    def __init__(self, context: Any) -> None:
+        self.polls = context.get_operator_state_store().get_union_list_state(ListStateDescriptor("polls"))
+        self.polled = sum(self.polls.get())
+
+    def poll(self, output: Any) -> InputStatus:
+        self.polled += 1
+        output.collect([self.polled])
+        return InputStatus.NOTHING_AVAILABLE
+
+    def add_splits(self, splits: Any) -> None:
+        """It has none."""
+
+    def notify_no_more_splits(self) -> None:
+        """It has none."""
+
+    def snapshot_state(self, checkpoint_id: int) -> list[Any]:
+        self.polls.update([self.polled])
+        return []
+
+
+class Counting(Source[Any]):
+    boundedness = Boundedness.CONTINUOUS_UNBOUNDED
+
+    def create_enumerator(self, context: Any, state: Any = None) -> Any:
+        """Not called here."""
+
+    def create_reader(self, context: Any) -> Reader:
+        return Reader(context)
+
+
+def test_a_reader_has_operator_state() -> None:
+    harness = OperatorHarness(source_operator, payload={"source": Counting()}, open=False)
+    harness.operator.bind(lambda: None, None)
+    harness.operator.open()
+    harness.operator.poll()
+    harness.operator.poll()
+    again = harness.restored(harness.snapshot(), open=False)
+    again.operator.bind(lambda: None, [])
+    again.operator.open()
+    again.operator.poll()
+    assert (harness.values, again.values) == ([1, 2], [3])
 
 
 def test_a_writer_outside_of_a_task_has_none() -> None:
