@@ -348,9 +348,10 @@ class StreamHarness:
         """
         name = _name_of(state)
         entries = self._known(name, [backend.broadcast_state(name) for backend in self._backends], "broadcast state")
-        if any(other != entries[0] for other in entries):
+        first: dict[Any, Any] = entries[0]
+        if any(other != first for other in entries):
             raise AssertionError(f"the subtasks hold different entries of the broadcast state {name!r}: {entries}")
-        return entries[0]
+        return first
 
     def operator_state(self, state: StateDescriptor | str) -> list[list[Any]]:
         """Return the entries of an operator list state, one list per subtask.
