@@ -90,7 +90,10 @@ class Apply(KeyedBroadcastProcessFunction[int, int, str, Any], CheckpointedFunct
         self.diary = diary
 
     def initialize_state(self, context: Any) -> None:
-        self.given = dict(context.get_operator_state_store().get_broadcast_state(RULES).items())
+        store = context.get_operator_state_store()
+        self.given = dict(store.get_broadcast_state(RULES).items())
+        # The lists of the other operator are not seen here.
+        assert store.get_registered_state_names() == set()
 
     def snapshot_state(self, context: Any) -> None:
         """Nothing to do: the state is always up to date."""

@@ -65,6 +65,32 @@ def test_rescaling_shares_split_lists_out_evenly(tmp_path: Path, parallelism: in
     assert [backend.operator_state.get_broadcast("rules")["from"] for backend in backends] == [i % 3 for i in range(parallelism)]
 
 
+TEN = [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+
+
+def test_r3_ten_entries_on_two_subtasks_become_four_three_and_three(tmp_path: Path) -> None:
+    files = MemoryFiles()
+    lists = [backend.operator_state.get_list("split") for backend in restored(tmp_path, files, taken(tmp_path, files, TEN), 3)]
+    assert lists == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
+
+
+def test_r4_every_subtask_is_given_all_ten_entries(tmp_path: Path) -> None:
+    files = MemoryFiles()
+    lists = [backend.operator_state.get_union_list("union") for backend in restored(tmp_path, files, taken(tmp_path, files, TEN), 3)]
+    assert lists == [list(range(10))] * 3
+
+
+def test_r5_broadcast_state_is_copied_and_surplus_copies_go(tmp_path: Path) -> None:
+    for old, new in ((2, 4), (4, 1)):
+        files = MemoryFiles()
+        backends = [new_backend("hashmap", tmp_path, subtask=i, parallelism=old) for i in range(old)]
+        for backend in backends:
+            backend.operator_state.get_broadcast("rules").update({"a": 1, "b": [2]})
+        handles = [backend.snapshot(1).run(files) for backend in backends]
+        copies = [backend.operator_state.get_broadcast("rules") for backend in restored(tmp_path, files, handles, new)]
+        assert copies == [{"a": 1, "b": [2]}] * new
+
+
 def test_changes_after_the_snapshot_are_not_in_it(tmp_path: Path) -> None:
     files = MemoryFiles()
     backend = new_backend("hashmap", tmp_path)
