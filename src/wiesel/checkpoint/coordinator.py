@@ -129,6 +129,7 @@ class CheckpointCoordinator:
         self._next_id = next_id
         self._retained = list(retained)
         self._finished: dict[TaskKey, TaskSnapshot] = {}
+        self._missing: dict[TaskKey, str] = {}
         self._pending: _Pending | None = None
         self._failures = 0
         self._next_trigger_ms = None if settings.interval_ms is None else now_ms + settings.interval_ms
@@ -169,6 +170,8 @@ class CheckpointCoordinator:
             return []
         running = self._tasks - self._finished.keys()
         pending = self._start(now_ms, enumerators, running, savepoint=savepoint, final=False)
+        if self._missing:
+            return self._abort(_state_is_missing(*next(iter(self._missing.items()))))
         targets = tuple(s for s in self._sources if s in running)
         actions: list[Action] = [TriggerSources(pending.checkpoint_id, now_ms, targets, savepoint)]
         return actions + self._publish_if_complete()
@@ -197,7 +200,11 @@ class CheckpointCoordinator:
         if message.task in self._finished:
             return []
         self._finished[message.task] = message.snapshot
+        if message.missing:
+            self._missing[message.task] = message.missing
         if self._pending is not None and message.task in self._pending.waiting:
+            if message.missing:
+                return self._abort(_state_is_missing(message.task, message.missing))
             self._pending.waiting.discard(message.task)
         return self._publish_if_complete()
 
@@ -284,6 +291,10 @@ class CheckpointCoordinator:
         if pending.final or self._failures > self.settings.tolerable_failures:
             actions.append(FailJob(f"checkpoint {pending.checkpoint_id} failed: {reason}"))
         return actions
+
+
+def _state_is_missing(task: TaskKey, reason: str) -> str:
+    return f"task {task} has finished and its last state could not be kept: {reason}"
 
 
 def _without_committables(snapshot: TaskSnapshot) -> TaskSnapshot:

@@ -107,10 +107,14 @@ class DeclineCheckpoint:
 
 @dataclass(frozen=True)
 class TaskFinished:
-    """The task has processed all its input; ``snapshot`` is its last state and committables."""
+    """The task has processed all its input; ``snapshot`` is its last state and committables.
+
+    ``missing`` says why the state is not in it, if it is not: no checkpoint can be completed from now on.
+    """
 
     task: TaskKey
     snapshot: TaskSnapshot
+    missing: str = ""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.file_io import FileIO, open_root
 from wiesel.checkpoint.metadata import decode_metadata, encode_metadata
-from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, FencedError
+from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, FencedError, StateTooLargeError
 from wiesel.state.backend import StateFile
 
 _INLINE_BYTES = 4096
@@ -92,14 +92,15 @@ class MemoryStateFiles:
         """Keep the parts inline.
 
         Raises:
-            CheckpointStorageError: they are larger than what the JobManager's memory is meant for.
+            StateTooLargeError: they are larger than what the JobManager's memory is meant for.
         """
-        contents = b"".join(data)
-        if len(contents) > self._limit_bytes:
-            raise CheckpointStorageError(
-                f"state of {len(contents)} bytes is too large for the JobManager's memory (limit {self._limit_bytes} bytes)",
+        size = sum(map(len, data))
+        if size > self._limit_bytes:
+            raise StateTooLargeError(
+                f"state of {size} bytes is too large for the JobManager's memory (limit {self._limit_bytes} bytes)",
                 hint="set execution.checkpointing.dir to a directory that all workers can reach",
             )
+        contents = b"".join(data)
         self._count += 1
         return StateFile(f"{self._name}-{name_hint}-{self._count}", len(contents), zlib.crc32(contents), contents)
 

@@ -127,6 +127,10 @@ class CheckpointStorageError(CheckpointError):
     """The checkpoint storage refused or failed an operation."""
 
 
+class StateTooLargeError(CheckpointStorageError):
+    """State is larger than what the JobManager's memory is meant for."""
+
+
 class CorruptCheckpointError(CheckpointError):
     """A file that a checkpoint names is missing, torn or altered."""
 

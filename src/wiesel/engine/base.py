@@ -82,7 +82,7 @@ def job_settings(config: Configuration) -> JobSettings:
         retain_on_cancellation=retention == "RETAIN_ON_CANCELLATION",
         heartbeat_interval_ms=duration_ms(config, opt.HEARTBEAT_INTERVAL),
         heartbeat_timeout_ms=duration_ms(config, opt.HEARTBEAT_TIMEOUT),
-        task=_task_config(config),
+        task={**_task_config(config), "execution.checkpointing.enabled": interval_ms is not None},
     )
 
 

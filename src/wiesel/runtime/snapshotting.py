@@ -7,7 +7,7 @@ from dataclasses import replace
 from wiesel.checkpoint.snapshot import CheckpointStats, OperatorStateSnapshot, TaskSnapshot
 from wiesel.core.clock import Clock
 from wiesel.runtime.operator import OperatorSnapshot
-from wiesel.state.backend import SnapshotTask, StateFileWriter
+from wiesel.state.backend import SnapshotTask, StateFileWriter, StateHandle
 
 
 class PendingSnapshot:
@@ -27,6 +27,10 @@ class PendingSnapshot:
         """Note the times of the synchronous part."""
         self._stats = replace(self._stats, sync_ms=sync_ms, alignment_ms=alignment_ms, start_delay_ms=start_delay_ms)
 
+    def without_state(self) -> TaskSnapshot:
+        """Return the acknowledgement without what the backends hold."""
+        return TaskSnapshot({i: _operator_snapshot(taken, None) for i, taken, _ in self._parts}, self._stats)
+
     def write(self, writer: StateFileWriter) -> TaskSnapshot:
         """Write all state; any thread, once."""
         started_s = self._clock.monotonic_s()
@@ -34,16 +38,10 @@ class PendingSnapshot:
         written = total = 0
         for operator_id, taken, state in self._parts:
             handle = state.run(writer) if state is not None else None
-            taken = taken or OperatorSnapshot()
             if handle is not None:
                 total += sum(f.size for f in handle.files)
                 written += handle.files[-1].size if handle.files else 0
-            operators[operator_id] = OperatorStateSnapshot(
-                state=handle,
-                reader_splits=taken.reader_splits,
-                writer_state=taken.writer_state,
-                committables=taken.committables or [],
-            )
+            operators[operator_id] = _operator_snapshot(taken, handle)
         stats = replace(
             self._stats,
             async_ms=(self._clock.monotonic_s() - started_s) * 1e3,
@@ -51,3 +49,10 @@ class PendingSnapshot:
             checkpointed_bytes=written,
         )
         return TaskSnapshot(operators, stats)
+
+
+def _operator_snapshot(taken: OperatorSnapshot | None, state: StateHandle | None) -> OperatorStateSnapshot:
+    taken = taken or OperatorSnapshot()
+    return OperatorStateSnapshot(
+        state=state, reader_splits=taken.reader_splits, writer_state=taken.writer_state, committables=taken.committables or []
+    )

@@ -30,6 +30,7 @@ from wiesel.checkpoint.messages import (
 )
 from wiesel.checkpoint.snapshot import OperatorRestore, TaskSnapshot
 from wiesel.core.clock import Clock
+from wiesel.core.errors import StateTooLargeError
 from wiesel.core.metrics import MetricRegistry
 from wiesel.runtime.chain import ChainOutput
 from wiesel.runtime.descriptor import OperatorDescriptor, OutputDescriptor, TaskDescriptor
@@ -429,9 +430,13 @@ class StreamTask:
         pending = self._take_snapshot(self._epoch + 1, self.services.clock.now_ms())
 
         def report(snapshot: TaskSnapshot | None, error: BaseException | None) -> None:
-            if snapshot is None:
+            if snapshot is not None:
+                self.services.send(TaskFinished(key, snapshot))
+            elif isinstance(error, StateTooLargeError) and not self.descriptor.config.get("execution.checkpointing.enabled"):
+                # Without checkpoints nobody is going to read it.
+                self.services.send(TaskFinished(key, pending.without_state(), missing=error.message))
+            else:
                 raise error or RuntimeError("the final snapshot gave no result")
-            self.services.send(TaskFinished(key, snapshot))
 
         self._write(pending, self._epoch + 1, report)
         for writer in self.writers:

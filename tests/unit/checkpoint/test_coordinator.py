@@ -158,3 +158,26 @@ def test_the_last_checkpoint_waits_for_the_one_under_way() -> None:
     (publish,) = c.finish(7, {})
     assert isinstance(publish, Publish)
     assert publish.checkpoint.final
+
+
+def test_no_checkpoint_can_be_completed_once_a_finished_task_could_not_keep_its_state() -> None:
+    c = coordinator(tolerable_failures=5)
+    c.trigger(0, {})
+    c.on_ack(ack(SINK, 1))
+    (under_way,) = c.on_task_finished(TaskFinished(SOURCE, EMPTY, missing="too large"))
+    assert isinstance(under_way, Aborted) and "too large" in under_way.reason and "(0, 0)" in under_way.reason
+    (later,) = c.trigger(1000, {})
+    assert isinstance(later, Aborted) and "too large" in later.reason
+    # The end of the job commits the sinks all the same: nobody goes back to this state any more.
+    c.on_task_finished(TaskFinished(SINK, with_committables("file")))
+    (publish,) = c.finish(2000, {})
+    assert isinstance(publish, Publish) and publish.checkpoint.final
+
+
+def test_a_task_that_was_acknowledged_before_it_finished_without_its_state_does_not_disturb_that_checkpoint() -> None:
+    c = coordinator()
+    c.trigger(0, {})
+    c.on_ack(ack(SOURCE, 1))
+    assert c.on_task_finished(TaskFinished(SOURCE, EMPTY, missing="too large")) == []
+    (publish,) = c.on_ack(ack(SINK, 1))
+    assert isinstance(publish, Publish)
