@@ -19,7 +19,7 @@ from wiesel.spi.functions import (
     WindowFunction,
 )
 from wiesel.spi.output_tag import OutputTag
-from wiesel.spi.windows import MergingWindowAssigner, Trigger, WindowAssigner
+from wiesel.spi.windows import Evictor, MergingWindowAssigner, Trigger, WindowAssigner
 from wiesel.types.typeinfo import TypeInformation
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class _Windowed:
         self._allowed_lateness_ms = 0
         self._late_data_output_tag: OutputTag | None = None
         self._window_trigger: Trigger[Any, Any] | None = None
+        self._window_evictor: Evictor[Any, Any] | None = None
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
         """Return the environment in which the stream was made."""
@@ -66,6 +67,12 @@ class _Windowed:
                 "use a trigger whose can_merge() returns True and which implements on_merge()",
             )
         self._window_trigger = trigger
+        return self
+
+    def evictor(self: S, evictor: Evictor[Any, Any]) -> S:
+        """Set what takes elements out of a window before or after it is evaluated; windows then keep all their elements in state."""
+        require_instance(evictor, Evictor, "the argument of evictor()", "e.g. CountEvictor.of(10)")
+        self._window_evictor = evictor
         return self
 
     def allowed_lateness(self: S, time_ms: int) -> S:
@@ -124,6 +131,7 @@ class _Windowed:
         payload = {
             "assigner": assigner,
             "trigger": trigger,
+            "evictor": self._window_evictor,
             "allowed_lateness_ms": self._allowed_lateness_ms,
             "late_tag": None if tag is None else tag.tag_id,
             "function": function,
@@ -136,7 +144,7 @@ class _Windowed:
             "output_type": output_type,
         }
         result = self._keyed_stream._add(type(assigner).__name__, OperatorSpec("window", payload=payload), output_type, keyed=True)
-        functions = ", ".join(type(f).__name__ for f in (incremental, function) if f is not None)
+        functions = ", ".join(type(f).__name__ for f in (self._window_evictor, incremental, function) if f is not None)
         return result.set_description(f"{self._title}({assigner}, {type(trigger).__name__}, {functions})")
 
 

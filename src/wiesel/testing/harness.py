@@ -334,7 +334,10 @@ class StreamHarness:
         return self._backend_of(key).state_of(key, window)
 
     def windows(self, key: Any) -> dict[Any, Any]:
-        """Return the windows of a key that hold something: the list of their elements, the reduced value, or the accumulator."""
+        """Return the windows of a key that hold something: the list of their elements, the reduced value, or the accumulator.
+
+        Of windows with an evictor the elements come with their timestamps: ``(element, ms)``.
+        """
         return self._backend_of(key).windows_of(key)
 
     def broadcast_state(self, state: StateDescriptor | str) -> dict[Any, Any]:

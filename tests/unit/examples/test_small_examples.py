@@ -83,6 +83,17 @@ def test_payment_limits(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     ]
 
 
+def test_top_speed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "top_speed.py")
+    assert sorted(capsys.readouterr().out.splitlines()) == [
+        "blue at 120 m: 12 m/s",
+        "blue at 60 m: 12 m/s",
+        "red at 137 m: 30 m/s",
+        "red at 202 m: 22 m/s",
+        "red at 75 m: 30 m/s",
+    ]
+
+
 def test_a_sink_of_ones_own(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run(monkeypatch, "sqlite_sink.py", str(tmp_path / "squares.db"))
     assert capsys.readouterr().out.split() == ["1000", str(1000 * 1001 * 2001 // 6)]

@@ -15,7 +15,7 @@ from wiesel.runtime.results import ResultCollector
 from wiesel.runtime.runtime_context import StreamingRuntimeContext
 from wiesel.runtime.timer_service import InternalTimerService
 from wiesel.runtime.user_code import UserCode, raise_failure
-from wiesel.runtime.windows.contents import make_contents
+from wiesel.runtime.windows.contents import WindowContents, make_contents
 from wiesel.runtime.windows.contexts import AssignerContext, CachingRuntimeContext, WindowTriggerContext
 from wiesel.runtime.windows.evaluation import make_evaluation
 from wiesel.runtime.windows.merging import MERGING_SET, MergingWindowSet
@@ -62,7 +62,7 @@ class WindowOperator(StreamOperator):
         self.timers = InternalTimerService(context, self.key_context, self._on_event_time, self._on_processing_time)
         self.timers.open()
         self.late_dropped = context.metrics.counter(LATE_COUNTER)
-        self.contents = make_contents(context.backend, spec)
+        self.contents = self._make_contents()
         self.trigger_context = WindowTriggerContext(context, self.key_context, self.timers)
         runtime_context = StreamingRuntimeContext(context, self.key_context)
         self.assigner_context = AssignerContext(CachingRuntimeContext(context, self.key_context), self.timers.current_processing_time)
@@ -169,11 +169,18 @@ class WindowOperator(StreamOperator):
             contents = self.contents.get(key, state_window)
             if contents is None:
                 return
-            self.results.add(self.evaluation.evaluate(key, window, namespace, contents), timestamp)
+            self._evaluate(key, window, namespace, state_window, contents, timestamp)
             if result is _FIRE_AND_PURGE or self.spec.full_windows_end:
                 self.contents.clear(key, state_window)
         elif result is _PURGE:
             self.contents.clear(key, state_window)
+
+    def _make_contents(self) -> WindowContents:
+        return make_contents(self.context.backend, self.spec)
+
+    def _evaluate(self, key: Any, window: Any, namespace: Any, state_window: Any, contents: list[Any], timestamp: int | None) -> None:
+        """Have the user's function make results of the contents, which are kept under ``state_window``."""
+        self.results.add(self.evaluation.evaluate(key, window, namespace, contents), timestamp)
 
     def _skipped(self, value: Any, timestamp: int | None) -> None:
         """Handle a record that is in no window: if that is because it is late, drop and count it, or send it to the side output."""
@@ -230,7 +237,7 @@ class WindowOperator(StreamOperator):
             if result is _FIRE or result is _FIRE_AND_PURGE:
                 contents = self.contents.get(key, state_window)
                 if contents is not None:
-                    self.results.add(self.evaluation.evaluate(key, window, namespace, contents), timestamp)
+                    self._evaluate(key, window, namespace, state_window, contents, timestamp)
             if result is _PURGE or result is _FIRE_AND_PURGE:
                 self.contents.clear(key, state_window)
         except Exception as error:  # noqa: BLE001 - whatever a user's function raises is about this window

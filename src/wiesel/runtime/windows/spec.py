@@ -19,7 +19,10 @@ _INCREMENTAL = (None, "reduce", "aggregate")
 
 @dataclass(frozen=True)
 class WindowSpec:
-    """What a window operator does. ``late_tag``: id of the side output for late records; ``incremental`` None: keep all elements."""
+    """What a window operator does. ``late_tag``: id of the side output for late records; ``incremental`` None: keep all elements.
+
+    With an ``evictor`` all elements are kept in any case.
+    """
 
     assigner: Any
     trigger: Any
@@ -33,6 +36,7 @@ class WindowSpec:
     input_type: Any
     accumulator_type: Any
     output_type: Any
+    evictor: Any = None
 
     @staticmethod
     def of(payload: dict[str, Any]) -> WindowSpec:
@@ -53,6 +57,7 @@ class WindowSpec:
             input_type=payload.get("input_type"),
             accumulator_type=payload.get("accumulator_type"),
             output_type=payload.get("output_type"),
+            evictor=payload.get("evictor"),
         )
         invariant(spec.function_kind in _EVALUATED, f"function_kind is {spec.function_kind!r}")
         invariant(spec.incremental_kind in _INCREMENTAL, f"incremental_kind is {spec.incremental_kind!r}")

@@ -2,6 +2,8 @@
 
 from wiesel.spi.windows.assigner import MergingWindowAssigner, WindowAssigner
 from wiesel.spi.windows.count_assigners import CountSlidingWindowAssigner, CountTumblingWindowAssigner, GlobalWindows
+from wiesel.spi.windows.evictor import Evictor, TimestampedValue
+from wiesel.spi.windows.evictors import CountEvictor, DeltaEvictor, DeltaFunction, TimeEvictor
 from wiesel.spi.windows.session_assigners import (
     DynamicEventTimeSessionWindows,
     DynamicProcessingTimeSessionWindows,
@@ -20,6 +22,7 @@ from wiesel.spi.windows.triggers import (
     ContinuousEventTimeTrigger,
     ContinuousProcessingTimeTrigger,
     CountTrigger,
+    DeltaTrigger,
     EventTimeTrigger,
     NeverTrigger,
     ProcessingTimeTrigger,
@@ -38,15 +41,20 @@ from wiesel.spi.windows.window import (
 __all__ = [
     "ContinuousEventTimeTrigger",
     "ContinuousProcessingTimeTrigger",
+    "CountEvictor",
     "CountSlidingWindowAssigner",
     "CountTrigger",
     "CountTumblingWindowAssigner",
     "CountWindow",
     "CountWindowSerializer",
+    "DeltaEvictor",
+    "DeltaFunction",
+    "DeltaTrigger",
     "DynamicEventTimeSessionWindows",
     "DynamicProcessingTimeSessionWindows",
     "EventTimeSessionWindows",
     "EventTimeTrigger",
+    "Evictor",
     "GlobalWindow",
     "GlobalWindowSerializer",
     "GlobalWindows",
@@ -58,8 +66,10 @@ __all__ = [
     "SessionWindowTimeGapExtractor",
     "SlidingEventTimeWindows",
     "SlidingProcessingTimeWindows",
+    "TimeEvictor",
     "TimeWindow",
     "TimeWindowSerializer",
+    "TimestampedValue",
     "Trigger",
     "TriggerResult",
     "TumblingEventTimeWindows",

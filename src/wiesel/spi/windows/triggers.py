@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from wiesel.core.durations import to_millis
-from wiesel.spi.state import ReducingStateDescriptor
+from wiesel.spi.state import ReducingStateDescriptor, ValueStateDescriptor
+from wiesel.spi.windows.evictors import DeltaFunction, delta_callable
 from wiesel.spi.windows.trigger import Trigger, TriggerResult
 from wiesel.spi.windows.window import GlobalWindow, TimeWindow
 from wiesel.types import Types
 
 if TYPE_CHECKING:
-    from wiesel.spi.state import ReducingState
+    from wiesel.spi.state import ReducingState, ValueState
     from wiesel.spi.windows.time_assigners import DurationLike
+    from wiesel.types.typeinfo import TypeInformation
 
 __all__ = [
     "ContinuousEventTimeTrigger",
     "ContinuousProcessingTimeTrigger",
     "CountTrigger",
+    "DeltaTrigger",
     "EventTimeTrigger",
     "NeverTrigger",
     "ProcessingTimeTrigger",
@@ -337,6 +341,72 @@ class CountTrigger(Trigger[T, Any]):
 
     def __repr__(self) -> str:
         return f"CountTrigger({self._window_size})"
+
+
+class DeltaTrigger(Trigger[T, Any]):
+    """Fires for an element that is further than a threshold from the one that fired before it (at first: from the first of the window).
+
+    Args:
+        threshold: The distance that must be exceeded.
+        delta_function: A DeltaFunction, or a callable; called with the element that fired last and the new one.
+        element_type: The declared type of the elements, one of which is kept per window.
+
+    Raises:
+        ProgramError: If the function is neither.
+    """
+
+    def __init__(
+        self,
+        threshold: float,
+        delta_function: DeltaFunction[T] | Callable[[T, T], float],
+        element_type: TypeInformation | None = None,
+    ) -> None:
+        delta_callable(delta_function, "DeltaTrigger")
+        self._threshold = threshold
+        self._delta_function = delta_function
+        self._last_descriptor = ValueStateDescriptor("last-element", element_type or Types.PICKLED_BYTE_ARRAY())
+
+    @staticmethod
+    def of(
+        threshold: float,
+        delta_function: DeltaFunction[Any] | Callable[[Any, Any], float],
+        element_type: TypeInformation | None = None,
+    ) -> DeltaTrigger[Any]:
+        """Return the trigger that fires for elements further than ``threshold`` from the last that fired.
+
+        Raises:
+            ProgramError: If the function is neither a DeltaFunction nor callable.
+        """
+        return DeltaTrigger(threshold, delta_function, element_type)
+
+    def on_element(self, element: T, timestamp: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Compare with the element that fired last."""
+        state = cast("ValueState[T]", ctx.get_partitioned_state(self._last_descriptor))
+        last = state.value()
+        if last is None:
+            state.update(element)
+        elif delta_callable(self._delta_function, "DeltaTrigger")(last, element) > self._threshold:
+            state.update(element)
+            return TriggerResult.FIRE
+        return TriggerResult.CONTINUE
+
+    def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_event_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_merge(self, window: Any, ctx: Trigger.OnMergeContext) -> None:
+        """Not for windows that merge: which of several last elements counts, nobody could say."""
+
+    def clear(self, window: Any, ctx: Trigger.TriggerContext) -> None:
+        """Remove the last element."""
+        ctx.get_partitioned_state(self._last_descriptor).clear()
+
+    def __repr__(self) -> str:
+        return f"DeltaTrigger({self._threshold})"
 
 
 class NeverTrigger(Trigger[T, GlobalWindow]):
