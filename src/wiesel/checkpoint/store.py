@@ -138,27 +138,52 @@ class CheckpointStore:
         self._io = open_root(directory)
         self._attempt = 0
 
-    def acquire(self) -> int:
-        """Announce a new attempt and return its number; all earlier masters of the job are fenced from now on."""
-        known = [int(n) for n in self._io.names(f"{self.job_id}/attempts") if n.isdigit()]
-        attempt = max(known, default=0) + 1
-        while not self._io.create(f"{self.job_id}/attempts/{attempt}", b""):
-            attempt += 1
+    def acquire(self, *, at_least: int = 1) -> int:
+        """Announce a new attempt and return its number; all earlier masters of the job are fenced from now on.
+
+        What is restored has to be looked for afterwards: until then an earlier master may have published something newer. The numbers
+        of one master follow each other, so a master that was replaced cannot take the job back by starting another attempt.
+
+        Args:
+            at_least: The number does not become smaller than this one.
+
+        Raises:
+            FencedError: this is not the master's first attempt, and another master has taken over.
+        """
+        if self._attempt:
+            self.check_fence()
+            attempt = self._attempt + 1
+            if not self._announce(attempt):
+                raise self._fenced(self._attempt, attempt)
+        else:
+            attempt = max(self._newest_attempt() + 1, at_least)
+            while not self._announce(attempt):
+                attempt += 1
         self._attempt = attempt
         return attempt
 
-    def check_fence(self) -> None:
-        """Raise if a newer attempt was announced.
+    def _announce(self, attempt: int) -> bool:
+        return self._io.create(f"{self.job_id}/attempts/{attempt}", b"")
+
+    def _newest_attempt(self) -> int:
+        return max((int(n) for n in self._io.names(f"{self.job_id}/attempts") if n.isdigit()), default=0)
+
+    def check_fence(self, attempt: int | None = None) -> None:
+        """Raise if an attempt was announced that is newer than ``attempt``, or than this master's present one.
 
         Raises:
-            FencedError: another master has taken over.
+            FencedError: another master has taken over, or a later attempt of this one has begun.
         """
-        newest = max((int(n) for n in self._io.names(f"{self.job_id}/attempts") if n.isdigit()), default=0)
-        if newest > self._attempt:
-            raise FencedError(
-                f"attempt {self._attempt} of job {self.job_id} was replaced by attempt {newest}",
-                hint="another process has resumed this job; this one must end",
-            )
+        mine = self._attempt if attempt is None else attempt
+        newest = self._newest_attempt()
+        if newest > mine:
+            raise self._fenced(mine, newest)
+
+    def _fenced(self, attempt: int, by: int) -> FencedError:
+        return FencedError(
+            f"attempt {attempt} of job {self.job_id} was replaced by attempt {by}",
+            hint="another process has resumed this job; this one must end",
+        )
 
     def path_of(self, checkpoint_id: int) -> str:
         """Return the address of a checkpoint, as users give it to restore."""
@@ -168,19 +193,24 @@ class CheckpointStore:
         """Step 3: make the checkpoint exist.
 
         Raises:
-            FencedError: another master has taken over.
+            FencedError: another master has taken over, or a later attempt has begun.
             CheckpointStorageError: the storage failed, or there is a checkpoint with this id.
         """
-        self.check_fence()
+        self.check_fence(checkpoint.attempt)
         name = f"{self.job_id}/chk-{checkpoint.checkpoint_id}/_metadata"
         if not self._io.create(name, encode_metadata(checkpoint, job)):
             raise CheckpointStorageError(f"{name} exists already below {self.directory}", hint="is another process running this job?")
         # A successor may have come between the first look and the create, and have restored an older checkpoint: then nothing of this
         # one may be committed. One that comes later finds the checkpoint.
-        self.check_fence()
+        self.check_fence(checkpoint.attempt)
 
     def discard(self, checkpoint: Checkpoint, keep: Iterable[Checkpoint]) -> None:
-        """Delete a subsumed checkpoint: first its metadata, then its own files that no other checkpoint names."""
+        """Delete a subsumed checkpoint: first its metadata, then its own files that no other checkpoint names.
+
+        Raises:
+            FencedError: another master has taken over, and may have begun with this very checkpoint.
+        """
+        self.check_fence()
         self._io.delete(f"{self.job_id}/chk-{checkpoint.checkpoint_id}")
         needed: set[str] = set()
         for other in keep:

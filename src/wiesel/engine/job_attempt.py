@@ -42,7 +42,7 @@ from wiesel.checkpoint.messages import (
     TriggerCheckpoint,
 )
 from wiesel.core.clock import Clock
-from wiesel.core.errors import CheckpointError, FencedError
+from wiesel.core.errors import CheckpointError, FencedError, InvariantError
 from wiesel.graph.job_graph import JobGraph
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.spi.sink import Committer
@@ -73,6 +73,10 @@ class MasterPort(Protocol):
 
     def publish(self, checkpoint: Checkpoint) -> None:
         """Write the metadata (called inside ``run_async``). Raises when it could not."""
+        ...
+
+    def check_fence(self, attempt: int) -> None:
+        """Raise if a newer attempt has begun, here or in another process (called inside ``run_async``)."""
         ...
 
     def discard(self, checkpoint: Checkpoint, keep: Sequence[Checkpoint]) -> None:
@@ -259,6 +263,10 @@ class JobAttempt:
             self.fail(message.error)
 
     def _register(self, message: RegisterTask) -> None:
+        if message.task in self.pids:
+            # Its records would come twice: what the first one has sent is under way already.
+            self.fail(InvariantError(f"task {message.task} was started twice in attempt {self.number}"))
+            return
         self.pids[message.task] = message.pid
         vertex, subtask = message.task
         operator_id = self._source_of.get(vertex)
@@ -381,6 +389,8 @@ class JobAttempt:
                 for c in snapshot.operators[operator_id].committables
             ]
             if committables:
+                # Whoever has replaced this attempt commits what it restores, this checkpoint or an older one.
+                self.port.check_fence(self.number)
                 committer.commit(committables)
                 self.port.reached("during-commit")
 

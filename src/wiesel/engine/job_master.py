@@ -120,39 +120,48 @@ class JobMaster:
         Raises:
             CorruptCheckpointError, StateMigrationError: the given checkpoint cannot be restored into this program.
         """
-        restore = self._initial_restore()
-        if self.settings.checkpoint_dir and (self.settings.checkpoints.interval_ms is not None or restore is not None):
+        path = self.settings.restore_path
+        found = self._given if self._given is not None else self._look_up(path) if path else None
+        restore = self._checked(found) if found is not None else None
+        if path and restore is not None and self.settings.claim_mode == "CLAIM":
+            restore = self._claim(path, restore)
+        elif self.settings.checkpoint_dir and (self.settings.checkpoints.interval_ms is not None or restore is not None):
             self._store = CheckpointStore(self.settings.checkpoint_dir, self.job_id)
+            self._number = self._store.acquire()
+        else:
+            self._number = 1
         self.last_checkpoint = restore
         self._begin(restore)
 
-    def _initial_restore(self) -> Checkpoint | None:
-        if self._given is not None:
-            checkpoint, facts = self._given
-            check_restorable(self.plan.graph.job, checkpoint, facts, allow_non_restored=self.settings.allow_non_restored)
-            self._restored_facts = facts
-            return checkpoint
-        path = self.settings.restore_path
-        if not path:
-            return None
+    def _look_up(self, path: str) -> tuple[Checkpoint, dict[str, Any]] | None:
         directory, job_id, checkpoint_id = resolve_restore_path(path)
         store = CheckpointStore(directory, job_id)
-        found = store.load_latest() if checkpoint_id is None else store.load(checkpoint_id)
-        if found is None:
-            return None
+        return store.load_latest() if checkpoint_id is None else store.load(checkpoint_id)
+
+    def _checked(self, found: tuple[Checkpoint, dict[str, Any]]) -> Checkpoint:
         checkpoint, facts = found
-        check_restorable(
-            self.plan.graph.job, checkpoint, facts, allow_non_restored=self.settings.allow_non_restored
-        )
+        check_restorable(self.plan.graph.job, checkpoint, facts, allow_non_restored=self.settings.allow_non_restored)
         self._restored_facts = facts
-        if self.settings.claim_mode == "CLAIM":
-            # The job goes on under its own id and directory; its older masters are fenced by the next attempt's number.
-            self.job_id = job_id
-            self._facts = job_facts(self.plan.graph.job, job_id)
         return checkpoint
 
+    def _claim(self, path: str, found: Checkpoint) -> Checkpoint:
+        """Go on under the job's own id, with its older masters fenced; return what to restore."""
+        directory, self.job_id, checkpoint_id = resolve_restore_path(path)
+        self._facts = job_facts(self.plan.graph.job, self.job_id)
+        claimed = CheckpointStore(directory, self.job_id)
+        self._number = claimed.acquire()
+        if self.settings.checkpoint_dir and self.settings.checkpoint_dir.rstrip("/") == directory:
+            self._store = claimed
+        elif self.settings.checkpoint_dir:
+            self._store = CheckpointStore(self.settings.checkpoint_dir, self.job_id)
+            self._number = self._store.acquire(at_least=self._number)
+        # An older master could publish until it was fenced: what was found may not be the newest any more.
+        if checkpoint_id is None and claimed.checkpoint_ids()[:1] != [found.checkpoint_id]:
+            newest = claimed.load_latest()
+            return found if newest is None else self._checked(newest)
+        return found
+
     def _begin(self, restore: Checkpoint | None) -> None:
-        self._number = self._store.acquire() if self._store is not None else self._number + 1
         self._faults_for_attempt()
         retained = self._clean_up(restore)
         attempt = JobAttempt(
@@ -304,6 +313,7 @@ class JobMaster:
             # It may have been published, and partly committed, when its attempt failed.
             restore, self._restored_facts = self._published, self._facts
         try:
+            self._number = self._store.acquire() if self._store is not None else self._number + 1
             if self._store is not None and self._own_checkpoints():
                 found = self._store.load_latest()
                 if found is not None:
@@ -372,10 +382,16 @@ class JobMaster:
         """
         if self._store is not None:
             self._store.publish(checkpoint, self._facts)
-        elif checkpoint.attempt != self._number:
-            raise FencedError(f"attempt {checkpoint.attempt} of job {self.job_id} was replaced by attempt {self._number}")
-        else:
-            self._published = checkpoint
+            return
+        self.check_fence(checkpoint.attempt)
+        self._published = checkpoint
+
+    def check_fence(self, attempt: int) -> None:
+        """See ``MasterPort``."""
+        if self._store is not None:
+            self._store.check_fence(attempt)
+        elif attempt != self._number:
+            raise FencedError(f"attempt {attempt} of job {self.job_id} was replaced by attempt {self._number}")
 
     def discard(self, checkpoint: Checkpoint, keep: Sequence[Checkpoint]) -> None:
         """See ``MasterPort``."""
