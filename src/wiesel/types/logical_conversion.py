@@ -1,0 +1,154 @@
+"""Internal. From types of columns to types of records, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wiesel.core.errors import ProgramError
+from wiesel.types.logical import (
+    MAX_LENGTH,
+    ArrayType,
+    BigIntType,
+    BinaryType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    RowField,
+    RowType,
+    SmallIntType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+)
+from wiesel.types.typeinfo import (
+    BasicArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    DateTypeInfo,
+    ExternalTypeInfo,
+    ListTypeInfo,
+    LocalTimeTypeInfo,
+    MapTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    TimestampTypeInfo,
+    TimeTypeInfo,
+    TypeInformation,
+)
+from wiesel.types.types import Types
+
+__all__ = ["to_data_type", "to_type_info"]
+
+_INFOS: dict[type[DataType], Callable[[Any], TypeInformation]] = {
+    CharType: lambda t: Types.STRING(),
+    VarCharType: lambda t: Types.STRING(),
+    BooleanType: lambda t: Types.BOOLEAN(),
+    BinaryType: lambda t: Types.PRIMITIVE_ARRAY(Types.BYTE()),
+    VarBinaryType: lambda t: Types.PRIMITIVE_ARRAY(Types.BYTE()),
+    DecimalType: lambda t: Types.BIG_DEC(),
+    TinyIntType: lambda t: Types.BYTE(),
+    SmallIntType: lambda t: Types.SHORT(),
+    IntType: lambda t: Types.INT(),
+    BigIntType: lambda t: Types.LONG(),
+    FloatType: lambda t: Types.FLOAT(),
+    DoubleType: lambda t: Types.DOUBLE(),
+    DateType: lambda t: Types.LOCAL_DATE(),
+    TimeType: lambda t: Types.LOCAL_TIME(),
+    TimestampType: lambda t: Types.LOCAL_DATE_TIME(),
+    LocalZonedTimestampType: lambda t: Types.INSTANT(),
+    ArrayType: lambda t: Types.OBJECT_ARRAY(to_type_info(t.element_type)),
+    MapType: lambda t: Types.MAP(to_type_info(t.key_type), to_type_info(t.value_type)),
+    MultisetType: lambda t: Types.MAP(to_type_info(t.element_type), Types.INT()),
+    RowType: lambda t: Types.ROW_NAMED(t.names, [to_type_info(part) for part in t.field_types()]),
+}
+
+
+def to_type_info(data_type: DataType) -> TypeInformation:
+    """Return the type that values of a column have in a stream.
+
+    Raises:
+        ProgramError: If streams have no such values: intervals, timestamps with a zone of their own, views, NULL.
+    """
+    convert = _INFOS.get(type(data_type))
+    if convert is None:
+        raise ProgramError(
+            f"values of type {data_type.as_summary_string()} cannot become records of a stream",
+            hint="leave the column out, or give it another type",
+        )
+    return convert(data_type)
+
+
+_BASIC: dict[BasicType, Callable[[], DataType]] = {
+    BasicType.STRING: lambda: VarCharType(MAX_LENGTH),
+    BasicType.BYTE: TinyIntType,
+    BasicType.BOOLEAN: BooleanType,
+    BasicType.SHORT: SmallIntType,
+    BasicType.INT: IntType,
+    BasicType.LONG: BigIntType,
+    BasicType.FLOAT: FloatType,
+    BasicType.DOUBLE: DoubleType,
+    BasicType.BIG_DEC: lambda: DecimalType(38, 18),
+    BasicType.INSTANT: lambda: LocalZonedTimestampType(9),
+}
+_LOCAL: dict[LocalTimeTypeInfo.TimeType, Callable[[], DataType]] = {
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE: DateType,
+    LocalTimeTypeInfo.TimeType.LOCAL_TIME: lambda: TimeType(9),
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: lambda: TimestampType(9),
+}
+
+
+def to_data_type(info: TypeInformation) -> DataType:
+    """Return the type that a column has whose values are records of a stream; ``None`` is allowed in all parts but primitive arrays.
+
+    Raises:
+        ProgramError: If there is no such type of columns: undeclared (pickled) records, characters, integers of any size, tuples.
+    """
+    data_type = _data_type(info)
+    if data_type is None:
+        raise ProgramError(
+            f"records of type {info} cannot become values of a table",
+            hint="declare another type where the stream is made, for example output_type=Types.ROW_NAMED([...], [...])",
+        )
+    return data_type
+
+
+def _data_type(info: TypeInformation) -> DataType | None:
+    match info:
+        case BasicTypeInfo():
+            basic = _BASIC.get(info._basic_type)
+            return None if basic is None else basic()
+        case DateTypeInfo():
+            return DateType()
+        case TimeTypeInfo():
+            return TimeType(0)
+        case TimestampTypeInfo():
+            return TimestampType(9)
+        case LocalTimeTypeInfo():
+            return _LOCAL[info._time_type]()
+        case PrimitiveArrayTypeInfo() if info.element_type == Types.BYTE():
+            return VarBinaryType(MAX_LENGTH)
+        case PrimitiveArrayTypeInfo():
+            return ArrayType(to_data_type(info.element_type).not_null())
+        case BasicArrayTypeInfo() | ObjectArrayTypeInfo() | ListTypeInfo():
+            return ArrayType(to_data_type(info.children()[0]))
+        case MapTypeInfo():
+            key, value = info.children()
+            return MapType(to_data_type(key), to_data_type(value))
+        case RowTypeInfo():
+            pairs = zip(info.get_field_names(), info.get_field_types(), strict=True)
+            return RowType([RowField(name, to_data_type(part)) for name, part in pairs])
+        case ExternalTypeInfo():
+            return to_data_type(info.children()[0])
+    return None
