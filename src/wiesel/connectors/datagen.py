@@ -23,7 +23,7 @@ from wiesel.spi.source import (
 )
 from wiesel.types.typeinfo import TypeInformation
 
-__all__ = ["DataGeneratorSource", "GeneratorFunction", "RateLimiter", "RateLimiterStrategy"]
+__all__ = ["BatchGeneratorFunction", "DataGeneratorSource", "GeneratorFunction", "RateLimiter", "RateLimiterStrategy"]
 
 _CHUNK = 2048
 """Records made by one poll."""
@@ -41,6 +41,18 @@ class GeneratorFunction(ABC):
 
     def close(self) -> None:
         """Release resources."""
+
+
+class BatchGeneratorFunction(GeneratorFunction):
+    """Makes many records at once, where that is cheaper."""
+
+    @abstractmethod
+    def map_all(self, indexes: range) -> list[Any]:
+        """Return the records of some indexes, in their order."""
+
+    def map(self, index: int) -> Any:
+        """Return the record of an index."""
+        return self.map_all(range(index, index + 1))[0]
 
 
 class RateLimiter(ABC):
@@ -151,7 +163,7 @@ class DataGeneratorSource(Source[IndexRange]):
     """Records made from the indexes 0, 1, 2, ...
 
     A bounded source gives each reader a range of the indexes; an endless one deals them to the readers in turn, so that the
-    indexes of all readers rise together.
+    indexes of all readers rise together (see :meth:`first_splits`).
 
     Args:
         generator_function: Makes the record of an index: a callable or a :class:`GeneratorFunction`. The same index must give the
@@ -195,13 +207,11 @@ class DataGeneratorSource(Source[IndexRange]):
 
     def create_enumerator(self, context: SplitEnumeratorContext[IndexRange], state: Any | None = None) -> SplitEnumerator[IndexRange]:
         """Make the enumerator: one range per reader."""
-        if state is not None:
-            splits = state
-        elif self._count is None:
-            splits = interleaved_ranges(context.parallelism)
-        else:
-            splits = even_ranges(0, self._count, context.parallelism)
-        return IndexRangeEnumerator(context, splits)
+        return IndexRangeEnumerator(context, self.first_splits(context.parallelism) if state is None else state)
+
+    def first_splits(self, parallelism: int) -> list[IndexRange]:
+        """Return which indexes each of so many readers begins with."""
+        return interleaved_ranges(parallelism) if self._count is None else even_ranges(0, self._count, parallelism)
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[IndexRange]:
         """Make the reader of one subtask."""
@@ -245,6 +255,8 @@ class _GeneratorReader(SourceReader[IndexRange]):
         return InputStatus.NOTHING_AVAILABLE
 
     def _generate(self, indexes: range) -> list[Any]:
+        if isinstance(self._function, BatchGeneratorFunction):
+            return self._function.map_all(indexes)
         values: list[Any] = []
         try:
             # extend keeps what was made before a failure, which tells the failing index.

@@ -54,9 +54,9 @@ def even_ranges(start: int, end: int, parts: int) -> list[IndexRange]:
     return ranges
 
 
-def interleaved_ranges(parts: int) -> list[IndexRange]:
-    """Deal all indexes from 0 on to ``parts`` endless ranges in turn."""
-    return [IndexRange(i, None, parts, i) for i in range(parts)]
+def interleaved_ranges(parts: int, end: int | None = None) -> list[IndexRange]:
+    """Deal the indexes from 0 to ``end`` (exclusive; None: for ever) to ``parts`` ranges in turn; empty ones are left out."""
+    return [IndexRange(i, end, parts, i) for i in range(parts) if end is None or i < end]
 
 
 class IndexRangeEnumerator(SplitEnumerator[IndexRange]):

@@ -73,7 +73,7 @@ class ConfigOption(Generic[T]):
         size = value.to_millis() if isinstance(value, Duration) else value.bytes if isinstance(value, MemorySize) else value
         too_small = self.minimum is not None and size < self.minimum
         if too_small or (self.maximum is not None and size > self.maximum):
-            bounds = f"at least {self.minimum:g}" if too_small else f"at most {self.maximum:g}"
+            bounds = f"at least {_bound(self.minimum)}" if too_small else f"at most {_bound(self.maximum)}"
             unit = " ms" if isinstance(value, Duration) else " bytes" if isinstance(value, MemorySize) else ""
             raise ConfigurationError(
                 f"option {key}: {to_text(value)} is {'too small' if too_small else 'too large'}", hint=f"give {bounds}{unit}", key=self.key
@@ -83,6 +83,11 @@ class ConfigOption(Generic[T]):
     def default_text(self) -> str:
         """The default as one would write it; ``(none)`` without one."""
         return "(none)" if self.default is None else to_text(self.default)
+
+
+def _bound(bound: Any) -> str:
+    # Whole numbers in full: the bounds of 64-bit numbers have 19 digits.
+    return str(bound) if isinstance(bound, int) else f"{bound:g}"
 
 
 class ConfigOptions:

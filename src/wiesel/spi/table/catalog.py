@@ -1,0 +1,47 @@
+"""Tables by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from wiesel.spi.table.schema import ResolvedSchema
+from wiesel.types.logical import quoted
+
+__all__ = ["CatalogTable", "ObjectIdentifier"]
+
+
+@dataclass(frozen=True)
+class ObjectIdentifier:
+    """The full name of a table."""
+
+    catalog_name: str
+    database_name: str
+    object_name: str
+
+    @property
+    def sql(self) -> str:
+        """The name as SQL writes it, all parts quoted."""
+        return ".".join(map(quoted, (self.catalog_name, self.database_name, self.object_name)))
+
+    def __str__(self) -> str:
+        return f"{self.catalog_name}.{self.database_name}.{self.object_name}"
+
+
+@dataclass(frozen=True)
+class CatalogTable:
+    """What a catalog knows of a table.
+
+    Attributes:
+        schema: Its columns, of known types.
+        options: What the connector and format are told; ``connector`` among them.
+        partition_keys: Columns by whose values its rows are kept apart.
+        comment: What it is about.
+        made_at: ``file:line`` of the call that made it; empty if it is not known.
+    """
+
+    schema: ResolvedSchema
+    options: Mapping[str, str]
+    partition_keys: tuple[str, ...] = ()
+    comment: str | None = None
+    made_at: str = field(default="", compare=False)

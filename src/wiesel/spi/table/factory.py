@@ -1,0 +1,123 @@
+"""What a connector implements so that tables can be read through it, and how its options are checked."""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from wiesel.core.config import ConfigOption
+from wiesel.core.errors import ConfigurationError
+from wiesel.spi.source import Source
+from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
+from wiesel.types.typeinfo import RowTypeInfo
+
+__all__ = ["CONNECTOR", "ScanTableSource", "TableContext", "TableOptions", "TableSourceFactory"]
+
+T = TypeVar("T")
+
+CONNECTOR = ConfigOption[str]("connector", description="The connector of a table.")
+
+
+class TableOptions:
+    """The options of a table. Notes which options the connector knows, to refuse all others at the end.
+
+    Args:
+        identifier: The identifier of the connector, for messages.
+        options: Keys and values as the user gave them.
+    """
+
+    def __init__(self, identifier: str, options: Mapping[str, str]) -> None:
+        self._identifier = identifier
+        self._options = options
+        self._known = {CONNECTOR.key}
+
+    def get(self, option: ConfigOption[T]) -> T:
+        """Return the value of an option, else its default.
+
+        Raises:
+            ConfigurationError: If the value cannot be read.
+        """
+        self._known.add(option.key)
+        return option.parse(self._options[option.key]) if option.key in self._options else option.default  # type: ignore[return-value]
+
+    def require(self, option: ConfigOption[T]) -> T:
+        """Return the value of an option that has to be set.
+
+        Raises:
+            ConfigurationError: If it is not set, or its value cannot be read.
+        """
+        if option.key not in self._options:
+            raise ConfigurationError(
+                f"{self._identifier!r} needs the option '{option.key}'", hint=f".option('{option.key}', '...'): {option.description}"
+            )
+        return self.get(option)
+
+    def is_set(self, option: ConfigOption[Any]) -> bool:
+        """Return whether the user set an option."""
+        return option.key in self._options
+
+    def refuse_unknown(self) -> None:
+        """Refuse options that were never asked for.
+
+        Raises:
+            ConfigurationError: If there are any; names them and all that are known.
+        """
+        unknown = sorted(set(self._options) - self._known)
+        if not unknown:
+            return
+        near = [f"'{match}' for '{key}'" for key in unknown for match in difflib.get_close_matches(key, self._known, n=1)]
+        meant = f"did you mean {', '.join(near)}? " if near else ""
+        supported = sorted(self._known)
+        raise ConfigurationError(
+            f"unsupported options for {self._identifier!r}: {', '.join(unknown)}",
+            hint="\n  ".join([f"{meant}the supported options are:", *supported]),
+            unsupported=unknown,
+            supported=supported,
+        )
+
+
+@dataclass(frozen=True)
+class TableContext:
+    """What a factory is told about the table.
+
+    Attributes:
+        identifier: The full name of the table.
+        table: Schema, options and the like.
+        row_type: The type that the source's records must have: rows of the stored columns, with their names.
+    """
+
+    identifier: ObjectIdentifier
+    table: CatalogTable
+    row_type: RowTypeInfo
+
+
+@dataclass(frozen=True)
+class ScanTableSource:
+    """The source of a table.
+
+    Attributes:
+        source: Its records are rows of :attr:`TableContext.row_type`.
+        parallelism: How many readers; as many as the environment says if it is None.
+    """
+
+    source: Source[Any]
+    parallelism: int | None = None
+
+
+class TableSourceFactory(ABC):
+    """Makes the source of a table from its options. One instance, made without arguments, serves all tables of the connector."""
+
+    identifier: ClassVar[str]
+    """What tables name the connector by: ``'connector' = 'datagen'``."""
+
+    @abstractmethod
+    def create_source(self, context: TableContext) -> ScanTableSource:
+        """Return the source of a table; called in the program when the table is read, once for each reading.
+
+        Raises:
+            ConfigurationError: If an option is missing, unknown (:meth:`TableOptions.refuse_unknown`) or has a value that it must not have.
+            ProgramError: If the connector cannot read a table of this schema.
+        """

@@ -1,0 +1,279 @@
+"""Schemas of tables: as they are declared (:class:`Schema`), and with all types known (:class:`ResolvedSchema`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from wiesel.core.errors import ProgramError
+from wiesel.types.logical import DataType, RowField, RowType, quoted
+from wiesel.types.logical_parser import parse_data_type
+
+__all__ = ["MetadataColumn", "PhysicalColumn", "PrimaryKey", "ResolvedSchema", "Schema"]
+
+
+def _type_text(data_type: DataType | str) -> str:
+    """A type as Flink prints it; what is not resolved yet stands in brackets."""
+    return f"[{data_type}]" if isinstance(data_type, str) else data_type.as_summary_string()
+
+
+@dataclass(frozen=True)
+class PhysicalColumn:
+    """A column that is stored."""
+
+    name: str
+    data_type: DataType | str
+
+    def __str__(self) -> str:
+        return f"{quoted(self.name)} {_type_text(self.data_type)}"
+
+
+@dataclass(frozen=True)
+class MetadataColumn:
+    """A column that the connector or format tells besides what is stored.
+
+    Attributes:
+        name: The name of the column.
+        data_type: Its type.
+        key: What the connector calls it; the column's name if it is None.
+        is_virtual: Whether it is left out when rows are written.
+    """
+
+    name: str
+    data_type: DataType | str
+    key: str | None = None
+    is_virtual: bool = False
+
+    def __str__(self) -> str:
+        source = "" if self.key is None else " FROM '" + self.key.replace("'", "''") + "'"
+        return f"{quoted(self.name)} {_type_text(self.data_type)} METADATA{source}{' VIRTUAL' if self.is_virtual else ''}"
+
+
+@dataclass(frozen=True)
+class PrimaryKey:
+    """Columns whose values occur once together; the connector sees to it, nothing checks it."""
+
+    name: str
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"CONSTRAINT {quoted(self.name)} PRIMARY KEY ({', '.join(map(quoted, self.columns))}) NOT ENFORCED"
+
+
+Column = PhysicalColumn | MetadataColumn
+
+
+def _schema_text(columns: Sequence[Column], primary_key: PrimaryKey | None) -> str:
+    lines = [*columns, *([] if primary_key is None else [primary_key])]
+    return "(\n" + ",\n".join(f"  {line}" for line in lines) + "\n)"
+
+
+@dataclass(frozen=True)
+class ResolvedSchema:
+    """The columns of a table, all of known types, and its primary key."""
+
+    columns: tuple[Column, ...]
+    primary_key: PrimaryKey | None = None
+
+    @property
+    def physical_row_type(self) -> RowType:
+        """The type of the rows that are stored."""
+        stored = (column for column in self.columns if isinstance(column, PhysicalColumn))
+        return RowType([RowField(column.name, _known(column.data_type)) for column in stored], nullable=False)
+
+    @property
+    def metadata_columns(self) -> tuple[MetadataColumn, ...]:
+        """The columns that the connector or format tells."""
+        return tuple(column for column in self.columns if isinstance(column, MetadataColumn))
+
+    @staticmethod
+    def physical(row_type: RowType) -> ResolvedSchema:
+        """Return the schema with the fields of a row as columns."""
+        return ResolvedSchema(tuple(PhysicalColumn(field.name, field.data_type) for field in row_type))
+
+    def __str__(self) -> str:
+        return _schema_text(self.columns, self.primary_key)
+
+
+def _known(data_type: DataType | str) -> DataType:
+    return parse_data_type(data_type) if isinstance(data_type, str) else data_type
+
+
+class Schema:
+    """The schema of a table as it is declared; types that were given as texts are read when the table is created.
+
+    >>> from wiesel.types.data_types import DataTypes
+    >>> print(Schema.new_builder().column("id", DataTypes.BIGINT(False)).column("name", "STRING").primary_key("id").build())
+    (
+      `id` BIGINT NOT NULL,
+      `name` [STRING],
+      CONSTRAINT `PK_id` PRIMARY KEY (`id`) NOT ENFORCED
+    )
+    """
+
+    def __init__(self, columns: Sequence[Column], primary_key: PrimaryKey | None) -> None:
+        self._columns = tuple(columns)
+        self._primary_key = primary_key
+
+    @staticmethod
+    def new_builder() -> Schema.Builder:
+        """Return a builder of a schema."""
+        return Schema.Builder()
+
+    def resolve(self) -> ResolvedSchema:
+        """Return the schema with all types known.
+
+        Raises:
+            ProgramError: If a type cannot be read, two columns have one name, or the primary key names what it must not.
+        """
+        columns = tuple(replace(column, data_type=self._resolved_type(column)) for column in self._columns)
+        counts = Counter(column.name for column in columns)
+        duplicates = [name for name, count in counts.items() if count > 1]
+        if duplicates:
+            raise ProgramError(f"a schema must not have two columns of one name; found duplicates: {duplicates}", hint="rename the columns")
+        if self._primary_key is not None:
+            self._check_primary_key(self._primary_key, {column.name: column for column in columns})
+        return ResolvedSchema(columns, self._primary_key)
+
+    @staticmethod
+    def _resolved_type(column: Column) -> DataType:
+        try:
+            return _known(column.data_type)
+        except ProgramError as error:
+            raise ProgramError(f"column {quoted(column.name)}: {error.message}", hint=error.hint) from error
+
+    @staticmethod
+    def _check_primary_key(key: PrimaryKey, columns: dict[str, Column]) -> None:
+        def wrong(problem: str, hint: str) -> ProgramError:
+            return ProgramError(f"invalid primary key {quoted(key.name)}: {problem}", hint=hint)
+
+        if len(set(key.columns)) < len(key.columns):
+            raise wrong(f"a column occurs twice in {list(key.columns)}", "name each column once")
+        for name in key.columns:
+            column = columns.get(name)
+            if not isinstance(column, PhysicalColumn):
+                raise wrong(
+                    f"column {quoted(name)} is not a stored column of the table", f"name columns among {[str(known) for known in columns]}"
+                )
+            if _known(column.data_type).is_nullable:
+                raise wrong(f"column {quoted(name)} is nullable", "declare its type NOT NULL, for example DataTypes.INT(nullable=False)")
+
+    def __str__(self) -> str:
+        return _schema_text(self._columns, self._primary_key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self._columns == other._columns and self._primary_key == other._primary_key
+
+    def __hash__(self) -> int:
+        return hash((self._columns, self._primary_key))
+
+    class Builder:
+        """Puts together a :class:`Schema`; columns come in the order of the calls."""
+
+        def __init__(self) -> None:
+            self._columns: list[Column] = []
+            self._primary_key: PrimaryKey | None = None
+
+        def from_schema(self, unresolved_schema: Schema) -> Schema.Builder:
+            """Add everything that another schema declares."""
+            _require(unresolved_schema, Schema, "from_schema() takes a Schema")
+            self._columns += unresolved_schema._columns
+            if unresolved_schema._primary_key is not None:
+                self._set_primary_key(unresolved_schema._primary_key)
+            return self
+
+        def from_row_data_type(self, data_type: DataType) -> Schema.Builder:
+            """Add the fields of a row type as columns."""
+            if not isinstance(data_type, RowType):
+                raise ProgramError(f"from_row_data_type() takes a row type, got {data_type!r}", hint="give a DataTypes.ROW([...])")
+            return self.from_fields(data_type.field_names(), data_type.field_types())
+
+        def from_fields(self, field_names: Sequence[str], field_data_types: Sequence[DataType]) -> Schema.Builder:
+            """Add columns of these names and types."""
+            if len(field_names) != len(field_data_types):
+                raise ProgramError(
+                    f"from_fields() got {len(field_names)} names and {len(field_data_types)} types", hint="give one type for each name"
+                )
+            for name, data_type in zip(field_names, field_data_types, strict=True):
+                self.column(name, data_type)
+            return self
+
+        def column(self, column_name: str, data_type: str | DataType) -> Schema.Builder:
+            """Add a column that is stored; the type is one of ``DataTypes`` or a text such as ``'BIGINT NOT NULL'``."""
+            self._columns.append(PhysicalColumn(*_checked_column(column_name, data_type)))
+            return self
+
+        def column_by_expression(self, column_name: str, expr: Any) -> Schema.Builder:
+            """Refuse: columns that are computed need the expressions of SQL.
+
+            Raises:
+                ProgramError: Always.
+            """
+            raise ProgramError(
+                f"column_by_expression({column_name!r}, {expr!r}): computed columns need SQL, which is not in this version",
+                hint="leave the column out and compute it in a map() on the stream that to_data_stream() returns",
+            )
+
+        def column_by_metadata(
+            self, column_name: str, data_type: DataType | str, metadata_key: str | None = None, is_virtual: bool = False
+        ) -> Schema.Builder:
+            """Add a column that the connector or format tells, under its own name or ``metadata_key``.
+
+            Args:
+                column_name: The name of the column.
+                data_type: Its type.
+                metadata_key: What the connector calls it.
+                is_virtual: Whether it is left out when rows are written.
+            """
+            self._columns.append(MetadataColumn(*_checked_column(column_name, data_type), metadata_key, is_virtual))
+            return self
+
+        def watermark(self, column_name: str, watermark_expr: Any) -> Schema.Builder:
+            """Refuse: watermarks of a table need the expressions of SQL.
+
+            Raises:
+                ProgramError: Always.
+            """
+            raise ProgramError(
+                f"watermark({column_name!r}, {watermark_expr!r}): watermarks in schemas need SQL, which is not in this version",
+                hint="call assign_timestamps_and_watermarks() on the stream that to_data_stream() returns",
+            )
+
+        def primary_key(self, *column_names: str) -> Schema.Builder:
+            """Say which columns identify a row; the constraint is named after them."""
+            return self.primary_key_named("PK_" + "_".join(map(str, column_names)), *column_names)
+
+        def primary_key_named(self, constraint_name: str, *column_names: str) -> Schema.Builder:
+            """Say which columns identify a row, and how the constraint is named."""
+            if not column_names:
+                raise ProgramError("a primary key needs at least one column", hint="name the columns")
+            for name in (constraint_name, *column_names):
+                _require(name, str, "primary_key() takes names")
+            self._set_primary_key(PrimaryKey(constraint_name, column_names))
+            return self
+
+        def _set_primary_key(self, key: PrimaryKey) -> None:
+            if self._primary_key is not None:
+                raise ProgramError("a table has one primary key at most", hint="name all its columns in one primary_key() call")
+            self._primary_key = key
+
+        def build(self) -> Schema:
+            """Return the schema."""
+            return Schema(self._columns, self._primary_key)
+
+
+def _require(value: object, wanted: type, what: str) -> None:
+    if not isinstance(value, wanted):
+        raise ProgramError(f"{what}, got {value!r} (a {type(value).__name__})", hint=f"give a {wanted.__name__}")
+
+
+def _checked_column(name: str, data_type: str | DataType) -> tuple[str, str | DataType]:
+    _require(name, str, "the name of a column is a text")
+    if not isinstance(data_type, str | DataType):
+        raise ProgramError(
+            f"the type of column {quoted(name)} is {data_type!r}",
+            hint="give one of DataTypes, such as DataTypes.INT(), or a text such as 'INT'",
+        )
+    return name, data_type
