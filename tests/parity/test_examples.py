@@ -48,7 +48,6 @@ def test_recorded_counts_of_the_unbounded_example_have_the_form_that_is_tested()
     assert sum(COUNT.match(line) is not None for line in lines) >= COUNTS_WANTED
 
 
-@pytest.mark.xfail(reason="the example makes its source with the Table API, which is not there yet", raises=AssertionError, strict=True)
 def test_unbounded_word_count_counts_until_it_is_interrupted(examples, tmp_path):
     with (tmp_path / "stderr").open("w+") as errors:
         process = subprocess.Popen(

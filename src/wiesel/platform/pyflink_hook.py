@@ -88,8 +88,6 @@ def _missing_text(fullname: str, inner: str) -> str:
     text = f"Wiesel has no counterpart of {fullname}"
     if top in _MACHINERY:
         return f"{text}: {_MACHINERY[top]}."
-    if top == "table" and not _exists("table"):
-        return f"{text}: the Table API and SQL are not part of this version.\n  what to do: {_way_out('table')}"
     parent = inner.rpartition(".")[0]
     siblings = _children(parent)
     near = difflib.get_close_matches(inner.rpartition(".")[2], siblings, n=1)

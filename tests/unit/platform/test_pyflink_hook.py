@@ -113,6 +113,8 @@ def test_uninstall_forgets_the_names_but_not_wiesel(parts: None) -> None:
         ("pyflink.java_gateway", "there is no gateway to a JVM"),
         ("pyflink.fn_execution.state_impl", "user functions run in Spark's Python workers"),
         ("pyflink.nonsense", "docs/coverage.md"),
+        ("pyflink.table.expressions", "pyflink.table has: schema, table, table_descriptor, table_environment, types."),
+        ("pyflink.table.shema", "did you mean pyflink.table.schema?"),
     ],
 )
 def test_what_is_missing_is_named_with_a_way_out(parts: None, name: str, told: str) -> None:

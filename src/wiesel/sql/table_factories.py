@@ -1,0 +1,64 @@
+"""Internal. Finds the connector of a table, and makes its source."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from importlib.metadata import EntryPoint, entry_points
+
+from wiesel.core.errors import ConfigurationError, ProgramError, WieselError
+from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
+from wiesel.spi.table.factory import CONNECTOR, ScanTableSource, TableContext, TableSourceFactory
+from wiesel.types.typeinfo import RowTypeInfo
+
+__all__ = ["create_table_source"]
+
+_BUILT_IN = {"datagen": "wiesel.connectors.datagen_table:DataGenTableFactory"}
+
+_GROUP = "wiesel.table_factories"
+"""The group of entry points by which other packages announce their connectors; the entry's name is the identifier."""
+
+
+def create_table_source(identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo) -> ScanTableSource:
+    """Return the source of a table.
+
+    Raises:
+        ConfigurationError: If there is no such connector, or it refuses the options; names the table and where it was made.
+        ProgramError: If the connector cannot read a table of this schema.
+    """
+    try:
+        factory = _find_factory(table.options.get(CONNECTOR.key, ""))
+        if table.schema.metadata_columns:
+            names = [column.name for column in table.schema.metadata_columns]
+            raise ProgramError(
+                f"connector {factory.identifier!r} has no metadata, but the schema has {names}", hint="leave these columns out"
+            )
+        return factory.create_source(TableContext(identifier, table, row_type))
+    except WieselError as error:
+        made = f" (made at {table.made_at})" if table.made_at else ""
+        text = f"unable to create a source for reading table '{identifier}'{made}: {error.message}"
+        raise type(error)(text, hint=error.hint, **error.details) from error
+
+
+def _find_factory(connector: str) -> TableSourceFactory:
+    places: dict[str, EntryPoint | str] = {**{entry.name: entry for entry in entry_points(group=_GROUP)}, **_BUILT_IN}
+    place = places.get(connector)
+    if place is None:
+        near = difflib.get_close_matches(connector, places, n=1)
+        raise ConfigurationError(
+            f"there is no connector {connector!r}; connectors are: {', '.join(sorted(places))}",
+            hint=f"did you mean {near[0]!r}?" if near else "check the name, or install the package that brings the connector",
+        )
+    factory = _loaded(place)()
+    if not isinstance(factory, TableSourceFactory):
+        raise ConfigurationError(
+            f"connector {connector!r} is a {type(factory).__name__}, not a TableSourceFactory", hint="see wiesel.spi.table"
+        )
+    return factory
+
+
+def _loaded(place: EntryPoint | str) -> type:
+    if isinstance(place, EntryPoint):
+        return place.load()  # type: ignore[no-any-return]
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]

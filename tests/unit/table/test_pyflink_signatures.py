@@ -1,0 +1,81 @@
+"""What is here of PyFlink's Table API has PyFlink's names, parameters and defaults (recorded by ``record_signatures.py``)."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+import wiesel.table
+
+RECORDED = json.loads(pathlib.Path(__file__).with_name("pyflink_signatures.json").read_text())
+
+# Of classes of which most is still absent, these methods are there; of all others everything is.
+THERE = {
+    "table.Table": {"print_schema"},
+    "table_environment.TableEnvironment": {
+        "create_temporary_table",
+        "drop_temporary_table",
+        "from_path",
+        "list_tables",
+        "list_temporary_tables",
+    },
+}
+THERE["table_environment.StreamTableEnvironment"] = THERE["table_environment.TableEnvironment"] | {
+    "create",
+    "from_data_stream",
+    "to_data_stream",
+}
+# What PyFlink needs for its JVM.
+INNER = {"need_conversion", "to_sql_type", "from_sql_type", "bridged_to"}
+# Schema.Builder.from_resolved_schema takes a class that is not here; create() has no settings to take.
+ABSENT = {("schema.Schema.Builder", "from_resolved_schema")}
+OTHER_PARAMETERS = {
+    ("table_environment.StreamTableEnvironment", "create"): [["stream_execution_environment", "POSITIONAL_OR_KEYWORD", ""]],
+    # A list as default would be shared by all calls.
+    ("types.DataTypes", "ROW"): [["row_fields", "POSITIONAL_OR_KEYWORD", "()"], ["nullable", "POSITIONAL_OR_KEYWORD", "True"]],
+}
+
+
+def load(path: str) -> Any:
+    module, *names = path.split(".")
+    found: Any = importlib.import_module(f"wiesel.table.{module}")
+    for name in names:
+        found = getattr(found, name)
+    return found
+
+
+def parameters(function: Any) -> list[list[str]]:
+    found = inspect.signature(function).parameters.values()
+    return [[p.name, p.kind.name, "" if p.default is p.empty else repr(p.default)] for p in found if p.name not in ("self", "cls")]
+
+
+@pytest.mark.parametrize("path", sorted(RECORDED["classes"]))
+def test_methods_take_the_same_parameters(path: str) -> None:
+    cls = load(path)
+    differing = {}
+    for name, recorded in RECORDED["classes"][path].items():
+        if name in INNER:
+            continue
+        if (path, name) in ABSENT or name not in THERE.get(path, {name}):
+            assert not hasattr(cls, name), f"{path}.{name} exists now: take it off the list"
+            continue
+        wanted = OTHER_PARAMETERS.get((path, name), recorded)
+        method = inspect.getattr_static(cls, name, None)
+        method = method.__func__ if isinstance(method, staticmethod | classmethod) else method
+        found = None if method is None else parameters(method)
+        if found != wanted:
+            differing[name] = (wanted, found)
+    assert not differing
+
+
+def test_names_of_pyflink_are_here_or_said_to_be_absent() -> None:
+    for name in set(RECORDED["exports"]) - set(wiesel.table.__all__):
+        with pytest.raises(ImportError, match=f"has no {name} in this version; it has: .*StreamTableEnvironment.*\n  what to do: "):
+            getattr(wiesel.table, name)
+    with pytest.raises(AttributeError):
+        wiesel.table.nothing_of_this_name  # noqa: B018 - the access is what is tested
