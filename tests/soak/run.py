@@ -1,6 +1,6 @@
-"""Long runs: seeded kills with SIGKILL, and a job at a steady rate whose memory, files, threads and disk must stay flat.
+"""Long runs: seeded kills with SIGKILL, a silent source, and a job at a steady rate whose memory, files, threads and disk must stay flat.
 
-    python tests/soak/run.py                          50 kills and an hour
+    python tests/soak/run.py                          50 kills, ten minutes of silence, and an hour
     python tests/soak/run.py --kills 10 --minutes 5   less of both; 0 leaves one out
     python tests/soak/run.py --seed 4711              the kills of an earlier run
 
@@ -21,13 +21,14 @@ if str(ROOT) not in sys.path:  # started as a file, not as a module
 
 from rich.console import Console  # noqa: E402
 
-from tests.soak import kills, steady  # noqa: E402
+from tests.soak import kills, silence, steady  # noqa: E402
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Kills, and a steady rate.")
     parser.add_argument("--kills", type=int, default=50, help="how many processes are killed")
     parser.add_argument("--minutes", type=float, default=60, help="how long the steady job runs")
+    parser.add_argument("--silence", type=float, default=600, help="how many seconds a source says nothing")
     parser.add_argument("--rate", type=float, default=500, help="its records per second and split")
     parser.add_argument("--sample-seconds", type=float, default=10, help="how often it is measured")
     parser.add_argument("--seed", type=int, default=None)
@@ -41,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             if options.kills > 0:
                 kills.run(console, directory / "kills", options.kills, random.Random(seed))
+            if options.silence > 0:
+                silence.run(console, directory / "silence", options.silence)
             if options.minutes > 0:
                 steady.run(console, directory / "steady", options.minutes * 60, options.rate, options.sample_seconds)
         except AssertionError as failure:

@@ -5,6 +5,7 @@ Named by ``spark.python.daemon.module``. Only modules without threads of their o
 
 from __future__ import annotations
 
+import os
 import socket
 from typing import Any
 
@@ -20,7 +21,11 @@ _run_worker = daemon.worker
 def _worker(sock: Any, authenticated: bool) -> Any:
     """Run a worker; what it has written and the JVM has not taken yet is in flight and adds to the latency of a saturated job."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
-    return _run_worker(sock, authenticated)
+    try:
+        return _run_worker(sock, authenticated)
+    except BrokenPipeError:
+        # The JVM has cancelled the task and does not listen any more; the daemon would print a traceback of it.
+        os._exit(1)
 
 
 if __name__ == "__main__":
