@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from wiesel.runtime.isolation import isolated
 from wiesel.runtime.operator import StreamOperator
 from wiesel.runtime.record_writer import EdgeWriter
 from wiesel.wire.batch import Batch
@@ -11,10 +12,17 @@ from wiesel.wire.events import StreamStatus, Watermark
 
 
 class ChainOutput:
-    """Output of one operator: the operators chained to it and the edges that start at it, for main and side outputs."""
+    """Output of one operator: the operators chained to it and the edges that start at it, for main and side outputs.
 
-    def __init__(self, now_ms: Callable[[], int]) -> None:
+    Args:
+        now_ms: The wall clock.
+        isolate: Whether each of several consumers gets values of its own, as it would behind an exchange; else they share them
+            (``pipeline.object-reuse``).
+    """
+
+    def __init__(self, now_ms: Callable[[], int], *, isolate: bool = True) -> None:
         self._now_ms = now_ms
+        self._isolate = isolate
         self._next: list[StreamOperator] = []
         self._writers: list[EdgeWriter] = []
         self._side_next: dict[str, list[StreamOperator]] = {}
@@ -47,11 +55,14 @@ class ChainOutput:
             now_ms = self._now_ms()
             for writer in writers:
                 writer.emit(batch, now_ms)
-        last = len(operators) - 1
+        # What operators get is theirs to change: all but one of the consumers need a copy, and what waits in a writer is one of them.
+        shared = len(operators) if writers else len(operators) - 1
         for i, operator in enumerate(operators):
-            # The lists belong to whoever gets the batch, so all but the last consumer get their own.
-            mine = batch if i == last else Batch(list(batch.values), batch.timestamps and list(batch.timestamps), batch.keys)
-            operator.process_batch(mine)
+            operator.process_batch(self._copy(batch) if i < shared else batch)
+
+    def _copy(self, batch: Batch) -> Batch:
+        values = list(map(isolated, batch.values)) if self._isolate else list(batch.values)
+        return Batch(values, batch.timestamps and list(batch.timestamps), batch.keys)
 
     def emit_watermark(self, timestamp: int) -> None:
         """Hand a watermark on, to main and side outputs."""

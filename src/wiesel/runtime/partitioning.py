@@ -49,6 +49,13 @@ def _custom(payload: Any) -> Distributor:
     return ByChannel(choose)
 
 
+def edge_functions(out: OutputDescriptor) -> tuple[Any, ...]:
+    """Return the user's functions that an edge calls, which are to be opened and closed with the task."""
+    if out.partitioner.kind == "hash":
+        return (out.partitioner.payload,)
+    return tuple(out.partitioner.payload) if out.partitioner.kind == "custom" else ()
+
+
 def make_distributor(out: OutputDescriptor, task: TaskDescriptor) -> tuple[Distributor, Prepare | None]:
     """Return the distributor of an edge and what is done to each batch before it (the key of each record, for keyed edges)."""
     kind = out.partitioner.kind

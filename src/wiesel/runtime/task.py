@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from wiesel.checkpoint.messages import (
@@ -49,12 +50,14 @@ from wiesel.runtime.lazy_backend import LazyBackend
 from wiesel.runtime.operator import OperatorContext, StreamOperator
 from wiesel.runtime.operators.sink import SinkOperator
 from wiesel.runtime.operators.source import SourceOperator
-from wiesel.runtime.partitioning import make_distributor
+from wiesel.runtime.partitioning import edge_functions, make_distributor
 from wiesel.runtime.record_writer import EdgeWriter, RowSink
 from wiesel.runtime.registry import make_operator
+from wiesel.runtime.runtime_context import StreamingRuntimeContext
 from wiesel.runtime.slicing import SliceSizer, cut
 from wiesel.runtime.snapshotting import PendingSnapshot
 from wiesel.runtime.sorted_input import SortedInput, sorts_input
+from wiesel.runtime.user_code import UserCode
 from wiesel.spi.source import InputStatus
 from wiesel.state.backend import StateBackend, StateFileReader, StateFileWriter
 from wiesel.wire.batch import Batch
@@ -119,6 +122,7 @@ class StreamTask:
         self.gate = InputGate(dict(descriptor.inputs), exactly_once=mode != "AT_LEAST_ONCE")
         self._sorted = SortedInput() if sorts_input(descriptor) else None
         self._sizer = SliceSizer()
+        self._edge_functions: list[tuple[Any, OperatorContext, ChainOutput]] = []
         self._build()
         self._source = self.operators[0] if isinstance(self.operators[0], SourceOperator) else None
 
@@ -127,10 +131,13 @@ class StreamTask:
     def _build(self) -> None:
         vertex = self.descriptor.vertex
         by_node: dict[int, int] = {}
+        contexts: list[OperatorContext] = []
         for index, described in enumerate(vertex.operators):
             operator = make_operator(described.kind, described.params, described.payload)
-            output = ChainOutput(self.services.clock.now_ms)
-            operator.setup(self._context(index, described), output)
+            output = ChainOutput(self.services.clock.now_ms, isolate=not self.descriptor.config.get("pipeline.object-reuse"))
+            context = self._context(index, described)
+            operator.setup(context, output)
+            contexts.append(context)
             self._bind(operator, described)
             self.operators.append(operator)
             self.outputs.append(output)
@@ -140,7 +147,9 @@ class StreamTask:
         for out in self.descriptor.outputs:
             writer = self._edge_writer(out)
             self.writers.append(writer)
-            self.outputs[by_node[out.source_node]].add_writer(writer, out.side_tag)
+            index = by_node[out.source_node]
+            self.outputs[index].add_writer(writer, out.side_tag)
+            self._edge_functions += [(function, contexts[index], self.outputs[index]) for function in edge_functions(out)]
 
     def _context(self, index: int, described: OperatorDescriptor) -> OperatorContext:
         d = self.descriptor
@@ -207,14 +216,16 @@ class StreamTask:
             restore = self.descriptor.restore.get(described.operator_id)
             if restore is not None:
                 self._backends[described.operator_id].restore(restore.states, reader)
+        for function, context, output in self._edge_functions:
+            UserCode(context, output).open(function, StreamingRuntimeContext(context))
         for operator in reversed(self.operators):
             operator.open()
 
     def close(self) -> None:
         """Close all operators and backends; the first error is raised when all are closed."""
         first: BaseException | None = None
-        closers = [o.close for o in self.operators] + [b.close for b in self._backends.values()]
-        for close in closers:
+        selectors = [partial(UserCode(context, output).close, function) for function, context, output in self._edge_functions]
+        for close in [o.close for o in self.operators] + selectors + [b.close for b in self._backends.values()]:
             try:
                 close()
             except Exception as error:  # noqa: BLE001 - the others must be closed as well; raised below
