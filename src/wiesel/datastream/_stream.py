@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from wiesel.datastream.closeable_iterator import CloseableIterator
     from wiesel.datastream.connected_streams import ConnectedStreams
     from wiesel.datastream.data_stream_sink import DataStreamSink
+    from wiesel.datastream.joined_streams import CoGroupedStreams, JoinedStreams
     from wiesel.datastream.keyed_stream import KeyedStream
     from wiesel.datastream.stream_execution_environment import StreamExecutionEnvironment
     from wiesel.datastream.windowed_stream import AllWindowedStream
@@ -197,6 +198,26 @@ class DataStream(OperatorSettings):
             return BroadcastConnectedStream(self, ds, ds.broadcast_state_descriptors)
         self._check_partner(ds, "connect()")
         return ConnectedStreams(self, ds)
+
+    def join(self, other: DataStream) -> JoinedStreams:
+        """Return this stream and another one, to be joined per key and window: each record of one with each of the other.
+
+        Say next ``.where(key).equal_to(key).window(assigner).apply(function)``. See also :meth:`KeyedStream.interval_join`.
+        """
+        from wiesel.datastream.joined_streams import JoinedStreams
+
+        self._check_partner(other, "join()")
+        return JoinedStreams(self, other)
+
+    def co_group(self, other: DataStream) -> CoGroupedStreams:
+        """Return this stream and another one, to be grouped per key and window: one call for all records of both.
+
+        Say next ``.where(key).equal_to(key).window(assigner).apply(function)``.
+        """
+        from wiesel.datastream.joined_streams import CoGroupedStreams
+
+        self._check_partner(other, "co_group()")
+        return CoGroupedStreams(self, other)
 
     def _check_partner(self, other: Any, method: str) -> None:
         require_instance(other, DataStream, f"the argument of {method}", "give streams of this environment")

@@ -33,6 +33,7 @@ from wiesel.spi.functions import (
     RuntimeContext,
     WindowFunction,
 )
+from wiesel.spi.joins import CoGroupFunction, FlatJoinFunction, JoinFunction, ProcessJoinFunction, TaggedUnion
 from wiesel.spi.timers import TimerService
 
 __all__ = [
@@ -42,13 +43,16 @@ __all__ = [
     "BroadcastProcessFunction",
     "CheckpointedFunction",
     "CoFlatMapFunction",
+    "CoGroupFunction",
     "CoMapFunction",
     "CoProcessFunction",
     "FilterFunction",
+    "FlatJoinFunction",
     "FlatMapFunction",
     "Function",
     "FunctionInitializationContext",
     "FunctionSnapshotContext",
+    "JoinFunction",
     "KeySelector",
     "KeyedBroadcastProcessFunction",
     "KeyedCoProcessFunction",
@@ -62,11 +66,13 @@ __all__ = [
     "PassThroughWindowFunction",
     "ProcessAllWindowFunction",
     "ProcessFunction",
+    "ProcessJoinFunction",
     "ProcessWindowFunction",
     "ReduceFunction",
     "RuntimeContext",
     "SinkFunction",
     "SourceFunction",
+    "TaggedUnion",
     "TimerService",
     "WindowFunction",
 ]

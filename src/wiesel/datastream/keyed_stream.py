@@ -24,6 +24,7 @@ from wiesel.spi.windows import CountSlidingWindowAssigner, CountTumblingWindowAs
 from wiesel.types.typeinfo import BasicTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
 
 if TYPE_CHECKING:
+    from wiesel.datastream.joined_streams import IntervalJoin
     from wiesel.datastream.stream_execution_environment import StreamExecutionEnvironment
     from wiesel.datastream.windowed_stream import WindowedStream
 
@@ -138,6 +139,25 @@ class KeyedStream(DataStream):
         require_count(size, "the size of a window")
         require_count(slide, "the slide of a window", minimum=0)
         return self.window(CountTumblingWindowAssigner(size) if slide == 0 else CountSlidingWindowAssigner(size, slide))
+
+    # Joins.
+
+    def interval_join(self, other: KeyedStream) -> IntervalJoin:
+        """Return this stream and another keyed one, to be joined with what comes close in event time.
+
+        Say next ``.between(lower, upper).process(function)``.
+        """
+        from wiesel.datastream.joined_streams import IntervalJoin
+
+        self._check_partner(other, "interval_join()")
+        if not isinstance(other, KeyedStream):
+            raise program_error("interval_join() got a stream that is not keyed", "call key_by(...) on it before")
+        if other._key_type != self._key_type:
+            raise program_error(
+                f"the keys of the two streams are of different types: {self._key_type} and {other._key_type}",
+                "declare the same key_type in both key_by()",
+            )
+        return IntervalJoin(self, other)
 
     def key_by(self, key_selector: Callable[[Any], Any] | KeySelector, key_type: TypeInformation | None = None) -> KeyedStream:
         """Return the stream partitioned by another key."""

@@ -30,6 +30,34 @@ __all__ = ["AllWindowedStream", "WindowedStream"]
 S = TypeVar("S", bound="_Windowed")
 
 
+def checked_assigner(window_assigner: Any) -> WindowAssigner[Any, Any]:
+    """Return the argument of ``window()``.
+
+    Raises:
+        ProgramError: It is no window assigner.
+    """
+    if isinstance(window_assigner, type):
+        hint = f"e.g. {window_assigner.__name__}.of(...)"
+        raise program_error(f"window() got the class {window_assigner.__name__} instead of an assigner", hint)
+    require_instance(window_assigner, WindowAssigner, "the argument of window()", "e.g. TumblingEventTimeWindows.of(Time.seconds(5))")
+    return window_assigner  # type: ignore[no-any-return]
+
+
+def checked_trigger(trigger: Any, window_assigner: WindowAssigner[Any, Any]) -> Trigger[Any, Any]:
+    """Return the argument of ``trigger()``.
+
+    Raises:
+        ProgramError: It is no trigger, or one that cannot follow the assigner's windows.
+    """
+    require_instance(trigger, Trigger, "the argument of trigger()", "e.g. CountTrigger.of(10)")
+    if isinstance(window_assigner, MergingWindowAssigner) and not trigger.can_merge():
+        raise program_error(
+            f"{type(trigger).__name__} cannot follow windows that merge, such as those of {type(window_assigner).__name__}",
+            "use a trigger whose can_merge() returns True and which implements on_merge()",
+        )
+    return trigger  # type: ignore[no-any-return]
+
+
 class _Windowed:
     """What windows per key and windows over everything have in common."""
 
@@ -39,12 +67,8 @@ class _Windowed:
     _process_interface: type
 
     def __init__(self, keyed_stream: KeyedStream, window_assigner: WindowAssigner[Any, Any]) -> None:
-        if isinstance(window_assigner, type):
-            hint = f"e.g. {window_assigner.__name__}.of(...)"
-            raise program_error(f"window() got the class {window_assigner.__name__} instead of an assigner", hint)
-        require_instance(window_assigner, WindowAssigner, "the argument of window()", "e.g. TumblingEventTimeWindows.of(Time.seconds(5))")
         self._keyed_stream = keyed_stream
-        self._window_assigner = window_assigner
+        self._window_assigner = checked_assigner(window_assigner)
         self._allowed_lateness_ms = 0
         self._late_data_output_tag: OutputTag | None = None
         self._window_trigger: Trigger[Any, Any] | None = None
@@ -60,13 +84,7 @@ class _Windowed:
 
     def trigger(self: S, trigger: Trigger[Any, Any]) -> S:
         """Set when windows are evaluated; each assigner has a default trigger."""
-        require_instance(trigger, Trigger, "the argument of trigger()", "e.g. CountTrigger.of(10)")
-        if isinstance(self._window_assigner, MergingWindowAssigner) and not trigger.can_merge():
-            raise program_error(
-                f"{type(trigger).__name__} cannot follow windows that merge, such as those of {type(self._window_assigner).__name__}",
-                "use a trigger whose can_merge() returns True and which implements on_merge()",
-            )
-        self._window_trigger = trigger
+        self._window_trigger = checked_trigger(trigger, self._window_assigner)
         return self
 
     def evictor(self: S, evictor: Evictor[Any, Any]) -> S:

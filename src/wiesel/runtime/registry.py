@@ -33,6 +33,8 @@ _FACTORIES: dict[str, str] = {
     "broadcast_process": "wiesel.runtime.operators.broadcast:broadcast_process_operator",
     "keyed_broadcast_process": "wiesel.runtime.operators.broadcast:keyed_broadcast_process_operator",
     "window": "wiesel.runtime.operators.window:window_operator",
+    "co_group": "wiesel.runtime.operators.window:co_group_operator",
+    "interval_join": "wiesel.runtime.operators.interval_join:interval_join_operator",
     "source": "wiesel.runtime.operators.source:source_operator",
     "sink": "wiesel.runtime.operators.sink:sink_operator",
 }

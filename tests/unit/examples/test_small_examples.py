@@ -94,6 +94,35 @@ def test_top_speed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
     ]
 
 
+def test_ad_clicks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "ad_clicks.py")
+    printed = sorted(capsys.readouterr().out.splitlines())
+    # Whether the click that is half an hour late comes before the displays of half past is up to the order of the two streams.
+    assert [line for line in printed if "late.example" not in line] == [
+        "ada saw bikes, then went to bikes.example (3 min)",
+        "ada saw bikes, then went to shop.example (10 min)",
+        "ada saw tents, then went to shop.example (5 min)",
+        "bob saw bikes, then went to maps.example (9 min)",
+        "bob saw tents, then went to tents.example (10 min)",
+    ]
+    late = [line for line in printed if "late.example" in line]
+    assert late in (["too late: eve at late.example"], ["eve saw bikes, then went to late.example (1 min)"])
+
+
+def test_deliveries(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "deliveries.py")
+    assert sorted(capsys.readouterr().out.splitlines()) == [
+        "ada met ada in north",
+        "ada met eve in north",
+        "eve met eve in north",
+        "north from 10:00: 1 delivered, 1 returned",
+        "north from 9:00: 2 delivered, 1 returned",
+        "south from 10:00: 0 delivered, 1 returned",
+        "south from 11:00: 1 delivered, 0 returned",
+        "south from 9:00: 1 delivered, 0 returned",
+    ]
+
+
 def test_a_sink_of_ones_own(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run(monkeypatch, "sqlite_sink.py", str(tmp_path / "squares.db"))
     assert capsys.readouterr().out.split() == ["1000", str(1000 * 1001 * 2001 // 6)]

@@ -1,17 +1,18 @@
-"""Internal. The factory of window operators."""
+"""Internal. The factories of window operators."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from wiesel.runtime.operator import StreamOperator
+from wiesel.runtime.windows.co_group import make_co_group_operator
 from wiesel.runtime.windows.evicting import EvictingWindowOperator
 from wiesel.runtime.windows.fast import EventTimeWindowOperator, is_fast
 from wiesel.runtime.windows.fast_sessions import SessionWindowOperator, is_fast_session
 from wiesel.runtime.windows.operator import WindowOperator
 from wiesel.runtime.windows.spec import WindowSpec
 
-__all__ = ["window_operator"]
+__all__ = ["co_group_operator", "window_operator"]
 
 
 def window_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
@@ -30,3 +31,14 @@ def window_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
     if is_fast(spec):
         return EventTimeWindowOperator(spec)
     return SessionWindowOperator(spec) if is_fast_session(spec) else WindowOperator(spec)
+
+
+def co_group_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
+    """Make the operator that joins or co-groups two streams in windows.
+
+    Args:
+        params: Not used.
+        payload: As for :func:`window_operator`, without an incremental function; ``function_kind`` is ``join``, ``flat_join`` or
+            ``co_group``.
+    """
+    return make_co_group_operator(WindowSpec.of(payload))

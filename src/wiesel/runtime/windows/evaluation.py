@@ -1,9 +1,10 @@
-"""Internal. Calling the user's window function: its four forms, and the contexts that two of them get."""
+"""Internal. Calling the user's window function: its forms, and the contexts that two of them get."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from itertools import product
 from typing import Any, NoReturn
 
 from wiesel.core.errors import StateAccessError
@@ -12,7 +13,7 @@ from wiesel.runtime.runtime_context import KeyedStates
 from wiesel.runtime.timer_service import InternalTimerService
 from wiesel.runtime.windows.spec import WindowSpec
 from wiesel.runtime.windows.states import WindowStates
-from wiesel.spi.functions import KeyedStateStore, ProcessAllWindowFunction, ProcessWindowFunction
+from wiesel.spi.functions import KeyedStateStore, ProcessAllWindowFunction, ProcessWindowFunction, user_callable
 from wiesel.state.key_context import KeyContext
 
 __all__ = ["Evaluation", "make_evaluation"]
@@ -57,6 +58,43 @@ class ApplyAll(Evaluation):
 
     def evaluate(self, key: Any, window: Any, namespace: Any, contents: list[Any]) -> Iterable[Any] | None:
         return self._apply(window, contents)  # type: ignore[no-any-return]
+
+
+def _sides(contents: list[Any]) -> tuple[list[Any], list[Any]]:
+    return [value for side, value in contents if not side], [value for side, value in contents if side]
+
+
+class CoGroup(Evaluation):
+    """A ``CoGroupFunction``; as with all that join, elements are ``(side, record)``."""
+
+    def __init__(self, function: Any) -> None:
+        self._co_group = user_callable(function, "co_group")
+
+    def evaluate(self, key: Any, window: Any, namespace: Any, contents: list[Any]) -> Iterable[Any] | None:
+        return self._co_group(*_sides(contents))  # type: ignore[no-any-return]
+
+
+class Join(Evaluation):
+    """A ``JoinFunction``, called with each pair of the two sides."""
+
+    def __init__(self, function: Any) -> None:
+        self._join = user_callable(function, "join")
+
+    def evaluate(self, key: Any, window: Any, namespace: Any, contents: list[Any]) -> Iterable[Any] | None:
+        return (result for pair in product(*_sides(contents)) if (result := self._join(*pair)) is not None)
+
+
+class FlatJoin(Evaluation):
+    """A ``FlatJoinFunction``, called with each pair of the two sides."""
+
+    def __init__(self, function: Any) -> None:
+        self._join = function.join
+
+    def evaluate(self, key: Any, window: Any, namespace: Any, contents: list[Any]) -> Iterable[Any] | None:
+        return (result for pair in product(*_sides(contents)) for result in self._join(*pair) or ())
+
+
+_OF_TWO_SIDES: dict[str, type[CoGroup | Join | FlatJoin]] = {"co_group": CoGroup, "join": Join, "flat_join": FlatJoin}
 
 
 class _NoWindowState(KeyedStateStore):
@@ -127,6 +165,8 @@ def make_evaluation(spec: WindowSpec, context: OperatorContext, key_context: Key
         return PassThrough()
     if spec.function_kind == "apply":
         return ApplyAll(spec.function) if spec.of_all else Apply(spec.function)
+    if spec.function_kind in _OF_TWO_SIDES:
+        return _OF_TWO_SIDES[spec.function_kind](spec.function)
     states = WindowStates(context, key_context)
     window_states: KeyedStateStore = _NoWindowState() if spec.merging else states
     return Process(spec.function, spec.of_all, WindowContext(timers, window_states, KeyedStates(context, key_context)), states)

@@ -13,7 +13,7 @@ from wiesel.spi.windows.triggers import CountTrigger
 
 __all__ = ["WindowSpec"]
 
-_EVALUATED = ("process", "apply", "pass_through")
+_EVALUATED = ("process", "apply", "pass_through", "join", "flat_join", "co_group")
 _INCREMENTAL = (None, "reduce", "aggregate")
 
 
