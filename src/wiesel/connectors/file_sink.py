@@ -138,6 +138,10 @@ class FileSink(Sink):
 class StreamingFileSink:
     """The older name of :class:`FileSink`; its builders make one."""
 
+    BaseBuilder = FileSink.BaseBuilder
+    DefaultRowFormatBuilder = FileSink.RowFormatBuilder
+    DefaultBulkFormatBuilder = FileSink.BulkFormatBuilder
+
     @staticmethod
     def for_row_format(base_path: str, encoder: Encoder) -> FileSink.RowFormatBuilder:
         """See :meth:`FileSink.for_row_format`."""

@@ -1,5 +1,6 @@
 """Windows: the names of ``pyflink.datastream.window``."""
 
+from wiesel.common.constants import MAX_LONG_VALUE, MIN_LONG_VALUE
 from wiesel.spi.windows import (
     ContinuousEventTimeTrigger,
     ContinuousProcessingTimeTrigger,
@@ -41,6 +42,8 @@ from wiesel.spi.windows import (
 )
 
 __all__ = [
+    "MAX_LONG_VALUE",
+    "MIN_LONG_VALUE",
     "ContinuousEventTimeTrigger",
     "ContinuousProcessingTimeTrigger",
     "CountEvictor",

@@ -6,16 +6,19 @@ from wiesel.datastream.connectors.base import DeliveryGuarantee, Sink, Source
 __all__ = ["DeliveryGuarantee", "Sink", "Source"]
 
 _FILES = (
+    "BucketAssigner",
     "BulkFormat",
     "FileCompactStrategy",
     "FileCompactor",
     "FileEnumeratorProvider",
     "FileSink",
     "FileSource",
+    "FileSourceBuilder",
     "FileSplitAssignerProvider",
     "OutputFileConfig",
     "RollingPolicy",
     "StreamFormat",
+    "StreamingFileSink",
 )
 
 # PyFlink has these names here too; each loads its connector when it is used.

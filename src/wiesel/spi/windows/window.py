@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, BinaryIO
 
 from wiesel.core.ids import MAX_TIMESTAMP
+from wiesel.types.serializers import TypeSerializer
 
 if TYPE_CHECKING:
     from wiesel.spi.windows.assigner import MergingWindowAssigner
@@ -162,7 +163,7 @@ _TWO_LONGS = struct.Struct(">qq")
 _LONG = struct.Struct(">q")
 
 
-class TimeWindowSerializer:
+class TimeWindowSerializer(TypeSerializer[TimeWindow]):
     """Writes a :class:`TimeWindow` as start and end: two big-endian 64-bit integers."""
 
     def serialize(self, element: TimeWindow, stream: BinaryIO) -> None:
@@ -174,7 +175,7 @@ class TimeWindowSerializer:
         return TimeWindow(*_TWO_LONGS.unpack(stream.read(16)))
 
 
-class CountWindowSerializer:
+class CountWindowSerializer(TypeSerializer[CountWindow]):
     """Writes a :class:`CountWindow` as its id: a big-endian 64-bit integer."""
 
     def serialize(self, element: CountWindow, stream: BinaryIO) -> None:
@@ -186,7 +187,7 @@ class CountWindowSerializer:
         return CountWindow(*_LONG.unpack(stream.read(8)))
 
 
-class GlobalWindowSerializer:
+class GlobalWindowSerializer(TypeSerializer[GlobalWindow]):
     """Writes the :class:`GlobalWindow` as one zero byte."""
 
     def serialize(self, element: GlobalWindow, stream: BinaryIO) -> None:
