@@ -8,13 +8,16 @@ announcement than its own is fenced.
 from __future__ import annotations
 
 import logging
+import os
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.file_io import FileIO, open_root
 from wiesel.checkpoint.metadata import decode_metadata, encode_metadata
+from wiesel.checkpoint.snapshot import OperatorStateSnapshot
 from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, FencedError, StateTooLargeError
 from wiesel.state.backend import StateFile
 
@@ -61,20 +64,55 @@ class StateFiles:
             CorruptCheckpointError: it is missing, torn or altered.
         """
         if file.inline is not None:
-            data = file.inline
-        else:
-            try:
-                data = self._files.read(file.name)
-            except FileNotFoundError as error:
-                raise CorruptCheckpointError(
-                    f"the state file {file.name} is missing below {self._directory}", hint="restore an older checkpoint"
-                ) from error
-        if len(data) != file.size or zlib.crc32(data) != file.crc32:
+            return _intact(file, file.inline)
+        if _is_elsewhere(file.name):
+            return _read_elsewhere(file)
+        try:
+            data = self._files.read(file.name)
+        except FileNotFoundError as error:
             raise CorruptCheckpointError(
-                f"the state file {file.name} is torn or altered: {len(data)} bytes of {file.size}, or its checksum does not match",
-                hint="restore an older checkpoint",
-            )
-        return data
+                f"the state file {file.name} is missing below {self._directory}", hint="restore an older checkpoint"
+            ) from error
+        return _intact(file, data)
+
+
+def _intact(file: StateFile, data: bytes) -> bytes:
+    if len(data) != file.size or zlib.crc32(data) != file.crc32:
+        raise CorruptCheckpointError(
+            f"the state file {file.name} is torn or altered: {len(data)} bytes of {file.size}, or its checksum does not match",
+            hint="restore an older checkpoint",
+        )
+    return data
+
+
+def _is_elsewhere(name: str) -> bool:
+    """Return whether a file is named by its whole path: it belongs to a checkpoint below another directory."""
+    return name.startswith(("/", "file:")) or "://" in name
+
+
+def _read_elsewhere(file: StateFile) -> bytes:
+    directory, _, name = file.name.rpartition("/")
+    try:
+        return _intact(file, open_root(directory).read(name))
+    except FileNotFoundError as error:
+        raise CorruptCheckpointError(f"the state file {file.name} is missing", hint="restore an older checkpoint") from error
+
+
+def with_whole_paths(checkpoint: Checkpoint, directory: str) -> Checkpoint:
+    """Return a checkpoint that can be restored under any checkpoint directory: its files are named by their whole paths."""
+    root = directory.rstrip("/") if "://" in directory or directory.startswith("file:") else os.path.abspath(directory)
+
+    def named(operator: OperatorStateSnapshot) -> OperatorStateSnapshot:
+        if operator.state is None:
+            return operator
+        files = (f if f.inline is not None or _is_elsewhere(f.name) else replace(f, name=f"{root}/{f.name}") for f in operator.state.files)
+        return replace(operator, state=replace(operator.state, files=tuple(files)))
+
+    tasks = {
+        key: replace(task, operators={name: named(operator) for name, operator in task.operators.items()})
+        for key, task in checkpoint.tasks.items()
+    }
+    return replace(checkpoint, tasks=tasks)
 
 
 MEMORY_LIMIT_BYTES = 5 * 1024 * 1024
@@ -110,6 +148,8 @@ class MemoryStateFiles:
         Raises:
             CorruptCheckpointError: the file is not inline, so it was written under a checkpoint directory that is not set now.
         """
+        if file.inline is None and _is_elsewhere(file.name):
+            return _read_elsewhere(file)
         if file.inline is None:
             raise CorruptCheckpointError(
                 f"the state file {file.name} lies in a checkpoint directory", hint="set execution.checkpointing.dir to that directory"
@@ -249,7 +289,7 @@ class CheckpointStore:
         for checkpoint_id in self.checkpoint_ids():
             if below is None or checkpoint_id < below:
                 try:
-                    found.append(self._load_metadata(checkpoint_id)[0])
+                    found.append(self.load_metadata(checkpoint_id)[0])
                 except CorruptCheckpointError as error:
                     _log.warning("checkpoint %d is of no use: %s", checkpoint_id, error.message)
         return found
@@ -283,18 +323,26 @@ class CheckpointStore:
     def load(self, checkpoint_id: int) -> tuple[Checkpoint, dict[str, Any]]:
         """Read a checkpoint and check that every file it names is there and whole.
 
+        One that belongs to the user (a savepoint) can be restored under any checkpoint directory: its files are named by their whole
+        paths, so no job takes them for its own.
+
         Raises:
             CorruptCheckpointError: something is missing, torn or altered.
         """
-        checkpoint, job = self._load_metadata(checkpoint_id)
+        checkpoint, job = self.load_metadata(checkpoint_id)
         files = StateFiles(self.directory, self.job_id, "verify")
         for snapshot in checkpoint.tasks.values():
             for operator in snapshot.operators.values():
                 for file in operator.state.files if operator.state is not None else ():
                     files.read(file)
-        return checkpoint, job
+        return (with_whole_paths(checkpoint, self.directory) if checkpoint.savepoint else checkpoint), job
 
-    def _load_metadata(self, checkpoint_id: int) -> tuple[Checkpoint, dict[str, Any]]:
+    def load_metadata(self, checkpoint_id: int) -> tuple[Checkpoint, dict[str, Any]]:
+        """Read a checkpoint without looking at its files.
+
+        Raises:
+            CorruptCheckpointError: the metadata is missing, torn or altered.
+        """
         where = f"{self.path_of(checkpoint_id)}/_metadata"
         try:
             data = self._io.read(f"{self.job_id}/chk-{checkpoint_id}/_metadata")

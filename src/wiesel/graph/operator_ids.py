@@ -17,6 +17,11 @@ def _digest(*parts: str) -> str:
     return hashlib.md5("\x1f".join(parts).encode(), usedforsecurity=False).hexdigest()
 
 
+def id_of_uid(uid: str) -> str:
+    """Return the id of an operator to which the program gives a uid."""
+    return _digest("uid", uid)
+
+
 def walk(graph: StreamGraph) -> list[int]:
     """Return the node ids so that each comes after all its inputs; ties in the order in which they were made."""
     missing = {n: len({(e.source, e.input_index, e.side_tag) for e in graph.in_edges(n)}) for n in graph.nodes}
@@ -62,7 +67,7 @@ def operator_ids(graph: StreamGraph) -> dict[int, str]:
                     hint="uids must be unique in a job",
                 )
             by_uid[node.uid] = node
-            ids[node_id] = _digest("uid", node.uid)
+            ids[node_id] = id_of_uid(node.uid)
         else:
             inputs = [f"{ids[e.source]}/{e.input_index}/{e.side_tag or ''}" for e in graph.in_edges(node_id)]
             ids[node_id] = _digest("place", str(place), *inputs)

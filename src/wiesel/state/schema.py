@@ -23,20 +23,22 @@ class StateSchema:
         kind: ``value``, ``list``, ``map``, ``reducing`` or ``aggregating``.
         ttl: Whether values carry the time of their last access.
         serializer: Snapshot of the serializer of the declared type, JSON-able; None if no type was declared.
+        ttl_ms: The time to live, for who reads the state without the program; None if there is none or it was not written.
     """
 
     kind: str
     ttl: bool = False
     serializer: Any = None
+    ttl_ms: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as it stands in the meta of a handle."""
-        return {"kind": self.kind, "ttl": self.ttl, "serializer": self.serializer}
+        return {"kind": self.kind, "ttl": self.ttl, "serializer": self.serializer, "ttl_ms": self.ttl_ms}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> StateSchema:
         """Read a schema from the meta of a handle."""
-        return StateSchema(data["kind"], data.get("ttl", False), data.get("serializer"))
+        return StateSchema(data["kind"], data.get("ttl", False), data.get("serializer"), data.get("ttl_ms"))
 
 
 def snapshot_of(serializer: Any) -> Any:

@@ -117,7 +117,7 @@ class TrackedBackend(StateBackend):
         restored = self._restored_schemas.pop(name, None)
         convert = None if restored is None else check_schema(name, restored, kind, serializer)
         table = self._open_table(name, storage)
-        self._schemas[name] = StateSchema(kind, ttl is not None, snapshot_of(serializer))
+        self._schemas[name] = StateSchema(kind, ttl is not None, snapshot_of(serializer), None if ttl is None else ttl.ttl_ms)
         if restored is not None:
             self._adapt(table, storage, restored.ttl, ttl is not None, convert)
         if ttl is None:
@@ -144,6 +144,26 @@ class TrackedBackend(StateBackend):
         if queue is None:
             queue = self._timers[name] = HeapTimerQueue(name)
         return queue
+
+    @property
+    def schemas(self) -> dict[str, StateSchema]:
+        """What is known about the keyed states: those asked for, and those that were restored and not asked for."""
+        return self._restored_schemas | self._schemas
+
+    def copy_from(self, other: TrackedBackend, keep: Callable[[Any], bool]) -> None:
+        """Take over keyed state and timers of another backend as they are stored, with times of last access, for keys to be kept."""
+        for name, schema in other.schemas.items():
+            storage = STORAGE[schema.kind]
+            self._schemas[name] = schema
+            target = self._open_table(name, storage)
+            for key, namespace, stored in other._open_table(name, storage).items():
+                if keep(key):
+                    target.put(key, stored, namespace)
+        for name, queue in other._timers.items():
+            target_queue = self.timers(name)
+            for timestamp, key, namespace in queue.items():
+                if keep(key):
+                    target_queue.register(timestamp, key, namespace)
 
     @property
     def operator_state(self) -> OperatorStateStore:
@@ -221,7 +241,7 @@ class TrackedBackend(StateBackend):
             "max_parallelism": self._range.max_parallelism,
             "savepoint": savepoint,
             FACTS: None if self._operator_state.empty else self._operator_state.facts(),
-            "states": {name: schema.to_json() for name, schema in (self._restored_schemas | self._schemas).items()},
+            "states": {name: schema.to_json() for name, schema in self.schemas.items()},
         }
 
     def snapshot_failed(self, checkpoint_id: int) -> None:

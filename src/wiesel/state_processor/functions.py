@@ -1,0 +1,92 @@
+"""What users implement to read keyed state with timers, and to make state out of data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
+
+from wiesel.spi.checkpointed import CheckpointedFunction, FunctionInitializationContext, FunctionSnapshotContext
+from wiesel.spi.functions import Function, KeyedProcessFunction, RuntimeContext
+from wiesel.spi.state import BroadcastState, MapStateDescriptor
+
+__all__ = [
+    "BroadcastStateBootstrapFunction",
+    "KeyedStateBootstrapFunction",
+    "KeyedStateReaderFunction",
+    "StateBootstrapFunction",
+]
+
+K = TypeVar("K")
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+
+
+class KeyedStateReaderFunction(Function, Generic[K, OUT]):
+    """Reads what is kept for each key. In :meth:`open` it asks for the states by their descriptors, as in the program."""
+
+    class Context(ABC):
+        """What else is known about the current key."""
+
+        @abstractmethod
+        def registered_event_time_timers(self) -> list[int]:
+            """Return the times (ms) of the key's event-time timers, rising."""
+
+        @abstractmethod
+        def registered_processing_time_timers(self) -> list[int]:
+            """Return the times (ms) of the key's processing-time timers, rising."""
+
+    @abstractmethod
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Ask for the states: ``self.count = runtime_context.get_state(COUNT)``."""
+
+    @abstractmethod
+    def read_key(self, key: K, ctx: Context) -> Iterable[OUT] | None:
+        """Return (or yield) the rows of a key. Called for each key that has something in one of the states; state is only read."""
+
+
+class KeyedStateBootstrapFunction(Function, Generic[K, IN]):
+    """Puts records into keyed state and sets timers, which do not fire before a job goes on from the checkpoint."""
+
+    Context = KeyedProcessFunction.Context
+
+    @abstractmethod
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Ask for the states, by the descriptors that the program uses."""
+
+    @abstractmethod
+    def process_element(self, value: IN, ctx: KeyedProcessFunction.Context) -> None:
+        """Put a record into the state of its key."""
+
+
+class StateBootstrapFunction(Function, CheckpointedFunction, Generic[IN]):
+    """Puts records into operator state: asks for it in ``initialize_state`` and brings it up to date in ``snapshot_state``."""
+
+    @abstractmethod
+    def process_element(self, value: IN, ctx: Any) -> None:
+        """Take a record."""
+
+
+class BroadcastStateBootstrapFunction(Function, CheckpointedFunction, Generic[IN]):
+    """Puts records into broadcast state."""
+
+    class Context:
+        """Gives the broadcast state."""
+
+        def __init__(self, store: Any) -> None:
+            self._store = store
+
+        def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]:
+            """Return the broadcast map of that name."""
+            return self._store.get_broadcast_state(state_descriptor)  # type: ignore[no-any-return]
+
+    @abstractmethod
+    def process_element(self, value: IN, ctx: Context) -> None:
+        """Put a record into the broadcast state that ``ctx`` gives."""
+
+    def initialize_state(self, context: FunctionInitializationContext) -> None:
+        """Keep the store for :meth:`process_element`."""
+        self._context = self.Context(context.get_operator_state_store())
+
+    def snapshot_state(self, context: FunctionSnapshotContext) -> None:
+        """There is nothing left to do: the state is changed record by record."""
