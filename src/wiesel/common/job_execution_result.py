@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wiesel.common.job_id import JobID
+from wiesel.core.html import html_table
 
 __all__ = ["JobExecutionResult"]
 
@@ -47,6 +48,10 @@ class JobExecutionResult:
     def get_all_accumulator_results(self) -> dict[str, Any]:
         """Return the results of all accumulators by name."""
         return dict(self._accumulators)
+
+    def _repr_html_(self) -> str:
+        facts = [("job", self._job_id), ("runtime", f"{self._net_runtime_ms} ms")]
+        return html_table("Job has finished", ("", "value"), [*facts, *self._accumulators.items(), *self.metrics.items()])
 
     def __str__(self) -> str:
         lines = [f"Program execution finished\nJob with JobID {self._job_id} has finished.\nJob Runtime: {self._net_runtime_ms} ms\n"]

@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from wiesel.core.durations import Duration, format_duration
 from wiesel.core.errors import ConfigurationError
+from wiesel.core.html import html_table
 from wiesel.core.memory_size import MemorySize
 from wiesel.core.option_values import OptionType, convert, to_text
 
@@ -324,8 +325,13 @@ class Configuration:
         return hash(frozenset(self._values))
 
     def __str__(self) -> str:
-        shown = (f"{key}={'******' if _is_secret(key) else to_text(value)}" for key, value in self._values.items())
-        return "{" + ", ".join(shown) + "}"
+        return "{" + ", ".join(f"{key}={value}" for key, value in self._shown()) + "}"
+
+    def _shown(self) -> list[tuple[str, str]]:
+        return [(key, "******" if _is_secret(key) else to_text(value)) for key, value in self._values.items()]
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Configuration, {len(self)} settings", ("option", "value"), sorted(self._shown()))
 
     def __repr__(self) -> str:
         return f"Configuration({self})"

@@ -18,7 +18,16 @@ from wiesel.core.errors import ProgramError
 from wiesel.types import Types
 from wiesel.types.typeinfo import RowTypeInfo, TypeInformation
 
-__all__ = ["program_error", "require_built", "require_count", "require_function", "require_instance", "require_type", "user_location"]
+__all__ = [
+    "program_error",
+    "require_built",
+    "require_count",
+    "require_function",
+    "require_instance",
+    "require_seconds",
+    "require_type",
+    "user_location",
+]
 
 _PACKAGE = os.path.dirname(os.path.abspath(wiesel.__file__)) + os.sep
 
@@ -150,6 +159,17 @@ def require_count(value: Any, what: str, *, minimum: int = 1, maximum: int | Non
         bounds = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
         raise program_error(f"{what} must be {bounds}, got {value}", f"give a whole number that is {bounds}")
     return value
+
+
+def require_seconds(value: Any) -> float:
+    """Check a number of seconds above 0 and return it.
+
+    Raises:
+        ProgramError: If it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise program_error(f"seconds must be a number above 0, got {describe(value)}", "e.g. seconds=2")
+    return float(value)
 
 
 def require_type(output_type: Any, method: str) -> TypeInformation:

@@ -12,6 +12,7 @@ from wiesel.datastream._checks import (
     require_count,
     require_function,
     require_instance,
+    require_seconds,
     require_type,
     user_location,
 )
@@ -35,6 +36,7 @@ from wiesel.types.typeinfo import PickledBytesTypeInfo, TupleTypeInfo, TypeInfor
 
 if TYPE_CHECKING:
     from wiesel.common.execution_config import ExecutionConfig
+    from wiesel.datastream._preview import Preview
     from wiesel.datastream.broadcast_streams import BroadcastConnectedStream, BroadcastStream
     from wiesel.datastream.closeable_iterator import CloseableIterator
     from wiesel.datastream.connected_streams import ConnectedStreams
@@ -385,6 +387,28 @@ class DataStream(OperatorSettings):
     def _add(self, name: str, spec: OperatorSpec, output_type: TypeInformation, *, keyed: bool = False) -> DataStream:
         operator = self._environment._add_operator(name, spec, (self._transformation,), output_type, keyed=keyed)
         return DataStream(self._environment, operator)
+
+    def preview(self, n: int = 20, seconds: float = 2.0) -> Preview:
+        """Return the first records of this stream, for a look in a notebook: also where the stream never ends. Wiesel's own.
+
+        The job of this stream alone runs on the local engine, in this process and with its virtual clock: no Spark is started, sinks and
+        other streams of the environment do not run, no checkpoints are taken, and what was built is still there for ``execute()``.
+
+        Args:
+            n: How many records at most.
+            seconds: After this time whatever has come is returned.
+
+        Raises:
+            JobExecutionError: If the job failed.
+        """
+        from wiesel.datastream._preview import preview
+
+        return preview(self, require_count(n, "n"), require_seconds(seconds))
+
+    def _repr_html_(self) -> str:
+        from wiesel.datastream._plan_drawing import stream_html
+
+        return stream_html(self)
 
     def _add_sink(self, sink: Sink, name: str, pattern: str) -> DataStreamSink:
         from wiesel.datastream.data_stream_sink import DataStreamSink

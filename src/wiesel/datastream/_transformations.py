@@ -23,6 +23,7 @@ __all__ = [
     "Transformation",
     "UnionTransformation",
     "build_stream_graph",
+    "operators_behind",
 ]
 
 
@@ -117,6 +118,11 @@ def _origins(transformation: Transformation) -> list[_Origin]:
             return [origin for behind in inputs for origin in _origins(behind)]
     invariant(False, f"unknown transformation {transformation!r}")
     return []
+
+
+def operators_behind(transformation: Transformation) -> list[OperatorTransformation]:
+    """Return the operators whose records these are."""
+    return [origin.operator for origin in _origins(transformation)]
 
 
 def _reachable(sinks: Iterable[OperatorTransformation]) -> list[OperatorTransformation]:

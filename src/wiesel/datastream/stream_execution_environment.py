@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from wiesel.common.execution_config import ExecutionConfig
@@ -347,6 +347,12 @@ class StreamExecutionEnvironment:
             raise program_error(
                 "no operators were added since the last execute(), so there is nothing to run", "add a sink, e.g. stream.print()"
             )
+        graph = self._graph_of(self._transformations, job_name)
+        if clear_transformations:
+            self._transformations.clear()
+        return graph
+
+    def _graph_of(self, operators: Sequence[OperatorTransformation], job_name: str | None = None) -> StreamGraph:
         max_parallelism = self.get_max_parallelism()
         settings = GraphSettings(
             job_name=job_name or self._config.get(options.PIPELINE_NAME) or _DEFAULT_JOB_NAME,
@@ -357,10 +363,7 @@ class StreamExecutionEnvironment:
             runtime_mode=self._config.get(options.RUNTIME_MODE),
             config=self._config,
         )
-        graph = build_stream_graph(self._transformations, settings)
-        if clear_transformations:
-            self._transformations.clear()
-        return graph
+        return build_stream_graph(operators, settings)
 
     def _add_source(self, source: Source[Any], strategy: WatermarkStrategy, name: str, output_type: TypeInformation) -> DataStream:
         payload = {"source": source, "watermark_strategy": copy.copy(strategy), "output_type": output_type}
