@@ -321,10 +321,8 @@ class TaskWorker:
             if item is None and not (more and task.is_source and not task.finished):
                 again_ms = task.on_idle(clock.now_ms())
                 rows = task.drain()
-                if rows:
-                    yield from self._send(rows)
-                if self._unfilled:
-                    yield self._fillers()
+                if rows or self._unfilled:
+                    yield from self._send(rows, fill=True)
                 item = self._wait(again_ms)
             if item is not None and item[0] == "row":
                 yield from self._on_row(item[1])
@@ -397,17 +395,21 @@ class TaskWorker:
 
     # Rows out
 
-    def _send(self, rows: list[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
-        """Hand rows to Spark. Time spent in ``yield`` is backpressure.
+    def _send(self, rows: list[tuple[int, bytes]], *, fill: bool = False) -> Iterator[pa.RecordBatch]:
+        """Hand rows to Spark, with ``fill`` the fillers behind them in the same batch. Time spent in ``yield`` is backpressure.
 
         Spark's JVM hands a row to the next worker when it knows of a further one, so each partition's last row needs a filler
         behind it. Under load the next row does that; fillers are sent only when nothing else is about to follow.
         """
         started = time.monotonic()
-        self._unfilled.update(p for p, _ in rows)
-        yield pa.RecordBatch.from_arrays(
-            [pa.array([p for p, _ in rows], pa.int32()), pa.array([v for _, v in rows], pa.binary())], schema=_ARROW
-        )
+        partitions: list[int] = [p for p, _ in rows]
+        values: list[bytes | None] = [v for _, v in rows]
+        self._unfilled.update(partitions)
+        if fill:
+            partitions += sorted(self._unfilled)
+            values += [None] * len(self._unfilled)
+            self._unfilled.clear()
+        yield pa.RecordBatch.from_arrays([pa.array(partitions, pa.int32()), pa.array(values, pa.binary())], schema=_ARROW)
         self._sent_s = time.monotonic()
         self._spent["backpressured"] += self._sent_s - started
 
