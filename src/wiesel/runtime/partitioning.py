@@ -8,6 +8,7 @@ from typing import Any
 from wiesel.core.errors import ProgramError
 from wiesel.runtime.descriptor import OutputDescriptor, TaskDescriptor
 from wiesel.runtime.record_writer import ByChannel, Distributor, RoundRobin, shuffle_distributor
+from wiesel.spi.builtin_functions import TypedKeySelector
 from wiesel.state.key_groups import ChannelSelector
 from wiesel.wire.batch import Batch
 
@@ -19,12 +20,11 @@ def _key_function(selector: Any) -> Callable[[Any], Any]:
 
 
 def _with_keys(selector: Any) -> Prepare:
+    if isinstance(selector, TypedKeySelector):
+        get_keys = selector.get_keys
+        return lambda batch: Batch(batch.values, batch.timestamps, get_keys(batch.values))
     get_key = _key_function(selector)
-
-    def prepare(batch: Batch) -> Batch:
-        return Batch(batch.values, batch.timestamps, list(map(get_key, batch.values)))
-
-    return prepare
+    return lambda batch: Batch(batch.values, batch.timestamps, list(map(get_key, batch.values)))
 
 
 def _without_keys(batch: Batch) -> Batch:

@@ -31,6 +31,7 @@ class TypedKeySelector(KeySelector):
         selector = self._selector
         self._get: Callable[[Any], Any] = selector.get_key if isinstance(selector, KeySelector) else selector
         self._coerce = self._key_type.compile_coercer() or (lambda key: key)
+        self._coerce_all = self._key_type.compile_batch_coercer() or (lambda keys: keys)
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Open the user's selector."""
@@ -45,6 +46,10 @@ class TypedKeySelector(KeySelector):
     def get_key(self, value: Any) -> Any:
         """Return the key of a record as its type has it."""
         return self._coerce(self._get(value))
+
+    def get_keys(self, values: list[Any]) -> list[Any]:
+        """Return the keys of many records, whose type is looked at for all of them at once."""
+        return self._coerce_all(list(map(self._get, values)))
 
     def __getstate__(self) -> tuple[Any, TypeInformation]:
         return self._selector, self._key_type
