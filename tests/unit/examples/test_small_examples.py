@@ -139,3 +139,22 @@ def test_a_sink_of_ones_own_commits_once(tmp_path: Path) -> None:
     SqliteSink(path).create_committer().commit(committables)
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("SELECT number FROM results ORDER BY number").fetchall() == [(1,), (2,), (3,)]
+
+
+def test_growing_delays(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "growing_delays.py")
+    # JFK by event time: 2, 16, 20, 30, 41, 15. 16 < 20, then 30 is not above 2 * 16; 20, 30, 41 fits (41 > 40).
+    # EWR: 20, 18, 25, 50: 18, 25, 50 fits. What is begun and broken ends at once (next is strict); the last departures of JFK
+    # (15 at 9:15) and LGA's of 8:13 are followed by nothing within 3 h.
+    assert sorted(capsys.readouterr().out.splitlines()) == [
+        "EWR: delays grow, 18, 25, 50 minutes",
+        "JFK: delays grow, 20, 30, 41 minutes",
+        "JFK: nothing more by 12:15",
+        "LGA: nothing more by 11:13",
+    ]
+
+
+def test_growing_delays_by_another_rule(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "rule.json").write_text('{"patterns": [{"name": "late", "where": "delay >= 45 and origin == \'EWR\'"}]}')
+    run(monkeypatch, "growing_delays.py", "--rule", str(tmp_path / "rule.json"))
+    assert capsys.readouterr().out.splitlines() == ["EWR: delays grow, 50 minutes"]

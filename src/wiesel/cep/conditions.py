@@ -1,0 +1,158 @@
+"""Conditions of patterns: whether an event is accepted."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from wiesel.cep.errors import malformed
+from wiesel.datastream._checks import describe
+from wiesel.spi.functions import Function
+
+__all__ = ["Condition", "IterativeCondition", "RichIterativeCondition", "SimpleCondition", "as_condition"]
+
+
+class IterativeCondition(ABC):
+    """Accepts an event by what it says and by what the partial match has accepted before.
+
+    It is asked once for every partial match that could take the event, so a :class:`SimpleCondition`, which is asked once per event,
+    is much cheaper where it will do.
+    """
+
+    class Context(ABC):
+        """What a condition can know besides the event."""
+
+        @abstractmethod
+        def get_events_for_pattern(self, name: str) -> list[Any]:
+            """Return the events that the partial match has accepted for a pattern so far, in order; the list is the caller's."""
+
+        @abstractmethod
+        def timestamp(self) -> int:
+            """Return the event's time in ms; in processing time, when it came into the operator."""
+
+        @abstractmethod
+        def current_processing_time(self) -> int:
+            """Return the clock in ms."""
+
+    @abstractmethod
+    def filter(self, value: Any, ctx: IterativeCondition.Context) -> bool:
+        """Return whether the event is accepted."""
+
+
+class SimpleCondition(IterativeCondition):
+    """Accepts an event by what it says alone."""
+
+    @staticmethod
+    def of(function: Callable[[Any], Any]) -> SimpleCondition:
+        """Return the condition that a function of the event makes."""
+        return _FunctionCondition(function)
+
+    @abstractmethod
+    def filter(self, value: Any, ctx: IterativeCondition.Context | None = None) -> bool:
+        """Return whether the event is accepted. It is called with the event alone: ``ctx`` may be left out."""
+
+
+class RichIterativeCondition(IterativeCondition, Function):
+    """An iterative condition with ``open`` and ``close``; its runtime context gives no state."""
+
+
+class _FunctionCondition(SimpleCondition):
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def filter(self, value: Any, ctx: IterativeCondition.Context | None = None) -> bool:
+        return bool(self.function(value))
+
+
+class Condition:
+    """Internal. What patterns keep of conditions: single ones, combined by ``and``, ``or`` and ``not``.
+
+    Args:
+        kind: ``atom``, ``and``, ``or``, ``not`` or ``true``.
+        parts: The conditions that are combined.
+        function: Of an atom: called with the event, or with event and context if ``iterative``.
+        iterative: Whether an atom wants the context.
+        owner: Of an atom: what the user gave; opened and closed if it is a Function.
+        text: The expression of an atom that was given as text, else None.
+    """
+
+    __slots__ = ("function", "iterative", "kind", "owner", "parts", "text")
+
+    def __init__(
+        self,
+        kind: str,
+        parts: tuple[Condition, ...] = (),
+        *,
+        function: Callable[..., Any] | None = None,
+        iterative: bool = False,
+        owner: Any = None,
+        text: str | None = None,
+    ) -> None:
+        self.kind = kind
+        self.parts = parts
+        self.function = function
+        self.iterative = iterative
+        self.owner = owner
+        self.text = text
+
+    def and_(self, other: Condition) -> Condition:
+        """Return the condition that both hold; a condition that always holds leaves the other one."""
+        if self.kind == "true":
+            return other
+        return self if other.kind == "true" else Condition("and", (self, other))
+
+    def or_(self, other: Condition) -> Condition:
+        """Return the condition that one of the two holds."""
+        return Condition("or", (self, other))
+
+    def negated(self) -> Condition:
+        """Return the condition that this one does not hold."""
+        return self.parts[0] if self.kind == "not" else Condition("not", (self,))
+
+
+TRUE = Condition("true")
+
+
+def as_condition(given: Any, method: str) -> Condition:
+    """Return the condition for what the user gave.
+
+    Args:
+        given: A condition object, or a function of the event or of event and context.
+        method: The method it was given to, for errors.
+
+    Raises:
+        MalformedPatternException: If it is neither.
+    """
+    if isinstance(given, Condition):
+        return given
+    if isinstance(given, type) and issubclass(given, IterativeCondition):
+        raise malformed(f"{method} got the class {given.__name__} instead of an instance", f"write {given.__name__}(...)")
+    if isinstance(given, SimpleCondition):
+        function = given.function if type(given) is _FunctionCondition else given.filter
+        return Condition("atom", function=function, owner=given)
+    if isinstance(given, IterativeCondition):
+        return Condition("atom", function=given.filter, iterative=True, owner=given)
+    if not callable(given):
+        raise malformed(f"{method} needs a condition, got {describe(given)}", "give a function of the event, or of event and context")
+    return Condition("atom", function=given, iterative=_wants_context(given, method), owner=given)
+
+
+def _wants_context(function: Callable[..., Any], method: str) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False  # a builtin that does not tell
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = [p for p in positional if p.default is p.empty]
+    keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+    if len(required) == 2 and not keywords:
+        return True
+    if len(required) > 2 or keywords or (not positional and not any(p.kind is p.VAR_POSITIONAL for p in parameters)):
+        name = getattr(function, "__name__", type(function).__name__)
+        raise malformed(
+            f"{method} calls its condition with event, or event and context, which {name}{inspect.signature(function)} does not take",
+            "give a function of one or two arguments",
+        )
+    return False

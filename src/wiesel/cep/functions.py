@@ -1,0 +1,93 @@
+"""What users write to turn matches into results.
+
+A match is a dict: for each pattern that took events its name, and the list of them in order. As in all process functions, results are
+returned as an iterable (usually by ``yield``), and a result ``(OutputTag, value)`` goes to a side output.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from wiesel.spi.functions import Function
+
+__all__ = [
+    "EventComparator",
+    "Match",
+    "PatternFlatSelectFunction",
+    "PatternFlatTimeoutFunction",
+    "PatternProcessFunction",
+    "PatternSelectFunction",
+    "PatternTimeoutFunction",
+    "TimedOutPartialMatchHandler",
+]
+
+Match: TypeAlias = "dict[str, list[Any]]"
+
+
+class PatternProcessFunction(Function):
+    """Gives any number of results for a match."""
+
+    class Context(ABC):
+        """What the function can know besides the match."""
+
+        @abstractmethod
+        def timestamp(self) -> int:
+            """Return the time (ms) of the event that completed the match, or at which a partial match timed out."""
+
+        @abstractmethod
+        def current_processing_time(self) -> int:
+            """Return the clock in ms."""
+
+    @abstractmethod
+    def process_match(self, match: Match, ctx: PatternProcessFunction.Context) -> Iterable[Any] | None:
+        """Return or yield the results for a match."""
+
+
+class TimedOutPartialMatchHandler(ABC):
+    """A second base of a :class:`PatternProcessFunction` that wants to see partial matches which ran out of time."""
+
+    @abstractmethod
+    def process_timed_out_match(self, match: Match, ctx: PatternProcessFunction.Context) -> Iterable[Any] | None:
+        """Return or yield the results for a partial match, usually pairs of an output tag and a value."""
+
+
+class PatternSelectFunction(Function):
+    """Gives one result per match."""
+
+    @abstractmethod
+    def select(self, pattern: Match) -> Any:
+        """Return the result for a match."""
+
+
+class PatternFlatSelectFunction(Function):
+    """Gives any number of results per match."""
+
+    @abstractmethod
+    def flat_select(self, pattern: Match) -> Iterable[Any] | None:
+        """Return or yield the results for a match."""
+
+
+class PatternTimeoutFunction(Function):
+    """Gives one result per partial match that ran out of time."""
+
+    @abstractmethod
+    def timeout(self, pattern: Match, timeout_timestamp: int) -> Any:
+        """Return the result for a partial match that timed out at that time (ms)."""
+
+
+class PatternFlatTimeoutFunction(Function):
+    """Gives any number of results per partial match that ran out of time."""
+
+    @abstractmethod
+    def timeout(self, pattern: Match, timeout_timestamp: int) -> Iterable[Any] | None:
+        """Return or yield the results for a partial match that timed out at that time (ms)."""
+
+
+class EventComparator(ABC):
+    """Puts events of the same time into order."""
+
+    @abstractmethod
+    def compare(self, first: Any, second: Any) -> int:
+        """Return a negative number if ``first`` comes first, a positive one if ``second`` does, 0 if they stay as they came."""
