@@ -12,6 +12,7 @@ from wiesel.core import options
 from wiesel.core.config import Configuration
 from wiesel.core.html import html_table
 from wiesel.datastream import _execution
+from wiesel.datastream._record_type import T
 from wiesel.types.row import Row
 
 if TYPE_CHECKING:
@@ -20,22 +21,22 @@ if TYPE_CHECKING:
 __all__ = ["Preview", "preview"]
 
 
-class Preview(Sequence[Any]):
+class Preview(Sequence[T]):
     """The first records of a stream.
 
     Attributes:
         complete: Whether the stream has no more than these.
     """
 
-    def __init__(self, records: Sequence[Any], complete: bool) -> None:
+    def __init__(self, records: Sequence[T], complete: bool) -> None:
         self._records = list(records)
         self.complete = complete
 
     @overload
-    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: int) -> T: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> T | list[T]:
         return self._records[index]
 
     def __len__(self) -> int:
@@ -63,7 +64,7 @@ def _columns(records: Sequence[Any]) -> tuple[Sequence[str], list[Sequence[objec
     return ["value"], [[repr(r)] for r in records]
 
 
-def preview(stream: DataStream, n: int, seconds: float) -> Preview:
+def preview(stream: DataStream[T], n: int, seconds: float) -> Preview[T]:
     """See ``DataStream.preview``."""
     environment = stream.get_execution_environment()
     receiver = CollectReceiver(CollectDelivery.NO_RESTART)
@@ -77,7 +78,7 @@ def preview(stream: DataStream, n: int, seconds: float) -> Preview:
     return _take(client, receiver, n, time.monotonic() + seconds)
 
 
-def _take(client: JobClient, receiver: CollectReceiver, n: int, deadline_s: float) -> Preview:
+def _take(client: JobClient, receiver: CollectReceiver, n: int, deadline_s: float) -> Preview[Any]:
     outcome = client.get_job_execution_result()
     records: list[Any] = []
     while len(records) <= n:  # one more than asked for tells whether these are all

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 from wiesel.datastream._checks import (
     program_error,
@@ -17,6 +17,7 @@ from wiesel.datastream._checks import (
     user_location,
 )
 from wiesel.datastream._operator_settings import MAX_PARALLELISM_LIMIT, OperatorSettings
+from wiesel.datastream._record_type import R, T
 from wiesel.datastream._transformations import (
     PartitionTransformation,
     SideOutputTransformation,
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["DataStream"]
 
 
-class DataStream(OperatorSettings):
+class DataStream(OperatorSettings, Generic[T]):
     """A stream of records of one type.
 
     Methods that transform it return a new stream; nothing runs before ``env.execute()``. Functions may be instances of the
@@ -83,43 +84,55 @@ class DataStream(OperatorSettings):
 
     # Settings that only streams have; the others are those of OperatorSettings.
 
-    def set_max_parallelism(self, max_parallelism: int) -> DataStream:
+    def set_max_parallelism(self, max_parallelism: int) -> DataStream[T]:
         """Set the number of key groups of this operator's state: the largest parallelism it can be rescaled to (1 to 32768)."""
         operator = self._operator("set_max_parallelism()")
         operator.node.max_parallelism = require_count(max_parallelism, "max parallelism", maximum=MAX_PARALLELISM_LIMIT)
         return self
 
-    def force_non_parallel(self) -> DataStream:
+    def force_non_parallel(self) -> DataStream[T]:
         """Set parallelism and max parallelism to 1 for good."""
         operator = self._operator("force_non_parallel()")
         operator.node.parallelism = operator.node.max_parallelism = 1
         operator.non_parallel = True
         return self
 
-    def set_buffer_timeout(self, timeout_millis: int) -> DataStream:
+    def set_buffer_timeout(self, timeout_millis: int) -> DataStream[T]:
         """Set how long records of this operator may wait in a buffer, in ms; 0 sends each at once, -1 takes the environment's."""
         timeout_ms = require_count(timeout_millis, "the buffer timeout", minimum=-1)
         self._operator("set_buffer_timeout()").node.buffer_timeout_ms = None if timeout_ms == -1 else timeout_ms
         return self
 
-    def start_new_chain(self) -> DataStream:
+    def start_new_chain(self) -> DataStream[T]:
         """Do not chain this operator to the one before it; those behind it may still be chained to it."""
         self._operator("start_new_chain()").node.chaining = "head"
         return self
 
     # Operators.
 
-    def map(self, func: Callable[[Any], Any] | MapFunction, output_type: TypeInformation | None = None) -> DataStream:
+    @overload
+    def map(self, func: MapFunction, output_type: TypeInformation | None = None) -> DataStream[Any]: ...
+
+    @overload
+    def map(self, func: Callable[[T], R], output_type: TypeInformation | None = None) -> DataStream[R]: ...
+
+    def map(self, func: Callable[[Any], Any] | MapFunction, output_type: TypeInformation | None = None) -> DataStream[Any]:
         """Return the stream with each record replaced by what ``func`` returns for it."""
         require_function(func, MapFunction, "map()")
         return self._one_input("Map", "map", {"function": func}, require_type(output_type, "map()"))
 
-    def flat_map(self, func: Callable[[Any], Any] | FlatMapFunction, output_type: TypeInformation | None = None) -> DataStream:
+    @overload
+    def flat_map(self, func: FlatMapFunction, output_type: TypeInformation | None = None) -> DataStream[Any]: ...
+
+    @overload
+    def flat_map(self, func: Callable[[T], Iterable[R] | None], output_type: TypeInformation | None = None) -> DataStream[R]: ...
+
+    def flat_map(self, func: Callable[[Any], Any] | FlatMapFunction, output_type: TypeInformation | None = None) -> DataStream[Any]:
         """Return the stream with each record replaced by all that ``func`` returns or yields for it; ``func`` returns an iterable."""
         require_function(func, FlatMapFunction, "flat_map()")
         return self._one_input("FlatMap", "flat_map", {"function": func}, require_type(output_type, "flat_map()"))
 
-    def filter(self, func: Callable[[Any], Any] | FilterFunction) -> DataStream:
+    def filter(self, func: Callable[[T], Any] | FilterFunction) -> DataStream[T]:
         """Return the records for which ``func`` returns something true."""
         require_function(func, FilterFunction, "filter()")
         return self._one_input("Filter", "filter", {"function": func}, self.get_type(), declared=False)
@@ -144,7 +157,7 @@ class DataStream(OperatorSettings):
         projected = Types.TUPLE([types[i] for i in field_indexes])
         return self._add("Projection", OperatorSpec("project", {"fields": list(field_indexes)}), projected)
 
-    def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream:
+    def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream[T]:
         """Return the stream with timestamps and watermarks by this strategy; those the stream had are replaced.
 
         Sources take a strategy as well (``from_source``): there it works per split, so prefer it.
@@ -158,7 +171,7 @@ class DataStream(OperatorSettings):
 
     # Several streams.
 
-    def union(self, *streams: DataStream) -> DataStream:
+    def union(self, *streams: DataStream[T]) -> DataStream[T]:
         """Return the records of this stream and of all others, in no particular order.
 
         Raises:
@@ -228,7 +241,7 @@ class DataStream(OperatorSettings):
 
     # Partitionings.
 
-    def key_by(self, key_selector: Callable[[Any], Any] | KeySelector, key_type: TypeInformation | None = None) -> KeyedStream:
+    def key_by(self, key_selector: Callable[[T], Any] | KeySelector, key_type: TypeInformation | None = None) -> KeyedStream[T]:
         """Return the stream partitioned by key: records of one key go to one subtask, which has state and timers per key.
 
         Args:
@@ -243,24 +256,24 @@ class DataStream(OperatorSettings):
         partitioned = PartitionTransformation(self.get_type(), user_location(), self._transformation, PartitionerSpec("hash", selector))
         return KeyedStream(self._environment, partitioned, declared, self)
 
-    def shuffle(self) -> DataStream:
+    def shuffle(self) -> DataStream[T]:
         """Send each record to a subtask chosen at random."""
         return self._partition(PartitionerSpec("shuffle"))
 
-    def rebalance(self) -> DataStream:
+    def rebalance(self) -> DataStream[T]:
         """Send records to all subtasks in turn; also what connects operators of different parallelism by default."""
         return self._partition(REBALANCE)
 
-    def rescale(self) -> DataStream:
+    def rescale(self) -> DataStream[T]:
         """Send records in turn to a part of the subtasks, so that each sender has its own receivers or the other way round."""
         return self._partition(PartitionerSpec("rescale"))
 
-    def forward(self) -> DataStream:
+    def forward(self) -> DataStream[T]:
         """Send records to the subtask of the same index; both operators must have the same parallelism."""
         return self._partition(FORWARD)
 
     @overload
-    def broadcast(self) -> DataStream: ...
+    def broadcast(self) -> DataStream[T]: ...
 
     @overload
     def broadcast(
@@ -269,7 +282,7 @@ class DataStream(OperatorSettings):
 
     def broadcast(
         self, broadcast_state_descriptor: MapStateDescriptor | None = None, *other_broadcast_state_descriptors: MapStateDescriptor
-    ) -> DataStream | BroadcastStream:
+    ) -> DataStream[T] | BroadcastStream:
         """Send every record to all subtasks.
 
         Args:
@@ -284,13 +297,13 @@ class DataStream(OperatorSettings):
             return broadcast
         return BroadcastStream(broadcast, require_descriptors([broadcast_state_descriptor, *other_broadcast_state_descriptors]))
 
-    def global_(self) -> DataStream:
+    def global_(self) -> DataStream[T]:
         """Send all records to the first subtask (``global`` in Flink's Java API, which is a keyword in Python)."""
         return self._partition(PartitionerSpec("global"))
 
     def partition_custom(
         self, partitioner: Callable[[Any, int], int] | Partitioner, key_selector: Callable[[Any], Any] | KeySelector
-    ) -> DataStream:
+    ) -> DataStream[T]:
         """Send each record where ``partitioner`` says.
 
         Args:
@@ -301,7 +314,7 @@ class DataStream(OperatorSettings):
         require_function(key_selector, KeySelector, "partition_custom()")
         return self._partition(PartitionerSpec("custom", (partitioner, key_selector)))
 
-    def _partition(self, partitioner: PartitionerSpec) -> DataStream:
+    def _partition(self, partitioner: PartitionerSpec) -> DataStream[T]:
         return self._virtual(PartitionTransformation(self.get_type(), user_location(), self._transformation, partitioner))
 
     # Side outputs and windows.
@@ -358,7 +371,19 @@ class DataStream(OperatorSettings):
         require_built(sink_func, Sink, "add_sink()")
         return self.sink_to(sink_func)
 
-    def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> CloseableIterator | list[Any]:
+    @overload
+    def execute_and_collect(self, job_execution_name: str | None = None, limit: None = None) -> CloseableIterator[T]: ...
+
+    @overload
+    def execute_and_collect(self, job_execution_name: str | None = None, *, limit: int) -> list[T]: ...
+
+    @overload
+    def execute_and_collect(self, job_execution_name: str | None, limit: int) -> list[T]: ...
+
+    @overload
+    def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> CloseableIterator[T] | list[T]: ...
+
+    def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> CloseableIterator[T] | list[T]:
         """Run the job and return the records of this stream.
 
         With checkpoints on, records are handed out when a checkpoint has made them final, so that a failure repeats none.
@@ -388,7 +413,7 @@ class DataStream(OperatorSettings):
         operator = self._environment._add_operator(name, spec, (self._transformation,), output_type, keyed=keyed)
         return DataStream(self._environment, operator)
 
-    def preview(self, n: int = 20, seconds: float = 2.0) -> Preview:
+    def preview(self, n: int = 20, seconds: float = 2.0) -> Preview[T]:
         """Return the first records of this stream, for a look in a notebook: also where the stream never ends. Wiesel's own.
 
         The job of this stream alone runs on the local engine, in this process and with its virtual clock: no Spark is started, sinks and
@@ -418,5 +443,5 @@ class DataStream(OperatorSettings):
         operator.node.is_sink = True
         return DataStreamSink(self._environment, operator)
 
-    def _virtual(self, transformation: Transformation) -> DataStream:
+    def _virtual(self, transformation: Transformation) -> DataStream[T]:
         return DataStream(self._environment, transformation)

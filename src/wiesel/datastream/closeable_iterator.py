@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wiesel.connectors.collect_sink import CollectDelivery, CollectReceiver, CollectSink
 from wiesel.core.errors import JobCancelledError, WieselError
+from wiesel.datastream._record_type import T
 from wiesel.datastream.checkpointing_mode import CheckpointingMode
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _WAIT_S = 0.2
 _END_S = 30.0
 
 
-class CloseableIterator(Iterator[Any]):
+class CloseableIterator(Iterator[T]):
     """Iterates over the results of a running job; :meth:`close` cancels the job if it still runs.
 
     >>> with stream.execute_and_collect() as results:  # doctest: +SKIP
@@ -37,17 +38,17 @@ class CloseableIterator(Iterator[Any]):
     def __init__(self, client: JobClient, receiver: CollectReceiver) -> None:
         self._client = client
         self._receiver = receiver
-        self._values: deque[Any] = deque()
+        self._values: deque[T] = deque()
         self._ended = False
 
     def get_job_client(self) -> JobClient:
         """Return the handle of the job."""
         return self._client
 
-    def __next__(self) -> Any:
+    def __next__(self) -> T:
         return self.next()
 
-    def next(self) -> Any:
+    def next(self) -> T:
         """Wait for the next result and return it.
 
         Raises:
@@ -92,25 +93,25 @@ class CloseableIterator(Iterator[Any]):
             # It failed meanwhile, or takes long to end: neither is the business of who wants no more results.
             return
 
-    def __enter__(self) -> CloseableIterator:
+    def __enter__(self) -> CloseableIterator[T]:
         return self
 
     def __exit__(self, exc_type: object, exc_val: object, exc_tb: object) -> None:
         self.close()
 
 
-def execute_and_collect(stream: DataStream, job_name: str | None, limit: int | None) -> CloseableIterator | list[Any]:
+def execute_and_collect(stream: DataStream[T], job_name: str | None, limit: int | None) -> CloseableIterator[T] | list[T]:
     """Run the job of ``stream``'s environment with a sink that brings the stream's records back. See ``DataStream``."""
     environment = stream.get_execution_environment()
     sink = CollectSink(f"collect-{environment._new_collect_number()}")
     # One writer, as in Flink: the records of one subtask come back in order.
     stream._add_sink(sink, "Data stream collect sink", "Sink: {}").set_parallelism(1)
     receiver = sink.receiver = CollectReceiver(_delivery(environment))
-    results = CloseableIterator(environment.execute_async(job_name or _DEFAULT_JOB_NAME), receiver)
+    results: CloseableIterator[T] = CloseableIterator(environment.execute_async(job_name or _DEFAULT_JOB_NAME), receiver)
     if limit is None:
         return results
     with results:
-        first: list[Any] = []
+        first: list[T] = []
         for value in results:
             first.append(value)
             if len(first) == limit:

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from wiesel.datastream._checks import program_error, require_count, require_function, require_type
+from wiesel.datastream._record_type import T
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation
 from wiesel.graph.specs import OperatorSpec
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["KeyedStream"]
 
 
-class KeyedStream(DataStream):
+class KeyedStream(DataStream[T]):
     """A stream whose records are partitioned by key: functions on it have state and timers per key.
 
     It is not an operator, so it has no name, uid or parallelism; and its partitioning cannot be replaced.

@@ -20,6 +20,7 @@ from wiesel.datastream import _execution
 from wiesel.datastream._checks import describe, program_error, require_built, require_count, require_instance, require_type, user_location
 from wiesel.datastream._operator_settings import MAX_PARALLELISM_LIMIT
 from wiesel.datastream._plan import execution_plan_json
+from wiesel.datastream._record_type import T
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream._transformations import GraphSettings, OperatorTransformation, Transformation, build_stream_graph
 from wiesel.datastream.checkpoint_config import CheckpointConfig
@@ -254,7 +255,7 @@ class StreamExecutionEnvironment:
 
     # Sources.
 
-    def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStream:
+    def from_collection(self, collection: Iterable[T], type_info: TypeInformation | None = None) -> DataStream[T]:
         """Return a stream of the elements of a collection, which travel with the program.
 
         Args:
