@@ -98,14 +98,20 @@ def _read_elsewhere(file: StateFile) -> bytes:
         raise CorruptCheckpointError(f"the state file {file.name} is missing", hint="restore an older checkpoint") from error
 
 
-def with_whole_paths(checkpoint: Checkpoint, directory: str) -> Checkpoint:
-    """Return a checkpoint that can be restored under any checkpoint directory: its files are named by their whole paths."""
+def _with_whole_paths(checkpoint: Checkpoint, directory: str, moved: tuple[str, str]) -> Checkpoint:
+    """Return a checkpoint whose files are named by their whole paths; ``moved``: the directory's name when it was written, and now."""
     root = directory.rstrip("/") if "://" in directory or directory.startswith("file:") else os.path.abspath(directory)
+    before, now = moved
+
+    def whole(name: str) -> str:
+        if _is_elsewhere(name):
+            return name
+        return f"{root}/{now}/{name.removeprefix(f'{before}/')}" if name.startswith(f"{before}/") else f"{root}/{name}"
 
     def named(operator: OperatorStateSnapshot) -> OperatorStateSnapshot:
         if operator.state is None:
             return operator
-        files = (f if f.inline is not None or _is_elsewhere(f.name) else replace(f, name=f"{root}/{f.name}") for f in operator.state.files)
+        files = (f if f.inline is not None else replace(f, name=whole(f.name)) for f in operator.state.files)
         return replace(operator, state=replace(operator.state, files=tuple(files)))
 
     tasks = {
@@ -330,12 +336,18 @@ class CheckpointStore:
             CorruptCheckpointError: something is missing, torn or altered.
         """
         checkpoint, job = self.load_metadata(checkpoint_id)
+        if checkpoint.savepoint:
+            checkpoint = self.with_whole_paths(checkpoint, job)
         files = StateFiles(self.directory, self.job_id, "verify")
         for snapshot in checkpoint.tasks.values():
             for operator in snapshot.operators.values():
                 for file in operator.state.files if operator.state is not None else ():
                     files.read(file)
-        return (with_whole_paths(checkpoint, self.directory) if checkpoint.savepoint else checkpoint), job
+        return checkpoint, job
+
+    def with_whole_paths(self, checkpoint: Checkpoint, job: dict[str, Any]) -> Checkpoint:
+        """Return a checkpoint that can be read from anywhere: its files are named by their whole paths, also if it was moved."""
+        return _with_whole_paths(checkpoint, self.directory, (str(job.get("id", self.job_id)), self.job_id))
 
     def load_metadata(self, checkpoint_id: int) -> tuple[Checkpoint, dict[str, Any]]:
         """Read a checkpoint without looking at its files.

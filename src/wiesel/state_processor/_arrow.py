@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -13,8 +11,7 @@ import pyarrow as pa
 from wiesel.core.errors import ProgramError, TypeMismatchError
 from wiesel.datastream._checks import program_error
 from wiesel.formats.arrow_types import arrow_type
-from wiesel.spi.windows.window import CountWindow, GlobalWindow, TimeWindow
-from wiesel.types.row import Row
+from wiesel.state_processor._plain import plain
 from wiesel.types.typeinfo import TypeInformation
 
 __all__ = ["Column", "batches", "schema_for"]
@@ -78,11 +75,11 @@ def _declared(column: Column, given: Any) -> Any:
 
 
 def _inferred(column: Column, values: list[Any]) -> Any:
-    plain = [_plain(value, column.is_map) for value in values]
+    made = [plain(value, column.is_map) for value in values]
     if column.is_map:
-        entries = [entry for value in plain if value is not None for entry in value]
+        entries = [entry for value in made if value is not None for entry in value]
         return pa.map_(_infer(column, [key for key, _ in entries]), _infer(column, [value for _, value in entries]))
-    return _infer(column, plain)
+    return _infer(column, made)
 
 
 def _infer(column: Column, values: list[Any]) -> Any:
@@ -111,41 +108,8 @@ def batches(rows: Iterable[tuple[Any, ...]], columns: Sequence[Column], schema: 
 def _array(column: Column, kind: Any, values: list[Any]) -> Any:
     as_map = column.is_map or pa.types.is_map(kind)
     try:
-        return pa.array([_plain(value, as_map) for value in values], kind)
+        return pa.array([plain(value, as_map) for value in values], kind)
     except (pa.ArrowException, TypeError, OverflowError) as error:
         raise TypeMismatchError(
             f"column {column.name!r} holds a value that is no {kind}: {error}", hint=_WAY_OUT.format(name=column.name)
         ) from error
-
-
-def _plain(value: Any, as_map: bool = False) -> Any:
-    """Return a value as Arrow takes it: records as dicts, maps as lists of pairs."""
-    if value is None or type(value) in (str, int, float, bool, bytes):
-        return value
-    if isinstance(value, dict):
-        if as_map:
-            return [(_plain(key), _plain(item)) for key, item in value.items()]
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, Row):
-        names = value._names or [f"f{i}" for i in range(len(value))]
-        return {name: _plain(item) for name, item in zip(names, value._values, strict=True)}
-    if isinstance(value, tuple):
-        names = getattr(value, "_fields", None) or [f"f{i}" for i in range(len(value))]
-        return {name: _plain(item) for name, item in zip(names, value, strict=True)}
-    if isinstance(value, (list, set, frozenset)):
-        return [_plain(item) for item in value]
-    return _plain_object(value)
-
-
-def _plain_object(value: Any) -> Any:
-    if isinstance(value, TimeWindow):
-        return {"start": value.start, "end": value.end}
-    if isinstance(value, CountWindow):
-        return {"id": value.id}
-    if isinstance(value, GlobalWindow):
-        return "GlobalWindow"
-    if isinstance(value, enum.Enum):
-        return value.name
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    return value

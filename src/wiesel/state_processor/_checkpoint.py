@@ -7,13 +7,14 @@ from typing import Any
 
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.snapshot import OperatorStateSnapshot
-from wiesel.checkpoint.store import CheckpointStore, StateFiles, resolve_restore_path, with_whole_paths
+from wiesel.checkpoint.store import CheckpointStore, StateFiles, resolve_restore_path
 from wiesel.core.errors import CorruptCheckpointError, StateMigrationError
 from wiesel.datastream._checks import program_error, user_location
 from wiesel.state.backend import StateHandle
 from wiesel.state.operator_state import FACTS
 from wiesel.state.schema import StateSchema
 from wiesel.state_processor.operators import OperatorIdentifier, OperatorOverview, StateOverview, named
+from wiesel.types.typeinfo import PickledBytesTypeInfo
 from wiesel.types.types import type_from_json
 
 __all__ = ["StoredCheckpoint", "handles_of", "schema_of", "type_of", "unknown_state"]
@@ -48,7 +49,7 @@ class StoredCheckpoint:
         if found is None:
             raise CorruptCheckpointError(f"there is no checkpoint at {path}", hint="give the path of a checkpoint (.../<job id>/chk-7)")
         checkpoint, facts = found
-        return StoredCheckpoint(store.path_of(checkpoint.checkpoint_id), with_whole_paths(checkpoint, directory), facts)
+        return StoredCheckpoint(store.path_of(checkpoint.checkpoint_id), store.with_whole_paths(checkpoint, facts), facts)
 
     @property
     def files(self) -> StateFiles:
@@ -137,7 +138,11 @@ def _type_text(serializer: dict[str, Any] | None) -> str | None:
     if serializer is None:
         return None
     declared = type_of(serializer)
-    return str(serializer.get("serializer")) if declared is None else str(declared)
+    if declared is None:
+        return str(serializer.get("serializer"))
+    # Of objects that are just pickled nothing is known that is worth telling.
+    told = (declared, *declared.children())
+    return None if any(isinstance(kind, PickledBytesTypeInfo) for kind in told) else str(declared)
 
 
 def type_of(serializer: dict[str, Any] | None) -> Any:

@@ -71,6 +71,11 @@ class StateRows(Generic[T]):
         """Return the first ``count`` rows; no more is read than needed."""
         return list(islice(self, count))
 
+    def dicts(self) -> Iterator[dict[str, Any]]:
+        """Go through the rows as dicts by name of column, with their objects as they are."""
+        names = self.columns
+        return (dict(zip(names, self._to_row(row), strict=True)) for row in self)
+
     def map(self, function: Callable[[T], Mapping[str, Any]], types: Mapping[str, Any]) -> StateRows[Mapping[str, Any]]:
         """Return rows made of these.
 

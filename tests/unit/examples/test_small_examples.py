@@ -45,6 +45,20 @@ def test_word_count_of_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert sorted(lines) == ["a,3", "b,2"]
 
 
+def test_state_of_a_job(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run(monkeypatch, "state_of_a_job.py", "--checkpoints", str(tmp_path))
+    assert sorted(capsys.readouterr().out.splitlines()) == [
+        "ada has 130 points",
+        "ada has 140 points",
+        "ada has 230 points",
+        "ada has 240 points",
+        "corrected: ada had 200 points",
+        "corrected: bob had 20 points",
+        "eve has 5 points",
+        "eve has 5 points",
+    ]
+
+
 def test_visits(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     run(monkeypatch, "visits.py")
     assert sorted(capsys.readouterr().out.splitlines()) == [

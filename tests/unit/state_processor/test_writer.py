@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,15 @@ def test_what_was_written_reads_back_and_belongs_to_the_user(tmp_path: Path) -> 
     for file in state_files(written):
         file.unlink()
     assert dict(SavepointReader.read(path).keyed_state("everything")) == everything_of(records)
+
+
+def test_what_was_written_may_be_moved(tmp_path: Path) -> None:
+    records, more = random_records(12, 2000), random_records(13, 20)
+    SavepointWriter.new_savepoint(parallelism=2).with_operator("everything", filled(records)).write(str(tmp_path / "here" / "first"))
+    shutil.move(tmp_path / "here" / "first", tmp_path / "there")
+    shutil.rmtree(tmp_path / "here")
+    results = go_on(str(tmp_path / "there"), more, 2)
+    assert sorted(result for result in results if len(result) > 2) == answers(records + more)
 
 
 class Names(KeySelector):

@@ -100,3 +100,33 @@ def doctor() -> None:
         if finding.remedy:
             click.echo(f"     what to do: {finding.remedy}")
     raise SystemExit(0 if all(finding.good for finding in findings) else 1)
+
+
+@main.group()
+def state() -> None:
+    """Look into retained checkpoints."""
+
+
+@state.command("show")
+@click.argument("path")
+def show_state(path: str) -> None:
+    """Print the operators of the checkpoint at PATH (.../<job id>/chk-7, or a job's for its newest) and their states."""
+    from wiesel.platform.cli._state import show
+
+    raise SystemExit(show(path))
+
+
+@state.command("read")
+@click.argument("path")
+@click.option("--uid", help="The operator, by its uid.")
+@click.option("--operator-id", help="The operator, by its id, where it has no uid.")
+@click.option("--state", "states", multiple=True, help="A state by name; all keyed states without it. Repeatable for keyed states.")
+@click.option("--windows", is_flag=True, help="What a window operator keeps per key and window.")
+@click.option("--timers", is_flag=True, help="The timers.")
+@click.option("--limit", type=click.IntRange(min=1), help="At most so many rows.")
+@click.option("--expired", is_flag=True, help="Also what has outlived its time to live and is still stored.")
+def read_state(path: str, **options: Any) -> None:
+    """Print state of the checkpoint at PATH, a row per line, as JSON."""
+    from wiesel.platform.cli._state import Wanted, read
+
+    raise SystemExit(read(path, Wanted(**options)))

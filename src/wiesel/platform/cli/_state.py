@@ -1,0 +1,121 @@
+"""Internal. ``wiesel state``: what retained checkpoints hold, as text."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import click
+
+from wiesel.core.errors import ConfigurationError, WieselError
+from wiesel.state_processor import OperatorIdentifier, SavepointReader, StateRows
+from wiesel.state_processor._plain import plain
+
+__all__ = ["Wanted", "read", "show"]
+
+_HEADS = ("uid", "operator", "id", "parallelism", "bytes", "states")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be read of a checkpoint."""
+
+    uid: str | None
+    operator_id: str | None
+    states: tuple[str, ...]
+    windows: bool
+    timers: bool
+    limit: int | None
+    expired: bool
+
+
+def show(path: str) -> int:
+    """Print the operators and their states; return the exit code."""
+    return _told(lambda: _show(path))
+
+
+def read(path: str, wanted: Wanted) -> int:
+    """Print rows of state as JSON; return the exit code."""
+    # State may hold objects of classes that lie beside the program.
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    return _told(lambda: _read(path, wanted))
+
+
+def _told(work: Callable[[], None]) -> int:
+    try:
+        work()
+    except BrokenPipeError:
+        # Whoever reads the output has seen enough, as head does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except WieselError as error:
+        click.echo(f"{type(error).__name__}: {error}", err=True)
+        return 1
+    return 0
+
+
+def _show(path: str) -> None:
+    reader = SavepointReader.read(path)
+    click.echo(f"checkpoint {reader.checkpoint_id} of job {reader.job_name!r} at {reader.path}")
+    rows = [_HEADS]
+    for operator in reader.operators():
+        states = [str(state) for state in operator.states.values()]
+        if operator.has_other_state:
+            states.append("(positions, or what a sink keeps)")
+        parallelism = f"{operator.parallelism} of {operator.max_parallelism}"
+        first = (operator.uid or "-", operator.name, operator.operator_id, parallelism, str(operator.size_bytes))
+        rows.append((*first, states[0] if states else "-"))
+        rows += [("", "", "", "", "", state) for state in states[1:]]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _read(path: str, wanted: Wanted) -> None:
+    reader = SavepointReader.read(path, show_expired=wanted.expired)
+    rows = _rows(reader, _operator(wanted), wanted)
+    for row in islice(rows.dicts(), wanted.limit):
+        click.echo(json.dumps(_as_json(row), default=repr, ensure_ascii=False))
+
+
+def _operator(wanted: Wanted) -> OperatorIdentifier:
+    if (wanted.uid is None) == (wanted.operator_id is None):
+        raise ConfigurationError("one operator is read at a time", hint="give --uid or --operator-id; 'wiesel state show' lists them")
+    if wanted.uid is not None:
+        return OperatorIdentifier.for_uid(wanted.uid)
+    return OperatorIdentifier.for_uid_hash(str(wanted.operator_id))
+
+
+def _rows(reader: SavepointReader, operator: OperatorIdentifier, wanted: Wanted) -> StateRows[Any]:
+    if wanted.windows + wanted.timers + bool(wanted.states) > 1:
+        raise ConfigurationError("--state, --windows and --timers are different rows", hint="give one of them")
+    if wanted.timers:
+        return reader.timers(operator)
+    if wanted.windows:
+        return reader.window_state(operator)
+    known = reader.operator(operator).states
+    for name, rows in (("operator list", reader.list_state), ("union list", reader.union_state), ("broadcast", reader.broadcast_state)):
+        of_kind = [state for state in wanted.states if state in known and known[state].kind == name]
+        if of_kind and len(wanted.states) > 1:
+            raise ConfigurationError(f"{of_kind[0]!r} is {name} state, which is read by itself", hint="give one --state")
+        if of_kind:
+            return rows(operator, of_kind[0])
+    return reader.keyed_state(operator, list(wanted.states) or None)
+
+
+def _as_json(value: Any) -> Any:
+    """Return a value as JSON has it: records and windows as objects, everything unknown by its repr."""
+    value = plain(value)
+    if isinstance(value, dict):
+        return {str(key): _as_json(item) for key, item in value.items()}
+    return list(_elements(value)) if isinstance(value, list) else value
+
+
+def _elements(values: list[Any]) -> Iterator[Any]:
+    return map(_as_json, values)
