@@ -27,7 +27,7 @@ from wiesel.common import Time, Types, WatermarkStrategy
 from wiesel.core.errors import CorruptCheckpointError, ProgramError, StateMigrationError, TypeMismatchError, UserFunctionError
 from wiesel.datastream import KeyedProcessFunction, ProcessWindowFunction, TimeWindow
 from wiesel.datastream.state import ValueStateDescriptor
-from wiesel.datastream.window import CountTrigger, EventTimeSessionWindows, TumblingEventTimeWindows
+from wiesel.datastream.window import CountEvictor, CountTrigger, EventTimeSessionWindows, TumblingEventTimeWindows
 from wiesel.state_processor import KeyedStateReaderFunction, KeyedTimer, OperatorIdentifier, SavepointReader, WindowContents
 from wiesel.testing import ManualSource, local_environment
 
@@ -325,6 +325,21 @@ def test_windows_with_a_reduced_value_and_state_of_their_trigger(tmp_path: Path)
     first = min(reader.window_state("windows").to_arrow().to_pylist(), key=lambda row: (row["key"], row["window"]["start"]))
     assert first["window"] == {"start": 0, "end": 1000}
     assert first["contents"] == {"f0": "ada", "f1": 5}
+
+
+def test_windows_with_their_usual_trigger_and_with_an_evictor(tmp_path: Path) -> None:
+    windows = TumblingEventTimeWindows.of(Time.seconds(1))
+    expected = {
+        ("ada", TimeWindow(0, 1000)): [(("ada", 1), 100), (("ada", 4), 900)],
+        ("ada", TimeWindow(1000, 2000)): [(("ada", 2), 1100)],
+        ("ada", TimeWindow(5000, 6000)): [(("ada", 5), 5000)],
+        ("bob", TimeWindow(0, 1000)): [(("bob", 3), 150)],
+    }
+    usual = windows_job(tmp_path / "usual", lambda s: s.window(windows).process(Sorted()), RECORDS)
+    found = {(row.key, row.window): row.contents for row in usual.window_state("windows")}
+    assert found == {window: [element for element, _ in contents] for window, contents in expected.items()}
+    evicting = windows_job(tmp_path / "evictor", lambda s: s.window(windows).evictor(CountEvictor.of(1)).process(Sorted()), RECORDS)
+    assert {(row.key, row.window): row.contents for row in evicting.window_state("windows")} == expected
 
 
 def test_session_windows_have_their_merged_contents(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from tests.unit.state_processor.programs import RULES, SUM, Everything, Keep, Ruled, everything_of, user
+from tests.unit.state_processor.programs import RULES, SUM, TTL_MS, Everything, Keep, Remember, Ruled, everything_of, user
 from tests.unit.state_processor.retained import retain, state_files
 from wiesel.common import Configuration, Time, Types, WatermarkStrategy
 from wiesel.core.errors import (
@@ -375,7 +375,7 @@ def test_another_number_of_key_groups(tmp_path: Path, ruled: tuple[str, ManualSo
     assert sorted(SavepointReader.read(kept).list_state("keep", "numbers")) == sorted([*range(50), *[1000] * 10])
 
 
-def test_time_to_live_and_timers_survive_other_key_groups(tmp_path: Path) -> None:
+def test_all_kinds_of_state_and_timers_survive_other_key_groups(tmp_path: Path) -> None:
     records = random_records(21, 500)
     first = SavepointWriter.new_savepoint(parallelism=2).with_operator("everything", filled(records)).write(str(tmp_path / "first"))
     second = SavepointWriter.from_existing_savepoint(first).change_max_parallelism(11).write(str(tmp_path / "second"))
@@ -384,6 +384,24 @@ def test_time_to_live_and_timers_survive_other_key_groups(tmp_path: Path) -> Non
         assert dict(reader.keyed_state("everything")) == everything_of(records)
         found = sorted((t.key, t.timestamp) for t in reader.timers("everything") if t.time_domain == "event")
         assert found == timers(records)
+
+
+@pytest.mark.parametrize("backend", ["hashmap", "lmdb"])
+def test_times_of_last_access_survive_other_key_groups(tmp_path: Path, backend: str) -> None:
+    env = local_environment(parallelism=2)
+    source = ManualSource()
+    env.from_source(source, NONE, "numbers").key_by(user).process(Remember()).uid("remember")
+    with env.start() as job:
+        start = job.processing_time
+        for i in range(20):
+            source.push((f"user {i}", i))
+            job.settle()
+            job.advance_processing_time(100)
+        old = retain(job.checkpoint(), tmp_path / "old")
+    new = SavepointWriter.from_existing_savepoint(old, state_backend=backend).change_max_parallelism(5).write(str(tmp_path / "new"))
+    for now_ms in (start, start + TTL_MS + 950, start + TTL_MS + 5000):
+        found = dict(SavepointReader.read(new, now_ms=now_ms).keyed_state("remember"))
+        assert set(found) == {f"user {i}" for i in range(20) if start + 100 * i + TTL_MS > now_ms}
 
 
 class FailsLate(KeyedStateBootstrapFunction):
