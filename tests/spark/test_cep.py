@@ -8,7 +8,7 @@ from wiesel.common import Configuration, Duration, WatermarkStrategy
 from wiesel.common.watermark_strategy import TimestampAssigner
 from wiesel.datastream import StreamExecutionEnvironment
 
-SECONDS = 150
+SECONDS = 300
 
 
 class TimeOfEvent(TimestampAssigner):
