@@ -41,10 +41,13 @@ class Letters:
 
 
 class LetterSource(Source[Letters]):
-    """``a0, a1, ...``, ``b0, b1, ...``; an enumerator that finds its splits one after the other, as time goes by."""
+    """``a0, a1, ...``, ``b0, b1, ...``; an enumerator that finds its splits one after the other, as time goes by.
 
-    def __init__(self, letters: str, count: int) -> None:
-        self.letters, self.count = letters, count
+    The last two letters wait for a checkpoint in the directory, so that a failure behind it has something to go back to.
+    """
+
+    def __init__(self, letters: str, count: int, checkpoints: Path) -> None:
+        self.letters, self.count, self.checkpoints = letters, count, str(checkpoints)
 
     @property
     def boundedness(self) -> Boundedness:
@@ -54,7 +57,7 @@ class LetterSource(Source[Letters]):
         return LetterEnumerator(context, [Letters(letter, self.count) for letter in self.letters] if state is None else state)
 
     def create_reader(self, context: Any) -> SourceReader[Letters]:
-        return LetterReader(context)
+        return LetterReader(context, Path(self.checkpoints), self.letters[-2:])
 
 
 class LetterEnumerator(SplitEnumerator[Letters]):
@@ -93,8 +96,8 @@ class LetterEnumerator(SplitEnumerator[Letters]):
 class LetterReader(SourceReader[Letters]):
     poll_interval_ms = 5
 
-    def __init__(self, context: Any) -> None:
-        self.context = context
+    def __init__(self, context: Any, checkpoints: Path, waiting: str) -> None:
+        self.context, self.checkpoints, self.waiting = context, checkpoints, waiting
         self.splits: list[Letters] = []
         self.no_more = self.asked = False
 
@@ -107,6 +110,8 @@ class LetterReader(SourceReader[Letters]):
                 self.context.request_split()
             return InputStatus.NOTHING_AVAILABLE
         split = self.splits[0]
+        if split.letter in self.waiting and not any(self.checkpoints.glob("*/chk-*/_metadata")):
+            return InputStatus.NOTHING_AVAILABLE
         until = min(split.end, split.position + 5)
         output.collect([f"{split.letter}{n}" for n in range(split.position, until)], list(range(split.position, until)), split.split_id)
         self.splits[0] = replace(split, position=until)
@@ -227,7 +232,8 @@ def rows(path: Path, query: str) -> list[Any]:
 def test_own_source_and_sinks_are_exact_over_a_failure(engine: str, tmp_path: Path) -> None:
     letters, count = "abcdef", 200
     env = environment(engine, tmp_path / "checkpoints")
-    records = env.from_source(LetterSource(letters, count), WatermarkStrategy.for_monotonous_timestamps(), "letters", Types.STRING())
+    source = LetterSource(letters, count, tmp_path / "checkpoints")
+    records = env.from_source(source, WatermarkStrategy.for_monotonous_timestamps(), "letters", Types.STRING())
     failing = records.map(FailOnce(tmp_path / "failed", lambda text: text == "e150"), Types.STRING())
     upsert, ledger = UpsertSink(tmp_path / "upsert.db"), LedgerSink(tmp_path / "ledger.db")
     # By letter, so that the records of a letter reach one writer in order.
