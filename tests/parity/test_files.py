@@ -76,15 +76,17 @@ POLICIES = {"default": RollingPolicy.default_rolling_policy(), "checkpoint": Rol
 def test_every_line_once_over_a_failure(engine: str, policy: str, tmp_path: Path) -> None:
     lines = write_input(tmp_path / "in", 20_000)
     env = environment(engine, tmp_path / "checkpoints")
-    # So slow that there are checkpoints before the failure and after it.
-    paced = env.from_source(DataGeneratorSource(str, 900, RateLimiterStrategy.per_second(300), Types.STRING()), NONE, "paced")
-    failing = paced.map(FailOnce(tmp_path / "failed", lambda text: text == "700"), Types.STRING())
+    # So slow that there are checkpoints before the failure, which waits for one, and after it.
+    paced = env.from_source(DataGeneratorSource(str, 1_200, RateLimiterStrategy.per_second(300), Types.STRING()), NONE, "paced")
+    checkpoints = tmp_path / "checkpoints"
+    fail = FailOnce(tmp_path / "failed", lambda text: int(text) >= 400 and any(checkpoints.glob("*/chk-*/_metadata")))
+    failing = paced.map(fail, Types.STRING())
     text_files(env, tmp_path / "in").union(failing).rebalance().sink_to(text_sink(tmp_path / "out", POLICIES[policy])).uid("files")
     with time_limit(SECONDS):
         metrics = execute(env, "text with a failure")
     assert (tmp_path / "failed").exists()
     assert metrics["restarts"] == 1 and metrics["checkpoints"]["restored_id"] > 0, metrics["checkpoints"]
-    assert sorted(visible_lines(tmp_path / "out")) == sorted([*lines, *map(str, range(900))])
+    assert sorted(visible_lines(tmp_path / "out")) == sorted([*lines, *map(str, range(1_200))])
     assert hidden_files(tmp_path / "out") == []
 
 
