@@ -4,6 +4,7 @@ A program makes a :class:`StreamExecutionEnvironment`, gets streams from it, tra
 ``execute()``.
 """
 
+from wiesel.datastream.async_data_stream import AsyncDataStream
 from wiesel.datastream.checkpoint_config import CheckpointConfig
 from wiesel.datastream.checkpoint_storage import (
     CheckpointStorage,
@@ -28,6 +29,9 @@ from wiesel.datastream.externalized_checkpoint_retention import ExternalizedChec
 from wiesel.datastream.functions import (
     AggregateFunction,
     AllWindowFunction,
+    AsyncFunction,
+    AsyncRetryPredicate,
+    AsyncRetryStrategy,
     BroadcastProcessFunction,
     CheckpointedFunction,
     CoFlatMapFunction,
@@ -82,6 +86,10 @@ __all__ = [
     "AggregateFunction",
     "AllWindowFunction",
     "AllWindowedStream",
+    "AsyncDataStream",
+    "AsyncFunction",
+    "AsyncRetryPredicate",
+    "AsyncRetryStrategy",
     "BroadcastConnectedStream",
     "BroadcastProcessFunction",
     "BroadcastStream",

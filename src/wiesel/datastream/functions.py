@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wiesel.datastream._checks import program_error
+from wiesel.spi.async_functions import AsyncFunction, AsyncRetryPredicate, AsyncRetryStrategy
 from wiesel.spi.checkpointed import CheckpointedFunction, FunctionInitializationContext, FunctionSnapshotContext
 from wiesel.spi.functions import (
     AggregateFunction,
@@ -39,6 +40,9 @@ from wiesel.spi.timers import TimerService
 __all__ = [
     "AggregateFunction",
     "AllWindowFunction",
+    "AsyncFunction",
+    "AsyncRetryPredicate",
+    "AsyncRetryStrategy",
     "BaseBroadcastProcessFunction",
     "BroadcastProcessFunction",
     "CheckpointedFunction",

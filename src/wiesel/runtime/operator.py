@@ -3,7 +3,9 @@
 An operator is driven by one thread, per batch. Order of calls: ``setup`` (by the chain), ``open`` (state is restored before it),
 then any interleaving of ``process_batch``, ``process_watermark``, ``on_processing_time``, ``snapshot_state`` and
 ``notify_checkpoint_complete``; ``end_input`` when an input ends, ``finish`` when all have; ``close`` always, also after a failure.
-An operator hands on what it produces through ``self.output`` before the call returns: nothing may be left inside but state.
+An operator hands on what it produces through ``self.output`` before the call returns: nothing may be left inside but state. One that
+``holds_records`` may keep records for later, which are in its snapshots: it says when it is ``full``, so that the task takes no input, and
+as long as it is ``busy`` behind ``finish``, the end waits (and ``finish`` is called again).
 """
 
 from __future__ import annotations
@@ -11,13 +13,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from wiesel.wire.batch import Batch
 
 if TYPE_CHECKING:
     from wiesel.core.clock import Clock
     from wiesel.core.metrics import MetricGroup
+    from wiesel.runtime.event_loop import StartEventLoop
     from wiesel.state.backend import StateBackend
 
 
@@ -66,6 +69,8 @@ class OperatorContext:
     """``fail``, ``skip`` or ``side-output``: what happens when a user's function raises for a record."""
     restored_checkpoint_id: int = 0
     restarts: int = 0
+    start_event_loop: StartEventLoop | None = None
+    """Starts an event loop for asynchronous requests."""
     user_location: str = ""
     """``file:line`` of the call that made the operator in the user's program."""
 
@@ -84,6 +89,17 @@ class StreamOperator(ABC):
 
     context: OperatorContext
     output: Output
+    holds_records: ClassVar[bool] = False
+
+    @property
+    def full(self) -> bool:
+        """Whether the task should take no input for now."""
+        return False
+
+    @property
+    def busy(self) -> bool:
+        """Whether records are held of which results are still to come."""
+        return False
 
     def setup(self, context: OperatorContext, output: Output) -> None:
         """Remember context and output. Called first."""

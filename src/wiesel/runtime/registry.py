@@ -32,6 +32,7 @@ _FACTORIES: dict[str, str] = {
     "keyed_co_process": "wiesel.runtime.operators.two_input:keyed_co_process_operator",
     "broadcast_process": "wiesel.runtime.operators.broadcast:broadcast_process_operator",
     "keyed_broadcast_process": "wiesel.runtime.operators.broadcast:keyed_broadcast_process_operator",
+    "async_wait": "wiesel.runtime.operators.async_wait:async_wait_operator",
     "window": "wiesel.runtime.operators.window:window_operator",
     "co_group": "wiesel.runtime.operators.window:co_group_operator",
     "interval_join": "wiesel.runtime.operators.interval_join:interval_join_operator",

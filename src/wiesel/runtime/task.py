@@ -10,6 +10,7 @@ did after it is not visible outside (records die with their channels, sinks publ
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -35,6 +36,7 @@ from wiesel.core.errors import StateTooLargeError
 from wiesel.core.metrics import MetricRegistry
 from wiesel.runtime.chain import ChainOutput
 from wiesel.runtime.descriptor import OperatorDescriptor, OutputDescriptor, TaskDescriptor
+from wiesel.runtime.event_loop import EventLoop
 from wiesel.runtime.input_gate import (
     AbortCheckpoint,
     AdvanceTime,
@@ -83,6 +85,10 @@ class TaskServices(Protocol):
         """Run ``work`` elsewhere, then ``done`` with its result or error in the mailbox thread."""
         ...
 
+    def start_event_loop(self, on_results: Callable[[], None]) -> EventLoop:
+        """Start an event loop; ``wake`` of it has ``on_results`` called in the mailbox thread."""
+        ...
+
     def make_backend(self, operator_id: str, descriptor: TaskDescriptor) -> StateBackend:
         """Make the state backend of one operator."""
         ...
@@ -123,7 +129,9 @@ class StreamTask:
         self._sorted = SortedInput() if sorts_input(descriptor) else None
         self._sizer = SliceSizer()
         self._edge_functions: list[tuple[Any, OperatorContext, ChainOutput]] = []
+        self._unfinished: deque[StreamOperator] | None = None
         self._build()
+        self._holding = [o for o in self.operators if o.holds_records]
         self._source = self.operators[0] if isinstance(self.operators[0], SourceOperator) else None
 
     # Construction
@@ -178,8 +186,17 @@ class StreamTask:
             error_policy=str(d.config.get("wiesel.user-error-policy", "fail")),
             restored_checkpoint_id=d.restored_checkpoint_id,
             restarts=d.restarts,
+            start_event_loop=self._start_event_loop,
             user_location=described.user_location,
         )
+
+    def _start_event_loop(self, on_results: Callable[[], None]) -> EventLoop:
+        def woken() -> None:
+            on_results()
+            if self._ending:
+                self._finish_on()
+
+        return self.services.start_event_loop(woken)
 
     def _bind(self, operator: StreamOperator, described: OperatorDescriptor) -> None:
         restore = self.descriptor.restore.get(described.operator_id) or OperatorRestore()
@@ -294,7 +311,7 @@ class StreamTask:
             head.end_input(step.input_index)
         elif isinstance(step, PassMarker):
             return  # latency is measured at the sources' and sinks' own clocks
-        if self.gate.ended and not self.finished:
+        if self.gate.ended and not self._ending:
             self._finish()
 
     def _watch_alignment(self) -> None:
@@ -307,7 +324,7 @@ class StreamTask:
     def poll(self) -> bool:
         """Let a source emit what it has; return whether there is more right now. Always False for other tasks."""
         source = self._source
-        if source is None or self.finished:
+        if source is None or self._ending or self.paused:
             return False
         status = source.poll()
         if source.checkpoint_requested:
@@ -318,6 +335,11 @@ class StreamTask:
             self._finish()
             return False
         return status is InputStatus.MORE_AVAILABLE
+
+    @property
+    def paused(self) -> bool:
+        """Return whether the task wants no input for now: neither rows nor to be polled. Everything else goes on."""
+        return any(operator.full for operator in self._holding)
 
     @property
     def is_source(self) -> bool:
@@ -334,7 +356,7 @@ class StreamTask:
     def next_deadline_ms(self) -> int | None:
         """Return the wall-clock time (ms) at which ``on_time`` has to be called next, or None."""
         deadlines = [d for w in self.writers if (d := w.deadline_ms()) is not None]
-        if self._processing_timers:
+        if self._processing_timers and not self.paused:
             deadlines.append(self._processing_timers[0][0])
         return min(deadlines, default=None)
 
@@ -342,9 +364,9 @@ class StreamTask:
         """Fire processing timers and flush timeouts that are due."""
         timers = self._processing_timers
         due: list[int] = []
-        while timers and timers[0][0] <= now_ms:
+        while timers and timers[0][0] <= now_ms and not self.paused:
             due.append(heapq.heappop(timers)[1])
-        if not self.finished:
+        if not self._ending:
             for index in dict.fromkeys(due):
                 self.operators[index].on_processing_time(now_ms)
         for writer in self.writers:
@@ -432,11 +454,29 @@ class StreamTask:
 
     # End
 
+    @property
+    def _ending(self) -> bool:
+        return self._unfinished is not None
+
     def _finish(self) -> None:
-        """All input is processed: let the operators emit the rest, send the last state, end the channels."""
-        self.finished = True
-        for operator in self.operators:
+        """All input is processed: let the operators emit the rest, one after the other; then all is over."""
+        self._unfinished = deque(self.operators)
+        self._finish_on()
+
+    def _finish_on(self) -> None:
+        """Go on with the end as far as no operator waits for results."""
+        while self._unfinished:
+            operator = self._unfinished[0]
             operator.finish()
+            if operator.busy:
+                return
+            self._unfinished.popleft()
+        if not self.finished:
+            self.finished = True
+            self._send_last_state()
+
+    def _send_last_state(self) -> None:
+        """Send the last state, end the channels."""
         key = self.descriptor.key
         pending = self._take_snapshot(self._epoch + 1, self.services.clock.now_ms())
 

@@ -25,7 +25,7 @@ from wiesel.spi.state import StateDescriptor
 from wiesel.state.factory import make_backend
 from wiesel.state.key_groups import key_group_range
 from wiesel.testing._definition import Definition, plan_operator
-from wiesel.testing._driver import OperatorDriver, run_clock
+from wiesel.testing._driver import OperatorDriver, finish_all, run_clock
 from wiesel.testing._inputs import HarnessInput, checked_records, checked_timestamp
 from wiesel.testing._inspection import InspectedBackend, Timer
 from wiesel.testing.events import Event, EventLog, MergedOutput, Record, SideRecord, Watermark
@@ -254,8 +254,7 @@ class StreamHarness:
             for driver in self._drivers:
                 driver.operator.end_input(index)
             if all(i.ended for i in self._inputs):
-                for driver in self._drivers:
-                    driver.operator.finish()
+                finish_all(self._clock, self._drivers)
             else:
                 self._advanced(self._valve.finish((0, index))[0])
 

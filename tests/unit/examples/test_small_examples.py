@@ -137,6 +137,14 @@ def test_deliveries(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     ]
 
 
+def test_enrich(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "enrich.py")
+    printed = capsys.readouterr().out.splitlines()
+    # In the order of the answers: at the first attempt, at the second, and not at all.
+    assert sorted(printed[:3]) == ["ada is in Norway", "bob is in Peru", "kim is in Norway"]
+    assert printed[3:] == ["eve is in Japan", "joe is somewhere"]
+
+
 def test_a_sink_of_ones_own(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run(monkeypatch, "sqlite_sink.py", str(tmp_path / "squares.db"))
     assert capsys.readouterr().out.split() == ["1000", str(1000 * 1001 * 2001 // 6)]

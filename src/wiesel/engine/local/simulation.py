@@ -8,6 +8,7 @@ a function of program and seed, and time costs no time.
 from __future__ import annotations
 
 import pickle
+import time
 from collections import deque
 from collections.abc import Callable
 from random import Random
@@ -20,6 +21,7 @@ from wiesel.checkpoint.store import MEMORY_LIMIT_BYTES, MemoryStateFiles, StateF
 from wiesel.core.clock import ManualClock
 from wiesel.core.errors import JobExecutionError
 from wiesel.engine.job_master import JobMaster
+from wiesel.engine.local.event_loop import SteppedEventLoop
 from wiesel.engine.task_errors import picklable_error
 from wiesel.graph.stage_plan import Region, StagePlan
 from wiesel.runtime.descriptor import TaskDescriptor
@@ -31,6 +33,7 @@ from wiesel.wire.buffers import read_buffers
 
 T = TypeVar("T")
 _LINK_ROWS = 8
+_OUTSIDE_S = 0.02
 _Action = Callable[[], None]
 
 
@@ -47,6 +50,7 @@ class SimulatedTask:
         self.work: deque[Callable[[], Callable[[], None]]] = deque()
         self.calls: deque[Callable[[], None]] = deque()
         self.links: dict[int, deque[bytes]] = {}
+        self.loops: list[SteppedEventLoop] = []
         self.started = False
         self.gone = False
         self.more = True
@@ -83,6 +87,12 @@ class SimulatedTask:
             return lambda: done(result, None)
 
         self.work.append(run)
+
+    def start_event_loop(self, on_results: Callable[[], None]) -> SteppedEventLoop:
+        """Start an event loop on the virtual clock; it is stepped by the scheduler."""
+        loop = SteppedEventLoop(self.clock.now_ms, on_results, self.calls.append)
+        self.loops.append(loop)
+        return loop
 
     def make_backend(self, operator_id: str, descriptor: TaskDescriptor) -> StateBackend:
         """Make the state backend of one operator."""
@@ -246,9 +256,21 @@ class Simulation:
         if self.step_now():
             return
         deadline = self.next_deadline()
+        outside = [loop for task in self.tasks.values() for loop in task.loops if loop.waits_outside]
+        if outside:
+            self._wait_outside(outside, deadline)
+            return
         if deadline is None:
             raise JobExecutionError("the job stands still: nothing can happen and nothing is due", steps=self.steps)
         self.pass_time(max(self.clock.now_ms(), deadline))
+
+    def _wait_outside(self, loops: list[SteppedEventLoop], deadline: int | None) -> None:
+        """Let real time pass while requests wait for connections or threads, and as much virtual time."""
+        started_s = time.monotonic()
+        left_s = _OUTSIDE_S if deadline is None else (deadline - self.clock.now_ms()) / 1e3
+        for loop in loops:
+            loop.wait_outside(max(0.0, min(left_s, _OUTSIDE_S)) / len(loops))
+        self.pass_time(self.clock.now_ms() + max(1, round((time.monotonic() - started_s) * 1e3)))
 
     def step_now(self) -> bool:
         """Do one thing that is possible without time passing; return False if there is none."""
@@ -306,7 +328,7 @@ class Simulation:
             actions.append(lambda: self._master().on_message(self._attempt, task.outbox.popleft()))
         for partition, rows in task.links.items():
             target = self._at(task.region, task.level + 1, partition)
-            if rows and not target.blocked and target.started:
+            if rows and not target.blocked and target.started and not target.task.paused:
                 actions.append(lambda rows=rows, target=target: self._do(target, lambda: target.on_row(rows.popleft())))  # type: ignore[misc]
         if task.gone:
             return actions
@@ -319,7 +341,9 @@ class Simulation:
             actions.append(lambda: task.calls.append(task.work.popleft()()))
         if task.calls:
             actions.append(lambda: self._do(task, lambda: task.calls.popleft()()))
-        if task.task.is_source and not task.task.finished and not task.blocked and (task.more or task.next_poll_ms <= now_ms):
+        actions += [lambda loop=loop: self._do(task, loop.step) for loop in task.loops if loop.ready]  # type: ignore[misc]
+        can_poll = task.task.is_source and not task.task.finished and not task.task.paused and not task.blocked
+        if can_poll and (task.more or task.next_poll_ms <= now_ms):
             actions.append(lambda: self._do(task, task.poll))
         deadline = task.task.next_deadline_ms()
         if deadline is not None and deadline <= now_ms:
@@ -369,8 +393,9 @@ class Simulation:
             deadline = task.task.next_deadline_ms()
             if deadline is not None:
                 deadlines.append(deadline)
-            if task.task.is_source and not task.task.finished:
+            if task.task.is_source and not task.task.finished and not task.task.paused:
                 deadlines.append(task.next_poll_ms)
+            deadlines += [due for loop in task.loops if (due := loop.next_deadline_ms()) is not None]
         return min(deadlines, default=None)
 
 

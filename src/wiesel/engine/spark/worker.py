@@ -12,6 +12,7 @@ import queue
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -26,6 +27,7 @@ from wiesel.core.errors import InvariantError, JobCancelledError
 from wiesel.engine.code_shipping import install_program_classes
 from wiesel.engine.fault_points import FaultPoints
 from wiesel.engine.spark.control import ControlClient
+from wiesel.engine.spark.event_loop import EventLoopThread
 from wiesel.engine.task_errors import picklable_error
 from wiesel.runtime.descriptor import TaskDescriptor
 from wiesel.runtime.task import StreamTask
@@ -53,6 +55,7 @@ class Mailbox:
 
     def __init__(self) -> None:
         self._queue: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self._kept: deque[Any] = deque()
         self._room = threading.Semaphore(_MAILBOX_ROWS)
 
     def put_row(self, row: Any) -> None:
@@ -64,15 +67,25 @@ class Mailbox:
         """Add anything else."""
         self._queue.put((kind, value))
 
-    def take(self, timeout_s: float | None) -> tuple[str, Any] | None:
-        """Return the next item, or None after ``timeout_s`` (0: do not wait; None: wait for ever)."""
-        try:
-            kind, value = self._queue.get_nowait() if timeout_s == 0 else self._queue.get(timeout=timeout_s)
-        except queue.Empty:
-            return None
-        if kind == "row":
+    def take(self, timeout_s: float | None, *, rows: bool = True) -> tuple[str, Any] | None:
+        """Return the next item, or None after ``timeout_s`` (0: do not wait; None: wait for ever).
+
+        With ``rows=False`` rows stay here, in their order, and keep the room that they take up.
+        """
+        if rows and self._kept:
             self._room.release()
-        return kind, value
+            return "row", self._kept.popleft()
+        while True:
+            try:
+                kind, value = self._queue.get_nowait() if timeout_s == 0 else self._queue.get(timeout=timeout_s)
+            except queue.Empty:
+                return None
+            if kind != "row":
+                return kind, value
+            if rows:
+                self._room.release()
+                return kind, value
+            self._kept.append(value)
 
     @property
     def empty(self) -> bool:
@@ -117,6 +130,10 @@ class WorkerServices:
                 self._mailbox.put("call", lambda: done(result, None))
 
         self._pool.submit(run)
+
+    def start_event_loop(self, on_results: Callable[[], None]) -> EventLoopThread:
+        """Start an event loop in a thread; results come back through the mailbox."""
+        return EventLoopThread(on_results, lambda call: self._mailbox.put("wake", call))
 
     def make_backend(self, operator_id: str, descriptor: TaskDescriptor) -> StateBackend:
         """Make the state backend of one operator."""
@@ -317,7 +334,7 @@ class TaskWorker:
                 return
             elif self._unfilled and time.monotonic() - self._sent_s > _FILL_AFTER_S:
                 yield self._fillers()
-            item = mailbox.take(0)
+            item = mailbox.take(0, rows=not task.paused)
             if item is None and not (more and task.is_source and not task.finished):
                 again_ms = task.on_idle(clock.now_ms())
                 rows = task.drain()
@@ -346,7 +363,7 @@ class TaskWorker:
         if task.is_source and not task.finished:
             timeout_s = min(timeout_s, task.poll_interval_ms / 1e3)
         started = time.monotonic()
-        item = self._mailbox.take(timeout_s)
+        item = self._mailbox.take(timeout_s, rows=not task.paused)
         self._spent["idle"] += time.monotonic() - started
         return item
 
@@ -356,6 +373,8 @@ class TaskWorker:
             self._on_control(value)
         elif kind == "call":
             self._services.outstanding -= 1
+            value()
+        elif kind == "wake":
             value()
         elif kind == "end":
             self._input_ended = True

@@ -1,0 +1,256 @@
+"""Internal. The operator of asynchronous functions: many requests at a time, results in the order of the records or as they come.
+
+State: operator list ``async-in-flight`` with ``(record, timestamp)`` of all requests whose results were not handed on, and of the records
+that wait for room; after a restore they are the first requests that are made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from itertools import repeat
+from typing import Any
+
+from wiesel.core.errors import ProgramError, invariant
+from wiesel.runtime.async_queue import Event, OrderedQueue, Request, RequestQueue, UnorderedQueue
+from wiesel.runtime.isolation import isolated
+from wiesel.runtime.operator import OperatorSnapshot
+from wiesel.runtime.operators.function_operator import FunctionOperator, object_reuse
+from wiesel.runtime.user_code import raise_failure
+from wiesel.spi.async_functions import AsyncRetryStrategy
+from wiesel.wire.batch import Batch
+
+__all__ = ["async_wait_operator"]
+
+_STATE = "async-in-flight"
+
+
+class _Requests:
+    """The event loop's side: makes requests, makes them again, and gives up after a time. All of it runs in the loop's thread."""
+
+    def __init__(self, function: Any, timeout_s: float, strategy: AsyncRetryStrategy[Any], copied: bool) -> None:
+        self._function = function
+        self._timeout_s = timeout_s
+        self._strategy = strategy
+        self._copied = copied
+        predicate = strategy.get_retry_predicate()
+        self._retry_result = predicate.result_predicate()
+        self._retry_error = predicate.exception_predicate()
+        self._running: set[asyncio.Task[None]] = set()
+        self.settled: deque[Request] = deque()
+        self.wake: Any = None
+
+    def begin(self, requests: Iterable[Request], loop: asyncio.AbstractEventLoop) -> None:
+        """Make requests."""
+        for request in requests:
+            task = loop.create_task(self._serve(request))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+            if self._timeout_s > 0:
+                timer = loop.call_later(self._timeout_s, self._time_out, request, task)
+                task.add_done_callback(lambda _, timer=timer: timer.cancel())  # type: ignore[misc]
+
+    async def _serve(self, request: Request) -> None:
+        try:
+            results = await self._attempts(request.value)
+            self._settle(request, self._checked(results, "async_invoke"), None)
+        except asyncio.CancelledError:
+            # By the timeout, which has settled it, by the end of the loop, or by the function itself, which must not go unnoticed.
+            self._settle(request, [], RuntimeError("the asynchronous request was cancelled"))
+            raise
+        except Exception as error:  # noqa: BLE001 - handed to the mailbox thread
+            self._settle(request, [], error)
+
+    async def _attempts(self, value: Any) -> Any:
+        attempts = 1
+        while True:
+            results: Any = None
+            failed: Exception | None = None
+            try:
+                results = await self._function.async_invoke(isolated(value) if self._copied else value)
+            except Exception as error:  # noqa: BLE001 - raised below, unless there is another attempt
+                failed = error
+            if not self._wants_retry(results, failed) or not self._strategy.can_retry(attempts):
+                if failed is not None:
+                    raise failed
+                return results
+            await asyncio.sleep(self._strategy.get_backoff_time_millis(attempts) / 1e3)
+            attempts += 1
+
+    def _wants_retry(self, results: Any, failed: Exception | None) -> bool:
+        if failed is not None:
+            return self._retry_error is not None and bool(self._retry_error(failed))
+        return self._retry_result is not None and results is not None and bool(self._retry_result(results))
+
+    def _time_out(self, request: Request, task: asyncio.Task[None]) -> None:
+        if request.settled:
+            return
+        try:
+            self._settle(request, self._checked(self._function.timeout(request.value), "timeout"), None)
+        except Exception as error:  # noqa: BLE001 - handed to the mailbox thread
+            self._settle(request, [], error)
+        task.cancel()
+
+    def _settle(self, request: Request, results: list[Any], error: Exception | None) -> None:
+        if not request.settled:
+            request.settled, request.results, request.error = True, results, error
+            self.settled.append(request)
+            self.wake()
+
+    def _checked(self, results: Any, method: str) -> list[Any]:
+        if results is None or isinstance(results, str | bytes) or not isinstance(results, Iterable):
+            raise ProgramError(
+                f"{method} of {type(self._function).__name__} returned {results!r:.200} instead of a list",
+                hint="return a list of results, e.g. [result]; [] for none",
+            )
+        return list(results)
+
+
+class AsyncWaitOperator(FunctionOperator):
+    """Makes up to ``capacity`` requests at a time; records that come then wait here, and the task takes no more input."""
+
+    holds_records = True
+
+    def __init__(
+        self, function: Any, output_type: Any, *, timeout_ms: int, capacity: int, ordered: bool, strategy: AsyncRetryStrategy[Any]
+    ) -> None:
+        super().__init__(function, output_type)
+        self._timeout_s = timeout_ms / 1e3
+        self._capacity = capacity
+        self._strategy = strategy
+        self._queue: RequestQueue = OrderedQueue() if ordered else UnorderedQueue()
+        self._waiting: deque[Request | Event] = deque()
+        self._loop: Any = None
+
+    def open(self) -> None:
+        """Open the function, start its event loop, and make the requests anew that were in flight."""
+        super().open()
+        start = self.context.start_event_loop
+        invariant(start is not None, f"operator {self.context.name!r} got no event loop")
+        if start is None:
+            return
+        reuse = object_reuse(self.context)
+        self._settle_result = None if reuse else isolated
+        self._requests = _Requests(self.function, self._timeout_s, self._strategy, not reuse)
+        self._loop = start(self._on_results)
+        self._requests.wake = self._loop.wake
+        self._state = self.context.backend.operator_state.get_list(_STATE)
+        self._add([Request(value, timestamp) for value, timestamp in self._state])
+
+    def close(self) -> None:
+        """End the event loop, then close the function."""
+        if self._loop is not None:
+            self._loop.close()
+        super().close()
+
+    # Input
+
+    @property
+    def full(self) -> bool:
+        """Whether as many requests are being made as may be."""
+        return len(self._queue) >= self._capacity
+
+    @property
+    def busy(self) -> bool:
+        """Whether there are requests whose results were not handed on."""
+        return len(self._queue) > 0 or bool(self._waiting)
+
+    def process_batch(self, batch: Batch, input_index: int = 0) -> None:
+        """Make requests for the records, as many as there is room for."""
+        self._add(list(map(Request, batch.values, repeat(None) if batch.timestamps is None else batch.timestamps)))
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Hand the watermark on behind the results of the records before it."""
+        self._add_event(lambda: self.output.emit_watermark(timestamp))
+
+    def process_status(self, idle: bool) -> None:
+        """Hand the status on behind the results of the records before it."""
+        self._add_event(lambda: self.output.emit_status(idle))
+
+    def _add(self, requests: list[Request]) -> None:
+        if not self._waiting:
+            room = max(0, self._capacity - len(self._queue))
+            self._begin(requests[:room])
+            requests = requests[room:]
+        self._waiting.extend(requests)
+
+    def _add_event(self, event: Event) -> None:
+        if self._waiting:
+            self._waiting.append(event)
+        else:
+            self._queue.add_event(event)
+            self._hand_on()
+
+    def _begin(self, requests: list[Request]) -> None:
+        if requests:
+            for request in requests:
+                self._queue.add(request)
+            self._loop.submit(lambda loop: self._requests.begin(requests, loop))
+
+    # Results
+
+    def _on_results(self) -> None:
+        """Take the results that have come, hand on what may leave, and make requests for what waits."""
+        settled = self._requests.settled
+        while settled:
+            self._queue.complete(settled.popleft())
+        self._hand_on()
+        while self._take_waiting():
+            self._hand_on()
+
+    def _take_waiting(self) -> bool:
+        """Begin with what waits as far as there is room; return whether an event is among it, which may leave at once."""
+        waiting, begun, room = self._waiting, list[Request](), self._capacity - len(self._queue)
+        while waiting:
+            entry = waiting[0]
+            if not isinstance(entry, Request):
+                self._begin(begun)
+                self._queue.add_event(entry)
+                waiting.popleft()
+                return True
+            if len(begun) >= room:
+                break
+            begun.append(entry)
+            waiting.popleft()
+        self._begin(begun)
+        return False
+
+    def _hand_on(self) -> None:
+        values: list[Any] = []
+        times: list[Any] = []
+        for entry in self._queue.drain():
+            if not isinstance(entry, Request):
+                self._emit(values, times)
+                values, times = [], []
+                entry()
+            elif entry.error is None:
+                values.extend(entry.results if self._settle_result is None else map(self._settle_result, entry.results))
+                times.extend(repeat(entry.timestamp, len(entry.results)))
+            else:
+                failure = self.guard.failed(entry.error, entry.value, entry.timestamp)
+                if failure is not None:
+                    self._emit(values, times)
+                    raise_failure(failure, entry.error)
+        self._emit(values, times)
+
+    def _emit(self, values: list[Any], times: list[Any]) -> None:
+        self.collector.emit(values, None if all(t is None for t in times) else times)
+
+    # State
+
+    def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
+        """Write down the records whose results have not left."""
+        waiting = (entry for entry in self._waiting if isinstance(entry, Request))
+        self._state[:] = [(r.value, r.timestamp) for source in (self._queue.requests(), waiting) for r in source]
+        return super().snapshot_state(checkpoint_id, timestamp_ms)
+
+
+def async_wait_operator(params: dict[str, Any], payload: Any) -> AsyncWaitOperator:
+    """Make the operator of an asynchronous function.
+
+    Args:
+        params: ``timeout_ms`` (0 for none), ``capacity`` and ``ordered``.
+        payload: ``function``, ``output_type`` and ``retry_strategy``.
+    """
+    return AsyncWaitOperator(payload["function"], payload.get("output_type"), strategy=payload["retry_strategy"], **params)
