@@ -37,7 +37,7 @@ def test_programs_are_plain_pyflink(name):
     tree = ast.parse((PROGRAMS / f"{name}.py").read_text(encoding="utf-8"))
     imported = {node.module.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
     imported |= {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    assert imported <= {"pyflink", "punctuated", "time", "datetime", "decimal", "fractions", "collections"}
+    assert imported <= {"pyflink", "punctuated", "asyncio", "time", "datetime", "decimal", "fractions", "collections", "functools"}
     assert ast.get_docstring(tree) and "\n" not in ast.get_docstring(tree), "one line that says what the program shows"
 
 
