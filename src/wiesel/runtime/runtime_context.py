@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wiesel.core.errors import StateAccessError
+from wiesel.runtime.distributed_cache import DistributedCache
 from wiesel.runtime.operator import OperatorContext
 from wiesel.runtime.user_code import caller_location
 from wiesel.spi.functions import KeyedStateStore, RuntimeContext
@@ -93,3 +94,6 @@ class StreamingRuntimeContext(KeyedStates, RuntimeContext):
 
     def get_metrics_group(self) -> Any:
         return self._context.metrics
+
+    def get_distributed_cache(self) -> DistributedCache:
+        return DistributedCache()

@@ -146,6 +146,10 @@ class RuntimeContext(KeyedStateStore):
     def get_metrics_group(self) -> Any:
         """Return the group in which the function can register its metrics."""
 
+    def get_distributed_cache(self) -> Any:
+        """Return what finds registered files: ``get_distributed_cache().get_file(name)`` is the path here. PyFlink lacks it."""
+        raise NotImplementedError(f"{type(self).__name__} has no distributed cache")
+
 
 class Function(ABC):  # noqa: B024 - users subclass it with nothing to override
     """Base of all user functions."""

@@ -19,6 +19,7 @@ from wiesel.core.clock import ManualClock
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ConfigurationError, JobExecutionError
 from wiesel.engine.base import job_settings
+from wiesel.engine.dependencies import dependencies_of, use_in_this_process
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
 from wiesel.engine.local.simulation import Simulation
@@ -41,6 +42,7 @@ class LocalExecutor:
         check_shippable(plan)
         # Tasks in this process cannot be lost, so they send no heartbeats that could be missed.
         settings = replace(job_settings(config), heartbeat_timeout_ms=NEVER_MS)
+        use_in_this_process(dependencies_of(config))
         local_dir = tempfile.mkdtemp(prefix="wiesel-local-")
         world = Simulation(
             plan,

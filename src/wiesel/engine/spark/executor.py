@@ -30,6 +30,7 @@ from wiesel.core.config import Configuration
 from wiesel.core.errors import ConfigurationError, JobExecutionError, ResourceError
 from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.code_shipping import program_classes
+from wiesel.engine.dependencies import dependencies_of
 from wiesel.engine.fault_points import ENVIRONMENT_VARIABLE
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
@@ -37,6 +38,7 @@ from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
 from wiesel.engine.spark.control import ControlServer
 from wiesel.engine.spark.exchange import ROW_SCHEMA, exchange, use_in_this_thread
+from wiesel.engine.spark.files import ship
 from wiesel.engine.spark.session import jvm_is_gone, spark_session
 from wiesel.engine.spark.worker import AttemptPayload, stage_function
 from wiesel.graph.execution_graph import build_execution_graph
@@ -62,6 +64,7 @@ class SparkExecutor:
         check_shippable(plan)
         session = spark_session(config, sum(r.slots for r in plan.regions))
         job = SparkJob(session, plan, settings, config)
+        job.bundle = ship(session, dependencies_of(config))
         job.start()
         return JobClient(JobID(job.job_id), job)
 
@@ -71,6 +74,7 @@ class SparkJob:
 
     def __init__(self, session: SparkSession, plan: StagePlan, settings: JobSettings, config: Configuration) -> None:
         self.job_id = uuid4().hex
+        self.bundle: str | None = None
         self._session = session
         self._plan = plan
         self._settings = settings
@@ -202,6 +206,7 @@ class SparkJob:
             hops=[len(level) for level in region.levels],
             initializers=hooks.worker_initializers(),
             classes=self._classes,
+            bundle=self.bundle,
             fault_plan=self._fault_plan,
             heartbeat_s=min(1.0, self._settings.heartbeat_interval_ms / 1e3),
         )

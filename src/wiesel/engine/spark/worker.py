@@ -25,9 +25,11 @@ from wiesel.core import hooks
 from wiesel.core.clock import SystemClock
 from wiesel.core.errors import InvariantError, JobCancelledError
 from wiesel.engine.code_shipping import install_program_classes
+from wiesel.engine.dependencies import absolute, in_place
 from wiesel.engine.fault_points import FaultPoints
 from wiesel.engine.spark.control import ControlClient
 from wiesel.engine.spark.event_loop import EventLoopThread
+from wiesel.engine.spark.files import unpacked
 from wiesel.engine.task_errors import picklable_error
 from wiesel.runtime.descriptor import TaskDescriptor
 from wiesel.runtime.task import StreamTask
@@ -180,6 +182,7 @@ class AttemptPayload:
         hops: list[int],
         initializers: tuple[str, ...],
         classes: bytes,
+        bundle: str | None,
         fault_plan: str,
         heartbeat_s: float,
     ) -> None:
@@ -191,6 +194,7 @@ class AttemptPayload:
         self.hops = hops
         self.initializers = initializers
         self.classes = classes
+        self.bundle = bundle
         self.fault_plan = fault_plan
         self.heartbeat_s = heartbeat_s
 
@@ -204,10 +208,13 @@ def stage_function(payload: AttemptPayload, level: int, tasks: list[bytes]) -> C
         context = TaskContext.get()
         if context is None or context.attemptNumber() > 0:
             raise InvariantError("Spark ran a task of a streaming job twice; spark.task.maxFailures must be 1")
-        hooks.run_worker_initializers(payload.initializers)
-        install_program_classes(payload.classes)
-        worker = TaskWorker(payload, level, tasks[context.partitionId()])
-        yield from worker.run(batches)
+        # Archives change the working directory, to which a relative path does not mean to refer.
+        payload.checkpoint_dir = absolute(payload.checkpoint_dir)
+        with in_place(unpacked(payload.bundle)):
+            hooks.run_worker_initializers(payload.initializers)
+            install_program_classes(payload.classes)
+            worker = TaskWorker(payload, level, tasks[context.partitionId()])
+            yield from worker.run(batches)
 
     return run
 

@@ -1,0 +1,269 @@
+"""Internal. What workers need besides the program: Python files, requirements, archives and cached files.
+
+The driver packs all of a job into one zip file, named by its contents. Each machine unpacks it once; each task puts it in place while it
+runs: modules on the import path, archives in the working directory, cached files by their names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import logging
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wiesel.core import options as opt
+from wiesel.core.config import Configuration
+from wiesel.core.errors import ConfigurationError, ResourceError
+from wiesel.runtime.distributed_cache import set_cached_files
+
+__all__ = ["Dependencies", "absolute", "dependencies_of", "in_place", "pack", "unpack", "use_in_this_process"]
+
+_log = logging.getLogger("wiesel.dependencies")
+_MANIFEST = "wiesel-dependencies.json"
+_ARCHIVES = "archives"
+_PACKAGES = "packages"
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """Paths on the driver's machine."""
+
+    python_files: tuple[str, ...] = ()
+    archives: tuple[tuple[str, str], ...] = ()
+    """Path, and the name of the directory to unpack it into."""
+    requirements: str | None = None
+    packages: str | None = None
+    cached: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    """Path and whether it can be executed, by name."""
+    python_path: tuple[str, ...] = ()
+    """Directories of the workers' machines."""
+
+    def __bool__(self) -> bool:
+        return bool(self.python_files or self.archives or self.requirements or self.cached or self.python_path)
+
+
+def dependencies_of(config: Configuration) -> Dependencies:
+    """Return what the options of a job name.
+
+    Raises:
+        ConfigurationError: a path does not exist.
+    """
+    requirements, _, packages = (config.get(opt.PYTHON_REQUIREMENTS) or "").partition("#")
+    archives = [entry.partition("#") for entry in _entries(config.get(opt.PYTHON_ARCHIVES))]
+    return Dependencies(
+        tuple(_existing(path, opt.PYTHON_FILES.key) for path in _entries(config.get(opt.PYTHON_FILES))),
+        tuple((_existing(path, opt.PYTHON_ARCHIVES.key), target or os.path.basename(path)) for path, _, target in archives),
+        _existing(requirements, opt.PYTHON_REQUIREMENTS.key) if requirements else None,
+        _existing(packages, opt.PYTHON_REQUIREMENTS.key) if packages else None,
+        dict(_cached(entry) for entry in config.get(opt.CACHED_FILES) or ()),
+        tuple(place for place in (config.get(opt.PYTHONPATH) or "").split(os.pathsep) if place),
+    )
+
+
+def _entries(text: str | None) -> list[str]:
+    return [entry.strip() for entry in (text or "").split(",") if entry.strip()]
+
+
+def _cached(entry: str) -> tuple[str, tuple[str, bool]]:
+    parts = dict(part.partition(":")[::2] for part in entry.split(","))
+    if not parts.get("name") or not parts.get("path"):
+        raise ConfigurationError(
+            f"{opt.CACHED_FILES.key}: {entry!r} has no name or no path", hint="write name:n1,path:p1 and ';' between entries"
+        )
+    return parts["name"], (_existing(parts["path"], opt.CACHED_FILES.key), parts.get("executable") == "true")
+
+
+def _existing(path: str, key: str) -> str:
+    plain = path.removeprefix("file://")
+    if not os.path.exists(plain):
+        raise ConfigurationError(f"{key}: there is no {path!r} on this machine", hint="give the path of a local file or directory")
+    return os.path.abspath(plain)
+
+
+def absolute(path: str | None) -> str | None:
+    """Return a local path with its whole way; URIs and None as they are."""
+    return path if path is None or "://" in path else os.path.abspath(path)
+
+
+def pack(wanted: Dependencies, directory: str) -> str:
+    """Write the zip file into a directory and return its path; the same contents give the same name."""
+    handle, temporary = tempfile.mkstemp(dir=directory)
+    with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        manifest = {
+            "python": [_add(archive, path, f"python/{i}") for i, path in enumerate(wanted.python_files)],
+            "archives": [[_add(archive, path, f"sources/{i}"), target] for i, (path, target) in enumerate(wanted.archives)],
+            "python path": list(wanted.python_path),
+            "requirements": wanted.requirements and _add(archive, wanted.requirements, "requirements"),
+            "packages": wanted.packages and _add(archive, wanted.packages, "sources/packages"),
+            "cached": {
+                name: [_add(archive, path, f"cached/{i}"), executable] for i, (name, (path, executable)) in enumerate(wanted.cached.items())
+            },
+        }
+        _write(archive, _MANIFEST, json.dumps(manifest, sort_keys=True).encode())
+    path = os.path.join(directory, f"wiesel-{_digest(temporary)}.zip")
+    os.replace(temporary, path)
+    return path
+
+
+def _digest(path: str) -> str:
+    sha = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            sha.update(block)
+    return sha.hexdigest()[:24]
+
+
+def _add(archive: zipfile.ZipFile, path: str, folder: str) -> str:
+    """Add a file or a directory with all in it; return its name in the archive."""
+    name = f"{folder}/{os.path.basename(path)}"
+    if not os.path.isdir(path):
+        _write(archive, name, Path(path).read_bytes(), os.stat(path).st_mode)
+        return name
+    _write(archive, name + "/", b"")
+    for file in sorted(Path(path).rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            _write(archive, f"{name}/{file.relative_to(path).as_posix()}", file.read_bytes(), file.stat().st_mode)
+    return name
+
+
+def _write(archive: zipfile.ZipFile, name: str, data: bytes, mode: int = 0o644) -> None:
+    # No dates: the same contents give the same bytes.
+    info = zipfile.ZipInfo(name)
+    info.external_attr = (mode & 0xFFFF) << 16
+    info.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(info, data)
+
+
+def unpack(bundle: str) -> str:
+    """Unpack a zip file of :func:`pack` beside itself, once however many processes ask, and return the directory.
+
+    Raises:
+        ResourceError: the requirements could not be installed, or an archive is of no known kind.
+    """
+    target = bundle.removesuffix(".zip") + ".d"
+    with open(bundle + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(target):
+            temporary = tempfile.mkdtemp(dir=os.path.dirname(bundle))
+            try:
+                _unpack_into(bundle, temporary)
+            except BaseException:
+                shutil.rmtree(temporary, ignore_errors=True)
+                raise
+            os.replace(temporary, target)
+    return target
+
+
+def _unpack_into(bundle: str, root: str) -> None:
+    _unzip(bundle, root)
+    manifest = _manifest(root)
+    os.mkdir(os.path.join(root, _ARCHIVES))
+    for source, target in manifest["archives"]:
+        _unpack_archive(os.path.join(root, source), os.path.join(root, _ARCHIVES, target))
+    for path, executable in manifest["cached"].values():
+        if executable:
+            place = os.path.join(root, path)
+            os.chmod(place, os.stat(place).st_mode | stat.S_IXUSR)
+    if manifest["requirements"]:
+        packages = manifest["packages"]
+        _install(os.path.join(root, manifest["requirements"]), packages and os.path.join(root, packages), os.path.join(root, _PACKAGES))
+
+
+def _unzip(path: str, target: str) -> None:
+    """Unpack with the permissions of the files, which ``extractall`` leaves out."""
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            place = archive.extract(info, target)
+            mode = info.external_attr >> 16 & 0o777
+            if mode and not info.is_dir():
+                os.chmod(place, mode | stat.S_IRUSR)
+
+
+def _unpack_archive(path: str, target: str) -> None:
+    try:
+        if zipfile.is_zipfile(path):
+            _unzip(path, target)
+        elif sys.version_info >= (3, 12):
+            shutil.unpack_archive(path, target, filter="data")
+        else:
+            shutil.unpack_archive(path, target)
+    except (shutil.ReadError, zipfile.BadZipFile) as error:
+        raise ResourceError(
+            f"the archive {os.path.basename(path)} cannot be unpacked: {error}", hint="give a .zip, .tar, .tar.gz, .tar.bz2 or .tar.xz file"
+        ) from error
+
+
+def _install(requirements: str, packages: str | None, target: str) -> None:
+    source = ["--no-index", "--find-links", packages] if packages else []
+    command = [sys.executable, "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "-r", requirements, "--target", target]
+    run = subprocess.run([*command, *source], capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        raise ResourceError(
+            f"the requirements of the job could not be installed: {' '.join(run.stderr.split())[-600:]}",
+            hint="give set_python_requirements a directory with the packages, or install them on the workers",
+        )
+
+
+def _manifest(root: str) -> dict[str, Any]:
+    manifest: dict[str, Any] = json.loads(Path(root, _MANIFEST).read_text())
+    return manifest
+
+
+@contextlib.contextmanager
+def in_place(root: str | None) -> Iterator[None]:
+    """Let this process find what was unpacked to ``root``; everything is as before at the end, as Spark uses its workers again."""
+    if root is None:
+        yield
+        return
+    manifest = _manifest(root)
+    path, folder, environment = list(sys.path), os.getcwd(), dict(os.environ)
+    cached = set_cached_files({name: os.path.join(root, place) for name, (place, _) in manifest["cached"].items()})
+    front = [_import_place(os.path.join(root, name)) for name in manifest["python"]]
+    front.extend(manifest["python path"])
+    if manifest["requirements"]:
+        front.append(os.path.join(root, _PACKAGES))
+        os.environ["PATH"] = os.pathsep.join([os.path.join(root, _PACKAGES, "bin"), environment.get("PATH", "")])
+    sys.path[:0] = front
+    # Programs that functions start find the modules, too.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*front, environment.get("PYTHONPATH", "")]))
+    if manifest["archives"]:
+        os.chdir(os.path.join(root, _ARCHIVES))
+    try:
+        yield
+    finally:
+        os.chdir(folder)
+        sys.path[:] = path
+        os.environ.clear()
+        os.environ.update(environment)
+        set_cached_files(cached)
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None) or "").startswith(root + os.sep):
+                del sys.modules[name]
+
+
+def use_in_this_process(wanted: Dependencies) -> None:
+    """Let the tasks of the local engine, which run in the program's own process, find the files where they are.
+
+    Nothing is installed and the working directory stays: both would change the program itself.
+    """
+    if wanted.requirements or wanted.archives:
+        _log.warning("requirements and archives have no effect on the local engine: functions see the packages and files of the program")
+    front = [*map(_import_place, wanted.python_files), *wanted.python_path]
+    sys.path[:0] = [place for place in front if place not in sys.path]
+    set_cached_files({name: path for name, (path, _) in wanted.cached.items()})
+
+
+def _import_place(path: str) -> str:
+    return os.path.dirname(path) if path.endswith(".py") else path

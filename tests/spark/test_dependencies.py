@@ -1,0 +1,44 @@
+"""What workers need besides the program reaches the workers of a Spark job."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.parity.conftest import time_limit
+from wiesel.common import Configuration
+from wiesel.datastream import MapFunction, RuntimeContext, StreamExecutionEnvironment
+
+
+class UsesAll(MapFunction):
+    def open(self, runtime_context: RuntimeContext) -> None:
+        self.cached = Path(runtime_context.get_distributed_cache().get_file("words")).read_text()
+
+    def map(self, value: int) -> Any:
+        import module_of_the_job
+
+        return value, module_of_the_job.VALUE, Path("data/x.txt").read_text(), self.cached, Path(module_of_the_job.__file__).parent
+
+
+def test_python_files_archives_and_cached_files_reach_every_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "module_of_the_job.py").write_text("VALUE = 'shipped'\n")
+    (tmp_path / "x.txt").write_text("unpacked")
+    with tarfile.open(tmp_path / "a.tgz", "w:gz") as tar:
+        tar.add(tmp_path / "x.txt", "x.txt")
+    (tmp_path / "w.txt").write_text("cached")
+    monkeypatch.chdir(tmp_path)
+    options = {"restart-strategy.type": "none", "wiesel.spark.master": "local[64]", "execution.checkpointing.dir": "checkpoints"}
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(options)).set_parallelism(2)
+    env.enable_checkpointing(500)
+    env.add_python_file("code/module_of_the_job.py")
+    env.add_python_archive("a.tgz", "data")
+    env.register_cached_file("w.txt", "words")
+    with time_limit(150), env.from_collection([1, 2, 3]).rebalance().map(UsesAll()).execute_and_collect() as results:
+        found = sorted(results)
+    assert [row[:4] for row in found] == [(n, "shipped", "unpacked", "cached") for n in (1, 2, 3)]
+    assert {row[4] for row in found} != {tmp_path / "code"}
+    assert len({row[4] for row in found}) == 1
