@@ -38,9 +38,9 @@ from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
 from wiesel.engine.spark.control import ControlServer
 from wiesel.engine.spark.exchange import ROW_SCHEMA, exchange, use_in_this_thread
-from wiesel.engine.spark.files import ship
 from wiesel.engine.spark.session import jvm_is_gone, spark_session
 from wiesel.engine.spark.worker import AttemptPayload, stage_function
+from wiesel.engine.spark.worker_files import ship
 from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.job_graph import build_job_graph
 from wiesel.graph.specs import StreamGraph

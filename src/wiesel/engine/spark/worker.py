@@ -29,7 +29,7 @@ from wiesel.engine.dependencies import absolute, in_place
 from wiesel.engine.fault_points import FaultPoints
 from wiesel.engine.spark.control import ControlClient
 from wiesel.engine.spark.event_loop import EventLoopThread
-from wiesel.engine.spark.files import unpacked
+from wiesel.engine.spark.worker_files import unpacked
 from wiesel.engine.task_errors import picklable_error
 from wiesel.runtime.descriptor import TaskDescriptor
 from wiesel.runtime.task import StreamTask
