@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 
 from tests.parity.conftest import time_limit
 from wiesel.common import Configuration
+from wiesel.core.errors import ConfigurationError
 from wiesel.datastream import MapFunction, RuntimeContext, StreamExecutionEnvironment
 
 
@@ -42,3 +45,21 @@ def test_python_files_archives_and_cached_files_reach_every_worker(tmp_path: Pat
     assert [row[:4] for row in found] == [(n, "shipped", "unpacked", "cached") for n in (1, 2, 3)]
     assert {row[4] for row in found} != {tmp_path / "code"}
     assert len({row[4] for row in found}) == 1
+
+
+def test_the_interpreter_of_the_workers_is_the_one_that_was_set(tmp_path: Path) -> None:
+    marked = tmp_path / "python"
+    marked.write_text(f'#!/bin/sh\nMARK_OF_THE_TEST=seen exec {sys.executable} "$@"\n')
+    marked.chmod(0o755)
+    found = []
+    for executable in (str(marked), None):
+        env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"wiesel.spark.master": "local[64]"}))
+        if executable:
+            env.set_python_executable(executable)
+        with time_limit(150), env.from_collection([1]).map(lambda _: os.environ.get("MARK_OF_THE_TEST")).execute_and_collect() as results:
+            found += list(results)
+    assert found == ["seen", None]
+    env.set_python_executable(str(tmp_path / "nothing"))
+    env.from_collection([1]).print()
+    with pytest.raises(ConfigurationError, match=r"python\.executable.*nothing"):
+        env.execute()

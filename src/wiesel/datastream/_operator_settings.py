@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from wiesel.core.errors import ProgramError
 from wiesel.datastream._checks import program_error, require_count, require_instance
+from wiesel.datastream._no_java import NoJavaObjects
 from wiesel.datastream._transformations import OperatorTransformation, Transformation
 from wiesel.datastream.slot_sharing_group import SlotSharingGroup
 
@@ -19,7 +20,7 @@ _TEXT = "give a text"
 S = TypeVar("S", bound="OperatorSettings")
 
 
-class OperatorSettings:
+class OperatorSettings(NoJavaObjects):
     """Setters that change one operator and return the object they were called on."""
 
     _transformation: Transformation

@@ -18,6 +18,7 @@ from wiesel.core.durations import Duration
 from wiesel.core.errors import ProgramError
 from wiesel.datastream import _execution
 from wiesel.datastream._checks import describe, program_error, require_built, require_count, require_instance, require_type, user_location
+from wiesel.datastream._no_java import NoJavaObjects
 from wiesel.datastream._operator_settings import MAX_PARALLELISM_LIMIT
 from wiesel.datastream._plan import execution_plan_json
 from wiesel.datastream._record_type import T
@@ -39,7 +40,7 @@ _DEFAULT_JOB_NAME = "Flink Streaming Job"
 _PARALLELISM_DEFAULT = -1
 
 
-class StreamExecutionEnvironment:
+class StreamExecutionEnvironment(NoJavaObjects):
     """Where a program starts: it makes sources, holds settings and runs what was built.
 
     A program may run several jobs: each ``execute`` runs the sinks and operators added since the last one, with all that they

@@ -49,6 +49,8 @@ class Dependencies:
     """Path and whether it can be executed, by name."""
     python_path: tuple[str, ...] = ()
     """Directories of the workers' machines."""
+    executable: str | None = None
+    """The interpreter of the workers, on their machines."""
 
     def __bool__(self) -> bool:
         return bool(self.python_files or self.archives or self.requirements or self.cached or self.python_path)
@@ -69,6 +71,7 @@ def dependencies_of(config: Configuration) -> Dependencies:
         _existing(packages, opt.PYTHON_REQUIREMENTS.key) if packages else None,
         dict(_cached(entry) for entry in config.get(opt.CACHED_FILES) or ()),
         tuple(place for place in (config.get(opt.PYTHONPATH) or "").split(os.pathsep) if place),
+        config.get(opt.PYTHON_EXECUTABLE),
     )
 
 
@@ -258,8 +261,10 @@ def use_in_this_process(wanted: Dependencies) -> None:
 
     Nothing is installed and the working directory stays: both would change the program itself.
     """
-    if wanted.requirements or wanted.archives:
-        _log.warning("requirements and archives have no effect on the local engine: functions see the packages and files of the program")
+    if wanted.requirements or wanted.archives or wanted.executable:
+        _log.warning(
+            "requirements, archives and the Python executable have no effect on the local engine: functions run in the program's process"
+        )
     front = [*map(_import_place, wanted.python_files), *wanted.python_path]
     sys.path[:0] = [place for place in front if place not in sys.path]
     set_cached_files({name: path for name, (path, _) in wanted.cached.items()})

@@ -130,6 +130,17 @@ def test_what_does_not_exist_is_told_before_the_job_starts(key: str, value: str)
         dependencies_of(Configuration.from_dict({key: value}))
 
 
+@pytest.mark.parametrize("name", ["_j_stream_execution_environment", "get_java_anything"])
+def test_who_reaches_for_java_objects_is_told_what_to_use(name: str) -> None:
+    env = StreamExecutionEnvironment.get_execution_environment()
+    for thing in (env, env.from_collection([1])):
+        with pytest.raises(AttributeError, match=f"no {name}: there are no Java objects.*set_string"):
+            getattr(thing, name)
+        assert not hasattr(thing, name)
+        with pytest.raises(AttributeError, match="has no attribute 'typo'"):
+            thing.typo  # noqa: B018
+
+
 class ReadsCached(MapFunction):
     def open(self, runtime_context: RuntimeContext) -> None:
         self.text = Path(runtime_context.get_distributed_cache().get_file("words")).read_text()
