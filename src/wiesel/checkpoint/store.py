@@ -8,7 +8,6 @@ announcement than its own is fenced.
 from __future__ import annotations
 
 import logging
-import os
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from typing import Any
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.file_io import FileIO, open_root
 from wiesel.checkpoint.metadata import decode_metadata, encode_metadata
-from wiesel.checkpoint.snapshot import OperatorStateSnapshot
+from wiesel.checkpoint.state_files import absolute, is_elsewhere, state_file_names, state_files, with_files
 from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, FencedError, StateTooLargeError
 from wiesel.state.backend import StateFile
 
@@ -51,11 +50,14 @@ class StateFiles:
         for part in data:
             crc = zlib.crc32(part, crc)
         self._count += 1
-        name = f"{self._job_id}/shared/{self._prefix}-{name_hint}-{self._count}"
+        name = self._name(name_hint)
         if size <= _INLINE_BYTES:
             return StateFile(name, size, crc, b"".join(data))
         self._files.write(name, data)
         return StateFile(name, size, crc)
+
+    def _name(self, hint: str) -> str:
+        return f"{self._job_id}/shared/{self._prefix}-{hint}-{self._count}"
 
     def read(self, file: StateFile) -> bytes:
         """Return the contents of a file.
@@ -65,7 +67,7 @@ class StateFiles:
         """
         if file.inline is not None:
             return _intact(file, file.inline)
-        if _is_elsewhere(file.name):
+        if is_elsewhere(file.name):
             return _read_elsewhere(file)
         try:
             data = self._files.read(file.name)
@@ -85,40 +87,12 @@ def _intact(file: StateFile, data: bytes) -> bytes:
     return data
 
 
-def _is_elsewhere(name: str) -> bool:
-    """Return whether a file is named by its whole path: it belongs to a checkpoint below another directory."""
-    return name.startswith(("/", "file:")) or "://" in name
-
-
 def _read_elsewhere(file: StateFile) -> bytes:
     directory, _, name = file.name.rpartition("/")
     try:
         return _intact(file, open_root(directory).read(name))
     except FileNotFoundError as error:
         raise CorruptCheckpointError(f"the state file {file.name} is missing", hint="restore an older checkpoint") from error
-
-
-def _with_whole_paths(checkpoint: Checkpoint, directory: str, moved: tuple[str, str]) -> Checkpoint:
-    """Return a checkpoint whose files are named by their whole paths; ``moved``: the directory's name when it was written, and now."""
-    root = directory.rstrip("/") if "://" in directory or directory.startswith("file:") else os.path.abspath(directory)
-    before, now = moved
-
-    def whole(name: str) -> str:
-        if _is_elsewhere(name):
-            return name
-        return f"{root}/{now}/{name.removeprefix(f'{before}/')}" if name.startswith(f"{before}/") else f"{root}/{name}"
-
-    def named(operator: OperatorStateSnapshot) -> OperatorStateSnapshot:
-        if operator.state is None:
-            return operator
-        files = (f if f.inline is not None else replace(f, name=whole(f.name)) for f in operator.state.files)
-        return replace(operator, state=replace(operator.state, files=tuple(files)))
-
-    tasks = {
-        key: replace(task, operators={name: named(operator) for name, operator in task.operators.items()})
-        for key, task in checkpoint.tasks.items()
-    }
-    return replace(checkpoint, tasks=tasks)
 
 
 MEMORY_LIMIT_BYTES = 5 * 1024 * 1024
@@ -154,25 +128,13 @@ class MemoryStateFiles:
         Raises:
             CorruptCheckpointError: the file is not inline, so it was written under a checkpoint directory that is not set now.
         """
-        if file.inline is None and _is_elsewhere(file.name):
+        if file.inline is None and is_elsewhere(file.name):
             return _read_elsewhere(file)
         if file.inline is None:
             raise CorruptCheckpointError(
                 f"the state file {file.name} lies in a checkpoint directory", hint="set execution.checkpointing.dir to that directory"
             )
         return file.inline
-
-
-def state_file_names(checkpoint: Checkpoint) -> set[str]:
-    """Return the names of all state files that a checkpoint needs."""
-    return {
-        f.name
-        for snapshot in checkpoint.tasks.values()
-        for operator in snapshot.operators.values()
-        if operator.state is not None
-        for f in operator.state.files
-        if f.inline is None
-    }
 
 
 class CheckpointStore:
@@ -257,6 +219,10 @@ class CheckpointStore:
             FencedError: another master has taken over, and may have begun with this very checkpoint.
         """
         self.check_fence()
+        self.delete(checkpoint, keep)
+
+    def delete(self, checkpoint: Checkpoint, keep: Iterable[Checkpoint]) -> None:
+        """Do what ``discard`` does, for somebody who is not the job's master: the job must have ended."""
         self._io.delete(f"{self.job_id}/chk-{checkpoint.checkpoint_id}")
         needed: set[str] = set()
         for other in keep:
@@ -339,15 +305,25 @@ class CheckpointStore:
         if checkpoint.savepoint:
             checkpoint = self.with_whole_paths(checkpoint, job)
         files = StateFiles(self.directory, self.job_id, "verify")
-        for snapshot in checkpoint.tasks.values():
-            for operator in snapshot.operators.values():
-                for file in operator.state.files if operator.state is not None else ():
-                    files.read(file)
+        for file in state_files(checkpoint):
+            files.read(file)
         return checkpoint, job
 
     def with_whole_paths(self, checkpoint: Checkpoint, job: dict[str, Any]) -> Checkpoint:
         """Return a checkpoint that can be read from anywhere: its files are named by their whole paths, also if it was moved."""
-        return _with_whole_paths(checkpoint, self.directory, (str(job.get("id", self.job_id)), self.job_id))
+        root, before, now = absolute(self.directory), str(job.get("id", self.job_id)), self.job_id
+
+        def whole(file: StateFile) -> StateFile:
+            if is_elsewhere(file.name):
+                return file
+            moved = file.name.startswith(f"{before}/")
+            return replace(file, name=f"{root}/{now}/{file.name.removeprefix(f'{before}/')}" if moved else f"{root}/{file.name}")
+
+        return with_files(checkpoint, whole)
+
+    def relative(self, file: StateFile) -> StateFile:
+        """Return a file below this directory with its name relative to it, whatever it was named by."""
+        return replace(file, name=file.name.removeprefix(f"{absolute(self.directory)}/"))
 
     def load_metadata(self, checkpoint_id: int) -> tuple[Checkpoint, dict[str, Any]]:
         """Read a checkpoint without looking at its files.
@@ -365,14 +341,17 @@ class CheckpointStore:
             raise CorruptCheckpointError(f"{where} is that of checkpoint {checkpoint.checkpoint_id}", hint="restore an older checkpoint")
         return checkpoint, job
 
-    def load_latest(self) -> tuple[Checkpoint, dict[str, Any]] | None:
+    def load_latest(self, *, at_least: int = 0) -> tuple[Checkpoint, dict[str, Any]] | None:
         """Return the newest checkpoint that is whole, or None if there is none at all.
+
+        Args:
+            at_least: Older checkpoints than this one are not looked at.
 
         Raises:
             CorruptCheckpointError: there are checkpoints, but none is whole.
         """
         problems = []
-        for checkpoint_id in self.checkpoint_ids():
+        for checkpoint_id in (n for n in self.checkpoint_ids() if n >= at_least):
             try:
                 return self.load(checkpoint_id)
             except CorruptCheckpointError as error:
@@ -400,6 +379,7 @@ def resolve_restore_path(path: str) -> tuple[str, str, int | None]:
         return directory or "/", job_id, int(name[4:])
     if not any(n.startswith("chk-") for n in open_root(parent or ".").names(name)):
         raise CorruptCheckpointError(
-            f"there is no checkpoint at {path}", hint="give the path of a checkpoint (.../<job id>/chk-7) or of a job that has one"
+            f"there is no checkpoint at {path}",
+            hint="give the path of a savepoint, of a checkpoint (.../<job id>/chk-7) or of a job that has one",
         )
     return parent or ".", name, None

@@ -13,7 +13,6 @@ from typing import Any, Protocol, TypeVar
 
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.messages import FromTask, TaskKey, ToDriver, ToTask
-from wiesel.checkpoint.store import CheckpointStore, resolve_restore_path
 from wiesel.common.job_execution_result import JobExecutionResult
 from wiesel.common.job_id import JobID
 from wiesel.common.job_status import JobStatus
@@ -21,9 +20,10 @@ from wiesel.connectors.driver_sink import DriverReceiver, DriverSink
 from wiesel.core.clock import Clock
 from wiesel.core.errors import FencedError, JobCancelledError, JobExecutionError, ProgramError, ResourceError, WieselError
 from wiesel.engine.base import JobSettings
-from wiesel.engine.deployment import check_restorable, job_facts, task_descriptors
+from wiesel.engine.deployment import task_descriptors
 from wiesel.engine.fault_points import FaultPoints
 from wiesel.engine.job_attempt import AttemptState, JobAttempt
+from wiesel.engine.recovery import Recovery
 from wiesel.engine.restart import RestartStrategy
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.runtime.descriptor import TaskDescriptor
@@ -74,7 +74,7 @@ class JobMaster:
     ) -> None:
         self.plan = plan
         self.settings = settings
-        self.job_id = job_id
+        self.recovery = Recovery(plan.graph.job, settings, job_id, restore)
         self.status = JobStatus.CREATED
         self.result: Future[JobExecutionResult] = Future()
         self.attempt: JobAttempt | None = None
@@ -89,13 +89,6 @@ class JobMaster:
         self._launcher = launcher
         self._background = background
         self._clock = clock
-        self._store: CheckpointStore | None = None
-        self._published: Checkpoint | None = None
-        """The newest checkpoint where there is no store."""
-        self._given = restore
-        self._facts = job_facts(plan.graph.job, job_id)
-        self._restored_facts: dict[str, Any] | None = None
-        self._number = 0
         self._launched = False
         self._restart_at_ms: int | None = None
         self._failure: BaseException | None = None
@@ -103,6 +96,15 @@ class JobMaster:
         self._started_ms = clock.now_ms()
         self._faults = FaultPoints(fault_plan, 0, "driver")
         self._receivers = self._make_receivers()
+
+    @property
+    def job_id(self) -> str:
+        """Return the id of the job; a job that claims a checkpoint goes on under the id of the one that wrote it."""
+        return self.recovery.job_id
+
+    @property
+    def _number(self) -> int:
+        return self.recovery.number
 
     def _make_receivers(self) -> dict[str, DriverReceiver]:
         receivers: dict[str, DriverReceiver] = {}
@@ -120,46 +122,8 @@ class JobMaster:
         Raises:
             CorruptCheckpointError, StateMigrationError: the given checkpoint cannot be restored into this program.
         """
-        path = self.settings.restore_path
-        found = self._given if self._given is not None else self._look_up(path) if path else None
-        restore = self._checked(found) if found is not None else None
-        if path and restore is not None and self.settings.claim_mode == "CLAIM":
-            restore = self._claim(path, restore)
-        elif self.settings.checkpoint_dir and (self.settings.checkpoints.interval_ms is not None or restore is not None):
-            self._store = CheckpointStore(self.settings.checkpoint_dir, self.job_id)
-            self._number = self._store.acquire()
-        else:
-            self._number = 1
-        self.last_checkpoint = restore
+        self.last_checkpoint = restore = self.recovery.first()
         self._begin(restore)
-
-    def _look_up(self, path: str) -> tuple[Checkpoint, dict[str, Any]] | None:
-        directory, job_id, checkpoint_id = resolve_restore_path(path)
-        store = CheckpointStore(directory, job_id)
-        return store.load_latest() if checkpoint_id is None else store.load(checkpoint_id)
-
-    def _checked(self, found: tuple[Checkpoint, dict[str, Any]]) -> Checkpoint:
-        checkpoint, facts = found
-        check_restorable(self.plan.graph.job, checkpoint, facts, allow_non_restored=self.settings.allow_non_restored)
-        self._restored_facts = facts
-        return checkpoint
-
-    def _claim(self, path: str, found: Checkpoint) -> Checkpoint:
-        """Go on under the job's own id, with its older masters fenced; return what to restore."""
-        directory, self.job_id, checkpoint_id = resolve_restore_path(path)
-        self._facts = job_facts(self.plan.graph.job, self.job_id)
-        claimed = CheckpointStore(directory, self.job_id)
-        self._number = claimed.acquire()
-        if self.settings.checkpoint_dir and self.settings.checkpoint_dir.rstrip("/") == directory:
-            self._store = claimed
-        elif self.settings.checkpoint_dir:
-            self._store = CheckpointStore(self.settings.checkpoint_dir, self.job_id)
-            self._number = self._store.acquire(at_least=self._number)
-        # An older master could publish until it was fenced: what was found may not be the newest any more.
-        if checkpoint_id is None and claimed.checkpoint_ids()[:1] != [found.checkpoint_id]:
-            newest = claimed.load_latest()
-            return found if newest is None else self._checked(newest)
-        return found
 
     def _begin(self, restore: Checkpoint | None) -> None:
         self._faults_for_attempt()
@@ -172,8 +136,7 @@ class JobMaster:
             settings=self.settings.checkpoints,
             restore=restore,
             retained=retained,
-            # Numbers of checkpoints that turned out to be damaged are not used again.
-            next_checkpoint_id=self._store.next_id() if self._store is not None else 1,
+            next_checkpoint_id=self.recovery.next_id(),
         )
         self.attempt = attempt
         descriptors = task_descriptors(
@@ -182,7 +145,7 @@ class JobMaster:
             job_id=self.job_id,
             config=self.settings.task,
             restore=restore,
-            restored_facts=self._restored_facts if restore is not None else None,
+            restored_facts=self.recovery.base_facts if restore is not None else None,
             restarts=self.restarts,
         )
         for receiver in self._receivers.values():
@@ -194,16 +157,14 @@ class JobMaster:
 
     def _clean_up(self, restore: Checkpoint | None) -> list[Checkpoint]:
         """Have left-overs of earlier attempts deleted; return what is retained of the job's own checkpoints."""
-        store = self._store
-        if store is None or restore is None or restore.checkpoint_id not in store.checkpoint_ids():
-            return []
-        retained = store.retained(restore, self.settings.checkpoints.num_retained)
+        retained, store = self.recovery.retained(restore), self.recovery.store
 
         def swept(_: None, error: BaseException | None) -> None:
             if error is not None:
                 _log.warning("left-overs of earlier attempts could not be deleted: %s", error)
 
-        self._background.run(lambda: store.sweep(retained), swept)
+        if retained and store is not None:
+            self._background.run(lambda: store.sweep(retained), swept)
         return retained
 
     def _faults_for_attempt(self) -> None:
@@ -308,31 +269,15 @@ class JobMaster:
 
     def _restart(self) -> None:
         self.restarts += 1
-        restore: Checkpoint | None = self.last_checkpoint
-        if self._published is not None:
-            # It may have been published, and partly committed, when its attempt failed.
-            restore, self._restored_facts = self._published, self._facts
         try:
-            self._number = self._store.acquire() if self._store is not None else self._number + 1
-            if self._store is not None and self._own_checkpoints():
-                found = self._store.load_latest()
-                if found is not None:
-                    restore, self._restored_facts = found
-            self.last_checkpoint = restore
+            self.last_checkpoint = restore = self.recovery.again()
             self._begin(restore)
         except WieselError as error:
             self.failures.append(error)
             self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, error))
 
-    def _own_checkpoints(self) -> bool:
-        return self._store is not None and bool(self._store.checkpoint_ids())
-
     def _finish(self) -> None:
-        if self._store is not None:
-            store = self._store
-            self._background.run(store.clear, lambda _, __: self._finished())
-        else:
-            self._finished()
+        self._background.run(self.recovery.clear, lambda _, __: self._finished())
 
     def _finished(self) -> None:
         for receiver in self._receivers.values():
@@ -375,28 +320,16 @@ class JobMaster:
         self._background.run(work, done)
 
     def publish(self, checkpoint: Checkpoint) -> None:
-        """See ``MasterPort``. Without a store the checkpoint lives in this process's memory.
-
-        Raises:
-            FencedError: a newer attempt, which began from an older checkpoint, has started meanwhile.
-        """
-        if self._store is not None:
-            self._store.publish(checkpoint, self._facts)
-            return
-        self.check_fence(checkpoint.attempt)
-        self._published = checkpoint
+        """See ``MasterPort``."""
+        self.recovery.publish(checkpoint)
 
     def check_fence(self, attempt: int) -> None:
         """See ``MasterPort``."""
-        if self._store is not None:
-            self._store.check_fence(attempt)
-        elif attempt != self._number:
-            raise FencedError(f"attempt {attempt} of job {self.job_id} was replaced by attempt {self._number}")
+        self.recovery.check_fence(attempt)
 
     def discard(self, checkpoint: Checkpoint, keep: Sequence[Checkpoint]) -> None:
         """See ``MasterPort``."""
-        if self._store is not None:
-            self._store.discard(checkpoint, keep)
+        self.recovery.discard(checkpoint, keep)
 
     def to_driver(self, message: ToDriver) -> None:
         """See ``MasterPort``."""

@@ -7,8 +7,9 @@ from typing import Any
 
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.snapshot import OperatorStateSnapshot
-from wiesel.checkpoint.store import CheckpointStore, StateFiles, resolve_restore_path
-from wiesel.core.errors import CorruptCheckpointError, StateMigrationError
+from wiesel.checkpoint.snapshots import find_snapshot
+from wiesel.checkpoint.store import StateFiles
+from wiesel.core.errors import StateMigrationError
 from wiesel.datastream._checks import program_error, user_location
 from wiesel.state.backend import StateHandle
 from wiesel.state.operator_state import FACTS
@@ -43,13 +44,8 @@ class StoredCheckpoint:
         Raises:
             CorruptCheckpointError: There is none, or it is torn or altered.
         """
-        directory, job_id, checkpoint_id = resolve_restore_path(path)
-        store = CheckpointStore(directory, job_id)
-        found = store.load_latest() if checkpoint_id is None else store.load_metadata(checkpoint_id)
-        if found is None:
-            raise CorruptCheckpointError(f"there is no checkpoint at {path}", hint="give the path of a checkpoint (.../<job id>/chk-7)")
-        checkpoint, facts = found
-        return StoredCheckpoint(store.path_of(checkpoint.checkpoint_id), store.with_whole_paths(checkpoint, facts), facts)
+        found = find_snapshot(path, verify=False)
+        return StoredCheckpoint(found.path, found.checkpoint, found.facts)
 
     @property
     def files(self) -> StateFiles:

@@ -19,7 +19,7 @@ from wiesel.core.config import Configuration
 from wiesel.core.errors import CheckpointError, JobCancelledError, JobExecutionError
 from wiesel.core.metrics import merge_counts
 from wiesel.datastream._checks import program_error, require_count
-from wiesel.engine.base import job_settings
+from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.deployment import job_facts
 from wiesel.engine.job_attempt import AttemptState
 from wiesel.engine.local.executor import NEVER_MS
@@ -73,7 +73,7 @@ class PipelineJob:
             plan,
             seed=config.get(opt.LOCAL_SEED),
             clock=self._clock,
-            checkpoint_dir=None,
+            checkpoint_dir=self._settings(config).checkpoint_dir,
             memory_limit_bytes=NO_LIMIT_BYTES,
             local_dir=self._local_dir,
             faults=self._on_task_point,
@@ -88,13 +88,15 @@ class PipelineJob:
             self._release()
             raise
 
-    def _make_master(self, plan: StagePlan, config: Configuration, job_id: str, restore_from: JobSnapshot | None) -> WatchedMaster:
+    def _settings(self, config: Configuration) -> JobSettings:
         # Checkpoints stay in memory; tasks in this thread cannot be lost.
-        settings = replace(job_settings(config), checkpoint_dir=None, restore_path=None, heartbeat_timeout_ms=NEVER_MS)
+        return replace(job_settings(config), checkpoint_dir=None, restore_path=None, heartbeat_timeout_ms=NEVER_MS)
+
+    def _make_master(self, plan: StagePlan, config: Configuration, job_id: str, restore_from: JobSnapshot | None) -> WatchedMaster:
         strategy = InjectedRestart(restart_strategy(config, checkpointing=True))
         master = WatchedMaster(
             plan,
-            settings,
+            self._settings(config),
             strategy,
             job_id=job_id,
             launcher=self._world,

@@ -7,8 +7,10 @@ from typing import Any
 
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.snapshot import OperatorStateSnapshot
-from wiesel.checkpoint.store import CheckpointStore, MemoryStateFiles, StateFiles, resolve_restore_path
-from wiesel.core.errors import CorruptCheckpointError
+from wiesel.checkpoint.snapshots import find_snapshot
+from wiesel.checkpoint.state_files import with_files
+from wiesel.checkpoint.store import MemoryStateFiles, StateFiles
+from wiesel.state.backend import StateFile
 
 __all__ = ["JobSnapshot", "OperatorSnapshot", "files_in_memory", "read_checkpoint"]
 
@@ -68,28 +70,15 @@ def read_checkpoint(path: str) -> JobSnapshot:
     """Read a checkpoint of a real job, to go on from it in a test. What lies there is only read.
 
     Args:
-        path: That of a checkpoint (``.../<job id>/chk-7``), or of a job, for its newest.
+        path: That of a savepoint, of a checkpoint (``.../<job id>/chk-7``), or of a job, for its newest.
 
     Raises:
         CorruptCheckpointError: There is none, or a file of it is missing or altered.
     """
-    directory, job_id, checkpoint_id = resolve_restore_path(path)
-    store = CheckpointStore(directory, job_id)
-    found = store.load_latest() if checkpoint_id is None else store.load(checkpoint_id)
-    if found is None:
-        raise CorruptCheckpointError(f"there is no checkpoint at {path}", hint="give the path of a checkpoint, e.g. .../<job id>/chk-7")
-    checkpoint, facts = found
-    files = StateFiles(directory, job_id, "read")
-    tasks = {
-        key: replace(task, operators={name: _in_memory(state, files) for name, state in task.operators.items()})
-        for key, task in checkpoint.tasks.items()
-    }
-    return JobSnapshot(replace(checkpoint, tasks=tasks), facts)
+    found = find_snapshot(path)
+    files = StateFiles("/", "", "read")
 
+    def in_memory(file: StateFile) -> StateFile:
+        return replace(file, inline=files.read(file))
 
-def _in_memory(snapshot: OperatorStateSnapshot, files: StateFiles) -> OperatorStateSnapshot:
-    """Return the snapshot with the contents of its files in it."""
-    if snapshot.state is None:
-        return snapshot
-    inline = tuple(replace(file, inline=files.read(file)) for file in snapshot.state.files)
-    return replace(snapshot, state=replace(snapshot.state, files=inline))
+    return JobSnapshot(with_files(found.checkpoint, in_memory), found.facts)

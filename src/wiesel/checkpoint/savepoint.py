@@ -1,0 +1,114 @@
+"""Internal. Savepoints: one directory with ``_metadata`` and all state files beside it, named relative to it, so that it can be moved.
+
+A savepoint belongs to the user: no checkpoint names its files, and no job deletes it unless it was started to claim it.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.file_io import open_root
+from wiesel.checkpoint.metadata import decode_metadata, encode_metadata
+from wiesel.checkpoint.state_files import absolute, is_elsewhere, standing_alone, state_files, with_files
+from wiesel.checkpoint.store import MemoryStateFiles, StateFiles
+from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError
+from wiesel.state.backend import StateFile
+
+METADATA = "_metadata"
+
+
+class SavepointFiles(StateFiles):
+    """Writes the files of one task into the directory of a savepoint."""
+
+    def _name(self, hint: str) -> str:
+        return f"{self._prefix}-{hint}-{self._count}"
+
+    def __init__(self, directory: str, prefix: str) -> None:
+        super().__init__(directory, "", prefix)
+
+
+class Savepoint:
+    """A savepoint, or the place where one is to be.
+
+    Args:
+        path: Its directory, with or without ``/_metadata``.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = absolute(path.rstrip("/").removesuffix(f"/{METADATA}"))
+        self._io = open_root(self.path)
+
+    def exists(self) -> bool:
+        """Return whether there is a savepoint."""
+        return self._io.exists(METADATA)
+
+    def publish(self, checkpoint: Checkpoint, job: dict[str, Any], files: StateFiles | MemoryStateFiles) -> None:
+        """Make the savepoint exist: copy the files that lie elsewhere (those of finished tasks), then write the metadata.
+
+        Args:
+            checkpoint: The checkpoint, with its files in this directory or where ``files`` reads them.
+            job: See ``encode_metadata``.
+            files: Reads what is not here.
+
+        Raises:
+            CheckpointStorageError: the storage failed, or there is a savepoint already.
+            CorruptCheckpointError: a file that is to be copied is missing or altered.
+        """
+        copies: dict[str, StateFile] = {}
+
+        def here(file: StateFile) -> StateFile:
+            if "/" not in file.name:
+                return file
+            if file.name not in copies:
+                data = files.read(file)
+                name = f"copy-{len(copies) + 1}"
+                self._io.write(name, [data])
+                copies[file.name] = StateFile(name, len(data), zlib.crc32(data))
+            return copies[file.name]
+
+        whole = standing_alone(with_files(checkpoint, here))
+        if not self._io.create(METADATA, encode_metadata(whole, job)):
+            raise CheckpointStorageError(f"there is a savepoint at {self.path} already", hint="give another directory")
+
+    def load_metadata(self) -> tuple[Checkpoint, dict[str, Any]]:
+        """Read the savepoint without looking at its files; they are named by their whole paths, wherever it lies now.
+
+        Raises:
+            CorruptCheckpointError: the metadata is missing, torn or altered.
+        """
+        where = f"{self.path}/{METADATA}"
+        try:
+            data = self._io.read(METADATA)
+        except FileNotFoundError as error:
+            raise CorruptCheckpointError(f"there is no savepoint at {self.path}", hint="check the path") from error
+        checkpoint, job = decode_metadata(data, where)
+
+        def whole(file: StateFile) -> StateFile:
+            return file if is_elsewhere(file.name) else replace(file, name=f"{self.path}/{file.name}")
+
+        return with_files(checkpoint, whole), job
+
+    def load(self) -> tuple[Checkpoint, dict[str, Any]]:
+        """Read the savepoint and check that every file of it is there and whole.
+
+        Raises:
+            CorruptCheckpointError: something is missing, torn or altered.
+        """
+        checkpoint, job = self.load_metadata()
+        reader = StateFiles(self.path, "", "verify")
+        for file in state_files(checkpoint):
+            reader.read(file)
+        return checkpoint, job
+
+    def delete(self) -> None:
+        """Delete the savepoint: first its metadata, then its files."""
+        self._io.delete(METADATA)
+        open_root(self.path.rpartition("/")[0] or "/").delete(self.path.rpartition("/")[2])
+
+    def names(self) -> Sequence[str]:
+        """Return the names of what lies in the directory."""
+        return self._io.names("")

@@ -1,0 +1,109 @@
+"""Internal. From the path that a user gives to the checkpoint or savepoint that lies there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.file_io import open_root
+from wiesel.checkpoint.savepoint import METADATA, Savepoint
+from wiesel.checkpoint.state_files import absolute, with_files
+from wiesel.checkpoint.store import CheckpointStore, resolve_restore_path
+from wiesel.core.errors import CorruptCheckpointError
+
+_JOB_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True)
+class Retained:
+    """Where a checkpoint lies that a job, or the state processor, has written."""
+
+    directory: str
+    name: str
+    checkpoint_id: int | None
+    """None: the newest one was asked for."""
+
+    @property
+    def store(self) -> CheckpointStore:
+        """Return the checkpoints of that job."""
+        return CheckpointStore(self.directory, self.name)
+
+    @property
+    def is_of_job(self) -> bool:
+        """Return whether the directory is named by a job's id, under which a job can go on."""
+        return _JOB_ID.fullmatch(self.name) is not None
+
+    def lies_in(self, directory: str | None) -> bool:
+        """Return whether that is the checkpoint directory."""
+        return directory is not None and absolute(directory) == absolute(self.directory)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What lies at a path; files are named by their whole paths.
+
+    Attributes:
+        path: The path of the checkpoint itself.
+        checkpoint: The checkpoint.
+        facts: What its metadata says about the job.
+        retained: Where it lies, if it is no savepoint in a directory of its own.
+    """
+
+    path: str
+    checkpoint: Checkpoint
+    facts: dict[str, Any]
+    retained: Retained | None = None
+
+    def delete(self) -> None:
+        """Delete it, with all files that nothing else beside it names."""
+        if self.retained is None:
+            Savepoint(self.path).delete()
+            return
+        store, name = self.retained.store, self.retained.name
+        root = open_root(self.retained.directory)
+        others = [store.load_metadata(n)[0] for n in store.checkpoint_ids() if n != self.checkpoint.checkpoint_id]
+        relative = with_files(self.checkpoint, store.relative)
+        store.delete(relative, others)
+        if not others:
+            for left in ("shared", "attempts"):
+                root.delete(f"{name}/{left}")
+        if not root.names(name):
+            root.delete(name)
+
+
+def find_snapshot(path: str, *, verify: bool = True) -> Found:
+    """Return the savepoint or checkpoint at a path; of a job's path, the newest checkpoint that is whole.
+
+    Args:
+        path: The path of a savepoint, of a checkpoint (``.../<job id>/chk-7``) or of a job; the first two with or without ``/_metadata``.
+        verify: Whether to read all files and compare their checksums.
+
+    Raises:
+        CorruptCheckpointError: There is none, or it is torn or altered.
+    """
+    if is_savepoint(path):
+        savepoint = Savepoint(path)
+        return Found(savepoint.path, *(savepoint.load() if verify else savepoint.load_metadata()))
+    retained = Retained(*resolve_restore_path(path))
+    store, number = retained.store, retained.checkpoint_id
+    if number is None:
+        found = store.load_latest()
+    elif verify:
+        found = store.load(number)
+    else:
+        found = store.load_metadata(number)
+    if found is None:
+        raise CorruptCheckpointError(
+            f"there is no checkpoint at {path}", hint="give the path of a savepoint, of a checkpoint (.../<job id>/chk-7) or of a job"
+        )
+    checkpoint, facts = found
+    return Found(store.path_of(checkpoint.checkpoint_id), store.with_whole_paths(checkpoint, facts), facts, retained)
+
+
+def is_savepoint(path: str) -> bool:
+    """Return whether a savepoint lies at a path, in a directory of its own."""
+    clean = path.rstrip("/").removesuffix(f"/{METADATA}")
+    name = clean.rpartition("/")[2]
+    return not (name.startswith("chk-") and name[4:].isdigit()) and Savepoint(clean).exists()

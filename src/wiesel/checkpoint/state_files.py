@@ -1,0 +1,63 @@
+"""Internal. The names of the state files that a checkpoint needs, and how they change when it is read from elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.snapshot import OperatorStateSnapshot
+from wiesel.state.backend import StateFile, StateHandle
+
+
+def state_files(checkpoint: Checkpoint) -> Iterator[StateFile]:
+    """Yield all state files of a checkpoint, inline ones included."""
+    for snapshot in checkpoint.tasks.values():
+        for operator in snapshot.operators.values():
+            if operator.state is not None:
+                yield from operator.state.files
+
+
+def state_file_names(checkpoint: Checkpoint) -> set[str]:
+    """Return the names of all state files that a checkpoint needs beside its metadata."""
+    return {file.name for file in state_files(checkpoint) if file.inline is None}
+
+
+def is_elsewhere(name: str) -> bool:
+    """Return whether a file is named by its whole path: it belongs to a checkpoint below another directory."""
+    return name.startswith(("/", "file:")) or "://" in name
+
+
+def absolute(directory: str) -> str:
+    """Return the path or URI of a directory so that it means the same everywhere on this machine."""
+    if "://" in directory or directory.startswith("file:"):
+        return directory.rstrip("/")
+    return os.path.abspath(directory)
+
+
+def with_handles(checkpoint: Checkpoint, change: Callable[[StateHandle], StateHandle]) -> Checkpoint:
+    """Return a checkpoint with other handles of its state."""
+
+    def changed(operator: OperatorStateSnapshot) -> OperatorStateSnapshot:
+        return operator if operator.state is None else replace(operator, state=change(operator.state))
+
+    tasks = {
+        key: replace(task, operators={name: changed(operator) for name, operator in task.operators.items()})
+        for key, task in checkpoint.tasks.items()
+    }
+    return replace(checkpoint, tasks=tasks)
+
+
+def with_files(checkpoint: Checkpoint, change: Callable[[StateFile], StateFile]) -> Checkpoint:
+    """Return a checkpoint with other state files; inline ones stay as they are."""
+
+    def changed(handle: StateHandle) -> StateHandle:
+        return replace(handle, files=tuple(f if f.inline is not None else change(f) for f in handle.files))
+
+    return with_handles(checkpoint, changed)
+
+
+def standing_alone(checkpoint: Checkpoint) -> Checkpoint:
+    """Return a checkpoint whose files belong to somebody else: backends that start from it write all state anew at the first checkpoint."""
+    return with_handles(checkpoint, lambda handle: replace(handle, meta={**handle.meta, "savepoint": True}))

@@ -1,0 +1,205 @@
+"""Internal. From where a job starts and restarts, under which id and attempt, and which snapshots belong to it.
+
+A job that claims a checkpoint of a job goes on under that job's id, in its directory and with its older masters fenced. One that claims
+anything else (a savepoint, what the state processor wrote, a checkpoint below another checkpoint directory) takes the snapshot for its
+first checkpoint and deletes it when later ones have replaced it, if it keeps any on storage. Without claim nothing of the snapshot is
+touched, and nothing of it is needed once the job has a checkpoint of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.snapshots import Found, Retained, find_snapshot
+from wiesel.checkpoint.state_files import standing_alone, with_files
+from wiesel.checkpoint.store import CheckpointStore, MemoryStateFiles, StateFiles
+from wiesel.core.errors import FencedError, WieselError
+from wiesel.engine.base import JobSettings
+from wiesel.engine.deployment import check_restorable, job_facts
+from wiesel.graph.job_graph import JobGraph
+
+_log = logging.getLogger("wiesel.job")
+
+
+class Recovery:
+    """The snapshots of one job, over all its attempts.
+
+    Attributes:
+        job_id: Under which the job runs; known for good after ``first``.
+        number: The present attempt; it is never used again.
+        store: The job's own checkpoints, None if they are kept in memory only.
+        facts: What the job's checkpoints say about it.
+        base_facts: What the checkpoint that the present attempt began with says about its job.
+    """
+
+    def __init__(
+        self, job: JobGraph, settings: JobSettings, job_id: str, given: tuple[Checkpoint, dict[str, Any]] | None = None
+    ) -> None:
+        self.job_id = job_id
+        self.number = 0
+        self.store: CheckpointStore | None = None
+        self.facts = job_facts(job, job_id)
+        self.base_facts: dict[str, Any] | None = None
+        self._job = job
+        self._settings = settings
+        self._given = given
+        self._base: Checkpoint | None = None
+        self._owned: Found | None = None
+        self._own_from = 1
+        self._published: Checkpoint | None = None
+        """The newest checkpoint where there is no store."""
+
+    # From where
+
+    def first(self) -> Checkpoint | None:
+        """Find what the job starts from and begin its first attempt.
+
+        Raises:
+            CorruptCheckpointError, StateMigrationError: it cannot be restored into this program.
+        """
+        path = self._settings.restore_path
+        if self._given is not None or not path:
+            if self._given is not None:
+                self._check(*self._given)
+            self._open(restores=self._given is not None)
+            return self._begin_with(*self._given) if self._given is not None else None
+        found = find_snapshot(path)
+        self._check(found.checkpoint, found.facts)
+        claims = self._settings.claim_mode == "CLAIM"
+        if claims and found.retained is not None and found.retained.is_of_job:
+            found = self._go_on_as(path, found, found.retained)
+        else:
+            self._open(restores=True)
+        if claims and self.store is not None and not self._lies_in_store(found):
+            self._owned = found
+        checkpoint = self._relative(found) if self._lies_in_store(found) else standing_alone(found.checkpoint)
+        return self._begin_with(checkpoint, found.facts)
+
+    def _begin_with(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> Checkpoint:
+        self._base, self.base_facts = checkpoint, facts
+        return checkpoint
+
+    def _check(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
+        check_restorable(self._job, checkpoint, facts, allow_non_restored=self._settings.allow_non_restored)
+
+    def _open(self, *, restores: bool) -> None:
+        """Open the job's own store, if it has one."""
+        if self._settings.checkpoint_dir and (self._settings.checkpoints.interval_ms is not None or restores):
+            self.store = CheckpointStore(self._settings.checkpoint_dir, self.job_id)
+            self.number = self.store.acquire()
+        else:
+            self.number = 1
+
+    def _go_on_as(self, path: str, found: Found, retained: Retained) -> Found:
+        """Go on under the id of the job that wrote the checkpoint, with its older masters fenced; return what to restore."""
+        self.job_id = retained.name
+        self.facts = job_facts(self._job, self.job_id)
+        claimed = retained.store
+        self.number = claimed.acquire()
+        if retained.lies_in(self._settings.checkpoint_dir):
+            self.store = claimed
+        elif self._settings.checkpoint_dir:
+            self.store = CheckpointStore(self._settings.checkpoint_dir, self.job_id)
+            self.number = self.store.acquire(at_least=self.number)
+        # An older master could publish until it was fenced: what was found may not be the newest any more.
+        if retained.checkpoint_id is None and claimed.checkpoint_ids()[:1] != [found.checkpoint.checkpoint_id]:
+            found = find_snapshot(path)
+            self._check(found.checkpoint, found.facts)
+        # Checkpoints that the user did not choose, newer than the claimed one, are not for restarts.
+        self._own_from = self.store.next_id() if self.store is not None else 1
+        return found
+
+    def _lies_in_store(self, found: Found) -> bool:
+        return (
+            self.store is not None
+            and found.retained is not None
+            and found.retained.name == self.job_id
+            and found.retained.lies_in(self.store.directory)
+        )
+
+    def _relative(self, found: Found) -> Checkpoint:
+        return found.checkpoint if self.store is None else with_files(found.checkpoint, self.store.relative)
+
+    def again(self) -> Checkpoint | None:
+        """Begin another attempt; return the newest own checkpoint that is whole, or else what the job started from.
+
+        Raises:
+            FencedError: another master has taken over.
+            CorruptCheckpointError: there are own checkpoints, but none is whole.
+        """
+        if self.store is None:
+            self.number += 1
+            return self._begin_with(self._published, self.facts) if self._published is not None else self._base
+        self.number = self.store.acquire()
+        found = self.store.load_latest(at_least=self._own_from)
+        return self._begin_with(*found) if found is not None else self._base
+
+    def retained(self, restored: Checkpoint | None) -> list[Checkpoint]:
+        """Return what is kept of the job's checkpoints up to the restored one, oldest first."""
+        store = self.store
+        if restored is None or store is None or restored.checkpoint_id not in store.checkpoint_ids():
+            return []
+        own = store.retained(restored, self._settings.checkpoints.num_retained)
+        return own if self._owned is None else [self._owned.checkpoint, *own]
+
+    def next_id(self) -> int:
+        """Return a number that no checkpoint of the job has had; those of damaged ones are not used again."""
+        return self.store.next_id() if self.store is not None else 1
+
+    # Checkpoints of the job
+
+    @property
+    def files(self) -> StateFiles | MemoryStateFiles:
+        """Return what reads the job's state files."""
+        if self.store is None:
+            return MemoryStateFiles(self.job_id, "master")
+        return StateFiles(self.store.directory, self.job_id, "master")
+
+    def publish(self, checkpoint: Checkpoint) -> None:
+        """Make a checkpoint exist. Without a store it lives in this process's memory.
+
+        Raises:
+            FencedError: a newer attempt, which began from an older checkpoint, has started meanwhile.
+            CheckpointStorageError: the storage failed, or there is a checkpoint with this id.
+        """
+        if self.store is not None:
+            self.store.publish(checkpoint, self.facts)
+            return
+        self.check_fence(checkpoint.attempt)
+        self._published = checkpoint
+
+    def check_fence(self, attempt: int) -> None:
+        """Raise if a newer attempt has begun, here or in another process.
+
+        Raises:
+            FencedError: it has.
+        """
+        if self.store is not None:
+            self.store.check_fence(attempt)
+        elif attempt != self.number:
+            raise FencedError(f"attempt {attempt} of job {self.job_id} was replaced by attempt {self.number}")
+
+    def discard(self, checkpoint: Checkpoint, keep: Sequence[Checkpoint]) -> None:
+        """Delete a checkpoint that newer ones have replaced, a claimed one included."""
+        if self._owned is not None and checkpoint.checkpoint_id == self._owned.checkpoint.checkpoint_id:
+            self._delete_owned()
+        elif self.store is not None:
+            self.store.discard(checkpoint, keep)
+
+    def clear(self) -> None:
+        """Delete all checkpoints: the job has finished and needs none."""
+        if self.store is not None:
+            self.store.clear()
+        self._delete_owned()
+
+    def _delete_owned(self) -> None:
+        owned, self._owned = self._owned, None
+        if owned is None:
+            return
+        try:
+            owned.delete()
+        except (OSError, WieselError) as error:
+            _log.warning("the claimed snapshot at %s could not be deleted: %s", owned.path, error)
