@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from wiesel.checkpoint.messages import AckCheckpoint, DeclineCheckpoint, TaskFinished, TaskKey
 from wiesel.checkpoint.snapshot import TaskSnapshot
+from wiesel.wire.events import SavepointOptions
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class TriggerSources:
     checkpoint_id: int
     timestamp_ms: int
     tasks: tuple[TaskKey, ...]
-    savepoint: bool = False
+    savepoint: SavepointOptions | None = None
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,25 @@ class Publish:
     """Write the metadata; answer with ``on_published`` or ``on_publish_failed``."""
 
     checkpoint: Checkpoint
+    savepoint: SavepointOptions | None = None
 
 
 @dataclass(frozen=True)
 class Completed:
-    """Commit the sinks' committables, notify the tasks."""
+    """Commit the sinks' committables, notify the tasks.
+
+    Not so for a savepoint after which the job runs on: a failure goes back to the checkpoint before it, so nothing that only the
+    savepoint covers may become visible. Sinks hand it out again with the next checkpoint.
+    """
 
     checkpoint: Checkpoint
     duration_ms: int
+    savepoint: SavepointOptions | None = None
+
+    @property
+    def commits(self) -> bool:
+        """Return whether sinks commit."""
+        return self.savepoint is None or self.savepoint.stop
 
 
 @dataclass(frozen=True)
@@ -101,7 +113,7 @@ class _Pending:
     checkpoint_id: int
     timestamp_ms: int
     enumerators: dict[str, Any]
-    savepoint: bool
+    savepoint: SavepointOptions | None
     final: bool
     waiting: set[TaskKey]
     acked: dict[TaskKey, TaskSnapshot] = field(default_factory=dict)
@@ -147,6 +159,11 @@ class CheckpointCoordinator:
         """Return whether every task has finished."""
         return len(self._finished) == len(self._tasks)
 
+    @property
+    def next_id(self) -> int:
+        """Return the id of the checkpoint that will be triggered next."""
+        return self._next_id
+
     def trigger_due(self, now_ms: int) -> bool:
         """Return whether a periodic checkpoint should be triggered now."""
         return (
@@ -164,7 +181,7 @@ class CheckpointCoordinator:
 
     # Events
 
-    def trigger(self, now_ms: int, enumerators: dict[str, Any], *, savepoint: bool = False) -> list[Action]:
+    def trigger(self, now_ms: int, enumerators: dict[str, Any], *, savepoint: SavepointOptions | None = None) -> list[Action]:
         """Step 1. ``enumerators``: their state at this very moment. No effect while a checkpoint is under way."""
         if self._pending is not None or self.all_finished:
             return []
@@ -173,11 +190,19 @@ class CheckpointCoordinator:
         if self._missing:
             return self._abort(_state_is_missing(*next(iter(self._missing.items()))))
         targets = tuple(s for s in self._sources if s in running)
+        if savepoint is not None and savepoint.stop:
+            self._next_trigger_ms = None
         actions: list[Action] = [TriggerSources(pending.checkpoint_id, now_ms, targets, savepoint)]
         return actions + self._publish_if_complete()
 
     def _start(
-        self, now_ms: int, enumerators: dict[str, Any], waiting: set[TaskKey], *, savepoint: bool, final: bool
+        self,
+        now_ms: int,
+        enumerators: dict[str, Any],
+        waiting: set[TaskKey],
+        *,
+        savepoint: SavepointOptions | None = None,
+        final: bool,
     ) -> _Pending:
         pending = _Pending(self._next_id, now_ms, enumerators, savepoint, final, set(waiting))
         self._next_id += 1
@@ -225,7 +250,7 @@ class CheckpointCoordinator:
         """All tasks have finished: the last checkpoint, which commits the sinks. Call again until it has completed."""
         if not self.all_finished or self._pending is not None:
             return []
-        self._start(now_ms, enumerators, set(), savepoint=False, final=True)
+        self._start(now_ms, enumerators, set(), final=True)
         return self._publish_if_complete()
 
     def on_published(self, checkpoint_id: int, now_ms: int) -> list[Action]:
@@ -235,10 +260,12 @@ class CheckpointCoordinator:
             return []
         checkpoint = self._checkpoint(pending)
         self._pending = None
-        self._failures = 0
-        self._reported_final |= checkpoint.finished
-        actions: list[Action] = [Completed(checkpoint, now_ms - pending.timestamp_ms)]
+        completed = Completed(checkpoint, now_ms - pending.timestamp_ms, pending.savepoint)
+        actions: list[Action] = [completed]
+        if completed.commits:
+            self._reported_final |= checkpoint.finished
         if not checkpoint.savepoint:
+            self._failures = 0
             self._retained.append(checkpoint)
             while len(self._retained) > max(1, self.settings.num_retained):
                 old = self._retained.pop(0)
@@ -260,7 +287,7 @@ class CheckpointCoordinator:
         if pending is None or pending.waiting or pending.publishing:
             return []
         pending.publishing = True
-        return [Publish(self._checkpoint(pending))]
+        return [Publish(self._checkpoint(pending), pending.savepoint)]
 
     def _checkpoint(self, pending: _Pending) -> Checkpoint:
         # A task may have both acknowledged and, later, finished: the acknowledgement belongs to this checkpoint.
@@ -277,7 +304,7 @@ class CheckpointCoordinator:
             dict(sorted(tasks.items())),
             pending.enumerators,
             finished,
-            pending.savepoint,
+            pending.savepoint is not None,
             pending.final,
         )
 
@@ -286,8 +313,13 @@ class CheckpointCoordinator:
         if pending is None:
             return []
         self._pending = None
-        self._failures += 1
         actions: list[Action] = [Aborted(pending.checkpoint_id, reason)]
+        if pending.savepoint is not None:
+            if pending.savepoint.stop:
+                # Tasks have stopped behind its barrier already: only a restart lets them go on.
+                actions.append(FailJob(f"the savepoint to stop the job with failed: {reason}"))
+            return actions
+        self._failures += 1
         if pending.final or self._failures > self.settings.tolerable_failures:
             actions.append(FailJob(f"checkpoint {pending.checkpoint_id} failed: {reason}"))
         return actions

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from wiesel.checkpoint.snapshot import TaskSnapshot
+from wiesel.wire.events import SavepointOptions
 
 TaskKey: TypeAlias = tuple[int, int]
 
@@ -34,9 +35,7 @@ class TriggerCheckpoint:
 
     checkpoint_id: int
     timestamp_ms: int
-    savepoint: bool = False
-    drain: bool = False
-    stop: bool = False
+    savepoint: SavepointOptions | None = None
 
 
 @dataclass(frozen=True)

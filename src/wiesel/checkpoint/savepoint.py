@@ -6,7 +6,6 @@ A savepoint belongs to the user: no checkpoint names its files, and no job delet
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -45,6 +44,15 @@ class Savepoint:
     def exists(self) -> bool:
         """Return whether there is a savepoint."""
         return self._io.exists(METADATA)
+
+    def prepare(self) -> None:
+        """Make the directory, which nothing has been written to yet.
+
+        Raises:
+            CheckpointStorageError: it cannot be written to.
+        """
+        self._io.write("_begun", [b""])
+        self._io.delete("_begun")
 
     def publish(self, checkpoint: Checkpoint, job: dict[str, Any], files: StateFiles | MemoryStateFiles) -> None:
         """Make the savepoint exist: copy the files that lie elsewhere (those of finished tasks), then write the metadata.
@@ -108,7 +116,3 @@ class Savepoint:
         """Delete the savepoint: first its metadata, then its files."""
         self._io.delete(METADATA)
         open_root(self.path.rpartition("/")[0] or "/").delete(self.path.rpartition("/")[2])
-
-    def names(self) -> Sequence[str]:
-        """Return the names of what lies in the directory."""
-        return self._io.names("")

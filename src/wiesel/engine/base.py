@@ -52,6 +52,7 @@ class JobSettings:
 
     checkpoints: CheckpointSettings
     checkpoint_dir: str | None
+    savepoint_dir: str | None
     restore_path: str | None
     claim_mode: str
     allow_non_restored: bool
@@ -76,6 +77,7 @@ def job_settings(config: Configuration) -> JobSettings:
             num_retained=config.get(opt.CHECKPOINT_NUM_RETAINED),
         ),
         checkpoint_dir=config.get(opt.CHECKPOINT_DIR),
+        savepoint_dir=config.get(opt.SAVEPOINT_DIR),
         restore_path=config.get(opt.RECOVERY_PATH),
         claim_mode=str(config.get(opt.RECOVERY_CLAIM_MODE)),
         allow_non_restored=config.get(opt.RECOVERY_IGNORE_UNCLAIMED),

@@ -47,6 +47,7 @@ from wiesel.graph.job_graph import JobGraph
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.spi.sink import Committer
 from wiesel.spi.source import SplitEnumerator
+from wiesel.wire.events import SavepointOptions
 
 T = TypeVar("T")
 
@@ -71,7 +72,11 @@ class MasterPort(Protocol):
         """Run ``work`` elsewhere, one after the other in the order of the calls; then ``done`` in the master's thread."""
         ...
 
-    def publish(self, checkpoint: Checkpoint) -> None:
+    def running(self) -> None:
+        """All tasks of the attempt run."""
+        ...
+
+    def publish(self, checkpoint: Checkpoint, savepoint: SavepointOptions | None) -> None:
         """Write the metadata (called inside ``run_async``). Raises when it could not."""
         ...
 
@@ -89,6 +94,10 @@ class MasterPort(Protocol):
 
     def checkpoint_completed(self, checkpoint: Checkpoint, duration_ms: int) -> None:
         """A checkpoint is published and committed."""
+        ...
+
+    def savepoint_completed(self, checkpoint: Checkpoint, duration_ms: int) -> None:
+        """A savepoint is published, after which the job runs on."""
         ...
 
     def checkpoint_aborted(self, checkpoint_id: int, reason: str) -> None:
@@ -275,6 +284,7 @@ class JobAttempt:
         if len(self.pids) == len(self._tasks):
             self.state = AttemptState.RUNNING
             self.port.reached("running")
+            self.port.running()
 
     def _task_finished(self, message: TaskFinished) -> None:
         self._finished.add(message.task)
@@ -306,7 +316,7 @@ class JobAttempt:
         if self.state is AttemptState.RUNNING and self.coordinator.trigger_due(now_ms):
             self.trigger()
 
-    def trigger(self, *, savepoint: bool = False) -> None:
+    def trigger(self, *, savepoint: SavepointOptions | None = None) -> None:
         """Start a checkpoint now, unless one is under way or tasks are still missing."""
         if self.state is AttemptState.RUNNING and self.coordinator.pending_id is None:
             self._act(self.coordinator.trigger(self.clock.now_ms(), self._snapshot_enumerators(), savepoint=savepoint))
@@ -325,7 +335,7 @@ class JobAttempt:
                 for task in action.tasks:
                     self.port.send(task, trigger)
             elif isinstance(action, Publish):
-                self._publish(action.checkpoint)
+                self._publish(action)
             elif isinstance(action, Completed):
                 self._complete(action)
             elif isinstance(action, Aborted):
@@ -337,10 +347,15 @@ class JobAttempt:
             elif isinstance(action, FailJob):
                 self.fail(CheckpointError(action.reason, hint="raise execution.checkpointing.tolerable-failed-checkpoints to go on"))
 
+        if any(isinstance(action, Aborted) for action in actions):
+            # It may have been what the end of the job waited for.
+            self._finish_if_done()
+
     def _running(self) -> list[TaskKey]:
         return [t for t in self._tasks if t not in self._finished]
 
-    def _publish(self, checkpoint: Checkpoint) -> None:
+    def _publish(self, action: Publish) -> None:
+        checkpoint = action.checkpoint
         self.port.reached("before-publish")
 
         def done(_: None, error: BaseException | None) -> None:
@@ -354,10 +369,14 @@ class JobAttempt:
             else:
                 self._act(self.coordinator.on_publish_failed(checkpoint.checkpoint_id, f"{type(error).__name__}: {error}"))
 
-        self.port.run_async(lambda: self.port.publish(checkpoint), done)
+        self.port.run_async(lambda: self.port.publish(checkpoint, action.savepoint), done)
 
     def _complete(self, action: Completed) -> None:
         checkpoint = action.checkpoint
+        if not action.commits:
+            self.port.savepoint_completed(checkpoint, action.duration_ms)
+            self._finish_if_done()
+            return
 
         def done(_: None, error: BaseException | None) -> None:
             if self.ended:
@@ -371,7 +390,7 @@ class JobAttempt:
                 enumerator.notify_checkpoint_complete(checkpoint.checkpoint_id)
             for task in self._running():
                 self.port.send(task, CheckpointComplete(checkpoint.checkpoint_id))
-            if checkpoint.final:
+            if checkpoint.final or checkpoint.savepoint:
                 self.state = AttemptState.FINISHED
                 self.port.attempt_ended(None)
             else:

@@ -18,15 +18,17 @@ from wiesel.common.job_id import JobID
 from wiesel.common.job_status import JobStatus
 from wiesel.connectors.driver_sink import DriverReceiver, DriverSink
 from wiesel.core.clock import Clock
-from wiesel.core.errors import FencedError, JobCancelledError, JobExecutionError, ProgramError, ResourceError, WieselError
+from wiesel.core.errors import CheckpointError, FencedError, JobCancelledError, JobExecutionError, ProgramError, ResourceError, WieselError
 from wiesel.engine.base import JobSettings
 from wiesel.engine.deployment import task_descriptors
 from wiesel.engine.fault_points import FaultPoints
 from wiesel.engine.job_attempt import AttemptState, JobAttempt
 from wiesel.engine.recovery import Recovery
 from wiesel.engine.restart import RestartStrategy
+from wiesel.engine.savepoints import Savepoints
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.runtime.descriptor import TaskDescriptor
+from wiesel.wire.events import SavepointOptions
 
 T = TypeVar("T")
 _log = logging.getLogger("wiesel.job")
@@ -75,6 +77,7 @@ class JobMaster:
         self.plan = plan
         self.settings = settings
         self.recovery = Recovery(plan.graph.job, settings, job_id, restore)
+        self.savepoints = Savepoints(self.recovery, background, settings.savepoint_dir)
         self.status = JobStatus.CREATED
         self.result: Future[JobExecutionResult] = Future()
         self.attempt: JobAttempt | None = None
@@ -139,6 +142,7 @@ class JobMaster:
             next_checkpoint_id=self.recovery.next_id(),
         )
         self.attempt = attempt
+        self.savepoints.attempt_started(attempt)
         descriptors = task_descriptors(
             self.plan,
             attempt=self._number,
@@ -240,6 +244,18 @@ class JobMaster:
         elif not self._launched:
             self._after_attempt()
 
+    def savepoint(self, directory: str | None, *, stop: bool = False, drain: bool = False, label: str = "") -> Future[str]:
+        """Take a savepoint, and with ``stop`` end the job with it; ``drain`` it before. See ``Savepoints.request``.
+
+        Raises:
+            CheckpointError: this job can take none now.
+        """
+        if self.plan.graph.job.runtime_mode == "BATCH":
+            raise CheckpointError("a job in BATCH mode takes no savepoints", hint="run it in STREAMING mode")
+        if self.status.is_globally_terminal_state() or self._cancelling:
+            raise CheckpointError(f"job {self.job_id} is {self.status.name} and takes no savepoints")
+        return self.savepoints.request(directory, stop=stop, drain=drain, label=label)
+
     # The end of an attempt
 
     def _after_attempt(self) -> None:
@@ -283,6 +299,7 @@ class JobMaster:
         for receiver in self._receivers.values():
             receiver.finished()
         self._set_status(JobStatus.FINISHED)
+        self.savepoints.job_ended(None)
         runtime_ms = self._clock.now_ms() - self._started_ms
         self.result.set_result(JobExecutionResult(JobID(self.job_id), runtime_ms, {}, self.total_metrics()))
 
@@ -290,6 +307,7 @@ class JobMaster:
         for receiver in self._receivers.values():
             receiver.failed(error)
         self._set_status(status)
+        self.savepoints.job_ended(error)
         self.result.set_exception(error)
 
     def _set_status(self, status: JobStatus) -> None:
@@ -319,9 +337,16 @@ class JobMaster:
         """See ``MasterPort``."""
         self._background.run(work, done)
 
-    def publish(self, checkpoint: Checkpoint) -> None:
+    def running(self) -> None:
         """See ``MasterPort``."""
-        self.recovery.publish(checkpoint)
+        self.savepoints.start_next()
+
+    def publish(self, checkpoint: Checkpoint, savepoint: SavepointOptions | None) -> None:
+        """See ``MasterPort``."""
+        if savepoint is not None:
+            self.savepoints.publish(checkpoint, savepoint)
+        else:
+            self.recovery.publish(checkpoint)
 
     def check_fence(self, attempt: int) -> None:
         """See ``MasterPort``."""
@@ -345,16 +370,27 @@ class JobMaster:
         for receiver in self._receivers.values():
             receiver.checkpoint_complete(checkpoint.checkpoint_id)
         self._tell("checkpoint")
+        self.savepoints.completed(checkpoint.checkpoint_id)
+        self.savepoints.start_next()
+
+    def savepoint_completed(self, checkpoint: Checkpoint, duration_ms: int) -> None:
+        """See ``MasterPort``."""
+        self._tell("savepoint")
+        self.savepoints.completed(checkpoint.checkpoint_id)
+        self.savepoints.start_next()
 
     def checkpoint_aborted(self, checkpoint_id: int, reason: str) -> None:
         """See ``MasterPort``."""
         self.failed_checkpoints += 1
         _log.warning("checkpoint %d was given up: %s", checkpoint_id, reason)
         self._tell("checkpoint-aborted")
+        self.savepoints.aborted(checkpoint_id, reason)
+        self.savepoints.start_next()
 
     def attempt_ended(self, error: BaseException | None) -> None:
         """See ``MasterPort``."""
         self._failure = error
+        self.savepoints.attempt_ended(error)
         if error is not None and not self._cancelling:
             self._set_status(JobStatus.FAILING)
         if self._launched:

@@ -176,6 +176,11 @@ class InputGate:
         """Return whether a checkpoint waits for barriers."""
         return self._pending is not None
 
+    @property
+    def open_inputs(self) -> list[int]:
+        """Return the logical inputs that have not ended."""
+        return sorted(index for index, channels in self._open_of_input.items() if channels)
+
     def on_buffer(self, buffer: Buffer) -> Iterator[Step]:
         """Take a buffer from the exchange and yield what the task has to do, in order."""
         channel = (buffer.edge, buffer.source)

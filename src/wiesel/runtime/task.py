@@ -93,8 +93,8 @@ class TaskServices(Protocol):
         """Make the state backend of one operator."""
         ...
 
-    def state_writer(self, checkpoint_id: int) -> StateFileWriter:
-        """Return where the files of a checkpoint are written."""
+    def state_writer(self, savepoint: str | None = None) -> StateFileWriter:
+        """Return where the files of a checkpoint are written, or those of a savepoint in that directory."""
         ...
 
     def state_reader(self) -> StateFileReader:
@@ -130,6 +130,8 @@ class StreamTask:
         self._sizer = SliceSizer()
         self._edge_functions: list[tuple[Any, OperatorContext, ChainOutput]] = []
         self._unfinished: deque[StreamOperator] | None = None
+        self._draining: Barrier | None = None
+        self._stopped_by: int | None = None
         self._build()
         self._holding = [o for o in self.operators if o.holds_records]
         self._source = self.operators[0] if isinstance(self.operators[0], SourceOperator) else None
@@ -192,6 +194,8 @@ class StreamTask:
 
     def _start_event_loop(self, on_results: Callable[[], None]) -> EventLoop:
         def woken() -> None:
+            if self._stopped:
+                return
             on_results()
             if self._ending:
                 self._finish_on()
@@ -269,6 +273,8 @@ class StreamTask:
     def on_buffer_in_slices(self, buffer: Buffer) -> Iterator[None]:
         """Take one buffer; yields between slices of its records, where the shell may send what is ready."""
         for step in self.gate.on_buffer(buffer):
+            if self._stopped or self._draining is not None:
+                return
             if isinstance(step, Records) and self._sorted is None:
                 yield from self._process(decode_batch(step.payload), self.gate.inputs[step.channel])
             else:
@@ -304,7 +310,7 @@ class StreamTask:
         elif isinstance(step, ChangeStatus):
             head.process_status(step.idle)
         elif isinstance(step, TakeCheckpoint):
-            self._checkpoint(step.barrier)
+            self._take(step.barrier)
         elif isinstance(step, AbortCheckpoint):
             self.services.send(DeclineCheckpoint(self.descriptor.key, step.checkpoint_id, "a newer barrier came first"))
         elif isinstance(step, InputEnded):
@@ -324,7 +330,7 @@ class StreamTask:
     def poll(self) -> bool:
         """Let a source emit what it has; return whether there is more right now. Always False for other tasks."""
         source = self._source
-        if source is None or self._ending or self.paused:
+        if source is None or self._ending or self._stopped or self.paused:
             return False
         status = source.poll()
         if source.checkpoint_requested:
@@ -366,7 +372,7 @@ class StreamTask:
         due: list[int] = []
         while timers and timers[0][0] <= now_ms and not self.paused:
             due.append(heapq.heappop(timers)[1])
-        if not self._ending:
+        if not self._ending and not self._stopped:
             for index in dict.fromkeys(due):
                 self.operators[index].on_processing_time(now_ms)
         for writer in self.writers:
@@ -389,7 +395,7 @@ class StreamTask:
         if isinstance(message, TriggerCheckpoint):
             if self._source is not None and not self.finished:
                 self._source.process_pending()
-                self._checkpoint(Barrier(message.checkpoint_id, message.timestamp_ms, message.savepoint))
+                self._take(Barrier(message.checkpoint_id, message.timestamp_ms, message.savepoint))
         elif isinstance(message, AssignSplits):
             if self._source is not None:
                 self._source.add_splits(message.splits)
@@ -399,12 +405,33 @@ class StreamTask:
         elif isinstance(message, CheckpointComplete):
             for operator in self.operators:
                 operator.notify_checkpoint_complete(message.checkpoint_id)
+            if message.checkpoint_id == self._stopped_by:
+                self.finished = True
         elif isinstance(message, CheckpointAborted):
             self.gate.abort(message.checkpoint_id)
             for step in self.gate.release():
                 self._do(step)
 
     # Checkpoints
+
+    def _take(self, barrier: Barrier) -> None:
+        """Take part in a checkpoint; before a savepoint that drains the job, process all to its end."""
+        if barrier.savepoint is None or not barrier.savepoint.drain:
+            self._checkpoint(barrier)
+            return
+        self._draining = barrier
+        if self._ending:
+            return  # the source has come to its end by itself
+        if self._source is not None:
+            self._source.end_of_input(drain=True)
+        for input_index in self.gate.open_inputs:
+            self.operators[0].end_input(input_index)
+        self._finish()
+
+    @property
+    def _stopped(self) -> bool:
+        """Return whether the task has taken the savepoint with which the job stops: nothing more is processed or emitted."""
+        return self._stopped_by is not None
 
     def _checkpoint(self, barrier: Barrier) -> None:
         """Step 1: emit the barrier. Step 2: take the synchronous part. Step 3 (elsewhere): write. Step 4: acknowledge."""
@@ -417,7 +444,10 @@ class StreamTask:
             writer.broadcast_event(barrier)
         self._epoch = barrier.checkpoint_id
         self.services.reached("before-snapshot")
-        pending = self._take_snapshot(barrier.checkpoint_id, barrier.timestamp_ms, full=barrier.savepoint)
+        savepoint = barrier.savepoint
+        if savepoint is not None and savepoint.stop:
+            self._stopped_by = barrier.checkpoint_id
+        pending = self._take_snapshot(barrier.checkpoint_id, barrier.timestamp_ms, full=savepoint is not None)
         pending.measured(
             sync_ms=(clock.monotonic_s() - started_s) * 1e3, alignment_ms=aligned_ms, start_delay_ms=start_delay_ms
         )
@@ -432,7 +462,7 @@ class StreamTask:
                 self._snapshot_failed(barrier.checkpoint_id)
                 self.services.send(DeclineCheckpoint(key, barrier.checkpoint_id, f"{type(error).__name__}: {error}"))
 
-        self._write(pending, barrier.checkpoint_id, acknowledge)
+        self._write(pending, acknowledge, None if savepoint is None else savepoint.directory)
 
     def _take_snapshot(self, checkpoint_id: int, timestamp_ms: int, *, full: bool = False) -> PendingSnapshot:
         pending = PendingSnapshot(self.services.clock)
@@ -443,9 +473,12 @@ class StreamTask:
         return pending
 
     def _write(
-        self, pending: PendingSnapshot, checkpoint_id: int, done: Callable[[TaskSnapshot | None, BaseException | None], None]
+        self,
+        pending: PendingSnapshot,
+        done: Callable[[TaskSnapshot | None, BaseException | None], None],
+        savepoint: str | None = None,
     ) -> None:
-        writer = self.services.state_writer(checkpoint_id)
+        writer = self.services.state_writer(savepoint)
         self.services.run_async(lambda: pending.write(writer), done)
 
     def _snapshot_failed(self, checkpoint_id: int) -> None:
@@ -471,7 +504,10 @@ class StreamTask:
             if operator.busy:
                 return
             self._unfinished.popleft()
-        if not self.finished:
+        if self._draining is not None:
+            barrier, self._draining = self._draining, None
+            self._checkpoint(barrier)
+        elif not self.finished and not self._stopped:
             self.finished = True
             self._send_last_state()
 
@@ -489,7 +525,7 @@ class StreamTask:
             else:
                 raise error or RuntimeError("the final snapshot gave no result")
 
-        self._write(pending, self._epoch + 1, report)
+        self._write(pending, report)
         for writer in self.writers:
             writer.broadcast_event(EndOfInput())
 

@@ -17,12 +17,13 @@ import cloudpickle
 
 from wiesel.core.errors import SerializationError, invariant
 from wiesel.wire.batch import Batch
-from wiesel.wire.events import Barrier, EndOfInput, Event, LatencyMarker, StreamStatus, Watermark
+from wiesel.wire.events import Barrier, EndOfInput, Event, LatencyMarker, SavepointOptions, StreamStatus, Watermark
 
 _HEADER = struct.Struct("<HIHIBII")
 HEADER_BYTES = _HEADER.size
 _WATERMARK = struct.Struct("<q")
 _BARRIER = struct.Struct("<qqB")
+_SAVEPOINT, _STOP, _DRAIN = 1, 2, 4
 _LATENCY = struct.Struct("<q")
 
 DATA, WATERMARK, BARRIER, STATUS, END, LATENCY = range(6)
@@ -100,7 +101,7 @@ def encode_event(event: Event) -> tuple[int, bytes]:
     if isinstance(event, Watermark):
         return WATERMARK, _WATERMARK.pack(event.timestamp)
     if isinstance(event, Barrier):
-        return BARRIER, _BARRIER.pack(event.checkpoint_id, event.timestamp_ms, event.savepoint)
+        return BARRIER, _encode_barrier(event)
     if isinstance(event, StreamStatus):
         return STATUS, b"\x01" if event is StreamStatus.IDLE else b"\x00"
     if isinstance(event, EndOfInput):
@@ -108,13 +109,28 @@ def encode_event(event: Event) -> tuple[int, bytes]:
     return LATENCY, _LATENCY.pack(event.marked_ms) + event.operator_id.encode()
 
 
+def _encode_barrier(barrier: Barrier) -> bytes:
+    options = barrier.savepoint
+    if options is None:
+        return _BARRIER.pack(barrier.checkpoint_id, barrier.timestamp_ms, 0)
+    flags = _SAVEPOINT | (_STOP if options.stop else 0) | (_DRAIN if options.drain else 0)
+    return _BARRIER.pack(barrier.checkpoint_id, barrier.timestamp_ms, flags) + options.directory.encode()
+
+
+def _decode_barrier(payload: memoryview) -> Barrier:
+    checkpoint_id, timestamp_ms, flags = _BARRIER.unpack_from(payload)
+    if not flags:
+        return Barrier(checkpoint_id, timestamp_ms)
+    directory = bytes(payload[_BARRIER.size :]).decode()
+    return Barrier(checkpoint_id, timestamp_ms, SavepointOptions(directory, bool(flags & _STOP), bool(flags & _DRAIN)))
+
+
 def decode_event(kind: int, payload: memoryview) -> Event:
     """Read an event back."""
     if kind == WATERMARK:
         return Watermark(_WATERMARK.unpack(payload)[0])
     if kind == BARRIER:
-        checkpoint_id, timestamp_ms, savepoint = _BARRIER.unpack(payload)
-        return Barrier(checkpoint_id, timestamp_ms, bool(savepoint))
+        return _decode_barrier(payload)
     if kind == STATUS:
         return StreamStatus.IDLE if payload[0] else StreamStatus.ACTIVE
     if kind == END:

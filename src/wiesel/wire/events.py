@@ -22,12 +22,27 @@ class StreamStatus(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class SavepointOptions:
+    """What tasks have to know of a savepoint.
+
+    Attributes:
+        directory: Where its files go.
+        stop: Tasks stop behind the barrier, and end once the savepoint is complete.
+        drain: Before the barrier tasks end their inputs: event time moves to its end, operators emit what they have left.
+    """
+
+    directory: str
+    stop: bool = False
+    drain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Barrier:
     """Parts the records of checkpoint ``checkpoint_id`` from those of the next one."""
 
     checkpoint_id: int
     timestamp_ms: int
-    savepoint: bool = False
+    savepoint: SavepointOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,15 @@ class StoredJob(PipelineJob):
     def store(self) -> str:
         """Take a checkpoint and return its path."""
         return str(self.directory / f"chk-{self.checkpoint().checkpoint.checkpoint_id}")
+
+    def savepoint(self, directory: Path | str | None = None, **options: Any) -> str:
+        """Take a savepoint and return its path."""
+        answer = self.ask(directory, **options)
+        self.until(answer.done, "answer")
+        return str(answer.result(0))
+
+    def ask(self, directory: Path | str | None = None, **options: Any) -> Future[str]:
+        return self.master.savepoint(None if directory is None else str(directory), **options)
 
     def until(self, condition: Callable[[], bool], what: str) -> None:
         self._until(condition, what)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from wiesel.common.job_client import JobClient
@@ -17,9 +18,10 @@ from wiesel.common.job_status import JobStatus
 from wiesel.core import options as opt
 from wiesel.core.clock import ManualClock
 from wiesel.core.config import Configuration
-from wiesel.core.errors import ConfigurationError, JobExecutionError
+from wiesel.core.errors import JobExecutionError, WieselError
 from wiesel.engine.base import job_settings
 from wiesel.engine.dependencies import dependencies_of, use_in_this_process
+from wiesel.engine.futures import done, forward
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
 from wiesel.engine.local.simulation import Simulation
@@ -31,6 +33,7 @@ from wiesel.graph.specs import StreamGraph
 from wiesel.graph.stage_plan import build_stage_plan
 
 NEVER_MS = 1 << 62
+T = TypeVar("T")
 
 
 class LocalExecutor:
@@ -77,6 +80,7 @@ class LocalJob:
         self._world = world
         self._master = master
         self._local_dir = local_dir
+        self._over = threading.Event()
 
     def run(self) -> None:
         """Run the job to its end."""
@@ -89,6 +93,8 @@ class LocalJob:
                 self._master.result.set_exception(failure)
         finally:
             shutil.rmtree(self._local_dir, ignore_errors=True)
+            self._over.set()
+            self._world.answer_the_rest()
 
     def status(self) -> Future[JobStatus]:
         """Return the state of the job."""
@@ -96,27 +102,40 @@ class LocalJob:
         answer.set_result(self._master.status)
         return answer
 
-    def cancel(self) -> Future[None]:
-        """Cancel the job."""
-        answer: Future[None] = Future()
+    def _ask(self, question: Callable[[], Future[T]]) -> Future[T]:
+        """Ask in the thread of the job; after its end, at once."""
+        answer: Future[T] = Future()
+        once = threading.Lock()
 
-        def cancel() -> None:
-            self._master.cancel()
-            answer.set_result(None)
+        def ask() -> None:
+            if not once.acquire(blocking=False):
+                return
+            try:
+                forward(question(), answer)
+            except WieselError as error:
+                answer.set_exception(error)
 
-        if self._master.result.done():
-            answer.set_result(None)
-        else:
-            self._world.request(cancel)
+        self._world.request(ask)
+        if self._over.is_set():
+            ask()
         return answer
 
+    def cancel(self) -> Future[None]:
+        """Cancel the job."""
+
+        def cancel() -> Future[None]:
+            self._master.cancel()
+            return done(None)
+
+        return self._ask(cancel)
+
     def stop_with_savepoint(self, advance_to_end_of_event_time: bool, savepoint_directory: str | None) -> Future[str]:
-        """Not in this version."""
-        return _unsupported("stop with savepoint")
+        """End the job with a savepoint."""
+        return self._ask(lambda: self._master.savepoint(savepoint_directory, stop=True, drain=advance_to_end_of_event_time))
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> Future[str]:
-        """Not in this version."""
-        return _unsupported("savepoints")
+        """Take a savepoint."""
+        return self._ask(lambda: self._master.savepoint(savepoint_directory))
 
     def accumulators(self) -> Future[dict[str, Any]]:
         """Return the counters of the job."""
@@ -134,8 +153,3 @@ class LocalJob:
         """Complete when the job has ended."""
         return self._master.result
 
-
-def _unsupported(what: str) -> Future[Any]:
-    answer: Future[Any] = Future()
-    answer.set_exception(ConfigurationError(f"{what} are not supported in this version", hint="use retained checkpoints"))
-    return answer

@@ -17,6 +17,7 @@ from typing import TypeVar
 import cloudpickle
 
 from wiesel.checkpoint.messages import FromTask, Heartbeat, RegisterTask, TaskFailed, TaskKey, ToTask
+from wiesel.checkpoint.savepoint import SavepointFiles
 from wiesel.checkpoint.store import MEMORY_LIMIT_BYTES, MemoryStateFiles, StateFiles
 from wiesel.core.clock import ManualClock
 from wiesel.core.errors import JobExecutionError
@@ -55,7 +56,7 @@ class SimulatedTask:
         self.gone = False
         self.more = True
         self.next_poll_ms = 0
-        prefix = f"{descriptor.attempt}-{self.key[0]}-{self.key[1]}"
+        self._prefix = prefix = f"{descriptor.attempt}-{self.key[0]}-{self.key[1]}"
         directory = world.checkpoint_dir
         self._files: StateFiles | MemoryStateFiles = (
             StateFiles(directory, descriptor.job_id, prefix)
@@ -108,9 +109,9 @@ class SimulatedTask:
             options=descriptor.config,
         )
 
-    def state_writer(self, checkpoint_id: int) -> StateFiles | MemoryStateFiles:
+    def state_writer(self, savepoint: str | None = None) -> StateFiles | MemoryStateFiles:
         """Return where state files are written."""
-        return self._files
+        return self._files if savepoint is None else SavepointFiles(savepoint, self._prefix)
 
     def state_reader(self) -> StateFiles | MemoryStateFiles:
         """Return where state files are read."""
@@ -237,6 +238,11 @@ class Simulation:
     def request(self, call: Callable[[], None]) -> None:
         """Have ``call`` run by the scheduler (any thread may ask)."""
         self._requests.append(call)
+
+    def answer_the_rest(self) -> None:
+        """The job has ended: answer requests that came too late to be run by the scheduler."""
+        while self._requests:
+            self._requests.popleft()()
 
     def reached(self, point: str, task: TaskKey) -> None:
         """A task has reached a named point."""

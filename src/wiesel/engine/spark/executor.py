@@ -27,11 +27,12 @@ from wiesel.common.job_status import JobStatus
 from wiesel.core import hooks
 from wiesel.core.clock import SystemClock
 from wiesel.core.config import Configuration
-from wiesel.core.errors import ConfigurationError, JobExecutionError, ResourceError
+from wiesel.core.errors import JobExecutionError, ResourceError
 from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.code_shipping import program_classes
 from wiesel.engine.dependencies import dependencies_of
 from wiesel.engine.fault_points import ENVIRONMENT_VARIABLE
+from wiesel.engine.futures import forward
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
 from wiesel.engine.restart import restart_strategy
@@ -312,13 +313,19 @@ class SparkJob:
             return None
         return self._ask(self.master.cancel)
 
+    def _ask_later(self, question: Callable[[], Future[T]]) -> Future[T]:
+        """Ask in the master's thread for an answer that comes later."""
+        answer: Future[T] = Future()
+        self._ask(lambda: forward(question(), answer)).add_done_callback(lambda asked: _refused(asked, answer))
+        return answer
+
     def stop_with_savepoint(self, advance_to_end_of_event_time: bool, savepoint_directory: str | None) -> Future[str]:
-        """Not in this version."""
-        return _unsupported("stop with savepoint")
+        """End the job with a savepoint."""
+        return self._ask_later(lambda: self.master.savepoint(savepoint_directory, stop=True, drain=advance_to_end_of_event_time))
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> Future[str]:
-        """Not in this version."""
-        return _unsupported("savepoints")
+        """Take a savepoint."""
+        return self._ask_later(lambda: self.master.savepoint(savepoint_directory))
 
     def accumulators(self) -> Future[dict[str, Any]]:
         """Return the counters of the running job."""
@@ -335,12 +342,10 @@ class SparkJob:
         return self.master.result
 
 
-def _unsupported(what: str) -> Future[Any]:
-    answer: Future[Any] = Future()
-    answer.set_exception(
-        ConfigurationError(f"{what} are not supported in this version", hint="use retained checkpoints and execution.state-recovery.path")
-    )
-    return answer
+def _refused(asked: Future[None], answer: Future[Any]) -> None:
+    error = asked.exception()
+    if error is not None:
+        answer.set_exception(error)
 
 
 def spark_failure(error: BaseException) -> BaseException:

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from wiesel.checkpoint.messages import CancelTask, FromTask, Heartbeat, RegisterTask, TaskFailed, ToTask
+from wiesel.checkpoint.savepoint import SavepointFiles
 from wiesel.checkpoint.store import MemoryStateFiles, StateFiles
 from wiesel.core import hooks
 from wiesel.core.clock import SystemClock
@@ -107,7 +108,7 @@ class WorkerServices:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="wiesel-async")
         self.outstanding = 0
         self._faults = FaultPoints(payload.fault_plan, descriptor.attempt, f"task-{descriptor.vertex.vertex}-{descriptor.subtask}")
-        prefix = f"{descriptor.attempt}-{descriptor.vertex.vertex}-{descriptor.subtask}"
+        self._prefix = prefix = f"{descriptor.attempt}-{descriptor.vertex.vertex}-{descriptor.subtask}"
         self._files: StateFiles | MemoryStateFiles = (
             StateFiles(payload.checkpoint_dir, descriptor.job_id, prefix)
             if payload.checkpoint_dir
@@ -151,9 +152,9 @@ class WorkerServices:
             options=descriptor.config,
         )
 
-    def state_writer(self, checkpoint_id: int) -> StateFiles | MemoryStateFiles:
+    def state_writer(self, savepoint: str | None = None) -> StateFiles | MemoryStateFiles:
         """Return where state files are written."""
-        return self._files
+        return self._files if savepoint is None else SavepointFiles(savepoint, self._prefix)
 
     def state_reader(self) -> StateFiles | MemoryStateFiles:
         """Return where state files are read."""

@@ -271,9 +271,9 @@ class SourceOperator(StreamOperator):
         if nobody.idle:
             self._set_idle(True)
 
-    def end_of_input(self) -> None:
-        """The reader has ended: a bounded source moves event time to its end."""
-        if self.bounded:
+    def end_of_input(self, *, drain: bool = False) -> None:
+        """The reader has ended, or the job is drained: a bounded source, or any that is drained, moves event time to its end."""
+        if self.bounded or drain:
             for split in list(self._splits.values()):
                 split.generator.on_periodic_emit(split)
             if self._idle:

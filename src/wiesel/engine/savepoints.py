@@ -1,0 +1,196 @@
+"""Internal. The savepoints that users ask a running job for: one after the other, each answered by its path or by why there is none.
+
+A request waits while the tasks are starting or a checkpoint is under way. When the attempt fails, all requests fail: whoever has asked
+can ask again. A savepoint with which the job stops is, besides, its newest checkpoint: what was committed with it must not come again if
+the job fails before it has ended.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.savepoint import Savepoint
+from wiesel.core.errors import CheckpointError, ConfigurationError, WieselError
+from wiesel.engine.job_attempt import AttemptState, JobAttempt
+from wiesel.engine.recovery import Recovery
+from wiesel.wire.events import SavepointOptions
+
+if TYPE_CHECKING:
+    from wiesel.engine.job_master import Background
+
+
+@dataclass
+class SavepointRequest:
+    """A savepoint that somebody waits for."""
+
+    options: SavepointOptions
+    label: str
+    answer: Future[str]
+    checkpoint_id: int | None = None
+    """None until it has been triggered."""
+    published: bool = False
+    """Set where it is written, by another thread."""
+
+
+class Savepoints:
+    """All requests of one job. Methods are called in the master's thread, but for ``publish``."""
+
+    def __init__(self, recovery: Recovery, background: Background, default_directory: str | None) -> None:
+        self._recovery = recovery
+        self._background = background
+        self._default = default_directory
+        self._open: dict[str, SavepointRequest] = {}
+        self._waiting: deque[SavepointRequest] = deque()
+        self._current: SavepointRequest | None = None
+        self._attempt: JobAttempt | None = None
+        self._stopping = False
+
+    def request(self, directory: str | None, *, stop: bool, drain: bool, label: str) -> Future[str]:
+        """Ask for a savepoint below a directory; the answer is its path, or with ``stop`` comes when the job has ended."""
+        answer: Future[str] = Future()
+        answer.set_running_or_notify_cancel()
+        target = directory or self._default
+        if target is None:
+            answer.set_exception(
+                ConfigurationError("no directory is given for the savepoint", hint="give one, or set execution.checkpointing.savepoint-dir")
+            )
+        elif self._stopping:
+            answer.set_exception(CheckpointError("the job is being stopped with a savepoint already"))
+        else:
+            self._stopping = stop
+            self._prepare(target, stop, drain, label, answer)
+        return answer
+
+    def _prepare(self, target: str, stop: bool, drain: bool, label: str, answer: Future[str]) -> None:
+        """See first whether anything can be written there: a stopping job would have to be restarted if it could not."""
+        path = f"{target.rstrip('/')}/savepoint-{self._recovery.job_id[:6]}-{uuid4().hex[:12]}"
+        savepoint = Savepoint(path)
+        request = self._open[savepoint.path] = SavepointRequest(SavepointOptions(savepoint.path, stop, drain), label, answer)
+
+        def prepared(_: None, error: BaseException | None) -> None:
+            if answer.done():
+                self._delete(request)
+            elif error is not None:
+                self._fail(request, CheckpointError(f"no savepoint can be written to {target}: {_text(error)}"))
+            elif self._attempt is None or self._attempt.ended:
+                self._fail(request, CheckpointError("no savepoint can be taken while the job does not run", hint="try again later"))
+            else:
+                self._waiting.append(request)
+                self.start_next()
+
+        self._background.run(savepoint.prepare, prepared)
+
+    # What happens to the job
+
+    def attempt_started(self, attempt: JobAttempt) -> None:
+        """A new attempt begins."""
+        self._attempt = attempt
+
+    def start_next(self) -> None:
+        """Trigger the request that has waited longest, if it is possible now."""
+        attempt = self._attempt
+        while (
+            self._waiting
+            and self._current is None
+            and attempt is not None
+            and attempt.state is AttemptState.RUNNING
+            and attempt.coordinator.pending_id is None
+        ):
+            request = self._current = self._waiting.popleft()
+            request.checkpoint_id = attempt.coordinator.next_id
+            attempt.trigger(savepoint=request.options)
+            if self._current is request and attempt.coordinator.next_id == request.checkpoint_id:
+                self._end_current(CheckpointError("no savepoint can be taken: all tasks of the job have finished"))
+
+    def completed(self, checkpoint_id: int) -> str | None:
+        """A checkpoint is complete: return its path if it is the savepoint asked for."""
+        request = self._current
+        if request is None or request.checkpoint_id != checkpoint_id:
+            return None
+        if not request.options.stop:
+            self._current = None
+            self._answer(request, None)
+        return request.options.directory
+
+    def aborted(self, checkpoint_id: int, reason: str) -> None:
+        """A checkpoint was given up."""
+        if self._current is not None and self._current.checkpoint_id == checkpoint_id:
+            self._end_current(CheckpointError(f"the savepoint failed: {reason}"))
+
+    def attempt_ended(self, error: BaseException | None) -> None:
+        """The attempt has failed, or will have finished soon: nothing can be triggered any more."""
+        why = "the job has finished" if error is None else f"the job failed: {_text(error)}"
+        if error is not None:
+            self._end_current(CheckpointError(self._told(why)))
+        while self._waiting:
+            self._fail(self._waiting.popleft(), CheckpointError(f"no savepoint was taken: {why}"))
+
+    def job_ended(self, error: BaseException | None) -> None:
+        """The job has ended, in order if there is no error: so has the savepoint that it was stopped with."""
+        current, self._current = self._current, None
+        if current is not None and error is None:
+            self._answer(current, None)
+        for request in list(self._open.values()):
+            self._fail(request, CheckpointError("no savepoint was taken: the job has ended"))
+
+    def _told(self, why: str) -> str:
+        request = self._current
+        if request is not None and request.published:
+            return f"the savepoint is complete at {request.options.directory}, but {why}; if the job is restarted, it goes on from there"
+        return f"the savepoint failed: {why}"
+
+    def _end_current(self, error: CheckpointError) -> None:
+        request, self._current = self._current, None
+        if request is not None:
+            self._fail(request, error)
+
+    def _fail(self, request: SavepointRequest, error: CheckpointError) -> None:
+        if request.options.stop:
+            self._stopping = False
+        self._answer(request, error)
+        self._delete(request)
+
+    def _answer(self, request: SavepointRequest, error: CheckpointError | None) -> None:
+        self._open.pop(request.options.directory, None)
+        if error is None:
+            request.answer.set_result(request.options.directory)
+        else:
+            request.answer.set_exception(error)
+
+    def _delete(self, request: SavepointRequest) -> None:
+        """Delete what was begun, unless it has been published meanwhile: then the job may go back to it."""
+        savepoint = Savepoint(request.options.directory)
+        self._background.run(lambda: None if request.published else savepoint.delete(), lambda _, __: None)
+
+    # Elsewhere
+
+    def publish(self, checkpoint: Checkpoint, options: SavepointOptions) -> None:
+        """Make the savepoint exist.
+
+        Raises:
+            FencedError: a newer attempt has begun.
+            CheckpointStorageError: the storage failed.
+        """
+        self._recovery.check_fence(checkpoint.attempt)
+        request = self._open.get(options.directory)
+        if request is None:
+            raise CheckpointError("nobody waits for this savepoint any more")
+        savepoint = Savepoint(options.directory)
+        savepoint.publish(checkpoint, self._facts(request), self._recovery.files)
+        if options.stop:
+            self._recovery.publish(savepoint.load_metadata()[0])
+        request.published = True
+
+    def _facts(self, request: SavepointRequest) -> dict[str, Any]:
+        options = request.options
+        return {**self._recovery.facts, "savepoint": {"label": request.label, "stopped": options.stop, "drained": options.drain}}
+
+
+def _text(error: BaseException) -> str:
+    return error.message if isinstance(error, WieselError) else f"{type(error).__name__}: {error}"
+
