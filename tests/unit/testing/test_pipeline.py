@@ -305,3 +305,15 @@ def test_a_source_works_in_its_process_and_while_it_is_held_only():
     del source
     with pytest.raises(ProgramError, match="process of its test"):
         pickle.loads(pickled)
+
+
+@pytest.mark.parametrize("steps", range(4, 30, 5))
+def test_a_source_that_is_ended_amid_its_records_ends_at_once(steps):
+    env = local_environment()
+    source = ManualSource()
+    out = env.collect(env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers"))
+    with env.start() as job:
+        source.push_all(range(500))
+        job.step(steps)
+        job.finish()
+        assert (out.committed, job.processing_time < 1_000) == (list(range(500)), True)

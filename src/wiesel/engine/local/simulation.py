@@ -55,6 +55,7 @@ class SimulatedTask:
         self.started = False
         self.gone = False
         self.more = True
+        self.woken = False
         self.next_poll_ms = 0
         self._prefix = prefix = f"{descriptor.attempt}-{self.key[0]}-{self.key[1]}"
         directory = world.checkpoint_dir
@@ -158,6 +159,9 @@ class SimulatedTask:
     def poll(self) -> None:
         """Let a source emit."""
         self.more = self.task.poll()
+        if self.woken and not self.more:
+            # What the reader last said may be older than the call that woke it.
+            self.woken, self.more = False, True
         if not self.more:
             self.next_poll_ms = self.clock.now_ms() + max(1, self.task.poll_interval_ms)
 
@@ -299,9 +303,10 @@ class Simulation:
 
     def wake_sources(self) -> int:
         """Have all sources that found nothing polled again without time passing; return how many there are."""
-        waiting = [t for t in self.tasks.values() if t.started and t.task.is_source and not t.task.finished and not t.more]
-        for task in waiting:
-            task.more = True
+        unfinished = [t for t in self.tasks.values() if t.started and t.task.is_source and not t.task.finished]
+        waiting = [t for t in unfinished if not t.more]
+        for task in unfinished:
+            task.woken, task.more = task.more, True
         return len(waiting)
 
     def _master(self) -> JobMaster:
