@@ -12,7 +12,7 @@ A crash before step 3 is done leaves nothing that could be taken for a checkpoin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -118,6 +118,7 @@ class _Pending:
     waiting: set[TaskKey]
     acked: dict[TaskKey, TaskSnapshot] = field(default_factory=dict)
     publishing: bool = False
+    triggered: set[TaskKey] = field(default_factory=set)
 
 
 class CheckpointCoordinator:
@@ -133,10 +134,24 @@ class CheckpointCoordinator:
         next_id: int,
         retained: Iterable[Checkpoint] = (),
         now_ms: int = 0,
+        upstream: Mapping[TaskKey, Set[TaskKey]] | None = None,
     ) -> None:
+        """Make the coordinator.
+
+        Args:
+            settings: Times and limits.
+            tasks: All tasks of the job.
+            sources: Those that no barrier reaches through channels.
+            attempt: Number of the attempt.
+            next_id: Id of the first checkpoint.
+            retained: Older checkpoints that are there.
+            now_ms: The time.
+            upstream: The tasks before each task. One that runs on when they all have finished is triggered like a source.
+        """
         self.settings = settings
         self._tasks = set(tasks)
         self._sources = sorted(sources)
+        self._upstream = dict(upstream or {})
         self._attempt = attempt
         self._next_id = next_id
         self._retained = list(retained)
@@ -189,11 +204,18 @@ class CheckpointCoordinator:
         pending = self._start(now_ms, enumerators, running, savepoint=savepoint, final=False)
         if self._missing:
             return self._abort(_state_is_missing(*next(iter(self._missing.items()))))
-        targets = tuple(s for s in self._sources if s in running)
         if savepoint is not None and savepoint.stop:
             self._next_trigger_ms = None
-        actions: list[Action] = [TriggerSources(pending.checkpoint_id, now_ms, targets, savepoint)]
-        return actions + self._publish_if_complete()
+        return [self._trigger_roots(pending), *self._publish_if_complete()]
+
+    def _trigger_roots(self, pending: _Pending) -> TriggerSources:
+        """Tell those to begin whom no barrier will reach: sources, and tasks whose inputs have all finished."""
+        finished = self._finished.keys()
+        roots = {s for s in self._sources if s not in finished}
+        roots |= {task for task in pending.waiting if (before := self._upstream.get(task)) and before <= finished}
+        roots -= pending.triggered
+        pending.triggered |= roots
+        return TriggerSources(pending.checkpoint_id, pending.timestamp_ms, tuple(sorted(roots)), pending.savepoint)
 
     def _start(
         self,
@@ -231,7 +253,14 @@ class CheckpointCoordinator:
             if message.missing:
                 return self._abort(_state_is_missing(message.task, message.missing))
             self._pending.waiting.discard(message.task)
-        return self._publish_if_complete()
+        return self._trigger_what_goes_on() + self._publish_if_complete()
+
+    def _trigger_what_goes_on(self) -> list[Action]:
+        """The barrier of the checkpoint under way does not come from a task that finished without having seen it."""
+        if self._pending is None or self._pending.publishing:
+            return []
+        trigger = self._trigger_roots(self._pending)
+        return [trigger] if trigger.tasks else []
 
     def on_decline(self, message: DeclineCheckpoint) -> list[Action]:
         """A task cannot take its part."""

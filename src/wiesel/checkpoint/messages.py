@@ -53,6 +53,15 @@ class CheckpointAborted:
 
 
 @dataclass(frozen=True)
+class EventToOperator:
+    """An event for one operator, from its coordinator or by way of it. ``epoch``: see ``EventFromOperator``."""
+
+    operator_id: str
+    event: Any
+    epoch: int
+
+
+@dataclass(frozen=True)
 class CancelTask:
     """Stop now; emit nothing more."""
 
@@ -142,7 +151,21 @@ class ToDriver:
     payload: Any
 
 
-ToTask: TypeAlias = AssignSplits | NoMoreSplits | TriggerCheckpoint | CheckpointComplete | CheckpointAborted | CancelTask
+@dataclass(frozen=True)
+class EventFromOperator:
+    """An event for the coordinator of an operator.
+
+    ``epoch``: the last checkpoint whose barrier had passed the sender. Who receives what was caused by the event processes it behind the
+    same barrier: events, which do not travel in the channels, would otherwise come from behind a checkpoint to before it.
+    """
+
+    task: TaskKey
+    operator_id: str
+    event: Any
+    epoch: int
+
+
+ToTask: TypeAlias = AssignSplits | NoMoreSplits | TriggerCheckpoint | CheckpointComplete | CheckpointAborted | EventToOperator | CancelTask
 FromTask: TypeAlias = (
     RegisterTask
     | RequestSplit
@@ -153,4 +176,5 @@ FromTask: TypeAlias = (
     | TaskFailed
     | Heartbeat
     | ToDriver
+    | EventFromOperator
 )

@@ -126,6 +126,12 @@ EXCHANGE_ROW_SIZE: ConfigOption[MemorySize] = _option(
     "Most bytes of a full buffer; slower channels have smaller ones (what they move in 8 ms), so that less is in flight.",
     minimum=1024,
 )
+ITERATION_FEEDBACK_MEMORY: ConfigOption[MemorySize] = _option(
+    "wiesel.iteration.feedback-memory",
+    "memory",
+    MemorySize(16 << 20),
+    "How much of what is on its way back to the head of an iteration each subtask keeps in memory; the rest waits in temporary files.",
+)
 
 # --- Checkpoints -------------------------------------------------------------------------------------------------------------
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from wiesel.graph.specs import StreamEdge, StreamGraph, StreamNode
+from wiesel.graph.specs import Loop, StreamEdge, StreamGraph, StreamNode
 
 __all__ = ["execution_plan_json"]
 
 
 def execution_plan_json(graph: StreamGraph) -> str:
     """Return the plan; the same program gives the same text in every process."""
-    return json.dumps({"nodes": [_node(graph, node) for node in graph.nodes.values()]}, indent=2)
+    loops = graph.loops()
+    return json.dumps({"nodes": [_node(graph, node, loops) for node in graph.nodes.values()]}, indent=2)
 
 
-def _node(graph: StreamGraph, node: StreamNode) -> dict[str, Any]:
+def _node(graph: StreamGraph, node: StreamNode, loops: list[Loop]) -> dict[str, Any]:
     result: dict[str, Any] = {
         "id": node.id,
         "type": node.name,
@@ -26,7 +27,19 @@ def _node(graph: StreamGraph, node: StreamNode) -> dict[str, Any]:
     predecessors = [_predecessor(edge) for edge in graph.in_edges(node.id)]
     if predecessors:
         result["predecessors"] = predecessors
+    parts = [part for loop in loops for part in _parts(loop, node.id)]
+    if parts:
+        result["iterations"] = parts
     return result
+
+
+def _parts(loop: Loop, node: int) -> list[dict[str, Any]]:
+    """Return what a node is in a loop, which is named by its head. The feedback edge is no predecessor: plans stay free of cycles."""
+    if node == loop.head:
+        return [{"iteration": loop.head, "part": "head"}]
+    if node == loop.tail:
+        return [{"iteration": loop.head, "part": "tail", "feedback_to": loop.head}]
+    return [{"iteration": loop.head, "part": "step"}] if node in loop.step else []
 
 
 def _predecessor(edge: StreamEdge) -> dict[str, Any]:

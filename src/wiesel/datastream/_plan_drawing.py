@@ -6,7 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from wiesel.datastream._transformations import operators_behind
-from wiesel.graph.specs import StreamGraph, StreamNode
+from wiesel.graph.operator_ids import walk
+from wiesel.graph.specs import Loop, StreamGraph, StreamNode
 
 if TYPE_CHECKING:
     from wiesel.datastream._stream import DataStream
@@ -15,7 +16,9 @@ __all__ = ["stream_html"]
 
 _BOX_WIDTH, _BOX_HEIGHT = 170, 44
 _STEP_X, _STEP_Y = 260, 64
+_FEEDBACK_Y = 24
 _LONGEST = 24
+_SOURCE, _PLAIN, _STEP, _LOOP_END = "#e3f1e3", "#e8eef8", "#fdf3dc", "#f6d9a8"
 _MARKER = (
     '<defs><marker id="arrow" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">'
     '<path d="M0,0 L8,4 L0,8 z" fill="#666"/></marker></defs>'
@@ -36,7 +39,12 @@ def _svg(graph: StreamGraph) -> str:
         _arrow(places[edge.source], places[edge.target], edge.partitioner.kind + (f" [{edge.side_tag}]" if edge.side_tag else ""))
         for edge in graph.edges
     )
-    boxes = "".join(_box(node, places[node.id], node.parallelism or graph.default_parallelism) for node in graph.nodes.values())
+    loops = graph.loops()
+    boxes = "".join(
+        _box(node, places[node.id], node.parallelism or graph.default_parallelism, _colour(node, loops)) for node in graph.nodes.values()
+    )
+    height += _FEEDBACK_Y if loops else 0
+    arrows += "".join(_feedback(places[loop.tail], places[loop.head], height - _FEEDBACK_Y // 2) for loop in loops)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="11">'
         f"{_MARKER}{arrows}{boxes}</svg>"
@@ -46,7 +54,7 @@ def _svg(graph: StreamGraph) -> str:
 def _places(graph: StreamGraph) -> dict[int, tuple[int, int]]:
     """Left upper corners: operators are as far right as their longest way from a source."""
     column: dict[int, int] = {}
-    for node_id in graph.nodes:  # in the order in which the program made them: inputs come first
+    for node_id in walk(graph):
         column[node_id] = max((column[edge.source] + 1 for edge in graph.in_edges(node_id)), default=0)
     used: dict[int, int] = {}
     places = {}
@@ -56,9 +64,16 @@ def _places(graph: StreamGraph) -> dict[int, tuple[int, int]]:
     return places
 
 
-def _box(node: StreamNode, place: tuple[int, int], parallelism: int) -> str:
+def _colour(node: StreamNode, loops: list[Loop]) -> str:
+    if node.is_source:
+        return _SOURCE
+    if any(node.id in (loop.head, loop.tail) for loop in loops):
+        return _LOOP_END
+    return _STEP if any(node.id in loop.step for loop in loops) else _PLAIN
+
+
+def _box(node: StreamNode, place: tuple[int, int], parallelism: int, colour: str) -> str:
     x, y = place
-    colour = "#e3f1e3" if node.is_source else "#e8eef8"
     name = node.name if len(node.name) <= _LONGEST else node.name[: _LONGEST - 1] + "…"
     return (
         f"<g><title>{escape(node.name)}, made at {escape(node.user_location or '?')}</title>"
@@ -75,4 +90,14 @@ def _arrow(source: tuple[int, int], target: tuple[int, int], text: str) -> str:
     return (
         f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="#666" marker-end="url(#arrow)"/>'
         f'<text {middle} text-anchor="middle" fill="#666">{escape(text)}</text>'
+    )
+
+
+def _feedback(tail: tuple[int, int], head: tuple[int, int], below: int) -> str:
+    """The feedback edge, back from the tail to the head below all boxes."""
+    x1, y1 = tail[0] + _BOX_WIDTH // 2, tail[1] + _BOX_HEIGHT
+    x2, y2 = head[0] + _BOX_WIDTH // 2, head[1] + _BOX_HEIGHT
+    return (
+        f'<path d="M{x1},{y1} L{x1},{below} L{x2},{below} L{x2},{y2 + 2}" fill="none" stroke="#b36b00" stroke-dasharray="5,3" '
+        f'marker-end="url(#arrow)"/><text x="{(x1 + x2) // 2}" y="{below - 4}" text-anchor="middle" fill="#b36b00">feedback</text>'
     )

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from wiesel.datastream.closeable_iterator import CloseableIterator
     from wiesel.datastream.connected_streams import ConnectedStreams
     from wiesel.datastream.data_stream_sink import DataStreamSink
+    from wiesel.datastream.iterative_streams import IterativeStream
     from wiesel.datastream.joined_streams import CoGroupedStreams, JoinedStreams
     from wiesel.datastream.keyed_stream import KeyedStream
     from wiesel.datastream.stream_execution_environment import StreamExecutionEnvironment
@@ -238,6 +239,19 @@ class DataStream(OperatorSettings, Generic[T]):
         require_instance(other, DataStream, f"the argument of {method}", "give streams of this environment")
         if other._environment is not self._environment:
             raise program_error(f"{method} got a stream of another environment", "build the whole job with one StreamExecutionEnvironment")
+
+    def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream[T]:
+        """Return the stream at which a loop starts; ``close_with`` of it says which records come back to it.
+
+        When its input has ended the loop goes on until no record is in it any more.
+
+        Args:
+            max_wait_time_ms: If it is above 0, the loop ends when the input has ended and nothing has come back for so long; what comes
+                back later is lost.
+        """
+        from wiesel.datastream.iterative_streams import iterate
+
+        return iterate(self, max_wait_time_ms)
 
     # Partitionings.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from wiesel.core.config import Configuration
 from wiesel.core.errors import invariant
 from wiesel.datastream._checks import program_error
-from wiesel.graph.specs import FORWARD, REBALANCE, PartitionerSpec, StreamEdge, StreamGraph, StreamNode
+from wiesel.graph.specs import FORWARD, ITERATION_HEAD, REBALANCE, PartitionerSpec, StreamEdge, StreamGraph, StreamNode
 from wiesel.types.typeinfo import TypeInformation
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "SideOutputTransformation",
     "Transformation",
     "UnionTransformation",
+    "all_before",
     "build_stream_graph",
     "operators_behind",
 ]
@@ -50,6 +51,7 @@ class OperatorTransformation(Transformation):
         name_pattern: How the name shows in graphs, e.g. ``Source: {}``.
         non_parallel: Whether its parallelism is 1 for good.
         side_types: Types of the side outputs that were read, by tag id.
+        feedback: The tail, if this is the head of an iteration that is closed.
     """
 
     node: StreamNode
@@ -57,6 +59,7 @@ class OperatorTransformation(Transformation):
     name_pattern: str = "{}"
     non_parallel: bool = False
     side_types: dict[str, TypeInformation] = field(default_factory=dict)
+    feedback: OperatorTransformation | None = None
 
 
 @dataclass(eq=False)
@@ -125,8 +128,8 @@ def operators_behind(transformation: Transformation) -> list[OperatorTransformat
     return [origin.operator for origin in _origins(transformation)]
 
 
-def _reachable(sinks: Iterable[OperatorTransformation]) -> list[OperatorTransformation]:
-    """Return these operators and all before them, in the order of the calls that made them."""
+def all_before(sinks: Iterable[OperatorTransformation]) -> list[OperatorTransformation]:
+    """Return these operators and all before them, loops as a whole, in the order of the calls that made them."""
     found: dict[int, OperatorTransformation] = {}
     waiting = list(sinks)
     while waiting:
@@ -135,6 +138,9 @@ def _reachable(sinks: Iterable[OperatorTransformation]) -> list[OperatorTransfor
             continue
         found[operator.node.id] = operator
         waiting.extend(origin.operator for behind in operator.inputs for origin in _origins(behind))
+        if operator.feedback is not None:
+            operator.feedback.node.parallelism = operator.node.parallelism
+            waiting.append(operator.feedback)
     return [found[node_id] for node_id in sorted(found)]
 
 
@@ -144,7 +150,7 @@ def build_stream_graph(operators: Sequence[OperatorTransformation], settings: Gr
     Raises:
         ProgramError: If a forward connection joins different parallelisms, or BATCH mode meets an unbounded source.
     """
-    reachable = _reachable(operators)
+    reachable = all_before(operators)
     mode = _runtime_mode(reachable, settings.runtime_mode)
     graph = StreamGraph(
         job_name=settings.job_name,
@@ -162,8 +168,17 @@ def build_stream_graph(operators: Sequence[OperatorTransformation], settings: Gr
     return graph
 
 
-def _runtime_mode(operators: Iterable[OperatorTransformation], mode: str) -> str:
+def _runtime_mode(operators: Sequence[OperatorTransformation], mode: str) -> str:
     unbounded = [o for o in operators if o.node.is_source and not o.node.bounded]
+    loops = [o for o in operators if o.node.operator.kind == ITERATION_HEAD]
+    if loops and mode == "BATCH":
+        raise program_error(
+            "the job runs in BATCH mode, in which an operator starts when those before it have ended: a loop would never start",
+            "use RuntimeExecutionMode.STREAMING, also for bounded input",
+            location=loops[0].location,
+        )
+    if loops:
+        return "STREAMING"
     if mode == "AUTOMATIC":
         return "STREAMING" if unbounded else "BATCH"
     if mode == "BATCH" and unbounded:

@@ -5,6 +5,7 @@ from wiesel.datastream.broadcast_streams import BroadcastConnectedStream, Broadc
 from wiesel.datastream.closeable_iterator import CloseableIterator
 from wiesel.datastream.connected_streams import ConnectedStreams
 from wiesel.datastream.data_stream_sink import DataStreamSink
+from wiesel.datastream.iterative_streams import ConnectedIterativeStreams, IterativeStream
 from wiesel.datastream.joined_streams import CoGroupedStreams, IntervalJoin, JoinedStreams
 from wiesel.datastream.keyed_stream import KeyedStream
 from wiesel.datastream.windowed_stream import AllWindowedStream, WindowedStream
@@ -15,10 +16,12 @@ __all__ = [
     "BroadcastStream",
     "CloseableIterator",
     "CoGroupedStreams",
+    "ConnectedIterativeStreams",
     "ConnectedStreams",
     "DataStream",
     "DataStreamSink",
     "IntervalJoin",
+    "IterativeStream",
     "JoinedStreams",
     "KeyedStream",
     "WindowedStream",

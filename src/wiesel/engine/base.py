@@ -99,6 +99,7 @@ def _task_config(config: Configuration) -> dict[str, Any]:
         "state.backend.type": str(config.get(opt.STATE_BACKEND)),
         "wiesel.user-error-policy": str(config.get(opt.USER_ERROR_POLICY)),
         "wiesel.exchange.row-size": int(config.get(opt.EXCHANGE_ROW_SIZE)),
+        "wiesel.iteration.feedback-memory": int(config.get(opt.ITERATION_FEEDBACK_MEMORY)),
         "heartbeat.interval": duration_ms(config, opt.HEARTBEAT_INTERVAL),
         **{k: v for k, v in config.to_dict().items() if k.startswith(("state.backend.", "user."))},
     }

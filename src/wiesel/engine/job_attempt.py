@@ -28,6 +28,7 @@ from wiesel.checkpoint.messages import (
     CheckpointAborted,
     CheckpointComplete,
     DeclineCheckpoint,
+    EventFromOperator,
     FromTask,
     Heartbeat,
     NoMoreSplits,
@@ -43,6 +44,7 @@ from wiesel.checkpoint.messages import (
 )
 from wiesel.core.clock import Clock
 from wiesel.core.errors import CheckpointError, FencedError, InvariantError
+from wiesel.engine.operator_coordinators import OperatorEventRouter
 from wiesel.graph.job_graph import JobGraph
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.spi.sink import Committer
@@ -138,6 +140,13 @@ class _EnumeratorContext:
         self.due_ms = self._attempt.clock.now_ms() + delay_ms
 
 
+def _tasks_before(plan: StagePlan) -> dict[TaskKey, set[TaskKey]]:
+    before: dict[TaskKey, set[TaskKey]] = {}
+    for channel in plan.graph.channels:
+        before.setdefault((channel.target.vertex, channel.target.index), set()).add((channel.source.vertex, channel.source.index))
+    return before
+
+
 class JobAttempt:
     """Coordinates the tasks of one attempt."""
 
@@ -174,12 +183,14 @@ class JobAttempt:
             next_id=max(next_checkpoint_id, (restore.checkpoint_id if restore else 0) + 1),
             retained=retained or ([restore] if restore else []),
             now_ms=clock.now_ms(),
+            upstream=_tasks_before(plan),
         )
         self._enumerators: dict[str, tuple[SplitEnumerator[Any], _EnumeratorContext]] = {}
         self._source_of: dict[int, str] = {}
         self._committers: dict[str, Committer] = {}
         self._make_enumerators()
         self._make_committers()
+        self._operator_events = OperatorEventRouter(self._job, port.send)
 
     def _make_enumerators(self) -> None:
         states = self._restore.enumerators if self._restore is not None else {}
@@ -256,6 +267,8 @@ class JobAttempt:
         self.last_heard_s[message.task] = self.clock.monotonic_s()
         if isinstance(message, AckCheckpoint):
             self._act(self.coordinator.on_ack(message))
+        elif isinstance(message, EventFromOperator):
+            self._operator_events.on_event(message)
         elif isinstance(message, RequestSplit):
             self._enumerators[message.operator_id][0].handle_split_request(message.task[1])
         elif isinstance(message, ToDriver):
@@ -277,6 +290,7 @@ class JobAttempt:
             self.fail(InvariantError(f"task {message.task} was started twice in attempt {self.number}"))
             return
         self.pids[message.task] = message.pid
+        self._operator_events.on_registered(message.task)
         vertex, subtask = message.task
         operator_id = self._source_of.get(vertex)
         if operator_id is not None:

@@ -11,7 +11,15 @@ from typing import Any
 
 from wiesel.core.errors import ProgramError
 from wiesel.graph.operator_ids import operator_ids, walk
-from wiesel.graph.specs import DEFAULT_SLOT_SHARING_GROUP, PartitionerSpec, StreamEdge, StreamGraph, StreamNode
+from wiesel.graph.specs import (
+    DEFAULT_SLOT_SHARING_GROUP,
+    ITERATION_HEAD,
+    ITERATION_TAIL,
+    PartitionerSpec,
+    StreamEdge,
+    StreamGraph,
+    StreamNode,
+)
 from wiesel.state.key_groups import default_max_parallelism
 
 
@@ -117,8 +125,9 @@ def build_job_graph(graph: StreamGraph) -> JobGraph:
 
     Raises:
         ProgramError: an uid is used twice, a forward edge joins operators of different parallelism, or parallelism exceeds the
-            maximum parallelism.
+            maximum parallelism, or an iteration is not closed.
     """
+    _check_loops(graph)
     ids = operator_ids(graph)
     order = walk(graph)
     parallelism = {n: graph.nodes[n].parallelism or graph.default_parallelism for n in order}
@@ -147,6 +156,15 @@ def build_job_graph(graph: StreamGraph) -> JobGraph:
         )
     vertex_of = {n: i for i, (_, nodes) in enumerate(members.items()) for n in nodes}
     return JobGraph(graph.job_name, vertices, _job_edges(graph, chained, vertex_of), graph.runtime_mode, dict(graph.config))
+
+
+def _check_loops(graph: StreamGraph) -> None:
+    closed = {n.operator.params["iteration"] for n in graph.nodes.values() if n.operator.kind == ITERATION_TAIL}
+    for node in graph.nodes.values():
+        if node.operator.kind == ITERATION_HEAD and node.id not in closed:
+            raise ProgramError(
+                f"the iteration at {node.user_location} has no feedback", hint="give close_with() the stream whose records come back"
+            )
 
 
 def _slot_sharing_groups(graph: StreamGraph, order: list[int]) -> dict[int, str]:

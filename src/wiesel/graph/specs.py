@@ -11,6 +11,12 @@ from typing import Any
 
 DEFAULT_SLOT_SHARING_GROUP = "default"
 
+ITERATION_HEAD, ITERATION_TAIL = "iteration_head", "iteration_tail"
+"""Kinds of operators; the parameter ``iteration`` of both is the node id of the head."""
+
+FEEDBACK_TAG = "wiesel-feedback"
+"""Side output of a head with the feedback, where it is not to be mixed with the input."""
+
 
 @dataclass(frozen=True)
 class OperatorSpec:
@@ -76,6 +82,15 @@ class StreamEdge:
     side_tag: str | None = None
 
 
+@dataclass(frozen=True)
+class Loop:
+    """An iteration: its head, its tail, from which the feedback edge leads back, and the operators of its step between them."""
+
+    head: int
+    tail: int
+    step: frozenset[int]
+
+
 @dataclass
 class StreamGraph:
     """What the calls of the API have built, in the order of the calls."""
@@ -89,6 +104,27 @@ class StreamGraph:
     buffer_timeout_ms: int = 100
     runtime_mode: str = "STREAMING"
     config: dict[str, Any] = field(default_factory=dict)
+
+    def loops(self) -> list[Loop]:
+        """Return the iterations, in the order in which they were made."""
+        loops = []
+        for head in (n for n in self.nodes.values() if n.operator.kind == ITERATION_HEAD):
+            iteration = head.operator.params["iteration"]
+            tails = [n.id for n in self.nodes.values() if n.operator.kind == ITERATION_TAIL and n.operator.params["iteration"] == iteration]
+            if tails:
+                inside = self._closure(head.id, forward=True) & self._closure(tails[0], forward=False)
+                loops.append(Loop(head.id, tails[0], frozenset(inside - {head.id, tails[0]})))
+        return loops
+
+    def _closure(self, start: int, *, forward: bool) -> set[int]:
+        found, waiting = {start}, [start]
+        while waiting:
+            node = waiting.pop()
+            for near in [e.target for e in self.out_edges(node)] if forward else [e.source for e in self.in_edges(node)]:
+                if near not in found:
+                    found.add(near)
+                    waiting.append(near)
+        return found
 
     def in_edges(self, node: int) -> list[StreamEdge]:
         """Return the edges into a node, in the order in which they were made."""

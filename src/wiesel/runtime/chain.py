@@ -8,7 +8,7 @@ from wiesel.runtime.isolation import isolated
 from wiesel.runtime.operator import StreamOperator
 from wiesel.runtime.record_writer import EdgeWriter
 from wiesel.wire.batch import Batch
-from wiesel.wire.events import StreamStatus, Watermark
+from wiesel.wire.events import IterationBarrier, StreamStatus, Watermark
 
 
 class ChainOutput:
@@ -80,6 +80,13 @@ class ChainOutput:
             operator.process_status(idle)
         for writer in self._all_writers():
             writer.broadcast_event(event)
+
+    def emit_iteration_barrier(self, barrier: IterationBarrier) -> None:
+        """Hand a barrier of an iteration on, to main and side outputs."""
+        for operator in self._all_operators():
+            operator.process_iteration_barrier(barrier)
+        for writer in self._all_writers():
+            writer.broadcast_event(barrier)
 
     def _all_operators(self) -> list[StreamOperator]:
         return self._next + [o for side in self._side_next.values() for o in side]

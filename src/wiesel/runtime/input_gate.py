@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from wiesel.core.errors import invariant
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
-from wiesel.wire.buffers import BARRIER, DATA, END, LATENCY, STATUS, WATERMARK, Buffer, decode_event
-from wiesel.wire.events import Barrier, StreamStatus, Watermark
+from wiesel.wire.buffers import BARRIER, DATA, END, ITERATION, LATENCY, STATUS, WATERMARK, Buffer, decode_event
+from wiesel.wire.events import Barrier, IterationBarrier, StreamStatus, Watermark
 
 ChannelKey: TypeAlias = tuple[int, int]
 """(edge index, source subtask)."""
@@ -139,7 +139,16 @@ class PassMarker:
     payload: memoryview
 
 
-Step: TypeAlias = Records | AdvanceTime | ChangeStatus | TakeCheckpoint | AbortCheckpoint | InputEnded | PassMarker
+@dataclass(frozen=True, slots=True)
+class PassIterationBarrier:
+    """All open channels have delivered this barrier: what came before it in any of them is processed. Hand it on."""
+
+    barrier: IterationBarrier
+
+
+Step: TypeAlias = (
+    Records | AdvanceTime | ChangeStatus | TakeCheckpoint | AbortCheckpoint | InputEnded | PassMarker | PassIterationBarrier
+)
 
 
 class InputGate:
@@ -165,6 +174,7 @@ class InputGate:
         self._held: deque[Buffer] = deque()
         self._holding: set[ChannelKey] = set()
         self.held_bytes = 0
+        self._iteration_barriers: dict[IterationBarrier, set[ChannelKey]] = {}
 
     @property
     def ended(self) -> bool:
@@ -230,6 +240,19 @@ class InputGate:
                 yield from self._time_steps(self.valve.status(channel, event is StreamStatus.IDLE))
             elif kind == BARRIER and isinstance(event, Barrier):
                 yield from self._barrier(channel, event)
+            elif kind == ITERATION and isinstance(event, IterationBarrier):
+                self._iteration_barriers.setdefault(event, set()).add(channel)
+                yield from self._iteration_steps()
+
+    def _iteration_steps(self) -> Iterator[Step]:
+        """Nothing is held back for these barriers: what overtakes one in another channel is only earlier than it had to be."""
+        open_channels = self._open
+        if self._pending is not None and self._pending.savepoint is not None and self._pending.savepoint.stop:
+            open_channels = open_channels - self._arrived  # nothing comes behind that barrier
+        for barrier, arrived in list(self._iteration_barriers.items()):
+            if arrived >= open_channels:
+                del self._iteration_barriers[barrier]
+                yield PassIterationBarrier(barrier)
 
     def _time_steps(self, change: tuple[int | None, bool | None]) -> Iterator[Step]:
         timestamp, idle = change
@@ -248,6 +271,8 @@ class InputGate:
             self._arrived.clear()
         self._pending = barrier
         self._arrived.add(channel)
+        if self._iteration_barriers:
+            yield from self._iteration_steps()
         yield from self._complete_if_all()
 
     def _complete_if_all(self) -> Iterator[Step]:
@@ -279,6 +304,8 @@ class InputGate:
             self._last_done = barrier.checkpoint_id
             self._arrived.clear()
             yield TakeCheckpoint(barrier)
+        if self._iteration_barriers and self._open:
+            yield from self._iteration_steps()
         index = self.inputs[channel]
         self._open_of_input[index] -= 1
         if self._open_of_input[index] == 0:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from wiesel.core.metrics import MetricGroup
     from wiesel.runtime.event_loop import StartEventLoop
     from wiesel.state.backend import StateBackend
+    from wiesel.wire.events import IterationBarrier
 
 
 class Output(Protocol):
@@ -41,6 +42,10 @@ class Output(Protocol):
 
     def emit_status(self, idle: bool) -> None:
         """Hand on a change between active and idle."""
+        ...
+
+    def emit_iteration_barrier(self, barrier: IterationBarrier) -> None:
+        """Hand on a barrier of an iteration, to main and side outputs."""
         ...
 
 
@@ -71,6 +76,8 @@ class OperatorContext:
     restarts: int = 0
     start_event_loop: StartEventLoop | None = None
     """Starts an event loop for asynchronous requests."""
+    send_event: Callable[[Any], None] | None = None
+    """Sends an event to the operator's coordinator in the JobMaster, which may answer with ``on_event``."""
     user_location: str = ""
     """``file:line`` of the call that made the operator in the user's program."""
 
@@ -120,6 +127,13 @@ class StreamOperator(ABC):
     def process_status(self, idle: bool) -> None:
         """All inputs have become idle, or one is active again."""
         self.output.emit_status(idle)
+
+    def process_iteration_barrier(self, barrier: IterationBarrier) -> None:
+        """A barrier of an iteration has come in all inputs: hand it on behind the results of the records before it."""
+        self.output.emit_iteration_barrier(barrier)
+
+    def on_event(self, event: Any) -> None:
+        """An event has come for this operator from its coordinator in the JobMaster."""
 
     def on_processing_time(self, now_ms: int) -> None:
         """The time asked for by ``register_processing_timer`` has come: fire all processing timers up to ``now_ms``."""

@@ -21,6 +21,8 @@ from wiesel.checkpoint.messages import (
     CheckpointAborted,
     CheckpointComplete,
     DeclineCheckpoint,
+    EventFromOperator,
+    EventToOperator,
     FromTask,
     NoMoreSplits,
     RequestCheckpoint,
@@ -43,6 +45,7 @@ from wiesel.runtime.input_gate import (
     ChangeStatus,
     InputEnded,
     InputGate,
+    PassIterationBarrier,
     PassMarker,
     Records,
     Step,
@@ -50,6 +53,7 @@ from wiesel.runtime.input_gate import (
 )
 from wiesel.runtime.lazy_backend import LazyBackend
 from wiesel.runtime.operator import OperatorContext, StreamOperator
+from wiesel.runtime.operator_events import OperatorEvents
 from wiesel.runtime.operators.sink import SinkOperator
 from wiesel.runtime.operators.source import SourceOperator
 from wiesel.runtime.partitioning import edge_functions, make_distributor
@@ -132,6 +136,8 @@ class StreamTask:
         self._unfinished: deque[StreamOperator] | None = None
         self._draining: Barrier | None = None
         self._stopped_by: int | None = None
+        self._triggered: Barrier | None = None
+        self._events = OperatorEvents(self._deliver, self._epoch)
         self._build()
         self._holding = [o for o in self.operators if o.holds_records]
         self._source = self.operators[0] if isinstance(self.operators[0], SourceOperator) else None
@@ -189,6 +195,7 @@ class StreamTask:
             restored_checkpoint_id=d.restored_checkpoint_id,
             restarts=d.restarts,
             start_event_loop=self._start_event_loop,
+            send_event=lambda event: self.services.send(EventFromOperator(d.key, described.operator_id, event, self._epoch)),
             user_location=described.user_location,
         )
 
@@ -315,6 +322,8 @@ class StreamTask:
             self.services.send(DeclineCheckpoint(self.descriptor.key, step.checkpoint_id, "a newer barrier came first"))
         elif isinstance(step, InputEnded):
             head.end_input(step.input_index)
+        elif isinstance(step, PassIterationBarrier):
+            head.process_iteration_barrier(step.barrier)
         elif isinstance(step, PassMarker):
             return  # latency is measured at the sources' and sinks' own clocks
         if self.gate.ended and not self._ending:
@@ -345,7 +354,7 @@ class StreamTask:
     @property
     def paused(self) -> bool:
         """Return whether the task wants no input for now: neither rows nor to be polled. Everything else goes on."""
-        return any(operator.full for operator in self._holding)
+        return any(operator.full for operator in self._holding) and not self._events.waiting and not self._stopped
 
     @property
     def is_source(self) -> bool:
@@ -372,9 +381,12 @@ class StreamTask:
         due: list[int] = []
         while timers and timers[0][0] <= now_ms and not self.paused:
             due.append(heapq.heappop(timers)[1])
-        if not self._ending and not self._stopped:
-            for index in dict.fromkeys(due):
+        for index in dict.fromkeys(due):
+            # At the end those still run that come behind an operator which waits for results, and that one itself.
+            if not self._stopped and (self._unfinished is None or self.operators[index] in self._unfinished):
                 self.operators[index].on_processing_time(now_ms)
+        if self._ending:
+            self._finish_on()
         for writer in self.writers:
             writer.on_time(now_ms)
 
@@ -393,9 +405,9 @@ class StreamTask:
     def on_control(self, message: ToTask) -> None:
         """Take a message of the JobMaster."""
         if isinstance(message, TriggerCheckpoint):
-            if self._source is not None and not self.finished:
-                self._source.process_pending()
-                self._take(Barrier(message.checkpoint_id, message.timestamp_ms, message.savepoint))
+            self._trigger(Barrier(message.checkpoint_id, message.timestamp_ms, message.savepoint))
+        elif isinstance(message, EventToOperator):
+            self._events.on_event(message)
         elif isinstance(message, AssignSplits):
             if self._source is not None:
                 self._source.add_splits(message.splits)
@@ -411,8 +423,30 @@ class StreamTask:
             self.gate.abort(message.checkpoint_id)
             for step in self.gate.release():
                 self._do(step)
+            self._events.passed(message.checkpoint_id)
+
+    def _deliver(self, event: EventToOperator) -> None:
+        if self._stopped:
+            return
+        for described, operator in zip(self.descriptor.vertex.operators, self.operators, strict=True):
+            if described.operator_id == event.operator_id and (self._unfinished is None or operator in self._unfinished):
+                operator.on_event(event.event)
+        if self._ending:
+            self._finish_on()
 
     # Checkpoints
+
+    def _trigger(self, barrier: Barrier) -> None:
+        """Begin a checkpoint here: no barrier comes through the channels, as this is a source or all tasks before it have finished."""
+        if self.finished or barrier.checkpoint_id <= self._epoch:
+            return
+        if self._source is not None:
+            self._source.process_pending()
+            self._take(barrier)
+        elif self._ending:
+            self._take(barrier)
+        else:
+            self._triggered = barrier  # what the tasks before have sent is still on its way
 
     def _take(self, barrier: Barrier) -> None:
         """Take part in a checkpoint; before a savepoint that drains the job, process all to its end."""
@@ -463,6 +497,7 @@ class StreamTask:
                 self.services.send(DeclineCheckpoint(key, barrier.checkpoint_id, f"{type(error).__name__}: {error}"))
 
         self._write(pending, acknowledge, None if savepoint is None else savepoint.directory)
+        self._events.passed(barrier.checkpoint_id)
 
     def _take_snapshot(self, checkpoint_id: int, timestamp_ms: int, *, full: bool = False) -> PendingSnapshot:
         pending = PendingSnapshot(self.services.clock)
@@ -495,6 +530,8 @@ class StreamTask:
         """All input is processed: let the operators emit the rest, one after the other; then all is over."""
         self._unfinished = deque(self.operators)
         self._finish_on()
+        if self._triggered is not None:
+            self._trigger(self._triggered)
 
     def _finish_on(self) -> None:
         """Go on with the end as far as no operator waits for results."""

@@ -9,6 +9,7 @@ from wiesel.core.metrics import MetricRegistry
 from wiesel.runtime.operator import OperatorContext
 from wiesel.state.backend import StateBackend
 from wiesel.wire.batch import Batch
+from wiesel.wire.events import IterationBarrier
 
 __all__ = ["NoOutput", "operator_context"]
 
@@ -26,6 +27,9 @@ class NoOutput:
         """Drop it."""
 
     def emit_status(self, idle: bool) -> None:
+        """Drop it."""
+
+    def emit_iteration_barrier(self, barrier: IterationBarrier) -> None:
         """Drop it."""
 
 

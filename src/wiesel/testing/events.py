@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 from wiesel.core.ids import MAX_TIMESTAMP
 from wiesel.runtime.input_gate import ChannelKey, WatermarkValve
 from wiesel.wire.batch import Batch
+from wiesel.wire.events import IterationBarrier
 
 __all__ = ["END_OF_TIME", "Event", "Record", "SideRecord", "Watermark", "WatermarkStatus"]
 
@@ -68,6 +69,9 @@ class EventLog:
         """Take a change between active and idle."""
         self.events.append(WatermarkStatus(idle))
 
+    def emit_iteration_barrier(self, barrier: IterationBarrier) -> None:
+        """An operator alone is in no loop."""
+
 
 def _records(batch: Batch) -> list[tuple[Any, int | None]]:
     timestamps = [None] * len(batch.values) if batch.timestamps is None else batch.timestamps
@@ -116,3 +120,6 @@ class SubtaskOutput:
     def emit_status(self, idle: bool) -> None:
         """Hand on a change between active and idle."""
         self._merged.status(self._channel, idle)
+
+    def emit_iteration_barrier(self, barrier: IterationBarrier) -> None:
+        """An operator alone is in no loop."""

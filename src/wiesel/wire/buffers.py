@@ -17,7 +17,7 @@ import cloudpickle
 
 from wiesel.core.errors import SerializationError, invariant
 from wiesel.wire.batch import Batch
-from wiesel.wire.events import Barrier, EndOfInput, Event, LatencyMarker, SavepointOptions, StreamStatus, Watermark
+from wiesel.wire.events import Barrier, EndOfInput, Event, IterationBarrier, LatencyMarker, SavepointOptions, StreamStatus, Watermark
 
 _HEADER = struct.Struct("<HIHIBII")
 HEADER_BYTES = _HEADER.size
@@ -25,8 +25,9 @@ _WATERMARK = struct.Struct("<q")
 _BARRIER = struct.Struct("<qqB")
 _SAVEPOINT, _STOP, _DRAIN = 1, 2, 4
 _LATENCY = struct.Struct("<q")
+_ITERATION = struct.Struct("<qq")
 
-DATA, WATERMARK, BARRIER, STATUS, END, LATENCY = range(6)
+DATA, WATERMARK, BARRIER, STATUS, END, LATENCY, ITERATION = range(7)
 
 
 class Buffer(NamedTuple):
@@ -106,6 +107,8 @@ def encode_event(event: Event) -> tuple[int, bytes]:
         return STATUS, b"\x01" if event is StreamStatus.IDLE else b"\x00"
     if isinstance(event, EndOfInput):
         return END, b""
+    if isinstance(event, IterationBarrier):
+        return ITERATION, _ITERATION.pack(event.iteration, event.round)
     return LATENCY, _LATENCY.pack(event.marked_ms) + event.operator_id.encode()
 
 
@@ -135,5 +138,7 @@ def decode_event(kind: int, payload: memoryview) -> Event:
         return StreamStatus.IDLE if payload[0] else StreamStatus.ACTIVE
     if kind == END:
         return EndOfInput()
+    if kind == ITERATION:
+        return IterationBarrier(*_ITERATION.unpack(payload))
     invariant(kind == LATENCY, f"unknown kind of buffer {kind}")
     return LatencyMarker(_LATENCY.unpack(payload[:8])[0], bytes(payload[8:]).decode())

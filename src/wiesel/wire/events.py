@@ -58,4 +58,17 @@ class LatencyMarker:
     operator_id: str
 
 
-Event: TypeAlias = Watermark | StreamStatus | Barrier | EndOfInput | LatencyMarker
+@dataclass(frozen=True, slots=True)
+class IterationBarrier:
+    """Goes once through the loop of an iteration, behind all records that its heads have emitted before it.
+
+    Attributes:
+        iteration: Node id of the iteration's head.
+        round: Counts the barriers of an iteration in one attempt.
+    """
+
+    iteration: int
+    round: int
+
+
+Event: TypeAlias = Watermark | StreamStatus | Barrier | EndOfInput | LatencyMarker | IterationBarrier

@@ -181,3 +181,41 @@ def test_a_task_that_was_acknowledged_before_it_finished_without_its_state_does_
     assert c.on_task_finished(TaskFinished(SOURCE, EMPTY, missing="too large")) == []
     (publish,) = c.on_ack(ack(SINK, 1))
     assert isinstance(publish, Publish)
+
+
+LOOP, TAIL = (1, 0), (2, 0)
+
+
+def coordinator_of_a_loop() -> CheckpointCoordinator:
+    return CheckpointCoordinator(
+        CheckpointSettings(interval_ms=1000),
+        tasks=[SOURCE, LOOP, TAIL],
+        sources=[SOURCE],
+        attempt=1,
+        next_id=1,
+        upstream={LOOP: {SOURCE}, TAIL: {LOOP}},
+    )
+
+
+def test_a_task_that_goes_on_when_its_inputs_have_finished_is_triggered_like_a_source() -> None:
+    c = coordinator_of_a_loop()
+    assert c.trigger(0, {}) == [TriggerSources(1, 0, (SOURCE,))]
+    for task in (SOURCE, LOOP, TAIL):
+        c.on_ack(ack(task, 1))
+    c.on_published(1, 5)
+    assert c.on_task_finished(TaskFinished(SOURCE, EMPTY)) == []
+    assert c.trigger(1000, {}) == [TriggerSources(2, 1000, (LOOP,))]
+    assert c.on_ack(ack(LOOP, 2)) == []
+    (publish,) = c.on_ack(ack(TAIL, 2))
+    assert isinstance(publish, Publish)
+    assert publish.checkpoint.finished == {SOURCE}
+
+
+def test_a_source_that_finishes_without_having_seen_the_trigger_passes_it_on() -> None:
+    c = coordinator_of_a_loop()
+    c.trigger(0, {})
+    assert c.on_task_finished(TaskFinished(SOURCE, EMPTY)) == [TriggerSources(1, 0, (LOOP,))]
+    c.on_ack(ack(LOOP, 1))
+    assert c.on_task_finished(TaskFinished(LOOP, EMPTY)) == [TriggerSources(1, 0, (TAIL,))]
+    (publish,) = c.on_ack(ack(TAIL, 1))
+    assert isinstance(publish, Publish)

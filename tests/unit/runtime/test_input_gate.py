@@ -14,13 +14,14 @@ from wiesel.runtime.input_gate import (
     ChangeStatus,
     InputEnded,
     InputGate,
+    PassIterationBarrier,
     Records,
     TakeCheckpoint,
     WatermarkValve,
 )
 from wiesel.wire.batch import Batch
 from wiesel.wire.buffers import DATA, Buffer, decode_batch, encode_batch, encode_event, header, read_buffers
-from wiesel.wire.events import Barrier, EndOfInput, Event, StreamStatus, Watermark
+from wiesel.wire.events import Barrier, EndOfInput, Event, IterationBarrier, StreamStatus, Watermark
 
 
 class Feed:
@@ -183,3 +184,23 @@ def test_snapshots_are_consistent_cuts(seed: int, channels: int, exactly_once: b
     for channel in range(channels):
         mine = [v for v in seen if v[0] == channel]
         assert mine == sorted(mine, key=lambda v: (v[1] or 99, v[2])), "order within the channel"
+
+
+def test_an_iteration_barrier_goes_on_when_all_open_channels_have_it_and_holds_nothing_back() -> None:
+    feed = Feed(3)
+    barrier = IterationBarrier(7, 1)
+    feed.event(0, barrier)
+    feed.data(0, "a")
+    feed.event(1, barrier)
+    assert feed.steps == [["a"]]
+    feed.event(2, EndOfInput())
+    assert feed.steps[1] == PassIterationBarrier(barrier)
+
+
+def test_iteration_barriers_of_several_loops_do_not_count_for_each_other() -> None:
+    feed = Feed(2)
+    feed.event(0, IterationBarrier(7, 1))
+    feed.event(1, IterationBarrier(8, 1))
+    assert feed.steps == []
+    feed.event(1, IterationBarrier(7, 1))
+    assert feed.steps == [PassIterationBarrier(IterationBarrier(7, 1))]

@@ -1,7 +1,7 @@
 """Internal. The control service: messages between the JobMaster and its tasks, over authenticated connections.
 
 ``multiprocessing.connection`` gives framed messages and a mutual HMAC challenge by a token; cloudpickle carries the users' own split and
-committable classes, which workers cannot import. Data never goes this way.
+committable classes, which workers cannot import. Records do not go this way, but for the feedback of iterations, in bounded windows.
 """
 
 from __future__ import annotations

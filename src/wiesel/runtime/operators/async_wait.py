@@ -20,6 +20,7 @@ from wiesel.runtime.operators.function_operator import FunctionOperator, object_
 from wiesel.runtime.user_code import raise_failure
 from wiesel.spi.async_functions import AsyncRetryStrategy
 from wiesel.wire.batch import Batch
+from wiesel.wire.events import IterationBarrier
 
 __all__ = ["async_wait_operator"]
 
@@ -167,6 +168,10 @@ class AsyncWaitOperator(FunctionOperator):
     def process_status(self, idle: bool) -> None:
         """Hand the status on behind the results of the records before it."""
         self._add_event(lambda: self.output.emit_status(idle))
+
+    def process_iteration_barrier(self, barrier: IterationBarrier) -> None:
+        """Hand the barrier on behind the results of the records before it."""
+        self._add_event(lambda: self.output.emit_iteration_barrier(barrier))
 
     def _add(self, requests: list[Request]) -> None:
         if not self._waiting:

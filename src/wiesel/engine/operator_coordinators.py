@@ -1,0 +1,83 @@
+"""Internal. Coordinators of operators: what decides for all subtasks of some operators together. They live with an attempt.
+
+No thread, no clock: events of operators go in, events for operators come out. What a coordinator sends carries the latest epoch that it
+has heard of, so that nobody acts on it before the barrier behind which its causes lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from wiesel.checkpoint.messages import EventFromOperator, EventToOperator, TaskKey, ToTask
+from wiesel.engine.loop_coordinator import LoopCoordinator
+from wiesel.graph.job_graph import ChainedOperator, JobGraph, JobVertex
+from wiesel.graph.specs import ITERATION_HEAD, ITERATION_TAIL
+
+__all__ = ["OperatorCoordinator", "OperatorEventRouter"]
+
+
+class OperatorCoordinator(Protocol):
+    """Decides for some operators together."""
+
+    def on_event(self, role: str, subtask: int, event: Any) -> Iterable[tuple[str, int, Any]]:
+        """Take an event of a subtask; return events for subtasks: (role, subtask, event)."""
+        ...
+
+
+@dataclass
+class _Coordinated:
+    coordinator: OperatorCoordinator
+    places: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Role -> (vertex, operator id)."""
+    epoch: int = 0
+
+
+class OperatorEventRouter:
+    """Brings events from operators to their coordinators and back; those for tasks that are not there yet wait.
+
+    Args:
+        job: The job.
+        send: Sends a message to a task.
+    """
+
+    def __init__(self, job: JobGraph, send: Callable[[TaskKey, ToTask], None]) -> None:
+        self._send = send
+        self._roles: dict[str, tuple[_Coordinated, str]] = {}
+        self._registered: set[TaskKey] = set()
+        self._waiting: dict[TaskKey, list[ToTask]] = {}
+        loops: dict[int, _Coordinated] = {}
+        for vertex in job.vertices:
+            for operator in vertex.operators:
+                role = {ITERATION_HEAD: "head", ITERATION_TAIL: "tail"}.get(operator.node.operator.kind)
+                if role is not None:
+                    self._add_to_loop(loops, role, vertex, operator)
+
+    def _add_to_loop(self, loops: dict[int, _Coordinated], role: str, vertex: JobVertex, operator: ChainedOperator) -> None:
+        iteration = int(operator.node.operator.params["iteration"])
+        loop = loops.get(iteration)
+        if loop is None:
+            loop = loops[iteration] = _Coordinated(LoopCoordinator(operator.node.name, vertex.parallelism))
+        loop.places[role] = (vertex.index, operator.operator_id)
+        self._roles[operator.operator_id] = (loop, role)
+
+    def on_registered(self, task: TaskKey) -> None:
+        """A task is there: send what has waited for it."""
+        self._registered.add(task)
+        for message in self._waiting.pop(task, ()):
+            self._send(task, message)
+
+    def on_event(self, message: EventFromOperator) -> None:
+        """An operator has sent an event."""
+        coordinated, role = self._roles[message.operator_id]
+        coordinated.epoch = max(coordinated.epoch, message.epoch)
+        for to, subtask, event in coordinated.coordinator.on_event(role, message.task[1], message.event):
+            vertex, operator_id = coordinated.places[to]
+            self._send_when_there((vertex, subtask), EventToOperator(operator_id, event, coordinated.epoch))
+
+    def _send_when_there(self, task: TaskKey, message: ToTask) -> None:
+        if task in self._registered:
+            self._send(task, message)
+        else:
+            self._waiting.setdefault(task, []).append(message)

@@ -1,0 +1,64 @@
+"""Internal. The head's end of the feedback edge: knows which entries it has processed, in this attempt and before.
+
+State: operator union list ``feedback-taken`` with ``(generation, subtask of the tail, number)``: of that tail in that generation all
+entries before the number are processed. It is a union list as entries may come back by another tail when the parallelism has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wiesel.core.errors import invariant
+from wiesel.runtime.feedback.messages import Entry, Feedback, FeedbackTaken
+from wiesel.runtime.operator import OperatorContext
+from wiesel.state.backend import OperatorStateStore
+
+__all__ = ["FeedbackReceiver"]
+
+_STATE = "feedback-taken"
+
+
+class FeedbackReceiver:
+    """Takes entries, leaves out those that were processed before the checkpoint, and tells the tail what it can forget."""
+
+    def __init__(self, context: OperatorContext, send: Callable[[Any], None]) -> None:
+        self._generation = context.restored_checkpoint_id
+        self._subtask = context.subtask_index
+        self._send = send
+        self._store: OperatorStateStore = context.backend.operator_state
+        self._before: dict[tuple[int, int], int] = {}
+        self.taken = 0
+        self.waiting = 0
+
+    def restore(self) -> None:
+        """Learn what was processed before the checkpoint, here and by the other subtasks."""
+        state = self._store.get_union_list(_STATE)
+        for generation, subtask, taken in state:
+            known = self._before.get((generation, subtask), 0)
+            self._before[(generation, subtask)] = max(known, taken)
+        state.clear()
+
+    def on_feedback(self, feedback: Feedback, process: Callable[[list[Entry]], None]) -> None:
+        """Have entries processed, and acknowledge them."""
+        invariant(feedback.first == self.taken, f"expected feedback {self.taken}, got {feedback.first}")
+        if self._before and not feedback.entries[-1].origins:
+            # The tail sends what it has restored first, so the names of earlier attempts end with the first entry without one.
+            fresh = next(i for i, entry in enumerate(feedback.entries) if not entry.origins)
+            process(self._not_yet_processed(feedback.entries[:fresh]))
+            self._before.clear()
+            process(list(feedback.entries[fresh:]))
+        else:
+            process(self._not_yet_processed(feedback.entries))
+        self.taken += len(feedback.entries)
+        self.waiting = feedback.waiting
+        self._send(FeedbackTaken(self.taken))
+
+    def _not_yet_processed(self, entries: tuple[Entry, ...]) -> list[Entry]:
+        before = self._before
+        return [e for e in entries if not any(number < before.get((gen, subtask), 0) for gen, subtask, number in e.origins)]
+
+    def snapshot(self) -> None:
+        """Put what is processed into the state."""
+        known = [(generation, subtask, taken) for (generation, subtask), taken in self._before.items()]
+        self._store.get_union_list(_STATE)[:] = [*known, (self._generation, self._subtask, self.taken)]

@@ -1,0 +1,97 @@
+"""Internal. The tail's end of the feedback edge: keeps entries until the head has processed them, and sends as many as there is room for.
+
+State: operator list ``feedback`` with all entries that are kept, as ``(payload, origins, round)``; the last origin of each is the name
+that it had when the checkpoint was taken. The head drops an entry by that name if it had processed it before its own part of the
+checkpoint, so that together both states hold exactly what was on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wiesel.runtime.feedback.log import FeedbackLog
+from wiesel.runtime.feedback.messages import Entry, Feedback, FeedbackTaken
+from wiesel.runtime.operator import OperatorContext
+from wiesel.state.backend import OperatorStateStore
+
+__all__ = ["FeedbackSender"]
+
+_STATE = "feedback"
+_MEMORY_BYTES = 16 << 20
+_WINDOW_ENTRIES = 64
+_WINDOW_BYTES = 1 << 20
+
+
+class FeedbackSender:
+    """Sends entries to the head, at most a window ahead of what it has processed."""
+
+    def __init__(self, context: OperatorContext, send: Callable[[Any], None]) -> None:
+        self._generation = context.restored_checkpoint_id
+        self._subtask = context.subtask_index
+        self._send = send
+        self._store: OperatorStateStore = context.backend.operator_state
+        self._log = FeedbackLog(int(context.config.get("wiesel.iteration.feedback-memory", _MEMORY_BYTES)))
+        self._sent = 0
+        self._sent_bytes = 0
+
+    def restore(self) -> None:
+        """Take the entries of the checkpoint: they are the first to be sent again."""
+        state = self._store.get_list(_STATE)
+        for payload, origins, round_number in state:
+            self._log.append(Entry(payload, origins, round_number))
+        state.clear()
+
+    @property
+    def entries(self) -> int:
+        """How many entries there have been."""
+        return self._log.next
+
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of the entries that are kept."""
+        return self._log.bytes
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """Bytes of the entries that are kept in files."""
+        return self._log.bytes_on_disk
+
+    def add(self, entry: Entry) -> None:
+        """Keep an entry."""
+        self._log.append(entry)
+
+    def send(self, until: int | None = None) -> None:
+        """Send what there is room for.
+
+        Args:
+            until: Only entries before this one; all if it is None.
+        """
+        end = self._log.next if until is None else until
+        first, entries = self._sent, list[Entry]()
+        while self._sent < end and self._has_room():
+            entry = self._log.read(self._sent)
+            entries.append(entry)
+            self._sent += 1
+            self._sent_bytes += len(entry.payload)
+        if entries:
+            self._send(Feedback(first, tuple(entries), end - self._sent))
+
+    def _has_room(self) -> bool:
+        on_the_way = self._sent - self._log.first
+        return on_the_way < _WINDOW_ENTRIES and (on_the_way == 0 or self._sent_bytes < _WINDOW_BYTES)
+
+    def on_taken(self, taken: FeedbackTaken) -> None:
+        """The head has processed entries: nobody will ask for them again."""
+        self._sent_bytes -= sum(map(self._log.size_of, range(self._log.first, taken.upto)))
+        self._log.drop_before(taken.upto)
+
+    def snapshot(self) -> None:
+        """Put all that is kept into the state."""
+        self._store.get_list(_STATE)[:] = [
+            (entry.payload, (*entry.origins, (self._generation, self._subtask, number)), entry.round) for number, entry in self._log
+        ]
+
+    def close(self) -> None:
+        """Give up the files."""
+        self._log.close()

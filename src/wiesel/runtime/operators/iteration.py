@@ -1,0 +1,247 @@
+"""Internal. Head and tail of a streaming loop.
+
+The head hands on the records of its input and those that come back; the tail takes what is to come back. Between them lies the
+feedback edge (``wiesel.runtime.feedback``), which is no channel: nothing waits for it but the head's input, and neither watermarks nor
+barriers pass it. When the input has ended the head stays until the loop is empty, which its coordinator finds out, or until nothing has
+come back for the time that the program gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import repeat
+from typing import Any
+
+from wiesel.core.errors import invariant
+from wiesel.graph.specs import FEEDBACK_TAG
+from wiesel.runtime.feedback.messages import (
+    BarrierArrived,
+    BarrierSent,
+    Entry,
+    Feedback,
+    FeedbackTaken,
+    HeadEnded,
+    InputEnded,
+    InputPaused,
+    LoopEmpty,
+    LoopFlushed,
+    SendBarrier,
+    TailEnded,
+)
+from wiesel.runtime.feedback.receiver import FeedbackReceiver
+from wiesel.runtime.feedback.sender import FeedbackSender
+from wiesel.runtime.operator import OperatorContext, OperatorSnapshot, StreamOperator
+from wiesel.wire.batch import Batch
+from wiesel.wire.buffers import decode_batch, encode_batch
+from wiesel.wire.events import IterationBarrier
+
+__all__ = ["IterationHead", "IterationTail", "decoded", "events_of"]
+
+def events_of(context: OperatorContext) -> Callable[[Any], None]:
+    """Return what sends events to the coordinator."""
+    send = context.send_event
+    invariant(send is not None, f"operator {context.name!r} has no coordinator")
+    return send  # type: ignore[return-value]
+
+
+def decoded(entries: list[Entry]) -> Batch:
+    """Return the records of several entries as one batch."""
+    batches = [decode_batch(entry.payload) for entry in entries]
+    if len(batches) == 1:
+        return Batch(batches[0].values, batches[0].timestamps)
+    values = [value for batch in batches for value in batch.values]
+    if all(batch.timestamps is None for batch in batches):
+        return Batch(values)
+    times = [t for batch in batches for t in (repeat(None, len(batch.values)) if batch.timestamps is None else batch.timestamps)]
+    return Batch(values, times)
+
+
+class IterationHead(StreamOperator):
+    """Where records come into the loop, for the first time and again.
+
+    Args:
+        iteration: Node id of the head.
+        max_wait_ms: How long to wait for feedback when the input has ended; 0 to find out when there can be none any more.
+        connected: Whether feedback goes to a side output instead of being mixed with the input.
+    """
+
+    holds_records = True
+
+    def __init__(self, iteration: int, max_wait_ms: int, connected: bool) -> None:
+        self._iteration = iteration
+        self._max_wait_ms = max_wait_ms
+        self._connected = connected
+        self._input_ended = False
+        self._over = False
+        self._give_up_ms = 0
+        self._barrier: SendBarrier | None = None
+        self._outer: list[IterationBarrier] = []
+        self._flushing = 0
+
+    def open(self) -> None:
+        """Learn what was processed before."""
+        self._send = events_of(self.context)
+        self._feedback = FeedbackReceiver(self.context, self._send)
+        self._feedback.restore()
+        self._records = self.context.metrics.counter("numFeedbackRecordsIn")
+
+    @property
+    def full(self) -> bool:
+        """Whether so much is on its way back that the input has to wait."""
+        return self._feedback.waiting > 0 and not self._input_ended
+
+    @property
+    def busy(self) -> bool:
+        """Whether records may still come back."""
+        return not self._over
+
+    def process_batch(self, batch: Batch, input_index: int = 0) -> None:
+        """Let records into the loop."""
+        self.output.emit(Batch(batch.values, batch.timestamps))
+
+    def process_iteration_barrier(self, barrier: IterationBarrier) -> None:
+        """A barrier of a loop around this one: hand it on behind what records before it become in this loop."""
+        self._outer.append(barrier)
+        self._flush()
+
+    def _flush(self) -> None:
+        if self._outer and not self._flushing:
+            self._flushing = len(self._outer)
+            self._send(InputPaused())
+
+    def on_event(self, event: Any) -> None:
+        """Take feedback, or what the coordinator wants."""
+        if isinstance(event, Feedback):
+            self._feedback.on_feedback(event, self._emit)
+            self._wait_anew()
+            self._send_barrier()
+        elif isinstance(event, SendBarrier):
+            self._barrier = event
+            self._send_barrier()
+        elif isinstance(event, LoopFlushed):
+            self._emit_outer()
+        elif isinstance(event, LoopEmpty):
+            self._end()
+
+    def _emit_outer(self) -> None:
+        flushed, self._outer = self._outer[: self._flushing], self._outer[self._flushing :]
+        self._flushing = 0
+        for barrier in flushed:
+            self.output.emit_iteration_barrier(barrier)
+        self._flush()
+
+    def _emit(self, entries: list[Entry]) -> None:
+        if not entries:
+            return
+        batch = decoded(entries)
+        self._records.inc(len(batch.values))
+        if self._connected:
+            self.output.emit_side(FEEDBACK_TAG, batch)
+        else:
+            self.output.emit(batch)
+
+    def _send_barrier(self) -> None:
+        barrier = self._barrier
+        if barrier is not None and self._feedback.taken >= barrier.after:
+            self._barrier = None
+            self.output.emit_iteration_barrier(IterationBarrier(self._iteration, barrier.round))
+            self._send(BarrierSent(barrier.round, self._feedback.taken))
+
+    def finish(self) -> None:
+        """The input has ended; called again until the loop has, too."""
+        if self._input_ended:
+            return
+        self._input_ended = True
+        if self._max_wait_ms > 0:
+            self._wait_anew()
+        else:
+            self._send(InputEnded())
+
+    def _wait_anew(self) -> None:
+        if self._input_ended and self._max_wait_ms > 0:
+            self._give_up_ms = self.context.clock.now_ms() + self._max_wait_ms
+            self.context.register_processing_timer(self._give_up_ms)
+
+    def on_processing_time(self, now_ms: int) -> None:
+        """Nothing has come back for so long that nothing is expected any more."""
+        if self._input_ended and self._max_wait_ms > 0 and now_ms >= self._give_up_ms:
+            self._end()
+
+    def _end(self) -> None:
+        if not self._over:
+            self._over = True
+            self._send(HeadEnded(self._feedback.taken))
+
+    def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
+        """Note what is processed."""
+        self._feedback.snapshot()
+        return None
+
+
+class IterationTail(StreamOperator):
+    """Where records leave for the head.
+
+    Args:
+        iteration: Node id of the head.
+    """
+
+    def __init__(self, iteration: int) -> None:
+        self._iteration = iteration
+
+    def open(self) -> None:
+        """Send what was on its way at the checkpoint."""
+        self._send = events_of(self.context)
+        self._feedback = FeedbackSender(self.context, self._send)
+        metrics = self.context.metrics
+        self._records = metrics.counter("numFeedbackRecordsOut")
+        metrics.gauge("feedbackBytes", lambda: self._feedback.kept_bytes)
+        metrics.gauge("feedbackBytesOnDisk", lambda: self._feedback.bytes_on_disk)
+        self._feedback.restore()
+        self._feedback.send()
+
+    def process_batch(self, batch: Batch, input_index: int = 0) -> None:
+        """Send records back, now or when there is room."""
+        self._records.inc(len(batch.values))
+        self._feedback.add(Entry(encode_batch(Batch(batch.values, batch.timestamps))))
+        self._feedback.send()
+
+    def on_event(self, event: Any) -> None:
+        """The head has processed something: there is room."""
+        if isinstance(event, FeedbackTaken):
+            self._feedback.on_taken(event)
+            self._feedback.send()
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Watermarks do not pass the feedback edge."""
+
+    def process_status(self, idle: bool) -> None:
+        """Neither does idleness."""
+
+    def process_iteration_barrier(self, barrier: IterationBarrier) -> None:
+        """Tell the coordinator how much has come until now."""
+        if barrier.iteration == self._iteration:
+            self._send(BarrierArrived(barrier.round, self._feedback.entries))
+
+    def finish(self) -> None:
+        """Nothing comes any more: let the coordinator see whether the head has got everything."""
+        self._send(TailEnded(self._feedback.entries))
+
+    def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
+        """Note what is on its way."""
+        self._feedback.snapshot()
+        return None
+
+    def close(self) -> None:
+        """Give up what is kept."""
+        if hasattr(self, "_feedback"):
+            self._feedback.close()
+
+
+def head_operator(params: dict[str, Any], payload: Any) -> IterationHead:
+    """Make the operator of a head."""
+    return IterationHead(params["iteration"], params["max_wait_ms"], params["connected"])
+
+
+def tail_operator(params: dict[str, Any], payload: Any) -> IterationTail:
+    """Make the operator of a tail."""
+    return IterationTail(params["iteration"])
