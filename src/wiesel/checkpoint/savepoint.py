@@ -6,7 +6,7 @@ A savepoint belongs to the user: no checkpoint names its files, and no job delet
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from wiesel.checkpoint.coordinator import Checkpoint
@@ -18,6 +18,31 @@ from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError
 from wiesel.state.backend import StateFile
 
 METADATA = "_metadata"
+
+
+@dataclass(frozen=True)
+class SavepointFacts:
+    """What a savepoint tells about itself.
+
+    Attributes:
+        path: Its directory.
+        timestamp_ms: When it was taken.
+        size_bytes: Size of all of its files.
+        label: What whoever asked for it has called it, empty for nothing.
+        job_id: The job of which it is.
+        job_name: The name of that job.
+        stopped: Whether the job was stopped with it.
+        drained: Whether the job was drained before.
+    """
+
+    path: str
+    timestamp_ms: int
+    size_bytes: int
+    label: str
+    job_id: str
+    job_name: str
+    stopped: bool
+    drained: bool
 
 
 class SavepointFiles(StateFiles):
@@ -100,6 +125,26 @@ class Savepoint:
 
         return with_files(checkpoint, whole), job
 
+    def facts(self) -> SavepointFacts:
+        """Return what the savepoint tells about itself.
+
+        Raises:
+            CorruptCheckpointError: the metadata is missing, torn or altered.
+        """
+        checkpoint, job = self.load_metadata()
+        about = job.get("savepoint", {})
+        files = {file.name: file.size for file in state_files(checkpoint) if file.inline is None}
+        return SavepointFacts(
+            path=self.path,
+            timestamp_ms=checkpoint.timestamp_ms,
+            size_bytes=len(self._io.read(METADATA)) + sum(files.values()),
+            label=about.get("label", ""),
+            job_id=str(job.get("id", "")),
+            job_name=str(job.get("name", "")),
+            stopped=bool(about.get("stopped")),
+            drained=bool(about.get("drained")),
+        )
+
     def load(self) -> tuple[Checkpoint, dict[str, Any]]:
         """Read the savepoint and check that every file of it is there and whole.
 
@@ -116,3 +161,9 @@ class Savepoint:
         """Delete the savepoint: first its metadata, then its files."""
         self._io.delete(METADATA)
         open_root(self.path.rpartition("/")[0] or "/").delete(self.path.rpartition("/")[2])
+
+
+def savepoints_below(directory: str) -> list[Savepoint]:
+    """Return the savepoints in a directory, in the order of their names."""
+    root = directory.rstrip("/")
+    return [found for name in open_root(directory).names("") if (found := Savepoint(f"{root}/{name}")).exists()]

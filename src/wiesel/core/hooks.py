@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "PlanReady",
@@ -26,11 +27,13 @@ class PlanReady(BaseException):
 
     Args:
         plan: The execution plan as JSON text.
+        graph: What it was made of (a ``StreamGraph``).
     """
 
-    def __init__(self, plan: str) -> None:
+    def __init__(self, plan: str, graph: Any) -> None:
         super().__init__(plan)
         self.plan = plan
+        self.graph = graph
 
 
 _plan_only = False

@@ -34,7 +34,7 @@ def start(graph: StreamGraph, config: Configuration) -> JobClient:
         PlanReady: Instead, while only the plan is wanted.
     """
     if hooks.plan_only():
-        raise hooks.PlanReady(execution_plan_json(graph))
+        raise hooks.PlanReady(execution_plan_json(graph), graph)
     executor: Any = importlib.import_module(_ENGINES).get_executor(config)
     client: JobClient = executor.execute(graph, config)
     return client

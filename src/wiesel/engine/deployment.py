@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from wiesel.checkpoint.coordinator import Checkpoint
@@ -10,7 +11,7 @@ from wiesel.checkpoint.messages import TaskKey
 from wiesel.checkpoint.snapshot import OperatorRestore, OperatorStateSnapshot
 from wiesel.core.errors import StateMigrationError
 from wiesel.graph.execution_graph import SubtaskId, edge_targets
-from wiesel.graph.job_graph import JobGraph, JobVertex
+from wiesel.graph.job_graph import ChainedOperator, JobGraph, JobVertex
 from wiesel.graph.stage_plan import Region, StagePlan
 from wiesel.runtime.descriptor import OperatorDescriptor, OutputDescriptor, TaskDescriptor, VertexDescriptor
 from wiesel.runtime.record_writer import ChannelTarget
@@ -168,6 +169,58 @@ def _in_turn(items: Iterable[Any], subtask: int, parallelism: int) -> list[Any]:
     return [x for i, x in enumerate(items) if i % parallelism == subtask]
 
 
+def operators_with_state(checkpoint: Checkpoint) -> set[str]:
+    """Return the ids of the operators of which something is kept."""
+    return {
+        operator_id
+        for snapshot in checkpoint.tasks.values()
+        for operator_id, state in snapshot.operators.items()
+        if state.state is not None or state.reader_splits is not None or state.writer_state is not None
+    }
+
+
+def is_same_operator(old: dict[str, Any], operator: ChainedOperator) -> bool:
+    """Return whether an operator of a checkpoint, which has the id of one of the program, is that one.
+
+    An id without a uid is that of a place, where another operator may stand by now: then it is of another kind.
+    """
+    node = operator.node
+    return bool(node.uid or node.uid_hash) or old.get("kind", node.operator.kind) == node.operator.kind
+
+
+def strangers(job: JobGraph, facts: dict[str, Any]) -> set[str]:
+    """Return the ids under which the program has other operators than the checkpoint."""
+    here = {o.operator_id: o for v in job.vertices for o in v.operators}
+    return {
+        old["id"]
+        for vertex in facts.get("vertices", ())
+        for old in vertex["operators"]
+        if old["id"] in here and not is_same_operator(old, here[old["id"]])
+    }
+
+
+def without_operators(checkpoint: Checkpoint, operator_ids: set[str]) -> Checkpoint:
+    """Return the checkpoint without the state of some operators."""
+    if not operator_ids:
+        return checkpoint
+    tasks = {
+        key: replace(task, operators={i: state for i, state in task.operators.items() if i not in operator_ids})
+        for key, task in checkpoint.tasks.items()
+    }
+    return replace(checkpoint, tasks=tasks)
+
+
+def without_uid(job: JobGraph, checkpoint: Checkpoint) -> list[str]:
+    """Return name and line of the operators with state that only their place in the program is known by."""
+    with_state = operators_with_state(checkpoint)
+    return [
+        f"{o.node.name} ({o.node.user_location})"
+        for v in job.vertices
+        for o in v.operators
+        if o.operator_id in with_state and not o.node.uid and not o.node.uid_hash
+    ]
+
+
 def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any], *, allow_non_restored: bool) -> None:
     """Check that every state of a checkpoint has an operator in the job, and that maximum parallelism has not changed.
 
@@ -176,20 +229,15 @@ def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any
     """
     here = {o.operator_id: v for v in job.vertices for o in v.operators}
     there = {o["id"]: (o, v) for v in facts.get("vertices", ()) for o in v["operators"]}
-    with_state = {
-        operator_id
-        for snapshot in checkpoint.tasks.values()
-        for operator_id, state in snapshot.operators.items()
-        if state.state is not None or state.reader_splits is not None or state.writer_state is not None
-    }
-    lost = sorted(with_state - here.keys())
+    with_state = operators_with_state(checkpoint)
+    lost = sorted(with_state & strangers(job, facts) | with_state - here.keys())
     if lost and not allow_non_restored:
         names = ", ".join(f"{there[i][0]['name']} (uid {there[i][0].get('uid') or 'not set'})" if i in there else i for i in lost)
         raise StateMigrationError(
             f"checkpoint {checkpoint.checkpoint_id} holds state of operators that the program does not have: {names}",
             hint="give operators uids so that they are found again, or allow it with execution.state-recovery.ignore-unclaimed-state",
         )
-    for operator_id in with_state & here.keys():
+    for operator_id in with_state & here.keys() - set(lost):
         old = there.get(operator_id)
         vertex = here[operator_id]
         if old is not None and int(old[1]["maxParallelism"]) != vertex.max_parallelism:
@@ -197,6 +245,11 @@ def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any
                 f"{old[0]['name']} had maximum parallelism {old[1]['maxParallelism']} and has {vertex.max_parallelism} now",
                 hint="set_max_parallelism to the old value: key groups cannot be renumbered",
             )
+
+
+def _operator_facts(operator: ChainedOperator) -> dict[str, Any]:
+    node = operator.node
+    return {"id": operator.operator_id, "name": node.name, "uid": node.uid, "kind": node.operator.kind}
 
 
 def job_facts(job: JobGraph, job_id: str) -> dict[str, Any]:
@@ -209,7 +262,7 @@ def job_facts(job: JobGraph, job_id: str) -> dict[str, Any]:
                 "name": v.name,
                 "parallelism": v.parallelism,
                 "maxParallelism": v.max_parallelism,
-                "operators": [{"id": o.operator_id, "name": o.node.name, "uid": o.node.uid} for o in v.operators],
+                "operators": [_operator_facts(o) for o in v.operators],
             }
             for v in job.vertices
         ],

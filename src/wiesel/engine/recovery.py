@@ -18,7 +18,7 @@ from wiesel.checkpoint.state_files import standing_alone, with_files
 from wiesel.checkpoint.store import CheckpointStore, MemoryStateFiles, StateFiles
 from wiesel.core.errors import FencedError, WieselError
 from wiesel.engine.base import JobSettings
-from wiesel.engine.deployment import check_restorable, job_facts
+from wiesel.engine.deployment import check_restorable, job_facts, strangers, without_operators
 from wiesel.graph.job_graph import JobGraph
 
 _log = logging.getLogger("wiesel.job")
@@ -28,6 +28,7 @@ class Recovery:
     """The snapshots of one job, over all its attempts.
 
     Attributes:
+        job: The program.
         job_id: Under which the job runs; known for good after ``first``.
         number: The present attempt; it is never used again.
         store: The job's own checkpoints, None if they are kept in memory only.
@@ -43,7 +44,7 @@ class Recovery:
         self.store: CheckpointStore | None = None
         self.facts = job_facts(job, job_id)
         self.base_facts: dict[str, Any] | None = None
-        self._job = job
+        self.job = job
         self._settings = settings
         self._given = given
         self._base: Checkpoint | None = None
@@ -79,11 +80,11 @@ class Recovery:
         return self._begin_with(checkpoint, found.facts)
 
     def _begin_with(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> Checkpoint:
-        self._base, self.base_facts = checkpoint, facts
-        return checkpoint
+        self._base, self.base_facts = without_operators(checkpoint, strangers(self.job, facts)), facts
+        return self._base
 
     def _check(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
-        check_restorable(self._job, checkpoint, facts, allow_non_restored=self._settings.allow_non_restored)
+        check_restorable(self.job, checkpoint, facts, allow_non_restored=self._settings.allow_non_restored)
 
     def _open(self, *, restores: bool) -> None:
         """Open the job's own store, if it has one."""
@@ -96,7 +97,7 @@ class Recovery:
     def _go_on_as(self, path: str, found: Found, retained: Retained) -> Found:
         """Go on under the id of the job that wrote the checkpoint, with its older masters fenced; return what to restore."""
         self.job_id = retained.name
-        self.facts = job_facts(self._job, self.job_id)
+        self.facts = job_facts(self.job, self.job_id)
         claimed = retained.store
         self.number = claimed.acquire()
         if retained.lies_in(self._settings.checkpoint_dir):

@@ -7,6 +7,7 @@ the job fails before it has ended.
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -16,12 +17,15 @@ from uuid import uuid4
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.savepoint import Savepoint
 from wiesel.core.errors import CheckpointError, ConfigurationError, WieselError
+from wiesel.engine.deployment import without_uid
 from wiesel.engine.job_attempt import AttemptState, JobAttempt
 from wiesel.engine.recovery import Recovery
 from wiesel.wire.events import SavepointOptions
 
 if TYPE_CHECKING:
     from wiesel.engine.job_master import Background
+
+_log = logging.getLogger("wiesel.job")
 
 
 @dataclass
@@ -180,6 +184,8 @@ class Savepoints:
         request = self._open.get(options.directory)
         if request is None:
             raise CheckpointError("nobody waits for this savepoint any more")
+        for operator in without_uid(self._recovery.job, checkpoint):
+            _log.warning("%s has state and no uid: a changed program may not find its state in the savepoint", operator)
         savepoint = Savepoint(options.directory)
         savepoint.publish(checkpoint, self._facts(request), self._recovery.files)
         if options.stop:

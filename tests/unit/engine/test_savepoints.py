@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -428,6 +429,69 @@ class Either(CoMapFunction):
 
     def map2(self, value):
         return value
+
+
+def test_c29_operators_with_state_and_no_uid_are_warned_of_with_their_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    numbers = ManualSource()
+    env = environment(None)
+    stream = env.from_source(numbers, WatermarkStrategy.no_watermarks(), "numbers").uid("numbers")
+    stream.key_by(lambda pair: pair[0], Types.STRING()).process(Total()).name("nameless").map(lambda pair: pair[1]).print()
+    with start(env) as job:
+        numbers.push(("a", 1))
+        job.settle()
+        job.savepoint(tmp_path)
+    told = [r.getMessage() for r in caplog.records if "no uid" in r.getMessage()]
+    assert len(told) == 1 and re.match(r"nameless \(.*test_savepoints.py:\d+\) has state and no uid", told[0])
+
+
+def test_c29_with_uids_an_operator_may_come_before_and_without_them_it_is_told(tmp_path: Path) -> None:
+    def build(uid: str | None, more: bool, restore: str | None = None) -> tuple[StoredJob, ManualSource, CollectedStream]:
+        env = environment(tmp_path / "checkpoints", **({} if restore is None else {"execution_state__recovery_path": restore}))
+        numbers = ManualSource()
+        stream = env.from_source(numbers, WatermarkStrategy.no_watermarks(), "numbers").uid("numbers")
+        if more:
+            stream = stream.map(lambda pair: pair)
+        sums = stream.key_by(lambda pair: pair[0], Types.STRING()).process(Total())
+        results = env.collect(sums if uid is None else sums.uid(uid))
+        return start(env), numbers, results
+
+    paths = {}
+    for uid in ("sums", None):
+        job, numbers, _ = build(uid, False)
+        with job:
+            numbers.push(("a", 1))
+            job.settle()
+            paths[uid] = job.savepoint(tmp_path)
+    job, numbers, results = build("sums", True, paths["sums"])
+    with job:
+        # The new source's first record lies before the position that is restored.
+        numbers.push(("a", 99))
+        numbers.push(("a", 2))
+        job.settle()
+    assert results.values == [("a", 3)]
+    with pytest.raises(StateMigrationError, match=r"state of operators that the program does not have: .*uid not set"):
+        build(None, True, paths[None])
+
+
+def test_c20_a_changed_function_goes_on_from_the_old_state(tmp_path: Path) -> None:
+    class Corrected(Total):
+        def process_element(self, value, ctx):
+            for key, total in super().process_element(value, ctx):
+                yield f"{key} = {total}"
+
+    numbers = ManualSource()
+    job, _ = totals(numbers, tmp_path / "checkpoints")
+    with job:
+        numbers.push(("a", 1))
+        job.settle()
+        path = job.savepoint(tmp_path, stop=True)
+    numbers.push(("a", 2))
+    env = environment(tmp_path / "checkpoints", execution_state__recovery_path=path)
+    stream = env.from_source(numbers, WatermarkStrategy.no_watermarks(), "numbers").uid("numbers")
+    results = env.collect(stream.key_by(lambda pair: pair[0], Types.STRING()).process(Corrected()).uid("total"))
+    with start(env) as job:
+        job.settle()
+    assert results.values == ["a = 3"]
 
 
 def test_c28_a_program_without_an_operator_of_the_savepoint_is_refused_or_drops_its_state(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ from wiesel.core import hooks
 print("building")
 try:
     if hooks.plan_only():
-        raise hooks.PlanReady('{"nodes": []}')
+        raise hooks.PlanReady('{"nodes": []}', None)
 except Exception:
     print("the plan must not be taken for a failure")
 print("ran")

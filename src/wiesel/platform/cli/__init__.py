@@ -41,6 +41,16 @@ class _ProgramCommand(click.Command):
                 help="Checkpoint or savepoint to start from.",
             ),
             click.Option(
+                ["-n", "--allowNonRestoredState", "allow_non_restored"],
+                is_flag=True,
+                help="Start also if the savepoint has state of operators that the program does not have; it is dropped.",
+            ),
+            click.Option(
+                ["-cm", "--claimMode", "-rm", "--restoreMode", "claim_mode"],
+                type=click.Choice(["claim", "no_claim", "legacy"], case_sensitive=False),
+                help="Whether the savepoint belongs to the job, which deletes it when checkpoints have replaced it.",
+            ),
+            click.Option(
                 ["--py-files", "-pyfs", "--pyFiles", "py_files"],
                 multiple=True,
                 metavar="FILES",
@@ -55,6 +65,15 @@ class _ProgramCommand(click.Command):
             click.Argument(["program"], type=_PROGRAM),
             click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED),
         ]
+
+
+class _CheckCommand(_ProgramCommand):
+    """A command that takes a program, a savepoint, and the program's arguments."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params = [p for p in self.params if p.name not in ("savepoint", "claim_mode")]
+        self.params.insert(len(self.params) - 1, click.Argument(["path"], metavar="SAVEPOINT"))
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -100,6 +119,42 @@ def doctor() -> None:
         if finding.remedy:
             click.echo(f"     what to do: {finding.remedy}")
     raise SystemExit(0 if all(finding.good for finding in findings) else 1)
+
+
+@main.group()
+def savepoint() -> None:
+    """Look at savepoints before a job starts from them, list and delete them."""
+
+
+@savepoint.command("check", cls=_CheckCommand, context_settings={"allow_interspersed_args": False})
+def check_savepoint(path: str, allow_non_restored: bool, **options: Any) -> None:
+    """Tell what becomes of each state if a program starts from a savepoint or checkpoint; nothing is run or changed.
+
+    Operators are opened, so what the open() of functions does is done: sources, sinks and asynchronous functions are left out.
+    """
+    from wiesel.platform.cli._program import Submission
+    from wiesel.platform.cli._savepoints import check
+
+    submission = Submission.parse(**options, savepoint=None, claim_mode=None, allow_non_restored=False)
+    raise SystemExit(check(submission, path, allow_dropped=allow_non_restored))
+
+
+@savepoint.command("list")
+@click.argument("directory")
+def list_savepoints(directory: str) -> None:
+    """Print the savepoints in DIRECTORY with time, size and label, the newest first."""
+    from wiesel.platform.cli._savepoints import list_below
+
+    raise SystemExit(list_below(directory))
+
+
+@savepoint.command("dispose")
+@click.argument("path")
+def dispose_savepoint(path: str) -> None:
+    """Delete the savepoint at PATH."""
+    from wiesel.platform.cli._savepoints import dispose
+
+    raise SystemExit(dispose(path))
 
 
 @main.group()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any
 
 import click
 
@@ -15,10 +16,12 @@ from wiesel.core import hooks
 from wiesel.platform import pyflink_hook
 from wiesel.platform.cli._report import describe
 
-__all__ = ["Submission", "run_program", "show_plan"]
+__all__ = ["ProgramFailed", "Submission", "first_job", "run_program", "show_plan"]
 
 PARALLELISM = "parallelism.default"
 RESTORE_PATH = "execution.state-recovery.path"
+IGNORE_UNCLAIMED = "execution.state-recovery.ignore-unclaimed-state"
+CLAIM_MODE = "execution.state-recovery.claim-mode"
 PYTHON_FILES = "python.files"
 
 EXIT_FAILED = 1
@@ -52,6 +55,8 @@ class Submission:
         parallelism: int | None,
         dynamic: Sequence[str],
         savepoint: str | None,
+        allow_non_restored: bool,
+        claim_mode: str | None,
         py_files: Sequence[str],
         full_traceback: bool,
     ) -> Submission:
@@ -66,6 +71,10 @@ class Submission:
             options[PARALLELISM] = str(parallelism)
         if savepoint is not None:
             options[RESTORE_PATH] = savepoint
+        if allow_non_restored:
+            options[IGNORE_UNCLAIMED] = "true"
+        if claim_mode is not None:
+            options[CLAIM_MODE] = claim_mode.upper()
         if files:
             options[PYTHON_FILES] = ",".join(files)
         return cls(program, tuple(arguments), options, files, full_traceback)
@@ -104,19 +113,38 @@ def run_program(submission: Submission) -> int:
 def show_plan(submission: Submission) -> int:
     """Run a program up to its first ``execute()`` and print the plan; what the program prints goes to standard error."""
     try:
+        click.echo(_first_job(submission).plan)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except ProgramFailed as failed:
+        click.echo(str(failed), err=True)
+        return EXIT_FAILED
+    return 0
+
+
+def first_job(submission: Submission) -> Any:
+    """Run a program up to its first ``execute()`` and return what it has built, a ``StreamGraph``.
+
+    Raises:
+        ProgramFailed: it failed, or built nothing.
+    """
+    return _first_job(submission).graph
+
+
+def _first_job(submission: Submission) -> hooks.PlanReady:
+    try:
         _prepare(submission)
         with contextlib.redirect_stdout(sys.stderr), _plan_only():
             _execute(submission)
     except hooks.PlanReady as ready:
-        click.echo(ready.plan)
-        return 0
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - whatever the program raises is told to its user
-        click.echo(describe(error, submission.program, full=submission.full_traceback), err=True)
-        return EXIT_FAILED
-    click.echo(f"{submission.program} built no job: it ended without a call of execute()", err=True)
-    return EXIT_FAILED
+        return ready
+    except Exception as error:
+        raise ProgramFailed(describe(error, submission.program, full=submission.full_traceback)) from error
+    raise ProgramFailed(f"{submission.program} built no job: it ended without a call of execute()")
+
+
+class ProgramFailed(Exception):
+    """A program did not get as far as its first ``execute()``; the text is for its user."""
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from wiesel.core.errors import ConfigurationError, WieselError
 from wiesel.state_processor import OperatorIdentifier, SavepointReader, StateRows
 from wiesel.state_processor._plain import plain
 
-__all__ = ["Wanted", "read", "show"]
+__all__ = ["Wanted", "as_table", "read", "show", "told"]
 
 _HEADS = ("uid", "operator", "id", "parallelism", "bytes", "states")
 
@@ -36,7 +36,7 @@ class Wanted:
 
 def show(path: str) -> int:
     """Print the operators and their states; return the exit code."""
-    return _told(lambda: _show(path))
+    return told(lambda: _show(path))
 
 
 def read(path: str, wanted: Wanted) -> int:
@@ -44,12 +44,13 @@ def read(path: str, wanted: Wanted) -> int:
     # State may hold objects of classes that lie beside the program.
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    return _told(lambda: _read(path, wanted))
+    return told(lambda: _read(path, wanted))
 
 
-def _told(work: Callable[[], None]) -> int:
+def told(work: Callable[[], int | None]) -> int:
+    """Do what a command is for and return its exit code; errors are told on standard error."""
     try:
-        work()
+        return work() or 0
     except BrokenPipeError:
         # Whoever reads the output has seen enough, as head does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -57,13 +58,18 @@ def _told(work: Callable[[], None]) -> int:
     except WieselError as error:
         click.echo(f"{type(error).__name__}: {error}", err=True)
         return 1
-    return 0
+
+
+def as_table(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return rows of cells, the first of which are the heads, as lines."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _show(path: str) -> None:
     reader = SavepointReader.read(path)
     click.echo(f"checkpoint {reader.checkpoint_id} of job {reader.job_name!r} at {reader.path}")
-    rows = [_HEADS]
+    rows: list[tuple[str, ...]] = [_HEADS]
     for operator in reader.operators():
         states = [str(state) for state in operator.states.values()]
         if operator.has_other_state:
@@ -72,9 +78,8 @@ def _show(path: str) -> None:
         first = (operator.uid or "-", operator.name, operator.operator_id, parallelism, str(operator.size_bytes))
         rows.append((*first, states[0] if states else "-"))
         rows += [("", "", "", "", "", state) for state in states[1:]]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
-    for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for line in as_table(rows):
+        click.echo(line)
 
 
 def _read(path: str, wanted: Wanted) -> None:

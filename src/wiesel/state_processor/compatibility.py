@@ -1,0 +1,194 @@
+"""Whether a program can start from a savepoint, told before it starts: what becomes of each state, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from wiesel.core.errors import StateMigrationError
+from wiesel.engine.deployment import strangers
+from wiesel.graph.job_graph import ChainedOperator, JobVertex, build_job_graph
+from wiesel.graph.specs import StreamGraph
+from wiesel.state.operator_state import FACTS
+from wiesel.state.schema import StateSchema, check_schema
+from wiesel.state_processor._checkpoint import StoredCheckpoint, schema_of
+from wiesel.state_processor._probe import Declared, DeclaredState, declared_by
+from wiesel.state_processor.operators import OperatorOverview, named
+
+__all__ = ["SavepointCheck", "StateVerdict", "check_savepoint"]
+
+KEPT, CONVERTED, UNUSED, NEW = "kept", "converted", "unused", "new"
+DROPPED, INCOMPATIBLE, UNKNOWN = "dropped", "incompatible", "unknown"
+_POSITIONS = "(positions, or what a sink keeps)"
+
+
+@dataclass(frozen=True)
+class StateVerdict:
+    """What becomes of one state.
+
+    Attributes:
+        operator: The operator, by name and uid.
+        state: The state's name; a text in parentheses for what has none.
+        verdict: ``kept``; ``converted`` (to the type that the program declares now); ``unused`` (kept, but the operator has not asked for
+            it when it opened); ``new`` (begins empty); ``dropped`` (the program has no such operator); ``incompatible`` (the job would not
+            start); ``unknown`` (the operator could not be opened here).
+        reason: Why.
+        location: ``file:line`` of the operator in the program, empty if it is not there.
+    """
+
+    operator: str
+    state: str
+    verdict: str
+    reason: str = ""
+    location: str = ""
+
+
+@dataclass(frozen=True)
+class SavepointCheck:
+    """What becomes of all states of a savepoint.
+
+    Attributes:
+        path: The savepoint.
+        verdicts: State by state, in the order of the program; what is dropped comes last.
+        warnings: What makes a later start harder, such as an operator with state and no uid.
+    """
+
+    path: str
+    verdicts: tuple[StateVerdict, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def drops(self) -> bool:
+        """Whether state would be lost: the job starts only if that is allowed."""
+        return any(v.verdict == DROPPED for v in self.verdicts)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the job would start, if losing what is dropped is allowed."""
+        return not any(v.verdict == INCOMPATIBLE for v in self.verdicts)
+
+
+def check_savepoint(graph: StreamGraph, path: str) -> SavepointCheck:
+    """Compare a program with a savepoint or checkpoint.
+
+    The program's operators are opened as their tasks would open them (sources, sinks and asynchronous functions are not), to see which
+    states they ask for. States that a function asks for later than in ``open`` are ``unused``.
+
+    Args:
+        graph: The program.
+        path: What ``execution.state-recovery.path`` would be.
+
+    Raises:
+        CorruptCheckpointError: There is no savepoint or checkpoint, or its metadata is torn or altered.
+    """
+    stored = StoredCheckpoint.load(path)
+    job = build_job_graph(graph)
+    strange = strangers(job, stored.facts)
+    there = {operator["id"]: stored.overview(operator, vertex) for operator, vertex in stored.operators()}
+    verdicts: list[StateVerdict] = []
+    warnings: list[str] = []
+    here = set()
+    for vertex in job.vertices:
+        for operator in vertex.operators:
+            old, declared = there.get(operator.operator_id), declared_by(operator, vertex)
+            if operator.operator_id in strange:
+                old = None
+            else:
+                here.add(operator.operator_id)
+            found = list(_verdicts(_Operator(stored, operator, vertex, declared), old))
+            verdicts += found
+            warnings += _warnings(operator, declared, bool(found))
+    for operator_id, overview in there.items():
+        if operator_id not in here:
+            verdicts += _dropped(overview)
+    return SavepointCheck(stored.path, tuple(verdicts), tuple(warnings))
+
+
+@dataclass(frozen=True)
+class _Operator:
+    stored: StoredCheckpoint
+    operator: ChainedOperator
+    vertex: JobVertex
+    declared: Declared
+
+    @property
+    def name(self) -> str:
+        node = self.operator.node
+        return named({"name": node.name, "uid": node.uid, "id": self.operator.operator_id})
+
+    def verdict(self, state: str, verdict: str, reason: str = "") -> StateVerdict:
+        return StateVerdict(self.name, state, verdict, reason, self.operator.node.user_location)
+
+
+def _verdicts(here: _Operator, old: OperatorOverview | None) -> Iterator[StateVerdict]:
+    if old is None:
+        for name in here.declared.states:
+            yield here.verdict(name, NEW, "the savepoint has no such operator")
+        if here.operator.node.is_source:
+            yield here.verdict(_POSITIONS, NEW, "the savepoint has no such operator: the source begins anew")
+        return
+    if old.states and old.max_parallelism != here.vertex.max_parallelism:
+        why = f"maximum parallelism {old.max_parallelism} in the savepoint, {here.vertex.max_parallelism} in the program"
+        for name in old.states:
+            yield here.verdict(name, INCOMPATIBLE, f"{why}; set_max_parallelism({old.max_parallelism})")
+        return
+    if old.has_other_state:
+        yield here.verdict(_POSITIONS, KEPT)
+    for name in old.states:
+        yield _compared(here, name, here.declared.states.get(name))
+    for name in here.declared.states.keys() - old.states.keys():
+        yield here.verdict(name, NEW, "the operator has no state of this name in the savepoint")
+
+
+def _compared(here: _Operator, name: str, declared: DeclaredState | None) -> StateVerdict:
+    """Tell what becomes of a state that the savepoint has."""
+    if declared is None:
+        if not here.declared.opened:
+            return here.verdict(name, KEPT)
+        if here.declared.problem:
+            return here.verdict(name, UNKNOWN, f"the operator could not be opened here: {here.declared.problem}")
+        return here.verdict(name, UNUSED, "the operator does not ask for it when it opens; it stays in later snapshots")
+    restored = _restored(here, name)
+    try:
+        convert = check_schema(name, restored, declared.kind, declared.serializer)
+    except StateMigrationError as error:
+        return here.verdict(name, INCOMPATIBLE, f"{error.message}; {error.hint}" if error.hint else error.message)
+    if convert is not None:
+        return here.verdict(name, CONVERTED, "its declared type has changed in a way that values can follow")
+    if restored.ttl != (declared.ttl_ms is not None):
+        why = "it has no time to live from now on" if restored.ttl else "its time to live begins when the job starts"
+        return here.verdict(name, CONVERTED, why)
+    return here.verdict(name, KEPT)
+
+
+def _restored(here: _Operator, name: str) -> StateSchema:
+    handles = here.stored.handles(here.operator.operator_id)
+    keyed = schema_of(handles, name)
+    if keyed is not None:
+        return keyed
+    kinds: Mapping[str, str] = {"split": "operator list", "union": "union list", "broadcast": "broadcast"}
+    for facts in (handle.meta.get(FACTS) or {} for handle in handles):
+        for part, kind in kinds.items():
+            if name in facts.get(part, ()):
+                types: Mapping[str, Any] = facts["types"]
+                return StateSchema(kind, serializer=types.get(name))
+    raise AssertionError(f"state {name!r} is in the overview and in no handle")
+
+
+def _dropped(old: OperatorOverview) -> Iterator[StateVerdict]:
+    name = named({"name": old.name, "uid": old.uid, "id": old.operator_id})
+    why = "the program has no operator with this uid" if old.uid else "it has no uid, and nothing in the program stands where it stood"
+    for state in (*old.states, *([_POSITIONS] if old.has_other_state else [])):
+        yield StateVerdict(name, state, DROPPED, why)
+
+
+def _warnings(operator: ChainedOperator, declared: Declared, has_state: bool) -> Iterator[str]:
+    node = operator.node
+    if has_state and not node.uid and not node.uid_hash:
+        yield (
+            f"{node.name} ({node.user_location}) has state and no uid: it is found by its place in the program only, "
+            "which changes when operators are added before it"
+        )
+    if declared.problem:
+        yield f"{node.name} ({node.user_location}) could not be opened here: {declared.problem}"
