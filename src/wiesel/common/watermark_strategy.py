@@ -2,10 +2,18 @@
 
 from wiesel.spi.watermark import (
     BoundedOutOfOrdernessWatermarks,
+    IngestionTimeAssigner,
     TimestampAssigner,
     WatermarkGenerator,
     WatermarkOutput,
     WatermarkStrategy,
 )
 
-__all__ = ["BoundedOutOfOrdernessWatermarks", "TimestampAssigner", "WatermarkGenerator", "WatermarkOutput", "WatermarkStrategy"]
+__all__ = [
+    "BoundedOutOfOrdernessWatermarks",
+    "IngestionTimeAssigner",
+    "TimestampAssigner",
+    "WatermarkGenerator",
+    "WatermarkOutput",
+    "WatermarkStrategy",
+]

@@ -17,13 +17,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from wiesel.core.clock import Clock
+from wiesel.core.clock import Clock, SystemClock
 from wiesel.core.durations import Duration, Time, to_millis
 from wiesel.core.errors import ProgramError
 from wiesel.core.ids import MIN_TIMESTAMP
 
 __all__ = [
     "BoundedOutOfOrdernessWatermarks",
+    "IngestionTimeAssigner",
     "NoWatermarksGenerator",
     "TimestampAssigner",
     "WatermarkAlignment",
@@ -96,6 +97,22 @@ class _FunctionTimestampAssigner(TimestampAssigner):
 
     def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
         return self._function(value, record_timestamp)
+
+
+class IngestionTimeAssigner(TimestampAssigner):
+    """Stamps records with the time (ms) at which the task sees them: with ``for_monotonous_timestamps``, Flink's ingestion time.
+
+    PyFlink lacks it; it is Java's. A clock that is set back does not set the timestamps back.
+    """
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock
+        self._last_ms = MIN_TIMESTAMP
+
+    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
+        """Return the time now."""
+        self._last_ms = max(self._last_ms, (self._clock or SystemClock()).now_ms())
+        return self._last_ms
 
 
 class BoundedOutOfOrdernessWatermarks(WatermarkGenerator):
@@ -311,6 +328,12 @@ class WatermarkStrategy:
     def has_watermarks(self) -> bool:
         """Whether the strategy can ever emit a watermark."""
         return self.generator_supplier is not None or self.max_out_of_orderness_ms is not None
+
+    def create_timestamp_assigner(self, clock: Clock) -> TimestampAssigner | None:
+        """Return the assigner for one task, or None if records keep the timestamps they have."""
+        if type(self.timestamp_assigner) is IngestionTimeAssigner:
+            return IngestionTimeAssigner(clock)
+        return self.timestamp_assigner
 
     def create_watermark_generator(self, clock: Clock) -> WatermarkGenerator:
         """Return a new generator, with idleness if declared.

@@ -180,3 +180,30 @@ def test_growing_delays_by_another_rule(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "rule.json").write_text('{"patterns": [{"name": "late", "where": "delay >= 45 and origin == \'EWR\'"}]}')
     run(monkeypatch, "growing_delays.py", "--rule", str(tmp_path / "rule.json"))
     assert capsys.readouterr().out.splitlines() == ["EWR: delays grow, 50 minutes"]
+
+
+def test_web_log(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "web_log.py")
+    assert sorted(capsys.readouterr().out.splitlines()) == [
+        "/order failed with 500",
+        "/report was slow 1 times so far",
+        "/search was slow 1 times so far",
+        "/search was slow 2 times so far",
+        "not understood: -- log rotated --",
+        "not understood: GET /index.html",
+    ]
+
+
+def test_repeated_alarms(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "repeated_alarms.py")
+    # The pump never stops. The door is quiet from second 1 to 8, which is longer than the time to live.
+    assert sorted(capsys.readouterr().out.splitlines()) == [
+        "the door is open (alarm 1)",
+        "the door is open (alarm 81)",
+        "the pump is hot (alarm 0)",
+    ]
+
+
+def test_repeated_alarms_that_live_longer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "repeated_alarms.py", "--quiet", "30")
+    assert sorted(capsys.readouterr().out.splitlines()) == ["the door is open (alarm 1)", "the pump is hot (alarm 0)"]

@@ -198,3 +198,33 @@ def test_a_worker_initializer_is_kept_once(monkeypatch: pytest.MonkeyPatch) -> N
     hooks.add_worker_initializer("a:b")
     hooks.add_worker_initializer("a:b")
     assert hooks.worker_initializers() == ("a:b",)
+
+
+def test_g8_operator_wins_over_environment_over_command_line_over_configuration(tmp_path: Path) -> None:
+    lines = [
+        "from wiesel.datastream import StreamExecutionEnvironment",
+        "env = StreamExecutionEnvironment.get_execution_environment()",
+        "env.set_parallelism(4)",
+        "mapped = env.from_collection([1]).map(lambda n: n).name('mapped')",
+        "mapped.set_parallelism(5)",
+        "mapped.print()",
+        "env.execute()",
+    ]
+    options = ["-p", "3", "-D", "parallelism.default=2"]
+
+    def parallelism() -> int:
+        write(tmp_path, "job.py", "\n".join(lines))
+        shown = wiesel_command("info", *options, "job.py", cwd=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+        (node,) = (node for node in json.loads(shown.stdout)["nodes"] if node["type"] == "mapped")
+        return int(node["parallelism"])
+
+    # Taken away one by one, from the top.
+    found = [parallelism()]
+    lines.remove("mapped.set_parallelism(5)")
+    found.append(parallelism())
+    lines.remove("env.set_parallelism(4)")
+    found.append(parallelism())
+    del options[:2]
+    found.append(parallelism())
+    assert found == [5, 4, 3, 2]

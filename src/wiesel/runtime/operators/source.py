@@ -103,7 +103,7 @@ class SourceOperator(StreamOperator):
 
     def open(self) -> None:
         """Make the reader and give it the restored splits."""
-        self._assigner = self._strategy.timestamp_assigner
+        self._assigner = self._strategy.create_timestamp_assigner(self.context.clock)
         # In BATCH mode time does not pass within the input: there is one watermark, at its end.
         batch = self.context.config.get("execution.runtime-mode") == "BATCH"
         self._progressive = not batch

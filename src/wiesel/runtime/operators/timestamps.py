@@ -44,7 +44,7 @@ class TimestampsOperator(StreamOperator):
     def open(self) -> None:
         """Make the generator and start the clock of periodic watermarks."""
         self.guard = UserCode(self.context, self.output)
-        self._assigner = self._strategy.timestamp_assigner
+        self._assigner = self._strategy.create_timestamp_assigner(self.context.clock)
         progressive = not is_batch(self.context)
         self._generator: WatermarkGenerator = (
             self._strategy.create_watermark_generator(self.context.clock) if progressive else NoWatermarksGenerator()
