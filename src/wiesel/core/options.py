@@ -109,6 +109,28 @@ BUFFER_TIMEOUT_ENABLED: ConfigOption[bool] = _option(
 SEGMENT_SIZE: ConfigOption[MemorySize] = _option(
     "taskmanager.memory.segment-size", "memory", MemorySize(32 << 10), "Size at which a buffer counts as full.", minimum=256
 )
+MANAGED_MEMORY_SIZE: ConfigOption[MemorySize | None] = _option(
+    "taskmanager.memory.managed.size",
+    "memory",
+    None,
+    "What the batch algorithms of one executor (sorting, hash joins, data that wait) may take of memory before they go on in files; "
+    "divided by the number of task slots it is the budget of each task. If it is not set, it follows from the fraction.",
+    "taskmanager.memory.size",
+)
+MANAGED_MEMORY_FRACTION: ConfigOption[float] = _option(
+    "taskmanager.memory.managed.fraction",
+    "float",
+    0.4,
+    "The part of taskmanager.memory.flink.size that is managed memory, where its size is not set.",
+    minimum=0.0,
+    maximum=1.0,
+)
+FLINK_MEMORY_SIZE: ConfigOption[MemorySize | None] = _option(
+    "taskmanager.memory.flink.size",
+    "memory",
+    None,
+    "The memory of one executor's Python processes, of which managed memory is a fraction; 1280 MB if it is not set. Nothing is reserved.",
+)
 TASK_SLOTS: ConfigOption[int] = _option("taskmanager.numberOfTaskSlots", "int", 1, "Task slots (cores) of one executor.", minimum=1)
 LATENCY_INTERVAL: ConfigOption[Duration] = _option(
     "metrics.latency.interval", "duration", _ms(0), "How often sources send latency markers; 0 sends none."

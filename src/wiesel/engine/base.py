@@ -88,6 +88,19 @@ def job_settings(config: Configuration) -> JobSettings:
     )
 
 
+_FLINK_MEMORY_BYTES = 1280 << 20
+"""What Flink's default of 1728 MB for the whole process leaves."""
+
+
+def managed_memory_bytes(config: Configuration) -> int:
+    """Return the memory budget of one task's batch algorithms."""
+    size = config.get(opt.MANAGED_MEMORY_SIZE)
+    if size is not None:
+        return int(size) // config.get(opt.TASK_SLOTS)
+    whole = int(config.get(opt.FLINK_MEMORY_SIZE) or _FLINK_MEMORY_BYTES) * config.get(opt.MANAGED_MEMORY_FRACTION)
+    return int(whole / config.get(opt.TASK_SLOTS))
+
+
 def _task_config(config: Configuration) -> dict[str, Any]:
     """Return what tasks read of the configuration, in plain values: durations in ms, sizes in bytes."""
     return {
@@ -101,5 +114,6 @@ def _task_config(config: Configuration) -> dict[str, Any]:
         "wiesel.exchange.row-size": int(config.get(opt.EXCHANGE_ROW_SIZE)),
         "wiesel.iteration.feedback-memory": int(config.get(opt.ITERATION_FEEDBACK_MEMORY)),
         "heartbeat.interval": duration_ms(config, opt.HEARTBEAT_INTERVAL),
+        opt.MANAGED_MEMORY_SIZE.key: managed_memory_bytes(config),
         **{k: v for k, v in config.to_dict().items() if k.startswith(("state.backend.", "user."))},
     }

@@ -5,7 +5,8 @@ then any interleaving of ``process_batch``, ``process_watermark``, ``on_processi
 ``notify_checkpoint_complete``; ``end_input`` when an input ends, ``finish`` when all have; ``close`` always, also after a failure.
 An operator hands on what it produces through ``self.output`` before the call returns: nothing may be left inside but state. One that
 ``holds_records`` may keep records for later, which are in its snapshots: it says when it is ``full``, so that the task takes no input, and
-as long as it is ``busy`` behind ``finish``, the end waits (and ``finish`` is called again).
+as long as it is ``busy`` behind ``finish``, the end waits (and ``finish`` is called again). One that ``has_more`` behind ``finish`` emits
+its results part by part, so that what is ready can be sent in between: ``finish`` is called again soon.
 """
 
 from __future__ import annotations
@@ -78,6 +79,10 @@ class OperatorContext:
     """Starts an event loop for asynchronous requests."""
     send_event: Callable[[Any], None] | None = None
     """Sends an event to the operator's coordinator in the JobMaster, which may answer with ``on_event``."""
+    managed_memory_bytes: int = 64 << 20
+    """What a batch algorithm of this operator may take of memory before it goes on in files."""
+    local_dir: str | None = None
+    """Where such files are made; the system's temporary directory if it is None."""
     user_location: str = ""
     """``file:line`` of the call that made the operator in the user's program."""
 
@@ -106,6 +111,11 @@ class StreamOperator(ABC):
     @property
     def busy(self) -> bool:
         """Whether records are held of which results are still to come."""
+        return False
+
+    @property
+    def has_more(self) -> bool:
+        """Whether ``finish`` has not emitted all and is to be called again."""
         return False
 
     def setup(self, context: OperatorContext, output: Output) -> None:

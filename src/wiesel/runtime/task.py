@@ -97,6 +97,11 @@ class TaskServices(Protocol):
         """Make the state backend of one operator."""
         ...
 
+    @property
+    def local_dir(self) -> str | None:
+        """Return the directory for files that are gone with the task."""
+        ...
+
     def state_writer(self, savepoint: str | None = None) -> StateFileWriter:
         """Return where the files of a checkpoint are written, or those of a savepoint in that directory."""
         ...
@@ -130,7 +135,8 @@ class StreamTask:
         self._alignment_started_s: float | None = None
         mode = descriptor.config.get("execution.checkpointing.mode", "EXACTLY_ONCE")
         self.gate = InputGate(dict(descriptor.inputs), exactly_once=mode != "AT_LEAST_ONCE")
-        self._sorted = SortedInput() if sorts_input(descriptor) else None
+        self._memory_bytes = _memory_per_user(descriptor)
+        self._sorted = SortedInput(self._memory_bytes, services.local_dir) if sorts_input(descriptor) else None
         self._sizer = SliceSizer()
         self._edge_functions: list[tuple[Any, OperatorContext, ChainOutput]] = []
         self._unfinished: deque[StreamOperator] | None = None
@@ -196,6 +202,8 @@ class StreamTask:
             restarts=d.restarts,
             start_event_loop=self._start_event_loop,
             send_event=lambda event: self.services.send(EventFromOperator(d.key, described.operator_id, event, self._epoch)),
+            managed_memory_bytes=self._memory_bytes,
+            local_dir=self.services.local_dir,
             user_location=described.user_location,
         )
 
@@ -253,7 +261,8 @@ class StreamTask:
         """Close all operators and backends; the first error is raised when all are closed."""
         first: BaseException | None = None
         selectors = [partial(UserCode(context, output).close, function) for function, context, output in self._edge_functions]
-        for close in [o.close for o in self.operators] + selectors + [b.close for b in self._backends.values()]:
+        released = [] if self._sorted is None else [self._sorted.close]
+        for close in released + [o.close for o in self.operators] + selectors + [b.close for b in self._backends.values()]:
             try:
                 close()
             except Exception as error:  # noqa: BLE001 - the others must be closed as well; raised below
@@ -284,6 +293,11 @@ class StreamTask:
                 return
             if isinstance(step, Records) and self._sorted is None:
                 yield from self._process(decode_batch(step.payload), self.gate.inputs[step.channel])
+            elif isinstance(step, AdvanceTime) and self._sorted is not None:
+                for batch, input_index in self._sorted.take():
+                    self.operators[0].process_batch(batch, input_index)
+                    yield
+                self._do(step)
             else:
                 self._do(step)
         self._watch_alignment()
@@ -310,9 +324,6 @@ class StreamTask:
             else:  # released after an aborted alignment
                 head.process_batch(batch, self.gate.inputs[step.channel])
         elif isinstance(step, AdvanceTime):
-            if self._sorted is not None:
-                for batch, input_index in self._sorted.take():
-                    head.process_batch(batch, input_index)
             head.process_watermark(step.timestamp)
         elif isinstance(step, ChangeStatus):
             head.process_status(step.idle)
@@ -337,7 +348,10 @@ class StreamTask:
             self._alignment_started_s = None
 
     def poll(self) -> bool:
-        """Let a source emit what it has; return whether there is more right now. Always False for other tasks."""
+        """Let a source, or an operator that emits its results part by part, emit; return whether there is more right now."""
+        if self._emitting and not self._stopped:
+            self._finish_on()
+            return self._emitting
         source = self._source
         if source is None or self._ending or self._stopped or self.paused:
             return False
@@ -348,7 +362,7 @@ class StreamTask:
         if status is InputStatus.END_OF_INPUT:
             source.end_of_input()
             self._finish()
-            return False
+            return self._emitting
         return status is InputStatus.MORE_AVAILABLE
 
     @property
@@ -357,9 +371,13 @@ class StreamTask:
         return any(operator.full for operator in self._holding) and not self._events.waiting and not self._stopped
 
     @property
-    def is_source(self) -> bool:
+    def polled(self) -> bool:
         """Return whether the task has to be polled."""
-        return self._source is not None
+        return self._source is not None or self._emitting
+
+    @property
+    def _emitting(self) -> bool:
+        return bool(self._unfinished) and self._unfinished[0].has_more  # type: ignore[index]
 
     @property
     def poll_interval_ms(self) -> int:
@@ -482,9 +500,7 @@ class StreamTask:
         if savepoint is not None and savepoint.stop:
             self._stopped_by = barrier.checkpoint_id
         pending = self._take_snapshot(barrier.checkpoint_id, barrier.timestamp_ms, full=savepoint is not None)
-        pending.measured(
-            sync_ms=(clock.monotonic_s() - started_s) * 1e3, alignment_ms=aligned_ms, start_delay_ms=start_delay_ms
-        )
+        pending.measured(sync_ms=(clock.monotonic_s() - started_s) * 1e3, alignment_ms=aligned_ms, start_delay_ms=start_delay_ms)
         key = self.descriptor.key
 
         def acknowledge(snapshot: TaskSnapshot | None, error: BaseException | None) -> None:
@@ -538,7 +554,7 @@ class StreamTask:
         while self._unfinished:
             operator = self._unfinished[0]
             operator.finish()
-            if operator.busy:
+            if operator.busy or operator.has_more:
                 return
             self._unfinished.popleft()
         if self._draining is not None:
@@ -578,9 +594,16 @@ class StreamTask:
             "currentInputWatermark": self.gate.valve.current,
             "currentOutputWatermark": self.outputs[0].watermark,
             "heldBytes": self.gate.held_bytes,
+            **({} if self._sorted is None else {"spilledBytes": self._sorted.spilled_bytes}),
             "stateSize": sum(b.size_bytes() for b in self._backends.values()),
         }
         for described, output in zip(self.descriptor.vertex.operators, self.outputs, strict=True):
             values[f"{described.name}.numRecordsOut"] = output.records_out
         values.update(self._metrics.snapshot())
         return values
+
+
+def _memory_per_user(descriptor: TaskDescriptor) -> int:
+    """Return the part of the task's managed memory that each of those gets who need some."""
+    users = sum(o.kind.startswith("batch_") for o in descriptor.vertex.operators) + sorts_input(descriptor)
+    return int(descriptor.config.get("taskmanager.memory.managed.size", 64 << 20)) // max(1, users)

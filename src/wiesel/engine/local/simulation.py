@@ -110,6 +110,11 @@ class SimulatedTask:
             options=descriptor.config,
         )
 
+    @property
+    def local_dir(self) -> str:
+        """Return the directory for files of the job."""
+        return self.world.local_dir
+
     def state_writer(self, savepoint: str | None = None) -> StateFiles | MemoryStateFiles:
         """Return where state files are written."""
         return self._files if savepoint is None else SavepointFiles(savepoint, self._prefix)
@@ -303,7 +308,7 @@ class Simulation:
 
     def wake_sources(self) -> int:
         """Have all sources that found nothing polled again without time passing; return how many there are."""
-        unfinished = [t for t in self.tasks.values() if t.started and t.task.is_source and not t.task.finished]
+        unfinished = [t for t in self.tasks.values() if t.started and t.task.polled and not t.task.finished]
         waiting = [t for t in unfinished if not t.more]
         for task in unfinished:
             task.woken, task.more = task.more, True
@@ -353,7 +358,7 @@ class Simulation:
         if task.calls:
             actions.append(lambda: self._do(task, lambda: task.calls.popleft()()))
         actions += [lambda loop=loop: self._do(task, loop.step) for loop in task.loops if loop.ready]  # type: ignore[misc]
-        can_poll = task.task.is_source and not task.task.finished and not task.task.paused and not task.blocked
+        can_poll = task.task.polled and not task.task.finished and not task.task.paused and not task.blocked
         if can_poll and (task.more or task.next_poll_ms <= now_ms):
             actions.append(lambda: self._do(task, task.poll))
         deadline = task.task.next_deadline_ms()
@@ -404,7 +409,7 @@ class Simulation:
             deadline = task.task.next_deadline_ms()
             if deadline is not None:
                 deadlines.append(deadline)
-            if task.task.is_source and not task.task.finished and not task.task.paused:
+            if task.task.polled and not task.task.finished and not task.task.paused:
                 deadlines.append(task.next_poll_ms)
             deadlines += [due for loop in task.loops if (due := loop.next_deadline_ms()) is not None]
         return min(deadlines, default=None)

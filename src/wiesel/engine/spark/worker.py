@@ -152,6 +152,11 @@ class WorkerServices:
             options=descriptor.config,
         )
 
+    @property
+    def local_dir(self) -> str:
+        """Return the directory for files of this attempt."""
+        return self._payload.local_dir
+
     def state_writer(self, savepoint: str | None = None) -> StateFiles | MemoryStateFiles:
         """Return where state files are written."""
         return self._files if savepoint is None else SavepointFiles(savepoint, self._prefix)
@@ -328,7 +333,7 @@ class TaskWorker:
 
     def _loop(self) -> Iterator[pa.RecordBatch]:
         task, mailbox = self._task, self._mailbox
-        more = task.is_source
+        more = task.polled
         clock = self._services.clock
         while True:
             rows = task.drain()
@@ -343,7 +348,7 @@ class TaskWorker:
             elif self._unfilled and time.monotonic() - self._sent_s > _FILL_AFTER_S:
                 yield self._fillers()
             item = mailbox.take(0, rows=not task.paused)
-            if item is None and not (more and task.is_source and not task.finished):
+            if item is None and not (more and task.polled and not task.finished):
                 again_ms = task.on_idle(clock.now_ms())
                 rows = task.drain()
                 if rows or self._unfilled:
@@ -357,7 +362,7 @@ class TaskWorker:
             deadline = task.next_deadline_ms()
             if deadline is not None and deadline <= now_ms:
                 task.on_time(now_ms)
-            if task.is_source and not task.finished and (item is None or mailbox.empty):
+            if task.polled and not task.finished and (item is None or mailbox.empty):
                 more = task.poll()
             self._note_metrics_sometimes()
 
@@ -368,7 +373,7 @@ class TaskWorker:
         deadlines = [d for d in (task.next_deadline_ms(), until_ms) if d is not None]
         if deadlines:
             timeout_s = min(timeout_s, max(0.0, (min(deadlines) - self._services.clock.now_ms()) / 1e3))
-        if task.is_source and not task.finished:
+        if task.polled and not task.finished:
             timeout_s = min(timeout_s, task.poll_interval_ms / 1e3)
         started = time.monotonic()
         item = self._mailbox.take(timeout_s, rows=not task.paused)
