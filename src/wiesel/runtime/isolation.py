@@ -10,10 +10,12 @@ from __future__ import annotations
 import copy
 import datetime
 import decimal
+import dis
 import enum
+import re
 import types
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from wiesel.spi.output_tag import OutputTag
@@ -37,6 +39,7 @@ ATOMIC: frozenset[type] = frozenset(
         datetime.timedelta,
         datetime.timezone,
         uuid.UUID,
+        re.Pattern,
         range,
         type,
         types.FunctionType,
@@ -62,14 +65,74 @@ def isolated(value: Any) -> Any:
 
 
 def has_memory(function: Any) -> bool:
-    """Return whether a user's function may keep hold of objects between calls: it has attributes, or variables from around it."""
+    """Return whether a user's function may keep hold of objects between calls.
+
+    It may if it has attributes, or uses variables from around it (of functions, or of its module) that can change. What classes and
+    modules hold is not looked at.
+    """
+    return _has_memory(function, set())
+
+
+def _has_memory(function: Any, seen: set[int]) -> bool:
     if isinstance(function, types.MethodType):
-        return has_memory(function.__self__)
+        return _has_memory(function.__self__, seen) or _has_memory(function.__func__, seen)
     if isinstance(function, types.FunctionType):
-        return bool(function.__closure__)
-    if isinstance(function, type):
+        # Functions may refer to each other in circles.
+        if id(function) in seen:
+            return False
+        seen.add(id(function))
+        return bool(function.__dict__) or _binds(function.__code__) or any(_keeps(value, seen) for value in _around(function))
+    if isinstance(function, type | types.ModuleType):
         return False
     return bool(getattr(function, "__dict__", None)) or any(vars(base).get("__slots__") for base in type(function).__mro__)
+
+
+_UNBOUND = object()
+
+
+def _around(function: types.FunctionType) -> Iterator[Any]:
+    """Yield the values that a function sees from outside: defaults of parameters, variables of functions around it, of its module."""
+    yield from function.__defaults__ or ()
+    yield from (function.__kwdefaults__ or {}).values()
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:
+            yield _UNBOUND
+    for name in _globals_of(function.__code__):
+        if name in function.__globals__:
+            yield function.__globals__[name]
+
+
+def _keeps(value: Any, seen: set[int]) -> bool:
+    if isinstance(value, types.FunctionType):
+        return _has_memory(value, seen)
+    return type(value) not in ATOMIC and not isinstance(value, type | types.ModuleType) and not _is_atomic_tuple(value)
+
+
+def _is_atomic_tuple(value: Any) -> bool:
+    return type(value) is tuple and _all_atomic(map(type, value))
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+def _globals_of(code: types.CodeType) -> set[str]:
+    return {i.argval for part in _codes(code) for i in dis.get_instructions(part) if i.opname == "LOAD_GLOBAL"}
+
+
+def _binds(code: types.CodeType) -> bool:
+    """Return whether a function, or one made in it, binds variables from around it (``nonlocal``, ``global``)."""
+    outer = set(code.co_freevars)
+    return any(
+        i.opname == "STORE_GLOBAL" or (i.opname == "STORE_DEREF" and i.argval in outer)
+        for part in _codes(code)
+        for i in dis.get_instructions(part)
+    )
 
 
 def _as_is(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import dis
 import enum
 import threading
 from collections import deque, namedtuple
@@ -121,13 +122,72 @@ class WithState(Plain):
         self.seen = []
 
 
-def test_functions_with_attributes_or_closures_have_memory():
-    kept = []
+KEPT: list[int] = []
+
+
+class UsesKept(MapFunction):
+    def map(self, value):
+        return uses_kept(value)
+
+NAME = "name"
+
+
+def uses_kept(value):
+    KEPT.append(value)
+    return KEPT
+
+
+def uses_it_through_another(value):
+    return [uses_kept(v) for v in value]
+
+
+def uses_name(value):
+    return NAME, Plain, dis.dis, [uses_name(v) for v in value]
+
+
+def binds_name(value):
+    global NAME
+    NAME = value
+
+
+def keeps_in_its_default(value, kept=[]):  # noqa: B006 - that is the case
+    kept.append(value)
+    return kept
+
+
+def test_functions_that_can_keep_objects_have_memory():
+    kept: list[int] = []
+    last = 0
+
+    def binds_last(value):
+        def inner():
+            nonlocal last
+            last = value
+
+        return inner
+
+    def counts_down(value):
+        return value and counts_down(value - 1)
+
+    assert has_memory(lambda v: kept)
+    assert has_memory(WithState())
+    assert has_memory(WithState().map)
+    assert has_memory(uses_kept)
+    assert has_memory(UsesKept().map)
+    assert has_memory(uses_it_through_another)
+    assert has_memory(binds_name)
+    assert has_memory(binds_last)
+    assert has_memory(keeps_in_its_default)
+    assert not has_memory(counts_down)
+
+
+def test_functions_that_cannot_keep_objects_have_none():
+    number, pair, helper = 10_000, (1, "a"), uses_name
     assert not has_memory(lambda v: v)
+    assert not has_memory(lambda v: (v % number, pair, helper(v)))
+    assert not has_memory(lambda v, step=1: v + step)
     assert not has_memory(str.upper)
     assert not has_memory(dict)
     assert not has_memory(Plain())
     assert not has_memory(Plain().map)
-    assert has_memory(lambda v: kept)
-    assert has_memory(WithState())
-    assert has_memory(WithState().map)
+    assert not has_memory(uses_name)

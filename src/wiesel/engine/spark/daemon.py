@@ -5,6 +5,7 @@ Named by ``spark.python.daemon.module``. Only modules without threads of their o
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 from typing import Any
@@ -15,6 +16,7 @@ from pyspark import daemon
 import wiesel.engine.spark.worker  # noqa: F401 - loaded for the forked workers
 
 _SEND_BUFFER_BYTES = 32768
+_COLLECT_AFTER = 10_000
 _run_worker = daemon.worker
 
 
@@ -30,4 +32,9 @@ def _worker(sock: Any, authenticated: bool) -> Any:
 
 if __name__ == "__main__":
     daemon.worker = _worker
+    # A batch makes thousands of objects that are no cycles and live on in the next buffer: Python's default of 700 would look through
+    # each batch several times.  What the workers share with the daemon needs no looking through at all.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER)
     daemon.manager()

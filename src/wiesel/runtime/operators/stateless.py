@@ -80,23 +80,39 @@ class FilterOperator(FunctionOperator):
         super().__init__(function)
         self._call = user_callable(function, "filter")
 
-    def _truth(self, value: Any) -> bool:
-        # The truth of an object is the user's code as well (an array refuses to tell), so it belongs into the guarded part.
-        return bool(self._call(value))
-
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
         """Filter all records."""
         values, timestamps = batch.values, batch.timestamps
         verdicts: list[Any] = []
-        skipped, failure, error = self.guard.map_batch(self._truth, values, timestamps, verdicts)
-        if len(verdicts) < len(values):
-            values = without(values, skipped)
-            timestamps = None if timestamps is None else without(timestamps, skipped)
+        skipped, failure, error = self.guard.map_batch(self._call, values, timestamps, verdicts)
+        values, timestamps = _judged(values, timestamps, verdicts, skipped)
+        if not _PLAIN.issuperset(map(type, verdicts)):
+            # The truth of an object is the user's code as well (an array refuses to tell).
+            told, verdicts = verdicts, []
+            skipped, earlier, cause = self.guard.map_batch(_truth, values, timestamps, verdicts, told)
+            values, timestamps = _judged(values, timestamps, verdicts, skipped)
+            if earlier is not None:
+                failure, error = earlier, cause
         kept = list(compress(values, verdicts))
         if kept:
             self.output.emit(Batch(kept, None if timestamps is None else list(compress(timestamps, verdicts))))
         if failure is not None and error is not None:
             raise_failure(failure, error)
+
+
+_PLAIN = frozenset({bool, int, type(None)})
+
+
+def _truth(value: Any, verdict: Any) -> bool:
+    return bool(verdict)
+
+
+def _judged(values: list[Any], timestamps: Any, verdicts: list[Any], skipped: list[int]) -> tuple[list[Any], Any]:
+    """Return the records that have a verdict, with their timestamps."""
+    if len(verdicts) == len(values):
+        return values, timestamps
+    end = len(verdicts)
+    return without(values, skipped)[:end], None if timestamps is None else without(timestamps, skipped)[:end]
 
 
 class _Project:

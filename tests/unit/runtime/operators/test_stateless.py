@@ -122,6 +122,19 @@ def test_a_verdict_without_truth_is_an_error_of_its_record():
     assert harness.output == [Record(1, 1), Record(3, 3)]
 
 
+@pytest.mark.parametrize(("fails_at", "named"), [(2, "2"), (4, "3")])
+def test_the_first_record_without_a_verdict_or_truth_ends_the_job(fails_at, named):
+    def verdict(value):
+        if value == fails_at:
+            raise KeyError("no verdict")
+        return Unsure() if value == 3 else [value]
+
+    harness = OperatorHarness(filter_operator, payload={"function": verdict})
+    with pytest.raises(UserFunctionError, match=f"record '{named}'|record {named}"):
+        harness.push([1, 2, 3, 4, 5], timestamps=[1, 2, 3, 4, 5])
+    assert harness.output == [Record(v, v) for v in (1, 2, 3) if v < int(named)]
+
+
 @pytest.mark.parametrize(("fields", "result"), [([1], ("b",)), ([2, 0], (3, "a"))])
 def test_project_gives_tuples(fields, result):
     harness = OperatorHarness(project_operator, params={"fields": fields}, payload=None)
