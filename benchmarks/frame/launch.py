@@ -1,7 +1,8 @@
 """Runs one command and accounts for all it started: ``launch.py RESULT.json TIMEOUT_S -- command ...``.
 
 This process adopts orphans (Linux's child subreaper), so that what JVMs, Beam's workers and Spark's daemons leave behind is waited for
-here. Then the kernel's own sums over waited-for children hold the CPU time of all but PySpark's workers, which nobody waits for; theirs is sampled.
+here. Then the kernel's own sums over waited-for children hold the CPU time of all but PySpark's workers, for whom nobody waits; theirs
+is sampled.
 """
 
 import ctypes
