@@ -22,9 +22,9 @@ def count_run(label: str, engine: str, records: int, keys: int, **other: object)
     return Run(label, engine, PROGRAM, arguments, expected(records, keys), **other)  # type: ignore[arg-type]
 
 
-def _spark(label: str, records: int, keys: int, batch: int, api: str) -> Run:
+def _spark(label: str, records: int, keys: int, batch: int, api: str, **other: object) -> Run:
     arguments = {"records": records, "keys": keys, "batch": batch, "api": api}
-    return Run(label, SPARK, SPARK_PROGRAM, arguments, expected(records, keys))
+    return Run(label, SPARK, SPARK_PROGRAM, arguments, expected(records, keys), **other)  # type: ignore[arg-type]
 
 
 def _few_keys(scale: Scale) -> Case:
@@ -64,7 +64,8 @@ def _many_keys(scale: Scale) -> Case:
         (
             count_run("wiesel", WIESEL, scale.records(20_000_000, 4_000_000), keys),
             count_run("pyflink", PYFLINK, flink, keys, conf=pyflink_tuned(keys), once=True, timeout_s=3600),
-            _spark("spark rows", 6 * batch, keys, batch, "row"),
+            # Spark takes minutes for each of these micro-batches.
+            _spark("spark rows", 3 * batch, keys, batch, "row", once=True, timeout_s=3600),
             _spark("spark pandas", 2 * scale.records(200_000, 20_000), keys, scale.records(200_000, 20_000), "pandas"),
         ),
         (
