@@ -125,7 +125,7 @@ class _Rows:
 
 
 def _pack(column: Any) -> Any:
-    if type(column) is not list or not column or set(map(type, column)) != {Row}:
+    if type(column) is not list or not column or type(column[0]) is not Row or set(map(type, column)) != {Row}:
         return column
     names = column[0]._names
     if any(row._names is not names and row._names != names for row in column):

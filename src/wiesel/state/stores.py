@@ -163,6 +163,9 @@ class Store(ABC):
 
 
 def _removed(changes: dict[Any, Any]) -> list[Any]:
+    # Most often there are none, and to see that from the types takes a quarter of the time.
+    if type(REMOVED) not in set(map(type, changes.values())):
+        return []
     return [slot for slot, change in changes.items() if change is REMOVED]
 
 
