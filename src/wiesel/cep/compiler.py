@@ -116,6 +116,11 @@ class _Place:
     def group_until(self) -> Condition | None:
         return None if self.group is None or self.group._until is None else self.group._until.negated()
 
+    @property
+    def passes(self) -> Condition:
+        """When what is optional here may be left out, and what repeats left: not by an event that ends the group."""
+        return TRUE if self.group_until is None else self.group_until
+
     def take_condition(self) -> Condition:
         return conjunction(self.group_until, self.pattern._where())
 
@@ -255,7 +260,7 @@ class _Compiler:
         if isinstance(place.pattern, GroupPattern):
             entry = self.sequence(place.pattern._raw._sequence(), sink, place.pattern, first, place.following)
             if optional and proceed is not None:
-                entry.add(PROCEED, proceed, TRUE)
+                entry.add(PROCEED, proceed, place.passes)
             return entry
         state = self._new(place)
         behind = self._after_taking(place, sink)
@@ -277,10 +282,10 @@ class _Compiler:
     def _leave_out(self, place: _Place, state: State, proceed: State) -> None:
         until = place.pattern._until
         if not place.pattern._quantifier.greedy or until is None:
-            state.add(PROCEED, proceed, TRUE)
+            state.add(PROCEED, proceed, place.passes)
             return
-        state.add(PROCEED, self._without_greed.get(id(proceed), proceed), until)
-        state.add(PROCEED, proceed, until.negated())
+        state.add(PROCEED, self._without_greed.get(id(proceed), proceed), conjunction(place.group_until, until))
+        state.add(PROCEED, proceed, conjunction(place.group_until, until.negated()))
 
     def _loop(self, place: _Place, sink: State) -> State:
         """Return a state that takes any number of events."""
@@ -294,10 +299,10 @@ class _Compiler:
         if place.pattern._quantifier.greedy:
             greedless = self._be_greedy(sink, place.take_condition(), until)
             if greedless is not None and until is not None:
-                state.add(PROCEED, greedless, until)
-            state.add(PROCEED, sink, TRUE if no_stop is None else no_stop)
+                state.add(PROCEED, greedless, conjunction(place.group_until, until))
+            state.add(PROCEED, sink, place.passes if no_stop is None else conjunction(place.group_until, no_stop))
         else:
-            state.add(PROCEED, sink, TRUE)
+            state.add(PROCEED, sink, place.passes)
         state.add(TAKE, state, take)
         self._stop_by_following(state, place)
         if inner is not None:
@@ -312,8 +317,8 @@ class _Compiler:
     def _group_loop(self, place: _Place, group: GroupPattern, sink: State) -> State:
         again = State(group._name)
         entry = self.sequence(group._raw._sequence(), again, group, False, place.following)
-        entry.add(PROCEED, sink, TRUE)
-        again.add(PROCEED, entry, TRUE)
+        entry.add(PROCEED, sink, place.passes)
+        again.add(PROCEED, entry, place.passes)
         return entry
 
     def _be_greedy(self, sink: State, take: Condition, until: Condition | None) -> State | None:

@@ -73,6 +73,11 @@ def _quantify(rng: random.Random, step: dict[str, Any]) -> None:
         step["optional"] = True
 
 
+def ends_a_group(steps: list[dict[str, Any]]) -> bool:
+    """Say whether a repeated group has a condition that ends it."""
+    return any("group" in s and ("until" in s or ends_a_group(s["group"])) for s in steps)
+
+
 def _names(steps: list[dict[str, Any]]) -> list[str]:
     return [name for s in steps for name in (_names(s["group"]) if "group" in s else [s["name"]])]
 
