@@ -388,6 +388,29 @@ JAVA_HOME: ConfigOption[str | None] = _option("env.java.home", "str", None, "Jav
 JAVA_OPTS: ConfigOption[str] = _option("env.java.opts.all", "str", "", "Options for all JVMs.", "env.java.opts")
 JAVA_OPTS_JOBMANAGER: ConfigOption[str] = _option("env.java.opts.jobmanager", "str", "", "Options for the driver's JVM.")
 JAVA_OPTS_TASKMANAGER: ConfigOption[str] = _option("env.java.opts.taskmanager", "str", "", "Options for the executors' JVMs.")
+REST_ENABLED: ConfigOption[bool] = _option(
+    "wiesel.rest.enabled",
+    "bool",
+    True,
+    "Whether a running job has a REST endpoint of its own, by which the commands of `wiesel` reach it; on the local engine only if this "
+    "is set.",
+)
+REST_ADDRESS: ConfigOption[str] = _option(
+    "wiesel.rest.bind-address",
+    "str",
+    "127.0.0.1",
+    "Address at which a job's REST endpoint listens: by default only this machine reaches it.",
+)
+REST_PORT: ConfigOption[int] = _option(
+    "wiesel.rest.port", "int", 0, "Port of a job's REST endpoint; 0 takes one that is free.", minimum=0, maximum=65535
+)
+REGISTRY_DIR: ConfigOption[str | None] = _option(
+    "wiesel.registry.dir",
+    "str",
+    None,
+    "Directory of the files by which the commands of `wiesel` find running jobs; else that of the environment variable "
+    "`WIESEL_REGISTRY_DIR`, or one of the user's own.",
+)
 ENGINE: ConfigOption[str] = _option(
     "wiesel.engine",
     "enum",

@@ -1,30 +1,34 @@
-"""Internal. Answers that come from another answer."""
+"""Internal. Questions to a job that are answered in its own thread, some of them later."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+Ask = Callable[[Callable[[], Any]], "Future[Any]"]
+"""Runs a question in the thread of the job."""
 
 
-def done(value: T) -> Future[T]:
-    """Return an answer that is there already."""
+def ask_later(ask: Ask, question: Callable[[], Future[T]]) -> Future[T]:
+    """Ask a question of which the answer comes later; return the answer."""
     answer: Future[T] = Future()
-    answer.set_result(value)
-    return answer
+    answer.set_running_or_notify_cancel()
 
-
-def forward(source: Future[T], target: Future[T]) -> None:
-    """Give the answer of ``source``, when it comes, to ``target`` too."""
-
-    def came(_: Future[T]) -> None:
-        if not target.set_running_or_notify_cancel():
-            return
+    def came(source: Future[T]) -> None:
         error = source.exception()
         if error is not None:
-            target.set_exception(error)
+            answer.set_exception(error)
         else:
-            target.set_result(source.result())
+            answer.set_result(source.result())
 
-    source.add_done_callback(came)
+    def asked(reply: Future[Future[T]]) -> None:
+        refused = reply.exception()
+        if refused is not None:
+            answer.set_exception(refused)
+        else:
+            reply.result().add_done_callback(came)
+
+    ask(question).add_done_callback(asked)
+    return answer

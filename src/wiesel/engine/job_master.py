@@ -20,9 +20,11 @@ from wiesel.connectors.driver_sink import DriverReceiver, DriverSink
 from wiesel.core.clock import Clock
 from wiesel.core.errors import CheckpointError, FencedError, JobCancelledError, JobExecutionError, ProgramError, ResourceError, WieselError
 from wiesel.engine.base import JobSettings
+from wiesel.engine.checkpoint_requests import CheckpointRequests
 from wiesel.engine.deployment import task_descriptors
 from wiesel.engine.fault_points import FaultPoints
 from wiesel.engine.job_attempt import AttemptState, JobAttempt
+from wiesel.engine.job_history import JobHistory
 from wiesel.engine.recovery import Recovery
 from wiesel.engine.restart import RestartStrategy
 from wiesel.engine.savepoints import Savepoints
@@ -77,6 +79,8 @@ class JobMaster:
         self.plan = plan
         self.settings = settings
         self.recovery = Recovery(plan.graph.job, settings, job_id, restore)
+        self.history = JobHistory(clock)
+        self.checkpoint_requests = CheckpointRequests()
         self.savepoints = Savepoints(self.recovery, background, settings.savepoint_dir)
         self.status = JobStatus.CREATED
         self.result: Future[JobExecutionResult] = Future()
@@ -143,6 +147,9 @@ class JobMaster:
         )
         self.attempt = attempt
         self.savepoints.attempt_started(attempt)
+        self.checkpoint_requests.attempt_started(attempt)
+        if restore is not None:
+            self.history.restore(restore)
         descriptors = task_descriptors(
             self.plan,
             attempt=self._number,
@@ -256,6 +263,20 @@ class JobMaster:
             raise CheckpointError(f"job {self.job_id} is {self.status.name} and takes no savepoints")
         return self.savepoints.request(directory, stop=stop, drain=drain, label=label)
 
+    def checkpoint(self) -> Future[int]:
+        """Take a checkpoint now; the answer is its number.
+
+        Raises:
+            CheckpointError: this job takes none.
+        """
+        if self.plan.graph.job.runtime_mode == "BATCH":
+            raise CheckpointError("a job in BATCH mode takes no checkpoints", hint="run it in STREAMING mode")
+        return self.checkpoint_requests.request()
+
+    def now_ms(self) -> int:
+        """Return the time of the job's clock."""
+        return self._clock.now_ms()
+
     # The end of an attempt
 
     def _after_attempt(self) -> None:
@@ -273,6 +294,7 @@ class JobMaster:
     def _decide_restart(self) -> None:
         failure = self._failure or JobExecutionError("unknown failure")
         self.failures.append(failure)
+        self.history.failure(failure)
         # After some errors trying again cannot help.
         hopeless = isinstance(failure, (FencedError, ProgramError, ResourceError))
         delay_ms = None if hopeless else self._strategy.on_failure(self._clock.now_ms())
@@ -290,6 +312,7 @@ class JobMaster:
             self._begin(restore)
         except WieselError as error:
             self.failures.append(error)
+            self.history.failure(error)
             self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, error))
 
     def _finish(self) -> None:
@@ -312,6 +335,7 @@ class JobMaster:
 
     def _set_status(self, status: JobStatus) -> None:
         self.status = status
+        self.history.status(status)
         self._tell(status.name)
 
     def _tell(self, event: str) -> None:
@@ -339,7 +363,11 @@ class JobMaster:
 
     def running(self) -> None:
         """See ``MasterPort``."""
+        self._start_requested()
+
+    def _start_requested(self) -> None:
         self.savepoints.start_next()
+        self.checkpoint_requests.start_next()
 
     def publish(self, checkpoint: Checkpoint, savepoint: SavepointOptions | None) -> None:
         """See ``MasterPort``."""
@@ -370,27 +398,32 @@ class JobMaster:
         for receiver in self._receivers.values():
             receiver.checkpoint_complete(checkpoint.checkpoint_id)
         self._tell("checkpoint")
-        self.savepoints.completed(checkpoint.checkpoint_id)
-        self.savepoints.start_next()
+        path = self.savepoints.completed(checkpoint.checkpoint_id) or self.recovery.path_of(checkpoint.checkpoint_id)
+        self.history.completed_checkpoint(checkpoint, duration_ms, path)
+        self.checkpoint_requests.completed(checkpoint.checkpoint_id)
+        self._start_requested()
 
     def savepoint_completed(self, checkpoint: Checkpoint, duration_ms: int) -> None:
         """See ``MasterPort``."""
         self._tell("savepoint")
-        self.savepoints.completed(checkpoint.checkpoint_id)
-        self.savepoints.start_next()
+        self.history.completed_checkpoint(checkpoint, duration_ms, self.savepoints.completed(checkpoint.checkpoint_id))
+        self._start_requested()
 
     def checkpoint_aborted(self, checkpoint_id: int, reason: str) -> None:
         """See ``MasterPort``."""
         self.failed_checkpoints += 1
         _log.warning("checkpoint %d was given up: %s", checkpoint_id, reason)
         self._tell("checkpoint-aborted")
-        self.savepoints.aborted(checkpoint_id, reason)
-        self.savepoints.start_next()
+        was_savepoint = self.savepoints.aborted(checkpoint_id, reason)
+        self.history.failed_checkpoint(checkpoint_id, reason, savepoint=was_savepoint)
+        self.checkpoint_requests.aborted(checkpoint_id, reason)
+        self._start_requested()
 
     def attempt_ended(self, error: BaseException | None) -> None:
         """See ``MasterPort``."""
         self._failure = error
         self.savepoints.attempt_ended(error)
+        self.checkpoint_requests.attempt_ended(error)
         if error is not None and not self._cancelling:
             self._set_status(JobStatus.FAILING)
         if self._launched:

@@ -152,6 +152,10 @@ class Recovery:
 
     # Checkpoints of the job
 
+    def path_of(self, checkpoint_id: int) -> str | None:
+        """Return the path of a checkpoint, None if checkpoints are kept in memory."""
+        return None if self.store is None else self.store.path_of(checkpoint_id)
+
     @property
     def files(self) -> StateFiles | MemoryStateFiles:
         """Return what reads the job's state files."""

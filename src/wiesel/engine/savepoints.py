@@ -121,10 +121,12 @@ class Savepoints:
             self._answer(request, None)
         return request.options.directory
 
-    def aborted(self, checkpoint_id: int, reason: str) -> None:
-        """A checkpoint was given up."""
-        if self._current is not None and self._current.checkpoint_id == checkpoint_id:
-            self._end_current(CheckpointError(f"the savepoint failed: {reason}"))
+    def aborted(self, checkpoint_id: int, reason: str) -> bool:
+        """A checkpoint was given up: return whether it was a savepoint."""
+        if self._current is None or self._current.checkpoint_id != checkpoint_id:
+            return False
+        self._end_current(CheckpointError(f"the savepoint failed: {reason}"))
+        return True
 
     def attempt_ended(self, error: BaseException | None) -> None:
         """The attempt has failed, or will have finished soon: nothing can be triggered any more."""

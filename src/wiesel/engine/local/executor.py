@@ -18,13 +18,14 @@ from wiesel.common.job_status import JobStatus
 from wiesel.core import options as opt
 from wiesel.core.clock import ManualClock
 from wiesel.core.config import Configuration
-from wiesel.core.errors import JobExecutionError, WieselError
+from wiesel.core.errors import JobExecutionError
 from wiesel.engine.base import job_settings
 from wiesel.engine.dependencies import dependencies_of, use_in_this_process
-from wiesel.engine.futures import done, forward
+from wiesel.engine.futures import ask_later
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
 from wiesel.engine.local.simulation import Simulation
+from wiesel.engine.rest.server import JobEndpoint, open_endpoint
 from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
 from wiesel.graph.execution_graph import build_execution_graph
@@ -63,12 +64,16 @@ class LocalExecutor:
             background=world,
             clock=world.clock,
         )
+        job = LocalJob(world, master, local_dir)
         try:
+            if config.contains(opt.REST_ENABLED):
+                job.endpoint = open_endpoint(master, job.ask, config)
             master.start()
         except BaseException:
-            shutil.rmtree(local_dir, ignore_errors=True)
+            job.release()
             raise
-        job = LocalJob(world, master, local_dir)
+        if job.endpoint is not None:
+            job.endpoint.announce()
         threading.Thread(target=job.run, name="wiesel-local", daemon=True).start()
         return JobClient(JobID(master.job_id), job)
 
@@ -81,6 +86,7 @@ class LocalJob:
         self._master = master
         self._local_dir = local_dir
         self._over = threading.Event()
+        self.endpoint: JobEndpoint | None = None
 
     def run(self) -> None:
         """Run the job to its end."""
@@ -92,9 +98,15 @@ class LocalJob:
                 failure.__cause__ = error
                 self._master.result.set_exception(failure)
         finally:
-            shutil.rmtree(self._local_dir, ignore_errors=True)
             self._over.set()
             self._world.answer_the_rest()
+            self.release()
+
+    def release(self) -> None:
+        """Let go of the job's working files and of its endpoint."""
+        shutil.rmtree(self._local_dir, ignore_errors=True)
+        if self.endpoint is not None:
+            self.endpoint.close()
 
     def status(self) -> Future[JobStatus]:
         """Return the state of the job."""
@@ -102,7 +114,7 @@ class LocalJob:
         answer.set_result(self._master.status)
         return answer
 
-    def _ask(self, question: Callable[[], Future[T]]) -> Future[T]:
+    def ask(self, question: Callable[[], T]) -> Future[T]:
         """Ask in the thread of the job; after its end, at once."""
         answer: Future[T] = Future()
         once = threading.Lock()
@@ -111,8 +123,8 @@ class LocalJob:
             if not once.acquire(blocking=False):
                 return
             try:
-                forward(question(), answer)
-            except WieselError as error:
+                answer.set_result(question())
+            except Exception as error:  # noqa: BLE001 - handed to whoever asked
                 answer.set_exception(error)
 
         self._world.request(ask)
@@ -122,20 +134,17 @@ class LocalJob:
 
     def cancel(self) -> Future[None]:
         """Cancel the job."""
-
-        def cancel() -> Future[None]:
-            self._master.cancel()
-            return done(None)
-
-        return self._ask(cancel)
+        return self.ask(self._master.cancel)
 
     def stop_with_savepoint(self, advance_to_end_of_event_time: bool, savepoint_directory: str | None) -> Future[str]:
         """End the job with a savepoint."""
-        return self._ask(lambda: self._master.savepoint(savepoint_directory, stop=True, drain=advance_to_end_of_event_time))
+        return ask_later(
+            self.ask, lambda: self._master.savepoint(savepoint_directory, stop=True, drain=advance_to_end_of_event_time)
+        )
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> Future[str]:
         """Take a savepoint."""
-        return self._ask(lambda: self._master.savepoint(savepoint_directory))
+        return ask_later(self.ask, lambda: self._master.savepoint(savepoint_directory))
 
     def accumulators(self) -> Future[dict[str, Any]]:
         """Return the counters of the job."""

@@ -32,9 +32,10 @@ from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.code_shipping import program_classes
 from wiesel.engine.dependencies import dependencies_of
 from wiesel.engine.fault_points import ENVIRONMENT_VARIABLE
-from wiesel.engine.futures import forward
+from wiesel.engine.futures import ask_later
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
+from wiesel.engine.rest.server import JobEndpoint, open_endpoint
 from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
 from wiesel.engine.spark.control import ControlServer
@@ -79,6 +80,8 @@ class SparkJob:
         self._session = session
         self._plan = plan
         self._settings = settings
+        self._config = config
+        self._endpoint: JobEndpoint | None = None
         self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._token = secrets.token_bytes(32)
         self._clock = SystemClock()
@@ -105,11 +108,14 @@ class SparkJob:
     def start(self) -> None:
         """Start the first attempt; errors that a restart cannot cure are raised here."""
         try:
+            self._endpoint = open_endpoint(self.master, self._ask, self._config)
             self.master.start()
         except BaseException:
             self._cleanup()
             raise
         self.job_id = self.master.job_id
+        if self._endpoint is not None:
+            self._endpoint.announce()
         threading.Thread(target=self._loop, name=f"wiesel-master-{self.job_id[:8]}", daemon=True).start()
 
     # The master's thread
@@ -151,6 +157,8 @@ class SparkJob:
             self.master.result.set_exception(failure)
 
     def _cleanup(self) -> None:
+        if self._endpoint is not None:
+            self._endpoint.close()
         self._control.close()
         self._pool.shutdown(wait=False)
         shutil.rmtree(self._local_dir, ignore_errors=True)
@@ -313,19 +321,13 @@ class SparkJob:
             return None
         return self._ask(self.master.cancel)
 
-    def _ask_later(self, question: Callable[[], Future[T]]) -> Future[T]:
-        """Ask in the master's thread for an answer that comes later."""
-        answer: Future[T] = Future()
-        self._ask(lambda: forward(question(), answer)).add_done_callback(lambda asked: _refused(asked, answer))
-        return answer
-
     def stop_with_savepoint(self, advance_to_end_of_event_time: bool, savepoint_directory: str | None) -> Future[str]:
         """End the job with a savepoint."""
-        return self._ask_later(lambda: self.master.savepoint(savepoint_directory, stop=True, drain=advance_to_end_of_event_time))
+        return ask_later(self._ask, lambda: self.master.savepoint(savepoint_directory, stop=True, drain=advance_to_end_of_event_time))
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> Future[str]:
         """Take a savepoint."""
-        return self._ask_later(lambda: self.master.savepoint(savepoint_directory))
+        return ask_later(self._ask, lambda: self.master.savepoint(savepoint_directory))
 
     def accumulators(self) -> Future[dict[str, Any]]:
         """Return the counters of the running job."""
@@ -340,12 +342,6 @@ class SparkJob:
     def result(self) -> Future[JobExecutionResult]:
         """Complete when the job has ended."""
         return self.master.result
-
-
-def _refused(asked: Future[None], answer: Future[Any]) -> None:
-    error = asked.exception()
-    if error is not None:
-        answer.set_exception(error)
 
 
 def spark_failure(error: BaseException) -> BaseException:

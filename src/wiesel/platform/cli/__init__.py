@@ -5,6 +5,7 @@ Everything heavy is imported inside the commands: ``wiesel --help`` has to answe
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,31 @@ __all__ = ["main"]
 _PROGRAM = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 
 
+_JOB_ID = re.compile(r"[0-9a-f]{4,32}")
+
+
+class _ProgramOrJob(click.ParamType):  # type: ignore[type-arg]  # only new versions of click know it as generic
+    """A program's file, or the id of a running job where there is no such file."""
+
+    name = "program or job"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path | str:
+        if _JOB_ID.fullmatch(str(value)) and not Path(value).exists():
+            return str(value)
+        return Path(_PROGRAM.convert(value, param, ctx))
+
+
+def _absolute(directory: str | None) -> str | None:
+    """Return a path as it is meant here: the job may have another working directory."""
+    from wiesel.checkpoint.state_files import absolute
+
+    return None if directory is None else absolute(directory)
+
+
 class _ProgramCommand(click.Command):
     """A command that takes a program and its arguments, with the options that configure its job."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, program_type: Any = _PROGRAM, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params = [
             *self.params,
@@ -62,7 +84,7 @@ class _ProgramCommand(click.Command):
                 envvar="WIESEL_TRACEBACK",
                 help="Show errors with all frames, those inside Wiesel and Spark too.",
             ),
-            click.Argument(["program"], type=_PROGRAM),
+            click.Argument(["program"], type=program_type),
             click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED),
         ]
 
@@ -91,12 +113,55 @@ def run(**options: Any) -> None:
     raise SystemExit(run_program(Submission.parse(**options)))
 
 
-@main.command(cls=_ProgramCommand, context_settings={"allow_interspersed_args": False})
-def info(**options: Any) -> None:
-    """Print the execution plan of a program's first job as JSON, without running it."""
+@main.command(cls=_ProgramCommand, program_type=_ProgramOrJob(), context_settings={"allow_interspersed_args": False})
+def info(program: Path | str, **options: Any) -> None:
+    """Print the execution plan of a program's first job as JSON, without running it; or what the running job of this id tells of itself."""
+    if isinstance(program, str):
+        from wiesel.platform.cli._jobs import show_job
+
+        raise SystemExit(show_job(program))
     from wiesel.platform.cli._program import Submission, show_plan
 
-    raise SystemExit(show_plan(Submission.parse(**options)))
+    raise SystemExit(show_plan(Submission.parse(program=program, **options)))
+
+
+@main.command("list")
+@click.option("-a", "--all", "-r", "--running", "_all", is_flag=True, hidden=True)
+def list_jobs(_all: bool) -> None:
+    """Print the jobs that run on this machine."""
+    from wiesel.platform.cli._jobs import list_jobs
+
+    raise SystemExit(list_jobs())
+
+
+@main.command()
+@click.argument("job")
+def cancel(job: str) -> None:
+    """Cancel the running JOB (its id, the first digits of it, or its name)."""
+    from wiesel.platform.cli._jobs import cancel
+
+    raise SystemExit(cancel(job))
+
+
+@main.command()
+@click.argument("job")
+@click.option("-p", "--savepointPath", "directory", help="Directory below which the savepoint is made; else the configured one.")
+@click.option("-d", "--drain", is_flag=True, help="Fire all windows and timers first: the job is not to go on.")
+@click.option("--label", default="", help="What 'wiesel savepoint list' shows beside the savepoint.")
+def stop(job: str, directory: str | None, label: str, drain: bool) -> None:
+    """End the running JOB with a savepoint, and print its path."""
+    from wiesel.platform.cli._jobs import stop
+
+    raise SystemExit(stop(job, _absolute(directory), label, drain=drain))
+
+
+@main.command()
+@click.argument("job")
+def checkpoint(job: str) -> None:
+    """Take a checkpoint of the running JOB."""
+    from wiesel.platform.cli._jobs import take_checkpoint
+
+    raise SystemExit(take_checkpoint(job))
 
 
 @main.command()
@@ -121,9 +186,29 @@ def doctor() -> None:
     raise SystemExit(0 if all(finding.good for finding in findings) else 1)
 
 
-@main.group()
+class _SavepointGroup(click.Group):
+    """Takes ``savepoint JOB [DIRECTORY]``, as Flink's command does, for ``savepoint trigger JOB [DIRECTORY]``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in self.get_help_option_names(ctx):
+            args = ["trigger", *args]
+        return super().parse_args(ctx, args)
+
+
+@main.group(cls=_SavepointGroup)
 def savepoint() -> None:
-    """Look at savepoints before a job starts from them, list and delete them."""
+    """Take savepoints of running jobs, look at them before a job starts from them, list and delete them."""
+
+
+@savepoint.command("trigger")
+@click.argument("job")
+@click.argument("directory", required=False)
+@click.option("--label", default="", help="What 'wiesel savepoint list' shows beside it.")
+def take_savepoint(job: str, directory: str | None, label: str) -> None:
+    """Take a savepoint of the running JOB below DIRECTORY, else the configured one, and print its path."""
+    from wiesel.platform.cli._jobs import take_savepoint
+
+    raise SystemExit(take_savepoint(job, _absolute(directory), label))
 
 
 @savepoint.command("check", cls=_CheckCommand, context_settings={"allow_interspersed_args": False})

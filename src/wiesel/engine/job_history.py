@@ -1,0 +1,117 @@
+"""Internal. What has happened to a job so far, for those who ask: its states, its failures, its latest checkpoints."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.messages import TaskKey
+from wiesel.checkpoint.snapshot import CheckpointStats
+from wiesel.common.job_status import JobStatus
+from wiesel.core.clock import Clock
+
+_KEPT_CHECKPOINTS = 10
+_KEPT_FAILURES = 16
+
+
+@dataclass(frozen=True)
+class CheckpointRecord:
+    """A checkpoint or savepoint that is complete or was given up.
+
+    Attributes:
+        checkpoint_id: Its number.
+        path: Where it lies; None if it is in memory or was given up.
+        ended_ms: When it was complete or given up.
+        duration_ms: How long it took; None if it was given up.
+        triggered_ms: When it was triggered; None if it was given up.
+        stats: What each task has told of its part.
+        savepoint: Whether the user has asked for it.
+        failure: Why it was given up, empty if it is complete.
+    """
+
+    checkpoint_id: int
+    path: str | None
+    ended_ms: int
+    duration_ms: int | None = None
+    triggered_ms: int | None = None
+    stats: dict[TaskKey, CheckpointStats] = field(default_factory=dict)
+    savepoint: bool = False
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What the newest attempt that was not the first to begin from nothing has begun with."""
+
+    checkpoint_id: int
+    at_ms: int
+    savepoint: bool
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failure of an attempt, or of the job."""
+
+    error: BaseException
+    at_ms: int
+
+
+class JobHistory:
+    """Kept by the JobMaster, in whose thread it is changed and read."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.started_ms = clock.now_ms()
+        self.ended_ms: int | None = None
+        self.status_since_ms: dict[JobStatus, int] = {}
+        self.failures: deque[Failure] = deque(maxlen=_KEPT_FAILURES)
+        self.lost_failures = 0
+        self.checkpoints: deque[CheckpointRecord] = deque(maxlen=_KEPT_CHECKPOINTS)
+        self.latest: dict[str, CheckpointRecord] = {}
+        """``completed`` (checkpoint), ``savepoint`` and ``failed`` -> the newest of them."""
+        self.restored: Restored | None = None
+        self.restores = 0
+        self.completed = 0
+        self.failed = 0
+
+    def status(self, status: JobStatus) -> None:
+        """The job has come into another state."""
+        now_ms = self._clock.now_ms()
+        self.status_since_ms[status] = now_ms
+        if status.is_globally_terminal_state():
+            self.ended_ms = now_ms
+
+    def failure(self, error: BaseException) -> None:
+        """An attempt, or the job, has failed."""
+        self.lost_failures += len(self.failures) == _KEPT_FAILURES
+        self.failures.append(Failure(error, self._clock.now_ms()))
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """An attempt begins with this checkpoint."""
+        self.restores += 1
+        self.restored = Restored(checkpoint.checkpoint_id, self._clock.now_ms(), checkpoint.savepoint)
+
+    def completed_checkpoint(self, checkpoint: Checkpoint, duration_ms: int, path: str | None) -> None:
+        """A checkpoint or savepoint is complete."""
+        self.completed += 1
+        # Not the checkpoint itself, which may hold state.
+        record = CheckpointRecord(
+            checkpoint.checkpoint_id,
+            path,
+            self._clock.now_ms(),
+            duration_ms,
+            checkpoint.timestamp_ms,
+            {key: task.stats for key, task in checkpoint.tasks.items()},
+            checkpoint.savepoint,
+        )
+        self.latest["savepoint" if checkpoint.savepoint else "completed"] = record
+        self.checkpoints.append(record)
+
+    def failed_checkpoint(self, checkpoint_id: int, reason: str, *, savepoint: bool) -> None:
+        """A checkpoint or savepoint was given up."""
+        self.failed += 1
+        record = self.latest["failed"] = CheckpointRecord(
+            checkpoint_id, None, self._clock.now_ms(), savepoint=savepoint, failure=reason
+        )
+        self.checkpoints.append(record)

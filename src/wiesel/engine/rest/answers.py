@@ -1,0 +1,260 @@
+"""Internal. What a job tells about itself, as JSON of the form that Flink's REST API has. Called in the master's thread."""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from typing import Any
+
+from wiesel.common.job_status import JobStatus
+from wiesel.core.errors import WieselError
+from wiesel.engine.job_history import CheckpointRecord, Failure, JobHistory
+from wiesel.engine.job_master import JobMaster
+from wiesel.graph.job_graph import JobVertex
+
+_TASK_STATES = (
+    "CREATED SCHEDULED DEPLOYING INITIALIZING RUNNING FINISHED CANCELING CANCELED FAILED RECONCILING".split()
+)
+_ENDED_TASKS = {JobStatus.FINISHED: "FINISHED", JobStatus.FAILED: "FAILED", JobStatus.CANCELED: "CANCELED"}
+
+
+def jobs(master: JobMaster) -> dict[str, Any]:
+    """``/jobs``."""
+    return {"jobs": [{"id": master.job_id, "status": master.status.name}]}
+
+
+def overview(master: JobMaster) -> dict[str, Any]:
+    """``/jobs/overview``."""
+    states = Counter(state for states in _task_states(master).values() for state in states)
+    job = {
+        "jid": master.job_id,
+        "name": master.plan.graph.job.job_name,
+        "start-time": master.history.started_ms,
+        "end-time": _or_minus_one(master.history.ended_ms),
+        "duration": _duration(master),
+        "state": master.status.name,
+        "last-modification": max(master.history.status_since_ms.values(), default=master.history.started_ms),
+        "tasks": {"total": states.total(), **_counts(states)},
+    }
+    return {"jobs": [job]}
+
+
+def details(master: JobMaster) -> dict[str, Any]:
+    """``/jobs/:jobid``."""
+    job, states = master.plan.graph.job, _task_states(master)
+    by_vertex = {v.index: Counter(states[v.index]) for v in job.vertices}
+    return {
+        "jid": master.job_id,
+        "name": job.job_name,
+        "isStoppable": False,
+        "state": master.status.name,
+        "job-type": job.runtime_mode,
+        "start-time": master.history.started_ms,
+        "end-time": _or_minus_one(master.history.ended_ms),
+        "duration": _duration(master),
+        "maxParallelism": max((v.max_parallelism for v in job.vertices), default=-1),
+        "now": master.now_ms(),
+        "timestamps": {status.name: master.history.status_since_ms.get(status, 0) for status in JobStatus},
+        "vertices": [_vertex(master, vertex, by_vertex[vertex.index]) for vertex in job.vertices],
+        "status-counts": _counts(sum(by_vertex.values(), Counter()), upper=True),
+        "plan": {"jid": master.job_id, "name": job.job_name, "type": job.runtime_mode, "nodes": _plan(master)},
+    }
+
+
+def _vertex_id(vertex: JobVertex) -> str:
+    return vertex.operators[0].operator_id
+
+
+def _vertex(master: JobMaster, vertex: JobVertex, states: Counter[str]) -> dict[str, Any]:
+    metrics = master.attempt.metrics if master.attempt is not None else {}
+    own = [metrics.get((vertex.index, subtask), {}) for subtask in range(vertex.parallelism)]
+
+    def total(name: str) -> int:
+        return sum(int(m.get(name, 0)) for m in own)
+
+    return {
+        "id": _vertex_id(vertex),
+        "name": vertex.name,
+        "maxParallelism": vertex.max_parallelism,
+        "parallelism": vertex.parallelism,
+        "status": next((s for s in ("FAILED", "CANCELED", "DEPLOYING", "CREATED", "RUNNING", "FINISHED") if states[s]), "CREATED"),
+        "tasks": _counts(states, upper=True),
+        "metrics": {
+            "read-records": total("numRecordsIn"),
+            "write-records": total("numRecordsOut"),
+            "write-bytes": total("numBytesOut"),
+        },
+    }
+
+
+def _plan(master: JobMaster) -> list[dict[str, Any]]:
+    job = master.plan.graph.job
+    ids = {v.index: _vertex_id(v) for v in job.vertices}
+    return [
+        {
+            "id": ids[vertex.index],
+            "parallelism": vertex.parallelism,
+            "description": vertex.name,
+            "inputs": [
+                {"num": n, "id": ids[edge.source_vertex], "ship_strategy": edge.partitioner.kind.upper(), "exchange": "pipelined_bounded"}
+                for n, edge in enumerate(job.in_edges(vertex.index))
+            ],
+        }
+        for vertex in job.vertices
+    ]
+
+
+def _task_states(master: JobMaster) -> dict[int, list[str]]:
+    attempt, ended = master.attempt, _ENDED_TASKS.get(master.status)
+
+    def state(task: tuple[int, int]) -> str:
+        if attempt is None:
+            return "CREATED"
+        if task in attempt.finished_tasks:
+            return "FINISHED"
+        if ended is not None:
+            return ended
+        return "RUNNING" if task in attempt.pids else "DEPLOYING"
+
+    return {v.index: [state((v.index, subtask)) for subtask in range(v.parallelism)] for v in master.plan.graph.job.vertices}
+
+
+def _counts(states: Counter[str], *, upper: bool = False) -> dict[str, int]:
+    return {name if upper else name.lower(): states[name] for name in _TASK_STATES}
+
+
+def _duration(master: JobMaster) -> int:
+    ended_ms = master.history.ended_ms
+    return (master.now_ms() if ended_ms is None else ended_ms) - master.history.started_ms
+
+
+def _or_minus_one(value: int | None) -> int:
+    return -1 if value is None else value
+
+
+# Checkpoints
+
+
+def checkpoints(master: JobMaster) -> dict[str, Any]:
+    """``/jobs/:jobid/checkpoints``."""
+    history = master.history
+    pending = master.attempt.coordinator.pending_id if master.attempt is not None and not master.attempt.ended else None
+    latest = {kind: _checkpoint(history.latest[kind]) if kind in history.latest else None for kind in ("completed", "savepoint", "failed")}
+    return {
+        "counts": {
+            "restored": history.restores,
+            "total": history.completed + history.failed + (pending is not None),
+            "in_progress": int(pending is not None),
+            "completed": history.completed,
+            "failed": history.failed,
+        },
+        "summary": _summary(history),
+        "latest": {**latest, "restored": _restored(history)},
+        "history": [_checkpoint(record) for record in reversed(history.checkpoints)],
+    }
+
+
+def checkpoint(master: JobMaster, checkpoint_id: int) -> dict[str, Any] | None:
+    """``/jobs/:jobid/checkpoints/details/:checkpointid``: with the parts of the tasks; None if it is not known (any more)."""
+    for record in (*master.history.checkpoints, *master.history.latest.values()):
+        if record.checkpoint_id == checkpoint_id:
+            return {**_checkpoint(record), "tasks": _checkpoint_tasks(master, record)}
+    return None
+
+
+def _checkpoint(record: CheckpointRecord) -> dict[str, Any]:
+    common = {
+        "className": "failed" if record.failure else "completed",
+        "id": record.checkpoint_id,
+        "status": "FAILED" if record.failure else "COMPLETED",
+        "is_savepoint": record.savepoint,
+        "savepointFormat": "CANONICAL" if record.savepoint else None,
+        "checkpoint_type": "SAVEPOINT" if record.savepoint else "CHECKPOINT",
+        "latest_ack_timestamp": record.ended_ms,
+    }
+    if record.failure:
+        return {**common, "failure_timestamp": record.ended_ms, "failure_message": record.failure}
+    stats = list(record.stats.values())
+    return {
+        **common,
+        "trigger_timestamp": record.triggered_ms,
+        "end_to_end_duration": record.duration_ms,
+        "checkpointed_size": sum(s.checkpointed_bytes for s in stats),
+        "state_size": sum(s.state_bytes for s in stats),
+        "alignment_buffered": sum(s.aligned_bytes for s in stats),
+        "num_subtasks": len(stats),
+        "num_acknowledged_subtasks": len(stats),
+        "external_path": record.path,
+        "discarded": False,
+    }
+
+
+def _checkpoint_tasks(master: JobMaster, record: CheckpointRecord) -> dict[str, Any]:
+    if record.failure:
+        return {}
+    tasks: dict[str, Any] = {}
+    for vertex in master.plan.graph.job.vertices:
+        own = {subtask: stats for (index, subtask), stats in record.stats.items() if index == vertex.index}
+        tasks[_vertex_id(vertex)] = {
+            "num_subtasks": vertex.parallelism,
+            "num_acknowledged_subtasks": len(own),
+            "checkpointed_size": sum(s.checkpointed_bytes for s in own.values()),
+            "state_size": sum(s.state_bytes for s in own.values()),
+            "subtasks": [
+                {
+                    "index": subtask,
+                    "checkpointed_size": stats.checkpointed_bytes,
+                    "state_size": stats.state_bytes,
+                    "checkpoint": {"sync": round(stats.sync_ms), "async": round(stats.async_ms)},
+                    "alignment": {"buffered": stats.aligned_bytes, "duration": round(stats.alignment_ms)},
+                    "start_delay": round(stats.start_delay_ms),
+                }
+                for subtask, stats in sorted(own.items())
+            ],
+        }
+    return tasks
+
+
+def _summary(history: JobHistory) -> dict[str, Any]:
+    done = [_checkpoint(record) for record in history.checkpoints if not record.failure]
+
+    def spread(name: str) -> dict[str, int]:
+        values = [int(record[name]) for record in done]
+        return {"min": min(values, default=0), "max": max(values, default=0), "avg": sum(values) // max(1, len(values))}
+
+    return {name: spread(name) for name in ("checkpointed_size", "state_size", "end_to_end_duration", "alignment_buffered")}
+
+
+def _restored(history: JobHistory) -> dict[str, Any] | None:
+    restored = history.restored
+    if restored is None:
+        return None
+    return {"id": restored.checkpoint_id, "restore_timestamp": restored.at_ms, "is_savepoint": restored.savepoint}
+
+
+# Failures
+
+
+def exceptions(master: JobMaster) -> dict[str, Any]:
+    """``/jobs/:jobid/exceptions``."""
+    entries = [_failure(failure) for failure in reversed(master.history.failures)]
+    return {"exceptionHistory": {"entries": entries, "truncated": master.history.lost_failures > 0}}
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    error = failure.error
+    details = getattr(error, "details", None) or {}
+    return {
+        "exceptionName": type(error).__name__,
+        "stacktrace": "".join(traceback.format_exception(error)),
+        "timestamp": failure.at_ms,
+        "taskName": str(details["task"]) if "task" in details else None,
+        "failureLabels": {},
+        "concurrentExceptions": [],
+    }
+
+
+def cause(error: BaseException) -> dict[str, Any]:
+    """Return how an operation that has failed tells why."""
+    text = str(error) if isinstance(error, WieselError) else f"{type(error).__name__}: {error}"
+    return {"class": type(error).__name__, "stack-trace": text}

@@ -1,0 +1,179 @@
+"""Internal. Which path does what. Pure: a request goes in, a status and JSON come out; the server around it is in ``server``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from wiesel.engine.futures import Ask, ask_later
+from wiesel.engine.job_master import JobMaster
+from wiesel.engine.rest import answers
+from wiesel.engine.rest.operations import Operations
+
+_ANSWER_S = 60.0
+"""How long the master's thread may take for an answer; it may be busy with a large job."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request that carries the right token."""
+
+    method: str
+    path: str
+    query: dict[str, str] = field(default_factory=dict)
+    body: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What is answered."""
+
+    status: int
+    body: dict[str, Any] = field(default_factory=dict)
+
+
+def error(status: int, message: str) -> Reply:
+    """Return an error as Flink's API does."""
+    return Reply(status, {"errors": [message]})
+
+
+class Routes:
+    """The paths of one job.
+
+    Args:
+        master: The job.
+        ask: Runs a question in the master's thread.
+    """
+
+    def __init__(self, master: JobMaster, ask: Ask) -> None:
+        self._master = master
+        self._ask = ask
+        self.operations = Operations()
+        job = r"/jobs/(?P<job>[^/]+)"
+        self._routes: list[tuple[str, re.Pattern[str], Callable[..., Reply]]] = [
+            (method, re.compile(f"(?:/v1)?{path}"), handler)
+            for method, path, handler in (
+                ("GET", "/jobs", self._jobs),
+                ("GET", "/jobs/overview", self._overview),
+                ("GET", job, self._details),
+                ("PATCH", job, self._patch),
+                ("GET", f"{job}/status", self._status),
+                ("GET", f"{job}/exceptions", self._exceptions),
+                ("GET", f"{job}/checkpoints", self._checkpoints),
+                ("POST", f"{job}/checkpoints", self._trigger_checkpoint),
+                ("GET", f"{job}/checkpoints/details/(?P<checkpoint>[0-9]+)", self._checkpoint),
+                ("GET", f"{job}/(?:checkpoints|savepoints)/(?P<trigger>[0-9a-f]{{32}})", self._operation),
+                ("POST", f"{job}/savepoints", self._trigger_savepoint),
+                ("POST", f"{job}/stop", self._stop),
+            )
+        ]
+
+    def answer(self, request: Request) -> Reply:
+        """Answer a request."""
+        path = request.path.rstrip("/") or "/"
+        known = [(method, match, handler) for method, pattern, handler in self._routes if (match := pattern.fullmatch(path))]
+        # ``/jobs/overview`` is no job.
+        for method, match, handler in known:
+            if method == request.method:
+                values = match.groupdict()
+                job = values.pop("job", None)
+                if job is not None and job != self._master.job_id:
+                    return error(404, f"Job {job} not found")
+                try:
+                    return handler(request, **values)
+                except ValueError as wrong:
+                    return error(400, str(wrong))
+        if known:
+            return error(405, f"{path} does not take {request.method}")
+        return error(404, f"there is nothing at {path}")
+
+    def _told(self, question: Callable[[JobMaster], dict[str, Any] | None]) -> Reply:
+        answer = self._ask(lambda: question(self._master)).result(_ANSWER_S)
+        return error(404, "it is not known") if answer is None else Reply(200, answer)
+
+    # What is
+
+    def _jobs(self, request: Request) -> Reply:
+        return self._told(answers.jobs)
+
+    def _overview(self, request: Request) -> Reply:
+        return self._told(answers.overview)
+
+    def _details(self, request: Request) -> Reply:
+        return self._told(answers.details)
+
+    def _status(self, request: Request) -> Reply:
+        return Reply(200, {"status": self._master.status.name})
+
+    def _exceptions(self, request: Request) -> Reply:
+        return self._told(answers.exceptions)
+
+    def _checkpoints(self, request: Request) -> Reply:
+        return self._told(answers.checkpoints)
+
+    def _checkpoint(self, request: Request, checkpoint: str) -> Reply:
+        return self._told(lambda master: answers.checkpoint(master, int(checkpoint)))
+
+    def _operation(self, request: Request, trigger: str) -> Reply:
+        status = self.operations.status(trigger)
+        return error(404, f"there is no operation with the trigger id {trigger}") if status is None else Reply(200, status)
+
+    # What is to be done
+
+    def _patch(self, request: Request) -> Reply:
+        mode = request.query.get("mode", "cancel")
+        if mode != "cancel":
+            return error(400, f"mode {mode!r} is not supported; use cancel, or POST to .../stop")
+        self._ask(self._master.cancel).result(_ANSWER_S)
+        return Reply(202)
+
+    def _trigger_savepoint(self, request: Request) -> Reply:
+        directory, label = _text(request.body, "target-directory"), _text(request.body, "label") or ""
+        _check_format(request.body)
+        if _flag(request.body, "cancel-job"):
+            return self._begin_savepoint(request, directory, label, stop=True, drain=False)
+        return self._begin_savepoint(request, directory, label, stop=False, drain=False)
+
+    def _stop(self, request: Request) -> Reply:
+        directory, label = _text(request.body, "targetDirectory"), _text(request.body, "label") or ""
+        _check_format(request.body)
+        return self._begin_savepoint(request, directory, label, stop=True, drain=_flag(request.body, "drain"))
+
+    def _begin_savepoint(self, request: Request, directory: str | None, label: str, *, stop: bool, drain: bool) -> Reply:
+        def take() -> Future[str]:
+            return self._master.savepoint(directory, stop=stop, drain=drain, label=label)
+
+        return self._begin(request, take, lambda path: {"location": path})
+
+    def _trigger_checkpoint(self, request: Request) -> Reply:
+        kind = _text(request.body, "checkpointType") or "CONFIGURED"
+        if kind not in ("CONFIGURED", "INCREMENTAL"):
+            raise ValueError(f"checkpointType {kind!r} is not supported: checkpoints are incremental; a savepoint is a full snapshot")
+        return self._begin(request, self._master.checkpoint, lambda number: {"checkpointId": number})
+
+    def _begin(self, request: Request, begin: Callable[[], Future[Any]], answer: Callable[[Any], dict[str, Any]]) -> Reply:
+        trigger = self.operations.start(lambda: ask_later(self._ask, begin), answer, _text(request.body, "triggerId"))
+        return Reply(202, {"request-id": trigger})
+
+
+def _text(body: dict[str, Any], name: str) -> str | None:
+    value = body.get(name)
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{name} has to be a text, got {value!r}")
+    return value or None
+
+
+def _flag(body: dict[str, Any], name: str) -> bool:
+    value = body.get(name, False)
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} has to be true or false, got {value!r}")
+    return value
+
+
+def _check_format(body: dict[str, Any]) -> None:
+    wanted = _text(body, "formatType") or "CANONICAL"
+    if wanted != "CANONICAL":
+        raise ValueError(f"formatType {wanted!r} is not supported: savepoints are canonical, readable by every backend")

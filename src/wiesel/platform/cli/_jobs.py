@@ -1,0 +1,141 @@
+"""Internal. ``wiesel list``, ``cancel``, ``stop``, ``savepoint`` and ``checkpoint``: running jobs, by their REST endpoints."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from datetime import datetime, timezone
+from typing import Any
+
+import click
+
+from wiesel.core.errors import WieselError
+from wiesel.engine.registry import JobEntry, registry_directory, running_jobs
+from wiesel.platform.cli._state import as_table, told
+
+__all__ = ["cancel", "list_jobs", "show_job", "stop", "take_checkpoint", "take_savepoint"]
+
+_ANSWER_S = 90.0
+_ASK_EVERY_S = 0.1
+_HEADS = ("job", "name", "state", "since", "process", "endpoint")
+
+
+class JobNotReachedError(WieselError):
+    """A command could not do what it is for: no such job, or the job refused."""
+
+
+def list_jobs() -> int:
+    """Print the jobs that run on this machine; return the exit code."""
+
+    def work() -> None:
+        rows: list[tuple[str, ...]] = [_HEADS]
+        for entry in running_jobs(registry_directory()):
+            since = datetime.fromtimestamp(entry.started_ms / 1e3, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+            rows.append((entry.job_id, entry.name, _state(entry), since, str(entry.pid), entry.address))
+        for line in as_table(rows):
+            click.echo(line)
+
+    return told(work)
+
+
+def _state(entry: JobEntry) -> str:
+    try:
+        return str(_ask(entry, "GET", "/status")["status"])
+    except JobNotReachedError:
+        return "(no answer)"
+
+
+def show_job(job: str) -> int:
+    """Print what a job tells of itself as JSON; return the exit code."""
+    return told(lambda: click.echo(json.dumps(_ask(_find(job), "GET", ""), indent=2)))
+
+
+def cancel(job: str) -> int:
+    """Cancel a job; return the exit code when it has ended."""
+
+    def work() -> None:
+        entry = _find(job)
+        _ask(entry, "PATCH", "?mode=cancel")
+        _wait_for_end(entry)
+        click.echo(f"job {entry.job_id} is cancelled")
+
+    return told(work)
+
+
+def _wait_for_end(entry: JobEntry) -> None:
+    while any(other.token == entry.token for other in running_jobs(registry_directory())):
+        time.sleep(_ASK_EVERY_S)
+
+
+def take_savepoint(job: str, directory: str | None, label: str) -> int:
+    """Take a savepoint and print its path; return the exit code."""
+    return _operation(job, "/savepoints", {"target-directory": directory, "label": label}, lambda done: done["location"])
+
+
+def stop(job: str, directory: str | None, label: str, *, drain: bool) -> int:
+    """End a job with a savepoint and print its path; return the exit code."""
+    body = {"targetDirectory": directory, "drain": drain, "label": label}
+    return _operation(job, "/stop", body, lambda done: done["location"])
+
+
+def take_checkpoint(job: str) -> int:
+    """Take a checkpoint and print its number; return the exit code."""
+    return _operation(job, "/checkpoints", {}, lambda done: f"checkpoint {done['checkpointId']}")
+
+
+def _operation(job: str, path: str, body: dict[str, Any], result: Callable[[dict[str, Any]], str]) -> int:
+    def work() -> None:
+        entry = _find(job)
+        trigger = _ask(entry, "POST", path, body)["request-id"]
+        while (answer := _ask(entry, "GET", f"/savepoints/{trigger}"))["status"]["id"] != "COMPLETED":
+            time.sleep(_ASK_EVERY_S)
+        operation = answer["operation"]
+        if "failure-cause" in operation:
+            raise JobNotReachedError(operation["failure-cause"]["stack-trace"])
+        click.echo(result(operation))
+
+    return told(work)
+
+
+def _find(job: str) -> JobEntry:
+    """Return the running job of that id, of an id that begins so, or of that name."""
+    running = running_jobs(registry_directory())
+    found = [entry for entry in running if entry.job_id.startswith(job)] or [entry for entry in running if entry.name == job]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ids = ", ".join(entry.job_id for entry in found)
+        raise JobNotReachedError(f"{job!r} may be any of {ids}", hint="give more digits of the id")
+    known = ", ".join(f"{entry.job_id} ({entry.name})" for entry in running) or "none"
+    raise JobNotReachedError(f"no job {job!r} runs here; there are: {known}", hint="wiesel list shows this user's jobs on this machine")
+
+
+def _ask(entry: JobEntry, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    request = urllib.request.Request(
+        f"{entry.address}/jobs/{entry.job_id}{path}",
+        data=None if body is None else json.dumps(body).encode(),
+        method=method,
+        headers={"Authorization": f"Bearer {entry.token}", "Content-Type": "application/json"},
+    )
+    # Never by a proxy of the environment: the token is for the job alone.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=_ANSWER_S) as reply:
+            answer: dict[str, Any] = json.loads(reply.read())
+            return answer
+    except urllib.error.HTTPError as refused:
+        raise JobNotReachedError("; ".join(_errors(refused))) from refused
+    except (OSError, ValueError) as lost:
+        raise JobNotReachedError(
+            f"the endpoint of job {entry.job_id} at {entry.address} does not answer: {lost}", hint="the job may just have ended"
+        ) from lost
+
+
+def _errors(refused: urllib.error.HTTPError) -> list[str]:
+    try:
+        return [str(e) for e in json.loads(refused.read())["errors"]]
+    except (ValueError, KeyError, TypeError):
+        return [f"HTTP {refused.code}"]

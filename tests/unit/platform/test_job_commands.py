@@ -1,0 +1,87 @@
+"""``wiesel list``, ``info``, ``savepoint``, ``checkpoint``, ``stop`` and ``cancel`` with a job that runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from wiesel.common import Configuration, JobClient, JobStatus, WatermarkStrategy
+from wiesel.core.errors import JobCancelledError
+from wiesel.datastream import StreamExecutionEnvironment
+from wiesel.datastream.connectors.number_seq import NumberSequenceSource
+from wiesel.platform.cli import main
+
+LIMIT_S = 300.0
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("WIESEL_REGISTRY_DIR", str(tmp_path / "registry"))
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def job(directory: Path) -> Iterator[JobClient]:
+    settings = {"wiesel.engine": "local", "wiesel.rest.enabled": "true", "execution.checkpointing.dir": str(directory / "checkpoints")}
+    env = StreamExecutionEnvironment.get_execution_environment(
+        Configuration.from_dict({**settings, "execution.checkpointing.interval": "1 d"})
+    )
+    numbers = env.from_source(NumberSequenceSource(0, 10**12), WatermarkStrategy.no_watermarks(), "numbers").uid("numbers")
+    numbers.key_by(lambda n: n % 3).reduce(lambda a, b: a + b).uid("sums").filter(lambda n: n < 0).print()
+    client = env.execute_async("endless sums")
+    yield client
+    client.cancel().result(LIMIT_S)
+
+
+def wiesel(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def test_a_running_job_is_found_and_told_what_to_do(job: JobClient, directory: Path) -> None:
+    job_id = str(job.get_job_id())
+    listed = wiesel("list")
+    assert listed.exit_code == 0
+    (line,) = listed.output.splitlines()[1:]
+    assert line.startswith(f"{job_id}  endless sums  RUNNING") or "CREATED" in line
+    # A savepoint waits until the tasks run.
+    taken = wiesel("savepoint", job_id, "savepoints", "--label", "by hand")
+    assert taken.exit_code == 0, taken.output
+    path = Path(taken.output.strip())
+    assert path.parent == directory / "savepoints" and (path / "_metadata").exists()
+    assert "by hand" in wiesel("savepoint", "list", "savepoints").output
+    assert wiesel("checkpoint", "endless sums").output.startswith("checkpoint ")
+    told = json.loads(wiesel("info", job_id[:8]).output)
+    assert told["jid"] == job_id and told["state"] == "RUNNING"
+    stopped = wiesel("stop", job_id[:6], "-p", str(directory / "last"), "--drain")
+    assert stopped.exit_code == 0, stopped.output
+    assert Path(stopped.output.strip(), "_metadata").exists()
+    job.get_job_execution_result().result(LIMIT_S)
+    assert job.get_job_status().result() is JobStatus.FINISHED
+
+
+def test_a_job_is_cancelled(job: JobClient) -> None:
+    ended = wiesel("cancel", str(job.get_job_id()))
+    assert (ended.exit_code, ended.output) == (0, f"job {job.get_job_id()} is cancelled\n")
+    with pytest.raises(JobCancelledError):
+        job.get_job_execution_result().result(LIMIT_S)
+    assert len(wiesel("list").output.splitlines()) == 1
+
+
+def test_a_savepoint_that_fails_is_told(job: JobClient, directory: Path) -> None:
+    (directory / "file").touch()
+    for arguments in (("savepoint", "endless sums", "file"), ("savepoint", "endless sums"), ("stop", "endless sums")):
+        failed = wiesel(*arguments)
+        assert failed.exit_code == 1 and "directory" in failed.output + str(failed.stderr), arguments
+
+
+@pytest.mark.usefixtures("directory")
+@pytest.mark.parametrize("command", ["cancel", "stop", "checkpoint", "savepoint", "info"])
+def test_a_job_that_does_not_run(command: str) -> None:
+    failed = wiesel(command, "abcdef")
+    assert failed.exit_code == 1 and "no job 'abcdef' runs here; there are: none" in failed.output
