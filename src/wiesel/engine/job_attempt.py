@@ -25,6 +25,7 @@ from wiesel.checkpoint.coordinator import (
 from wiesel.checkpoint.messages import (
     AckCheckpoint,
     AssignSplits,
+    CancelTask,
     CheckpointAborted,
     CheckpointComplete,
     DeclineCheckpoint,
@@ -263,6 +264,9 @@ class JobAttempt:
             # Also of a job that has just finished: the last report of a task is the one with its final counts.
             self.metrics[message.task] = message.metrics
         if self.ended:
+            if isinstance(message, RegisterTask):
+                # It was on its way when the others were told to end.
+                self.port.send(message.task, CancelTask())
             return
         self.last_heard_s[message.task] = self.clock.monotonic_s()
         if isinstance(message, AckCheckpoint):
