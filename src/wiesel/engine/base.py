@@ -12,6 +12,7 @@ from wiesel.core import options as opt
 from wiesel.core.config import ConfigOption, Configuration
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ConfigurationError
+from wiesel.core.managed_memory import managed_memory_bytes
 from wiesel.graph.specs import StreamGraph
 
 _ENGINES = {"spark": "wiesel.engine.spark.executor:SparkExecutor", "local": "wiesel.engine.local.executor:LocalExecutor"}
@@ -86,19 +87,6 @@ def job_settings(config: Configuration) -> JobSettings:
         heartbeat_timeout_ms=duration_ms(config, opt.HEARTBEAT_TIMEOUT),
         task={**_task_config(config), "execution.checkpointing.enabled": interval_ms is not None},
     )
-
-
-_FLINK_MEMORY_BYTES = 1280 << 20
-"""What Flink's default of 1728 MB for the whole process leaves."""
-
-
-def managed_memory_bytes(config: Configuration) -> int:
-    """Return the memory budget of one task's batch algorithms."""
-    size = config.get(opt.MANAGED_MEMORY_SIZE)
-    if size is not None:
-        return int(size) // config.get(opt.TASK_SLOTS)
-    whole = int(config.get(opt.FLINK_MEMORY_SIZE) or _FLINK_MEMORY_BYTES) * config.get(opt.MANAGED_MEMORY_FRACTION)
-    return int(whole / config.get(opt.TASK_SLOTS))
 
 
 def _task_config(config: Configuration) -> dict[str, Any]:

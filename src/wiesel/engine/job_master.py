@@ -347,6 +347,8 @@ class JobMaster:
         metrics = self.attempt.metrics if self.attempt is not None else {}
         names = ("numRecordsIn", "numRecordsOut", "numBytesOut", "numBuffersOut")
         totals: dict[str, Any] = {n: sum(int(m.get(n, 0)) for m in metrics.values()) for n in names}
+        for name in ("spilledBytes", "decodedRecords"):  # of operators, whose names come before
+            totals[name] = sum(int(v) for m in metrics.values() for k, v in m.items() if k == name or k.endswith(f".{name}"))
         totals["numRestarts"] = self.restarts
         totals["numberOfCompletedCheckpoints"] = self.completed_checkpoints
         return totals

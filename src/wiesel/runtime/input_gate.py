@@ -146,9 +146,7 @@ class PassIterationBarrier:
     barrier: IterationBarrier
 
 
-Step: TypeAlias = (
-    Records | AdvanceTime | ChangeStatus | TakeCheckpoint | AbortCheckpoint | InputEnded | PassMarker | PassIterationBarrier
-)
+Step: TypeAlias = Records | AdvanceTime | ChangeStatus | TakeCheckpoint | AbortCheckpoint | InputEnded | PassMarker | PassIterationBarrier
 
 
 class InputGate:

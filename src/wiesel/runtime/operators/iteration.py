@@ -37,6 +37,7 @@ from wiesel.wire.events import IterationBarrier
 
 __all__ = ["IterationHead", "IterationTail", "decoded", "events_of"]
 
+
 def events_of(context: OperatorContext) -> Callable[[Any], None]:
     """Return what sends events to the coordinator."""
     send = context.send_event

@@ -1,0 +1,53 @@
+"""Programs over bounded data, with Flink's DataSet API: grouping, joining, sorting within a memory budget, chosen by cost.
+
+>>> from wiesel.dataset import ExecutionEnvironment
+>>> env = ExecutionEnvironment.get_execution_environment()
+>>> words = env.from_elements("to be or not to be").flat_map(str.split).map(lambda word: (word, 1))
+>>> counts = words.group_by(0).sum(1).collect()  # doctest: +SKIP
+"""
+
+from wiesel.dataset.data_set import AggregatedDataSet, DataSet
+from wiesel.dataset.data_sink import DataSink
+from wiesel.dataset.environment import ExecutionEnvironment
+from wiesel.dataset.functions import (
+    Aggregations,
+    CoGroupFunction,
+    CrossFunction,
+    FilterFunction,
+    FlatJoinFunction,
+    FlatMapFunction,
+    GroupCombineFunction,
+    GroupReduceFunction,
+    JoinFunction,
+    JoinHint,
+    KeySelector,
+    MapFunction,
+    MapPartitionFunction,
+    Order,
+    ReduceFunction,
+)
+from wiesel.dataset.groupings import SortedGrouping, UnsortedGrouping
+
+__all__ = [
+    "AggregatedDataSet",
+    "Aggregations",
+    "CoGroupFunction",
+    "CrossFunction",
+    "DataSet",
+    "DataSink",
+    "ExecutionEnvironment",
+    "FilterFunction",
+    "FlatJoinFunction",
+    "FlatMapFunction",
+    "GroupCombineFunction",
+    "GroupReduceFunction",
+    "JoinFunction",
+    "JoinHint",
+    "KeySelector",
+    "MapFunction",
+    "MapPartitionFunction",
+    "Order",
+    "ReduceFunction",
+    "SortedGrouping",
+    "UnsortedGrouping",
+]

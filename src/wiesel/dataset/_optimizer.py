@@ -1,0 +1,275 @@
+"""Internal. From what is to be done to how it is done: what is sent where, by which algorithm, and why.
+
+The choice is made on the client, operation by operation from the sources on, by the costs of the candidates: bytes over the network, bytes
+written to and read from disk when memory is short, and work per byte (P. G. Selinger et al., "Access Path Selection in a Relational
+Database Management System", SIGMOD 1979, for the idea). Costs are compared, not predicted. An input that is already partitioned as
+wanted stays where it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from wiesel.dataset._estimates import Estimate, estimate_of
+from wiesel.dataset._keys import KeySpec
+from wiesel.dataset._plan import Node, reachable
+from wiesel.dataset.functions import JoinHint
+
+__all__ = ["Partitioning", "PlannedNode", "optimize"]
+
+FORWARD, HASH, BROADCAST, REBALANCE, GLOBAL = "forward", "hash", "broadcast", "rebalance", "global"
+
+_RECORD_OVERHEAD = 250.0
+"""Bytes of a record in a hash table besides itself."""
+
+_DISK = 1.5
+_BUILD = 0.3
+_PROBE = 0.2
+_COMPARE = 0.05
+
+
+@dataclass(frozen=True)
+class Partitioning:
+    """Records with one key are in one of so many subtasks."""
+
+    identity: tuple[object, ...]
+    parallelism: int
+
+
+@dataclass
+class PlannedNode:
+    """An operation and how it is done.
+
+    Attributes:
+        ship: How each input gets there: forward, hash, broadcast, rebalance or global.
+        strategy: The algorithm in words; empty where there is nothing to choose.
+        build: The input that makes the hash table or is held, None if none does.
+        combine: Whether records are combined before they are sent.
+        reasons: Why it is done so.
+        partitioned: How the results are partitioned, None if nothing is known.
+    """
+
+    node: Node
+    estimate: Estimate
+    parallelism: int
+    ship: list[str]
+    strategy: str = ""
+    build: int | None = None
+    combine: bool = False
+    reasons: list[str] = field(default_factory=list)
+    partitioned: Partitioning | None = None
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    hint: JoinHint
+    cost: float
+    strategy: str
+    ship: tuple[str, str]
+    build: int | None
+
+
+def optimize(ends: Iterable[Node], parallelism: int, memory_bytes: int) -> dict[int, PlannedNode]:
+    """Return how each operation is done, by its id, in an order in which each comes behind those that it reads.
+
+    Args:
+        ends: The operations whose results are wanted.
+        parallelism: The environment's.
+        memory_bytes: The memory budget of a task.
+    """
+    optimizer = _Optimizer(parallelism, memory_bytes)
+    for node in reachable(ends):
+        optimizer.plan(node)
+    return optimizer.planned
+
+
+class _Optimizer:
+    def __init__(self, parallelism: int, memory_bytes: int) -> None:
+        self._parallelism = parallelism
+        self._memory = memory_bytes
+        self.planned: dict[int, PlannedNode] = {}
+
+    def plan(self, node: Node) -> None:
+        inputs = [self.planned[i.id] for i in node.inputs]
+        planned = PlannedNode(node, estimate_of(node, [i.estimate for i in inputs]), node.parallelism or self._parallelism, [])
+        self.planned[node.id] = planned
+        plan = getattr(self, f"_plan_{node.kind}", self._plan_per_record)
+        plan(planned, inputs)
+
+    # One input.
+
+    def _plan_per_record(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        """Map, filter, sort_partition, sinks: records stay where they are if the parallelism allows it."""
+        planned.ship = [FORWARD if i.parallelism == planned.parallelism else REBALANCE for i in inputs]
+        if planned.node.kind in ("filter", "sort_partition") or (
+            inputs and inputs[0].partitioned is not None and self._forwards(planned.node, inputs[0].partitioned.identity)
+        ):
+            planned.partitioned = self._kept(planned, inputs[0])
+
+    def _plan_partition(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        if planned.node.keys:
+            self._gather(planned, inputs, planned.node.keys[0])
+            planned.partitioned = Partitioning(planned.node.keys[0].identity, planned.parallelism)
+        else:
+            planned.ship = [REBALANCE]
+
+    def _plan_union(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        self._plan_per_record(planned, inputs)
+        first = inputs[0].partitioned
+        same = all(i.partitioned == first and i.parallelism == planned.parallelism for i in inputs)
+        planned.partitioned = first if same else None
+
+    def _plan_first(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        planned.parallelism = 1
+        planned.ship = [GLOBAL]
+        planned.combine = inputs[0].parallelism > 1
+
+    def _plan_reduce(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        node = planned.node
+        planned.strategy = "hash table of the results, sorted in files when memory is short"
+        if not node.keys:
+            planned.parallelism = 1
+            planned.ship = [GLOBAL]
+            planned.combine = inputs[0].parallelism > 1
+            return
+        planned.combine = not self._gather(planned, inputs, node.keys[0])
+        if planned.combine:
+            planned.reasons.append("records are combined per key before they are sent")
+        if node.params.get("keeps_key") or self._forwards(node, node.keys[0].identity):
+            planned.partitioned = Partitioning(node.keys[0].identity, planned.parallelism)
+
+    def _plan_group_reduce(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        node = planned.node
+        planned.strategy = "sort by key"
+        if not node.keys:
+            planned.parallelism = 1
+            planned.ship = [GLOBAL]
+            planned.combine = hasattr(node.function, "combine") and inputs[0].parallelism > 1
+            return
+        reused = self._gather(planned, inputs, node.keys[0])
+        planned.combine = hasattr(node.function, "combine") and not reused
+        if node.params.get("keeps_key") or self._forwards(node, node.keys[0].identity):
+            planned.partitioned = Partitioning(node.keys[0].identity, planned.parallelism)
+
+    def _plan_group_combine(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        planned.parallelism = inputs[0].parallelism if planned.node.parallelism is None else planned.parallelism
+        planned.strategy = "sort by key, as much as memory holds at a time"
+        self._plan_per_record(planned, inputs)
+
+    def _gather(self, planned: PlannedNode, inputs: list[PlannedNode], key: KeySpec) -> bool:
+        """Bring records of one key together; return whether they are already."""
+        reused = self._is_partitioned(inputs[0], key, planned.parallelism)
+        planned.ship = [FORWARD if reused else HASH]
+        if reused:
+            planned.reasons.append(f"the input is already partitioned by {key}")
+        return reused
+
+    # Two inputs.
+
+    def _plan_join(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        candidates = self._candidates(planned, inputs)
+        node = planned.node
+        chosen = candidates[0]
+        if node.join_hint is not JoinHint.OPTIMIZER_CHOOSES:
+            chosen = next(c for c in candidates if c.hint is node.join_hint)
+            planned.reasons.append(f"asked for by the hint {node.join_hint.name}")
+        elif any(i.estimate.bytes is None for i in inputs):
+            chosen = self._without_sizes(planned, inputs, candidates)
+        else:
+            chosen = min(candidates, key=lambda c: c.cost)
+            others = "; ".join(f"{c.strategy}: {_cost(c.cost)}" for c in sorted(candidates, key=lambda c: c.cost) if c is not chosen)
+            planned.reasons.append(f"it is the cheapest, at {_cost(chosen.cost)} ({others})")
+        planned.strategy, planned.ship, planned.build = chosen.strategy, list(chosen.ship), chosen.build
+        for index, (ship, key) in enumerate(zip(chosen.ship, node.keys, strict=True)):
+            if ship == FORWARD and BROADCAST not in chosen.ship:
+                planned.reasons.append(f"input {index + 1} is already partitioned by {key}")
+
+    def _without_sizes(self, planned: PlannedNode, inputs: list[PlannedNode], candidates: list[_Candidate]) -> _Candidate:
+        known = [i for i, p in enumerate(inputs) if p.estimate.bytes is not None]
+        planned.reasons.append(
+            f"the size of input {' and '.join(str(i + 1) for i in range(2) if i not in known)} is not known; "
+            "with_hints(records=...) or join_with_tiny/join_with_huge tell it"
+        )
+        build = 0 if known == [0] else 1
+        wanted = JoinHint.REPARTITION_HASH_FIRST if build == 0 else JoinHint.REPARTITION_HASH_SECOND
+        return next(c for c in candidates if c.hint is wanted)
+
+    def _candidates(self, planned: PlannedNode, inputs: list[PlannedNode]) -> list[_Candidate]:
+        node, p = planned.node, planned.parallelism
+        sizes = [i.estimate.bytes or 0.0 for i in inputs]
+        counts = [i.estimate.records or 0.0 for i in inputs]
+        there = [self._is_partitioned(i, key, p) for i, key in zip(inputs, node.keys, strict=True)]
+        ship = (FORWARD if there[0] else HASH, FORWARD if there[1] else HASH)
+        moved = sum(size for size, is_there in zip(sizes, there, strict=True) if not is_there)
+        candidates = []
+        for build, hint in enumerate((JoinHint.REPARTITION_HASH_FIRST, JoinHint.REPARTITION_HASH_SECOND)):
+            cost = moved + self._hash_cost(sizes[build], counts[build], sizes[1 - build], tables=1, parallelism=p)
+            candidates.append(_Candidate(hint, cost, f"hash join, hash table of input {build + 1}", ship, build))
+        sort_cost = moved + sum(self._sort_cost(size, count, p) for size, count in zip(sizes, counts, strict=True))
+        candidates.append(_Candidate(JoinHint.REPARTITION_SORT_MERGE, sort_cost, "sort-merge join", ship, None))
+        # A record without a match is known as such only where all of the other input is: not on the side that every subtask has whole.
+        preserved = {"inner": (), "left": (0,), "right": (1,), "full": (0, 1)}[node.params["join"]]
+        for build, hint in enumerate((JoinHint.BROADCAST_HASH_FIRST, JoinHint.BROADCAST_HASH_SECOND)):
+            if build in preserved:
+                continue
+            stays = inputs[1 - build].parallelism == p
+            cost = sizes[build] * p + (0.0 if stays else sizes[1 - build])
+            cost += self._hash_cost(sizes[build], counts[build], sizes[1 - build], tables=p, parallelism=p)
+            other = FORWARD if stays else REBALANCE
+            ships = (BROADCAST, other) if build == 0 else (other, BROADCAST)
+            candidates.append(_Candidate(hint, cost, f"hash join, hash table of input {build + 1} in every subtask", ships, build))
+        return candidates
+
+    def _hash_cost(self, build: float, build_count: float, probe: float, *, tables: int, parallelism: int) -> float:
+        """Return the cost of a hash join: ``tables`` copies of the build side, each in its share of the subtasks."""
+        in_memory = (build + build_count * _RECORD_OVERHEAD) * tables / parallelism
+        on_disk = max(0.0, 1 - self._memory / in_memory) if in_memory else 0.0
+        return _BUILD * build * tables + _PROBE * probe + 2 * _DISK * on_disk * (build * tables + probe)
+
+    def _sort_cost(self, size: float, count: float, parallelism: int) -> float:
+        in_memory = size + count * _RECORD_OVERHEAD / 2
+        spilled = 2 * _DISK * size if in_memory / parallelism > self._memory / 2 else 0.0
+        return _COMPARE * size * math.log2(count + 2) + (_BUILD + _PROBE) * size + spilled
+
+    def _plan_co_group(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        planned.strategy = "sort of both inputs by key"
+        for index, (planned_input, key) in enumerate(zip(inputs, planned.node.keys, strict=True)):
+            reused = self._is_partitioned(planned_input, key, planned.parallelism)
+            planned.ship.append(FORWARD if reused else HASH)
+            if reused:
+                planned.reasons.append(f"input {index + 1} is already partitioned by {key}")
+
+    def _plan_cross(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        sizes = [i.estimate.bytes for i in inputs]
+        build = planned.node.params.get("broadcast_input")
+        if build is not None:
+            planned.reasons.append(f"input {build + 1} is said to be the smaller one")
+        elif sizes[0] is None or sizes[1] is None:
+            build = 0 if sizes[0] is not None else 1
+            planned.reasons.append("not all sizes are known; cross_with_tiny/cross_with_huge tell which input is the smaller one")
+        else:
+            build = 0 if sizes[0] < sizes[1] else 1
+            planned.reasons.append(f"input {build + 1} is the smaller one")
+        other = FORWARD if inputs[1 - build].parallelism == planned.parallelism else REBALANCE
+        planned.ship = [BROADCAST, other] if build == 0 else [other, BROADCAST]
+        planned.strategy, planned.build = f"all pairs, input {build + 1} in every subtask", build
+
+    # What is known of partitionings.
+
+    @staticmethod
+    def _is_partitioned(planned: PlannedNode, key: KeySpec, parallelism: int) -> bool:
+        return planned.partitioned == Partitioning(key.identity, parallelism) and planned.parallelism == parallelism
+
+    @staticmethod
+    def _kept(planned: PlannedNode, planned_input: PlannedNode) -> Partitioning | None:
+        return planned_input.partitioned if planned_input.parallelism == planned.parallelism else None
+
+    @staticmethod
+    def _forwards(node: Node, identity: tuple[object, ...]) -> bool:
+        return identity[0] == "fields" and set(identity[1:]) <= set(node.forwarded)
+
+
+def _cost(cost: float) -> str:
+    return f"{cost:,.0f}" if cost < 1e6 else f"{cost:.3g}"

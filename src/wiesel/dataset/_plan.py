@@ -1,0 +1,77 @@
+"""Internal. The plan of a program over bounded data, as its calls leave it: what is to be done, not how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from wiesel.dataset._keys import KeySpec
+from wiesel.dataset.functions import JoinHint
+from wiesel.types.typeinfo import TypeInformation
+
+__all__ = ["Hints", "Node", "reachable"]
+
+
+@dataclass
+class Hints:
+    """What the user says about the size of results; None where nothing was said.
+
+    Attributes:
+        records: How many there are.
+        record_bytes: The mean size of one.
+    """
+
+    records: float | None = None
+    record_bytes: float | None = None
+
+
+@dataclass(eq=False)
+class Node:
+    """One operation.
+
+    Attributes:
+        id: Its place in the order of the calls.
+        kind: What it does; the optimiser and the translation know the kinds.
+        name: Shown in plans.
+        inputs: What it reads.
+        output_type: The type of its results; pickled objects if none was declared.
+        location: ``file:line`` of the call.
+        function: The user's function.
+        keys: The keys of its inputs, where it has some.
+        sort: ``(key, ascending)`` for sorts.
+        params: Further parameters.
+        parallelism: Subtasks; None takes the environment's.
+        broadcast: Broadcast sets by name.
+        forwarded: Fields that are in the results where they were in the input.
+        hints: What the user says about the size of the results.
+        join_hint: How a join is to be done.
+    """
+
+    id: int
+    kind: str
+    name: str
+    inputs: tuple[Node, ...]
+    output_type: TypeInformation
+    location: str
+    function: Any = None
+    keys: tuple[KeySpec, ...] = ()
+    sort: tuple[tuple[KeySpec, bool], ...] = ()
+    params: dict[str, Any] = field(default_factory=dict)
+    parallelism: int | None = None
+    broadcast: dict[str, Node] = field(default_factory=dict)
+    forwarded: tuple[int | str, ...] = ()
+    hints: Hints = field(default_factory=Hints)
+    join_hint: JoinHint = JoinHint.OPTIMIZER_CHOOSES
+
+
+def reachable(ends: Iterable[Node]) -> list[Node]:
+    """Return these operations and all before them, each behind those that it reads."""
+    found: dict[int, Node] = {}
+    waiting = list(ends)
+    while waiting:
+        node = waiting.pop()
+        if node.id not in found:
+            found[node.id] = node
+            waiting += [*node.inputs, *node.broadcast.values()]
+    return [found[node_id] for node_id in sorted(found)]

@@ -1,0 +1,99 @@
+"""What programs over bounded data implement and choose from: functions, orders, aggregations and hints for joins."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import Any
+
+from wiesel.spi.functions import FilterFunction, FlatMapFunction, Function, KeySelector, MapFunction, ReduceFunction
+from wiesel.spi.joins import FlatJoinFunction, JoinFunction
+
+__all__ = [
+    "Aggregations",
+    "CoGroupFunction",
+    "CrossFunction",
+    "FilterFunction",
+    "FlatJoinFunction",
+    "FlatMapFunction",
+    "GroupCombineFunction",
+    "GroupReduceFunction",
+    "JoinFunction",
+    "JoinHint",
+    "KeySelector",
+    "MapFunction",
+    "MapPartitionFunction",
+    "Order",
+    "ReduceFunction",
+]
+
+
+class MapPartitionFunction(Function):
+    """Any number of results for all records of a subtask."""
+
+    @abstractmethod
+    def map_partition(self, values: Iterator[Any]) -> Iterable[Any] | None:
+        """Return or yield the results."""
+
+
+class GroupReduceFunction(Function):
+    """Any number of results for all records of a group.
+
+    One that also has a method ``combine(values)`` is called with parts of groups before they are sent to where the group is whole; what it
+    returns or yields takes their place, so it must be of the type of the records.
+    """
+
+    @abstractmethod
+    def reduce(self, values: Iterator[Any]) -> Iterable[Any] | None:
+        """Return or yield the results; the records can be gone through once."""
+
+
+class GroupCombineFunction(Function):
+    """Any number of results for some of the records of a group, as many as memory holds."""
+
+    @abstractmethod
+    def combine(self, values: Iterator[Any]) -> Iterable[Any] | None:
+        """Return or yield the results; the records can be gone through once."""
+
+
+class CoGroupFunction(Function):
+    """Any number of results for the records of one key, of two inputs; either may have none."""
+
+    @abstractmethod
+    def co_group(self, first: Iterator[Any], second: Iterator[Any]) -> Iterable[Any] | None:
+        """Return or yield the results; the records can be gone through once."""
+
+
+class CrossFunction(Function):
+    """One result for each pair of records."""
+
+    @abstractmethod
+    def cross(self, first: Any, second: Any) -> Any:
+        """Return the result."""
+
+
+class Order(Enum):
+    """The order of a sort."""
+
+    ASCENDING = "ascending"
+    DESCENDING = "descending"
+
+
+class Aggregations(Enum):
+    """The aggregations of one field."""
+
+    SUM = "sum"
+    MIN = "min"
+    MAX = "max"
+
+
+class JoinHint(Enum):
+    """How a join is to be done: what is sent where, and which input makes the hash table."""
+
+    OPTIMIZER_CHOOSES = "optimizer chooses"
+    BROADCAST_HASH_FIRST = "broadcast hash first"
+    BROADCAST_HASH_SECOND = "broadcast hash second"
+    REPARTITION_HASH_FIRST = "repartition hash first"
+    REPARTITION_HASH_SECOND = "repartition hash second"
+    REPARTITION_SORT_MERGE = "repartition sort merge"

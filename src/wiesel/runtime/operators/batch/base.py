@@ -1,0 +1,208 @@
+"""Internal. Base of the operators of bounded data.
+
+The life of one: ``begin``, then ``add`` for all batches of its inputs and ``input_ended`` for each of them, then ``results``, a generator
+that the task advances step by step, so that results leave while others are still to come. Functions with broadcast sets are opened when
+those are complete; until then the other inputs wait in lists that spill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+from wiesel.core.errors import ProgramError
+from wiesel.core.ids import MAX_TIMESTAMP
+from wiesel.runtime.batch.object_sizes import mean_size
+from wiesel.runtime.batch.record_codec import RecordCodec, codec_for
+from wiesel.runtime.batch.spill_files import Spill
+from wiesel.runtime.batch.spillable_list import SpillableList
+from wiesel.runtime.operator import OperatorContext, StreamOperator
+from wiesel.runtime.results import ResultCollector
+from wiesel.runtime.runtime_context import StreamingRuntimeContext
+from wiesel.runtime.user_code import UserCode, caller_location, raise_failure
+from wiesel.spi.functions import user_callable
+from wiesel.wire.batch import Batch
+
+__all__ = ["SPILLED_COUNTER", "BatchOperator", "BatchRuntimeContext", "chunks"]
+
+SPILLED_COUNTER = "spilledBytes"
+DECODED_COUNTER = "decodedRecords"
+_STEP_BYTES = 64 << 10
+"""What a task emits, roughly, before it lets what is ready leave."""
+
+_LONGEST_STEP = 1_000
+_FIRST_STEP = 16
+
+
+def chunks(values: Iterable[Any]) -> Iterator[list[Any]]:
+    """Yield the values in lists, the shorter the larger they are."""
+    source = iter(values)
+    size = _FIRST_STEP
+    while part := list(islice(source, size)):
+        size = max(1, min(_LONGEST_STEP, int(_STEP_BYTES / mean_size(part))))
+        yield part
+
+
+class BatchRuntimeContext(StreamingRuntimeContext):
+    """The runtime context of functions of bounded data: it has their broadcast sets."""
+
+    def __init__(self, context: OperatorContext, broadcast: dict[str, list[Any]]) -> None:
+        super().__init__(context)
+        self._broadcast = broadcast
+        self._name = context.name
+
+    def has_broadcast_variable(self, name: str) -> bool:
+        """Return whether the operator has a broadcast set of this name."""
+        return name in self._broadcast
+
+    def get_broadcast_variable(self, name: str) -> list[Any]:
+        """Return all records of a broadcast set, in no particular order; the list is shared by all calls.
+
+        Raises:
+            ProgramError: If the operator has no such set.
+        """
+        if name not in self._broadcast:
+            known = ", ".join(sorted(self._broadcast)) or "none"
+            raise ProgramError(
+                f"{name!r} is no broadcast set of operator {self._name!r}, which has: {known} (at {caller_location()})",
+                hint="add it with .with_broadcast_set(dataset, name) on the operator that uses it",
+            )
+        return self._broadcast[name]
+
+
+class BatchOperator(StreamOperator):
+    """See the module. ``params``: ``inputs`` (1 or 2) and the names of broadcast sets, whose inputs come behind those."""
+
+    method = ""
+    """The name of the method of function objects; callables are called themselves."""
+
+    def __init__(self, params: dict[str, Any], payload: dict[str, Any]) -> None:
+        self.params = params
+        self.payload = payload
+        self.function = payload.get("function")
+        self._inputs = int(params.get("inputs", 1))
+        self._names = list(params.get("broadcast", ()))
+        self._broadcast: dict[str, list[Any]] = {name: [] for name in self._names}
+        self._held: list[SpillableList] = []
+        self._steps: Iterator[Any] | None = None
+        self._opened = False
+        self._finished = False
+        self._codecs: list[RecordCodec] = []
+
+    # What subclasses do.
+
+    def begin(self) -> None:
+        """Make what is needed; the function is open."""
+
+    def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
+        """Take records of an input."""
+        raise NotImplementedError
+
+    def input_ended(self, input_index: int) -> None:
+        """All records of an input were taken."""
+
+    def results(self) -> Iterator[list[Any]]:
+        """Yield the results when all inputs have ended, in lists; an empty list lets what is ready leave."""
+        return iter(())
+
+    # What they use.
+
+    @property
+    def call(self) -> Callable[..., Any]:
+        """Return what is called: the function's method, or the callable itself."""
+        return user_callable(self.function, self.method)
+
+    def codec(self, declared: Any) -> RecordCodec:
+        """Return a codec whose decoded records are counted in the operator's metrics."""
+        codec = codec_for(declared)
+        self._codecs.append(codec)
+        return codec
+
+    def guarded(self, produce: Callable[[], Iterable[Any] | None], record: Any) -> Iterator[Any]:
+        """Yield what a user's function produces; its exceptions are about ``record``."""
+        try:
+            produced = produce()
+            if produced is not None:
+                yield from produced
+        except Exception as error:  # noqa: BLE001 - whatever a user's function raises
+            failure = self.guard.failed(error, record)
+            if failure is not None:
+                raise_failure(failure, error)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Return the budget of the algorithm; where records wait for a broadcast set, a quarter is theirs."""
+        return self.context.managed_memory_bytes * 3 // 4 if self._names else self.context.managed_memory_bytes
+
+    # The operator's contract.
+
+    def open(self) -> None:
+        """Open the function, unless it has to wait for broadcast sets."""
+        self.guard = UserCode(self.context, self.output)
+        self.collector = ResultCollector(self.output, self.guard, self.payload.get("output_type"))
+        self.spill = Spill(self.context.local_dir)
+        if not self._names:
+            self._begin()
+        else:
+            share = self.context.managed_memory_bytes // 4 // self._inputs
+            self._held = [SpillableList(share, self.spill) for _ in range(self._inputs)]
+
+    def _begin(self) -> None:
+        self._opened = True
+        self.guard.open(self.function, BatchRuntimeContext(self.context, self._broadcast))
+        self.begin()
+
+    def process_batch(self, batch: Batch, input_index: int = 0) -> None:
+        """Take records."""
+        if input_index >= self._inputs:
+            self._broadcast[self._names[input_index - self._inputs]].extend(batch.values)
+        elif self._names:
+            size = int(len(batch.values) * (mean_size(batch.values) + 16))
+            self._held[input_index].append((batch.values, batch.keys), size)
+        else:
+            self.add(batch.values, batch.keys, input_index)
+
+    def end_input(self, input_index: int = 0) -> None:
+        """Note that an input is complete."""
+        if not self._names:
+            self.input_ended(input_index)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Hold the time back: the results come behind all of the input."""
+
+    @property
+    def has_more(self) -> bool:
+        """Whether results are still to come."""
+        return self._steps is not None and not self._finished
+
+    def finish(self) -> None:
+        """Emit the next part of the results."""
+        if self._finished:
+            return
+        if self._steps is None:
+            self._steps = chain(self._replayed(), self.results()) if self._names else self.results()
+        values = next(self._steps, None)
+        if values is not None:
+            self.collector.emit(values, None)
+            return
+        self._finished = True
+        self.output.emit_watermark(MAX_TIMESTAMP)
+        self.context.metrics.counter(SPILLED_COUNTER).inc(self.spill.bytes_written)
+        self.context.metrics.counter(DECODED_COUNTER).inc(sum(codec.decoded for codec in self._codecs))
+
+    def _replayed(self) -> Iterator[list[Any]]:
+        self._begin()
+        for index, held in enumerate(self._held):
+            for values, keys in held:
+                self.add(values, keys, index)
+                yield []
+            held.clear()
+            self.input_ended(index)
+
+    def close(self) -> None:
+        """Delete the files, then close the function."""
+        if hasattr(self, "spill"):
+            self.spill.close()
+        if self._opened:
+            self.guard.close(self.function)

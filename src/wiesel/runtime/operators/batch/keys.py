@@ -1,0 +1,38 @@
+"""Internal. Keys of records in operators of bounded data: those that came over a keyed exchange, or computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wiesel.runtime.batch.sort_keys import KeyEncoder, key_encoder, sort_encoder
+
+__all__ = ["Keys", "SortFields"]
+
+
+class Keys:
+    """How one input is keyed.
+
+    Args:
+        selector: Returns the key of a record, a callable or KeySelector.
+        key_type: The declared type of the keys, or None.
+    """
+
+    def __init__(self, selector: Any, key_type: Any) -> None:
+        self.select: Callable[[Any], Any] = selector.get_key if hasattr(selector, "get_key") else selector
+        self.encode: KeyEncoder = key_encoder(key_type)
+
+    def of(self, values: list[Any], keys: list[Any] | None) -> list[Any]:
+        """Return the keys of records; ``keys`` are those that came with them, or None."""
+        return list(map(self.select, values)) if keys is None else keys
+
+
+class SortFields:
+    """Keys by which records are sorted: ``(selector, type, ascending)`` each."""
+
+    def __init__(self, fields: list[tuple[Any, Any, bool]]) -> None:
+        self._parts = [(selector, sort_encoder(declared, ascending=ascending)) for selector, declared, ascending in fields]
+
+    def encode(self, value: Any) -> bytes:
+        """Return the sort key of a record."""
+        return b"".join([encode(select(value)) for select, encode in self._parts])

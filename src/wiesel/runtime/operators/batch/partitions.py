@@ -1,0 +1,108 @@
+"""Internal. Operators over the records of a subtask: functions of all of them or, with broadcast sets, of each; the first few; how many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import compress
+from typing import Any
+
+from wiesel.runtime.batch.object_sizes import mean_size
+from wiesel.runtime.batch.spillable_list import SpillableList
+from wiesel.runtime.operators.batch.base import BatchOperator, chunks
+from wiesel.runtime.user_code import raise_failure, without
+
+__all__ = ["apply_operator", "count_operator", "first_operator", "map_partition_operator"]
+
+
+class MapPartitionOperator(BatchOperator):
+    """Calls a function once, with all records of the subtask; they are gathered before, as the function takes and does not get them."""
+
+    method = "map_partition"
+
+    def begin(self) -> None:
+        """Start with no records."""
+        self._records = SpillableList(self.memory_bytes, self.spill)
+
+    def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
+        """Gather records."""
+        self._records.append(values, int(len(values) * (mean_size(values) + 8)))
+
+    def results(self) -> Iterator[list[Any]]:
+        """Yield the results of the function."""
+        records = (value for values in self._records for value in values)
+        yield from chunks(self.guarded(lambda: self.call(records), None))
+
+
+class ApplyOperator(BatchOperator):
+    """Calls a function for each record: ``method`` of params is map, flat_map or filter."""
+
+    def __init__(self, params: dict[str, Any], payload: dict[str, Any]) -> None:
+        super().__init__(params, payload)
+        self.method = str(params["method"])
+
+    def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
+        """Emit the results for records."""
+        call = self.call
+        if self.method == "flat_map":
+            for value in values:
+                self.collector.emit(list(self.guarded(lambda value=value: call(value), value)), None)  # type: ignore[misc]
+            return
+        results: list[Any] = []
+        skipped, failure, error = self.guard.map_batch(call, values, None, results)
+        if self.method == "filter":
+            values = without(values, skipped) if skipped else values
+            results = list(compress(values, results))
+        self.collector.emit(results, None)
+        if failure is not None and error is not None:
+            raise_failure(failure, error)
+
+
+class FirstOperator(BatchOperator):
+    """The first records; ``n`` of params."""
+
+    def begin(self) -> None:
+        """Start with none."""
+        self._left = int(self.params["n"])
+
+    def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
+        """Emit as many as are wanted still."""
+        if self._left > 0:
+            first = values[: self._left]
+            self._left -= len(first)
+            self.collector.emit(first, None)
+
+
+class CountOperator(BatchOperator):
+    """The number of records."""
+
+    def begin(self) -> None:
+        """Start with none."""
+        self._count = 0
+
+    def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
+        """Count records."""
+        self._count += len(values)
+
+    def results(self) -> Iterator[list[Any]]:
+        """Yield the number."""
+        yield [self._count]
+
+
+def map_partition_operator(params: dict[str, Any], payload: Any) -> MapPartitionOperator:
+    """Make the operator of map_partition."""
+    return MapPartitionOperator(params, payload)
+
+
+def apply_operator(params: dict[str, Any], payload: Any) -> ApplyOperator:
+    """Make the operator of map, flat_map or filter with broadcast sets."""
+    return ApplyOperator(params, payload)
+
+
+def first_operator(params: dict[str, Any], payload: Any) -> FirstOperator:
+    """Make the operator of first."""
+    return FirstOperator(params, payload)
+
+
+def count_operator(params: dict[str, Any], payload: Any) -> CountOperator:
+    """Make the operator of count."""
+    return CountOperator(params, payload)
