@@ -27,7 +27,7 @@ class SpillFile:
         try:
             if directory is not None:
                 os.makedirs(directory, exist_ok=True)
-            self._file = tempfile.TemporaryFile(dir=directory, prefix="wiesel-spill-")  # noqa: SIM115 - closed by close()
+            self._file = tempfile.TemporaryFile(buffering=0, dir=directory, prefix="wiesel-spill-")  # noqa: SIM115 - closed by close()
         except OSError as error:
             raise self._failed("made", error) from error
         self._ends = array("Q", [0])
@@ -44,8 +44,9 @@ class SpillFile:
         """
         data = pickle.dumps(block, 5)
         try:
-            self._file.write(data)
-            self._file.flush()
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self._file.write(rest) :]
         except OSError as error:
             raise self._failed("written", error) from error
         self._ends.append(self._ends[-1] + len(data))
