@@ -207,3 +207,12 @@ def test_repeated_alarms(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 def test_repeated_alarms_that_live_longer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     run(monkeypatch, "repeated_alarms.py", "--quiet", "30")
     assert sorted(capsys.readouterr().out.splitlines()) == ["the door is open (alarm 1)", "the pump is hot (alarm 0)"]
+
+
+def test_sales_by_region(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, "sales_by_region.py")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:7] == ["(good,3)", "(price,2)", "(but,1)", "(high,1)", "(late,1)", "(shoes,1)", "(too,1)"]
+    # Two of ada's sales and one of eve's are of the north; nobody knows zoe's region.
+    assert lines[-2:] == ["(north,8,105.0)", "(south,4,57.5)"]
+    assert any("is the cheapest" in line for line in lines[7:-2])
