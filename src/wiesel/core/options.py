@@ -201,8 +201,8 @@ CHECKPOINT_RETENTION: ConfigOption[str] = _option(
     _CP + "externalized-checkpoint-retention",
     "enum",
     "NO_EXTERNALIZED_CHECKPOINTS",
-    "What happens to the checkpoints when the job ends: the first deletes them when it is cancelled, the second keeps them always; "
-    "the third deletes them whenever the job ends.",
+    "Whether the checkpoints of a job that is cancelled stay (the second) or are deleted (the others). Those of a job that has failed "
+    "stay, those of one that has finished are deleted.",
     choices=("DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKPOINTS"),
 )
 CHECKPOINT_UNALIGNED: ConfigOption[bool] = _option(

@@ -287,9 +287,22 @@ class JobMaster:
         if attempt.state is AttemptState.FINISHED:
             self._finish()
         elif self._cancelling:
-            self._end(JobStatus.CANCELED, JobCancelledError(f"job {self.job_id} was cancelled"))
+            self._cancelled()
         else:
             self._decide_restart()
+
+    def _cancelled(self) -> None:
+        error = JobCancelledError(f"job {self.job_id} was cancelled")
+        if self.settings.retain_on_cancellation:
+            self._end(JobStatus.CANCELED, error)
+            return
+
+        def cleared(_: None, problem: BaseException | None) -> None:
+            if problem is not None:
+                _log.warning("the checkpoints of the cancelled job could not be deleted: %s", problem)
+            self._end(JobStatus.CANCELED, error)
+
+        self._background.run(self.recovery.clear_own, cleared)
 
     def _decide_restart(self) -> None:
         failure = self._failure or JobExecutionError("unknown failure")

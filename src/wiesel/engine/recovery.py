@@ -195,10 +195,18 @@ class Recovery:
             self.store.discard(checkpoint, keep)
 
     def clear(self) -> None:
-        """Delete all checkpoints: the job has finished and needs none."""
+        """Delete all checkpoints, a claimed one included: the job has finished and needs none."""
+        self.clear_own()
+        self._delete_owned()
+
+    def clear_own(self) -> None:
+        """Delete the checkpoints that the job has taken.
+
+        Raises:
+            FencedError: another master goes on with them.
+        """
         if self.store is not None:
             self.store.clear()
-        self._delete_owned()
 
     def _delete_owned(self) -> None:
         owned, self._owned = self._owned, None

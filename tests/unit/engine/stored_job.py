@@ -64,7 +64,9 @@ def environment(checkpoints: Path | None, parallelism: int = 1, **config: Any) -
     """Return an environment; names of options are given with ``_`` for ``.`` and ``__`` for ``-``."""
     settings = {key.replace("__", "-").replace("_", "."): value for key, value in config.items()}
     if checkpoints is not None:
-        settings = {"execution.checkpointing.dir": str(checkpoints), "execution.checkpointing.interval": "1 d", **settings}
+        # Jobs under test are cancelled at their end; what they leave is what others start from.
+        retain = {"execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
+        settings = {"execution.checkpointing.dir": str(checkpoints), "execution.checkpointing.interval": "1 d", **retain, **settings}
     return local_environment(parallelism=parallelism, config=settings)
 
 

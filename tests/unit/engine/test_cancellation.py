@@ -32,4 +32,5 @@ def test_a_task_that_starts_after_the_job_was_cancelled_is_told_to_end(tmp_path:
         driver.master.on_message(1, RegisterTask(task, 1, 1, "here"))
     assert driver.sent == [(task, CancelTask()) for task in late]
     driver.master.on_launch_ended(1, None)
+    driver.work_all()
     assert driver.master.status is JobStatus.CANCELED

@@ -9,6 +9,7 @@ import pytest
 
 from tests.unit.engine.stored_job import totals
 from wiesel.common import Types
+from wiesel.core.errors import JobExecutionError
 from wiesel.datastream.state import ValueStateDescriptor
 from wiesel.state_processor import KeyedStateBootstrapFunction, OperatorTransformation, SavepointWriter
 from wiesel.testing import ManualSource
@@ -161,3 +162,36 @@ def test_a_checkpoint_that_was_moved_below_another_directory_is_restored(tmp_pat
         numbers.push(("key 9", 1))
         job.settle()
     assert results.values == [("key 9", 10)]
+
+
+RETENTION = "execution_checkpointing_externalized__checkpoint__retention"
+
+
+@pytest.mark.parametrize(
+    ("retention", "stays"), [("RETAIN_ON_CANCELLATION", True), ("DELETE_ON_CANCELLATION", False), ("NO_EXTERNALIZED_CHECKPOINTS", False)]
+)
+def test_the_checkpoints_of_a_cancelled_job_stay_or_go_as_the_user_says(tmp_path: Path, retention: str, stays: bool) -> None:
+    job, _ = totals(ManualSource(), tmp_path, **{RETENTION: retention})
+    with job:
+        path = Path(job.store())
+        job.cancel()
+    assert path.exists() == stays
+
+
+def test_what_was_claimed_survives_a_job_that_is_cancelled_before_it_has_a_checkpoint(tmp_path: Path) -> None:
+    path = written(tmp_path / "given")
+    job, _ = totals(ManualSource(), tmp_path / "checkpoints", path, "CLAIM", **{RETENTION: "DELETE_ON_CANCELLATION"})
+    with job:
+        job.cancel()
+    assert Path(path).exists()
+
+
+def test_the_checkpoints_of_a_job_that_has_failed_stay(tmp_path: Path) -> None:
+    numbers = ManualSource()
+    job, _ = totals(numbers, tmp_path)
+    path = Path(job.store())
+    numbers.push("no pair")
+    with pytest.raises(JobExecutionError):
+        job.settle()
+    job.close()
+    assert path.exists()
