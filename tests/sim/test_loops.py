@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from wiesel.common import WatermarkStrategy
-from wiesel.core.errors import CheckpointError
+from wiesel.core.errors import CheckpointError, JobExecutionError
 from wiesel.datastream import KeyedProcessFunction
 from wiesel.datastream.state import ValueStateDescriptor
 from wiesel.state.operator_state import FACTS
@@ -108,9 +108,19 @@ def disturb(job: PipelineJob, random: Random, happened: Happened, *, ended: bool
         happened.checkpoints_after_the_input += ended
     if random.random() < 0.6:
         job.step(random.randrange(1, 200))
-        if not job.status.is_globally_terminal_state():
-            job.fail()
-            happened.failures += 1
+        happened.failures += fails(job)
+
+
+def fails(job: PipelineJob) -> bool:
+    """Fail, unless the job has ended or ends before."""
+    if job.status.is_globally_terminal_state():
+        return False
+    try:
+        job.fail()
+    except JobExecutionError as error:
+        assert "ended before" in str(error)
+        return False
+    return True
 
 
 @pytest.mark.parametrize("seed", range(0, SEEDS, 10))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from wiesel.core.config import Configuration
 from wiesel.core.errors import invariant
 from wiesel.datastream._checks import program_error
+from wiesel.graph.round_inputs import add_round_inputs
 from wiesel.graph.specs import FORWARD, ITERATION_HEAD, REBALANCE, PartitionerSpec, StreamEdge, StreamGraph, StreamNode
 from wiesel.types.typeinfo import TypeInformation
 
@@ -165,6 +166,7 @@ def build_stream_graph(operators: Sequence[OperatorTransformation], settings: Gr
         graph.nodes[operator.node.id] = _finished_node(operator, mode)
         for index, behind in enumerate(operator.inputs):
             graph.edges.extend(_edge(origin, operator, index) for origin in _origins(behind))
+    add_round_inputs(graph)
     return graph
 
 

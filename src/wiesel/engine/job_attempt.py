@@ -44,7 +44,7 @@ from wiesel.checkpoint.messages import (
     TriggerCheckpoint,
 )
 from wiesel.core.clock import Clock
-from wiesel.core.errors import CheckpointError, FencedError, InvariantError
+from wiesel.core.errors import CheckpointError, FencedError, InvariantError, ProgramError
 from wiesel.engine.operator_coordinators import OperatorEventRouter
 from wiesel.graph.job_graph import JobGraph
 from wiesel.graph.stage_plan import StagePlan
@@ -272,7 +272,7 @@ class JobAttempt:
         if isinstance(message, AckCheckpoint):
             self._act(self.coordinator.on_ack(message))
         elif isinstance(message, EventFromOperator):
-            self._operator_events.on_event(message)
+            self._on_operator_event(message)
         elif isinstance(message, RequestSplit):
             self._enumerators[message.operator_id][0].handle_split_request(message.task[1])
         elif isinstance(message, ToDriver):
@@ -287,6 +287,16 @@ class JobAttempt:
             self.trigger()
         elif isinstance(message, TaskFailed):
             self.fail(message.error)
+
+    def _on_operator_event(self, message: EventFromOperator) -> None:
+        try:
+            self._operator_events.on_event(message)
+        except ProgramError as error:  # of the program's code that a coordinator calls
+            self.fail(error)
+
+    def iterations(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the rounds of each iteration, by name."""
+        return self._operator_events.iterations()
 
     def _register(self, message: RegisterTask) -> None:
         if message.task in self.pids:

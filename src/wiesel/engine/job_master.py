@@ -362,6 +362,9 @@ class JobMaster:
         totals: dict[str, Any] = {n: sum(int(m.get(n, 0)) for m in metrics.values()) for n in names}
         for name in ("spilledBytes", "decodedRecords"):  # of operators, whose names come before
             totals[name] = sum(int(v) for m in metrics.values() for k, v in m.items() if k == name or k.endswith(f".{name}"))
+        iterations = self.attempt.iterations() if self.attempt is not None else {}
+        if iterations:
+            totals["iterations"] = iterations
         totals["numRestarts"] = self.restarts
         totals["numberOfCompletedCheckpoints"] = self.completed_checkpoints
         return totals

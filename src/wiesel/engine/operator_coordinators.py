@@ -12,8 +12,9 @@ from typing import Any, Protocol
 
 from wiesel.checkpoint.messages import EventFromOperator, EventToOperator, TaskKey, ToTask
 from wiesel.engine.loop_coordinator import LoopCoordinator
+from wiesel.engine.round_coordinator import RoundCoordinator
 from wiesel.graph.job_graph import ChainedOperator, JobGraph, JobVertex
-from wiesel.graph.specs import ITERATION_HEAD, ITERATION_TAIL
+from wiesel.graph.specs import ITERATION_HEAD, ITERATION_TAIL, StreamNode
 
 __all__ = ["OperatorCoordinator", "OperatorEventRouter"]
 
@@ -34,6 +35,13 @@ class _Coordinated:
     epoch: int = 0
 
 
+def _coordinator(head: StreamNode, parallelism: int) -> OperatorCoordinator:
+    params, payload = head.operator.params, head.operator.payload
+    if params.get("rounds"):
+        return RoundCoordinator(parallelism, params["max_rounds"], payload["aggregator"], payload["converged"], head.user_location)
+    return LoopCoordinator(head.name, parallelism)
+
+
 class OperatorEventRouter:
     """Brings events from operators to their coordinators and back; those for tasks that are not there yet wait.
 
@@ -47,6 +55,7 @@ class OperatorEventRouter:
         self._roles: dict[str, tuple[_Coordinated, str]] = {}
         self._registered: set[TaskKey] = set()
         self._waiting: dict[TaskKey, list[ToTask]] = {}
+        self._rounds: dict[str, RoundCoordinator] = {}
         loops: dict[int, _Coordinated] = {}
         for vertex in job.vertices:
             for operator in vertex.operators:
@@ -57,10 +66,26 @@ class OperatorEventRouter:
     def _add_to_loop(self, loops: dict[int, _Coordinated], role: str, vertex: JobVertex, operator: ChainedOperator) -> None:
         iteration = int(operator.node.operator.params["iteration"])
         loop = loops.get(iteration)
-        if loop is None:
-            loop = loops[iteration] = _Coordinated(LoopCoordinator(operator.node.name, vertex.parallelism))
+        if loop is None:  # heads come before their tails
+            loop = loops[iteration] = _Coordinated(_coordinator(operator.node, vertex.parallelism))
+            if isinstance(loop.coordinator, RoundCoordinator):
+                self._name_rounds(str(operator.node.operator.params["name"]), loop.coordinator)
         loop.places[role] = (vertex.index, operator.operator_id)
         self._roles[operator.operator_id] = (loop, role)
+
+    def _name_rounds(self, name: str, coordinator: RoundCoordinator) -> None:
+        number, free = 1, name
+        while free in self._rounds:
+            number += 1
+            free = f"{name} {number}"
+        self._rounds[free] = coordinator
+
+    def iterations(self) -> dict[str, list[dict[str, Any]]]:
+        """Return what is known of the rounds of each iteration that goes in rounds, by name."""
+        return {
+            name: [{"round": s.round, "records": s.records, "value": s.value} for s in coordinator.summaries]
+            for name, coordinator in self._rounds.items()
+        }
 
     def on_registered(self, task: TaskKey) -> None:
         """A task is there: send what has waited for it."""

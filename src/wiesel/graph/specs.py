@@ -12,7 +12,10 @@ from typing import Any
 DEFAULT_SLOT_SHARING_GROUP = "default"
 
 ITERATION_HEAD, ITERATION_TAIL = "iteration_head", "iteration_tail"
-"""Kinds of operators; the parameter ``iteration`` of both is the node id of the head."""
+"""Kinds of operators; the parameter ``iteration`` of both is the node id of the head. ``rounds``: whether it goes in rounds."""
+
+ITERATION_INPUT = "iteration_input"
+"""Kind of operators between an iteration in rounds and a stream that comes to it from outside."""
 
 FEEDBACK_TAG = "wiesel-feedback"
 """Side output of a head with the feedback, where it is not to be mixed with the input."""
@@ -89,6 +92,7 @@ class Loop:
     head: int
     tail: int
     step: frozenset[int]
+    rounds: bool
 
 
 @dataclass
@@ -113,7 +117,7 @@ class StreamGraph:
             tails = [n.id for n in self.nodes.values() if n.operator.kind == ITERATION_TAIL and n.operator.params["iteration"] == iteration]
             if tails:
                 inside = self._closure(head.id, forward=True) & self._closure(tails[0], forward=False)
-                loops.append(Loop(head.id, tails[0], frozenset(inside - {head.id, tails[0]})))
+                loops.append(Loop(head.id, tails[0], frozenset(inside - {head.id, tails[0]}), bool(head.operator.params.get("rounds"))))
         return loops
 
     def _closure(self, start: int, *, forward: bool) -> set[int]:

@@ -34,6 +34,7 @@ _FACTORIES: dict[str, str] = {
     "keyed_broadcast_process": "wiesel.runtime.operators.broadcast:keyed_broadcast_process_operator",
     "async_wait": "wiesel.runtime.operators.async_wait:async_wait_operator",
     "iteration_head": "wiesel.runtime.operators.iteration:head_operator",
+    "iteration_input": "wiesel.runtime.operators.rounds:round_input_operator",
     "iteration_tail": "wiesel.runtime.operators.iteration:tail_operator",
     "window": "wiesel.runtime.operators.window:window_operator",
     "co_group": "wiesel.runtime.operators.window:co_group_operator",

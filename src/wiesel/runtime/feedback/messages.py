@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Origin: TypeAlias = tuple[int, int, int]
 """(checkpoint from which the attempt was restored, subtask of the tail, number): names an entry for ever."""
@@ -16,7 +16,7 @@ class Entry:
     Attributes:
         payload: The encoded batch.
         origins: The names that it had in earlier attempts, if it comes from a checkpoint.
-        round: The round in which it came to the tail; 0 where there are no rounds.
+        round: The round in which it came to the tail; 0 where there are no rounds. One without a payload marks the round's end.
     """
 
     payload: bytes
@@ -29,11 +29,19 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """Entries ``first``, ``first + 1``, ...; ``waiting`` more have no room yet."""
+    """Entries ``first``, ``first + 1``, ...
+
+    Attributes:
+        first: Number of the first entry.
+        entries: The entries.
+        waiting: How many more have no room yet.
+        restored: All entries from a checkpoint have smaller numbers.
+    """
 
     first: int
     entries: tuple[Entry, ...]
     waiting: int
+    restored: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +110,52 @@ class TailEnded:
     """A tail: ``entries`` have come, no more will."""
 
     entries: int
+
+
+# Rounds.
+
+
+@dataclass(frozen=True)
+class RoundSummary:
+    """What is known of a round when it is over.
+
+    Attributes:
+        round: Its number, from 1.
+        records: How many records it gave: those that the next round starts from, or the result.
+        value: What the aggregator made of the criterion's records; None without one.
+    """
+
+    round: int
+    records: int
+    value: Any = None
+
+
+@dataclass(frozen=True)
+class RoundDone:
+    """A tail: it has all records of the round, so many, and this accumulator of the criterion's."""
+
+    round: int
+    records: int
+    accumulator: Any = None
+
+
+@dataclass(frozen=True)
+class NextRound:
+    """To a tail: the round is over everywhere, its records may go back."""
+
+    summary: RoundSummary
+
+
+@dataclass(frozen=True)
+class LastRound:
+    """To heads and tails: the round was the last one; its records are the result."""
+
+    summary: RoundSummary
+
+
+@dataclass(frozen=True)
+class RoundsSoFar:
+    """A tail that comes from a checkpoint: what had happened before; ``last`` says that the rounds were over."""
+
+    summaries: tuple[RoundSummary, ...]
+    last: bool

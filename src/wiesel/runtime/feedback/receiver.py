@@ -42,20 +42,17 @@ class FeedbackReceiver:
     def on_feedback(self, feedback: Feedback, process: Callable[[list[Entry]], None]) -> None:
         """Have entries processed, and acknowledge them."""
         invariant(feedback.first == self.taken, f"expected feedback {self.taken}, got {feedback.first}")
-        if self._before and not feedback.entries[-1].origins:
-            # The tail sends what it has restored first, so the names of earlier attempts end with the first entry without one.
-            fresh = next(i for i, entry in enumerate(feedback.entries) if not entry.origins)
-            process(self._not_yet_processed(feedback.entries[:fresh]))
-            self._before.clear()
-            process(list(feedback.entries[fresh:]))
-        else:
-            process(self._not_yet_processed(feedback.entries))
+        process(self._not_yet_processed(feedback.entries))
         self.taken += len(feedback.entries)
+        if self.taken >= feedback.restored:
+            self._before.clear()  # nothing comes any more that has a name of an earlier attempt
         self.waiting = feedback.waiting
         self._send(FeedbackTaken(self.taken))
 
     def _not_yet_processed(self, entries: tuple[Entry, ...]) -> list[Entry]:
         before = self._before
+        if not before:
+            return list(entries)
         return [e for e in entries if not any(number < before.get((gen, subtask), 0) for gen, subtask, number in e.origins)]
 
     def snapshot(self) -> None:

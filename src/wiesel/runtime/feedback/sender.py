@@ -7,7 +7,7 @@ checkpoint, so that together both states hold exactly what was on the way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from wiesel.runtime.feedback.log import FeedbackLog
@@ -34,13 +34,19 @@ class FeedbackSender:
         self._log = FeedbackLog(int(context.config.get("wiesel.iteration.feedback-memory", _MEMORY_BYTES)))
         self._sent = 0
         self._sent_bytes = 0
+        self._restored = 0
 
-    def restore(self) -> None:
-        """Take the entries of the checkpoint: they are the first to be sent again."""
+    def restore(self, arrange: Callable[[list[Entry]], list[Entry]] = list) -> None:
+        """Take the entries of the checkpoint: they are the first to be sent again.
+
+        Args:
+            arrange: Puts them into another order, adds and leaves out some.
+        """
         state = self._store.get_list(_STATE)
-        for payload, origins, round_number in state:
-            self._log.append(Entry(payload, origins, round_number))
+        for entry in arrange([Entry(*stored) for stored in state]):
+            self._log.append(entry)
         state.clear()
+        self._restored = self._log.next
 
     @property
     def entries(self) -> int:
@@ -75,11 +81,18 @@ class FeedbackSender:
             self._sent += 1
             self._sent_bytes += len(entry.payload)
         if entries:
-            self._send(Feedback(first, tuple(entries), end - self._sent))
+            self._send(Feedback(first, tuple(entries), end - self._sent, self._restored))
 
     def _has_room(self) -> bool:
         on_the_way = self._sent - self._log.first
         return on_the_way < _WINDOW_ENTRIES and (on_the_way == 0 or self._sent_bytes < _WINDOW_BYTES)
+
+    def take_all(self) -> Iterator[Entry]:
+        """Yield all entries that are kept and forget them: they do not go back any more."""
+        for _, entry in self._log:
+            yield entry
+        self._log.close()
+        self._sent, self._sent_bytes = self._log.next, 0
 
     def on_taken(self, taken: FeedbackTaken) -> None:
         """The head has processed entries: nobody will ask for them again."""

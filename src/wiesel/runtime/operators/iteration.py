@@ -8,11 +8,8 @@ come back for the time that the program gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import repeat
 from typing import Any
 
-from wiesel.core.errors import invariant
 from wiesel.graph.specs import FEEDBACK_TAG
 from wiesel.runtime.feedback.messages import (
     BarrierArrived,
@@ -29,32 +26,15 @@ from wiesel.runtime.feedback.messages import (
     TailEnded,
 )
 from wiesel.runtime.feedback.receiver import FeedbackReceiver
+from wiesel.runtime.feedback.records import decoded, events_of
 from wiesel.runtime.feedback.sender import FeedbackSender
-from wiesel.runtime.operator import OperatorContext, OperatorSnapshot, StreamOperator
+from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
+from wiesel.runtime.operators.rounds import RoundHead, RoundTail
 from wiesel.wire.batch import Batch
-from wiesel.wire.buffers import decode_batch, encode_batch
+from wiesel.wire.buffers import encode_batch
 from wiesel.wire.events import IterationBarrier
 
-__all__ = ["IterationHead", "IterationTail", "decoded", "events_of"]
-
-
-def events_of(context: OperatorContext) -> Callable[[Any], None]:
-    """Return what sends events to the coordinator."""
-    send = context.send_event
-    invariant(send is not None, f"operator {context.name!r} has no coordinator")
-    return send  # type: ignore[return-value]
-
-
-def decoded(entries: list[Entry]) -> Batch:
-    """Return the records of several entries as one batch."""
-    batches = [decode_batch(entry.payload) for entry in entries]
-    if len(batches) == 1:
-        return Batch(batches[0].values, batches[0].timestamps)
-    values = [value for batch in batches for value in batch.values]
-    if all(batch.timestamps is None for batch in batches):
-        return Batch(values)
-    times = [t for batch in batches for t in (repeat(None, len(batch.values)) if batch.timestamps is None else batch.timestamps)]
-    return Batch(values, times)
+__all__ = ["IterationHead", "IterationTail"]
 
 
 class IterationHead(StreamOperator):
@@ -238,11 +218,15 @@ class IterationTail(StreamOperator):
             self._feedback.close()
 
 
-def head_operator(params: dict[str, Any], payload: Any) -> IterationHead:
+def head_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
     """Make the operator of a head."""
+    if params.get("rounds"):
+        return RoundHead()
     return IterationHead(params["iteration"], params["max_wait_ms"], params["connected"])
 
 
-def tail_operator(params: dict[str, Any], payload: Any) -> IterationTail:
+def tail_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
     """Make the operator of a tail."""
+    if params.get("rounds"):
+        return RoundTail(payload["aggregator"], params["emits_result"])
     return IterationTail(params["iteration"])

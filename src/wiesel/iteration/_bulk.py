@@ -1,0 +1,109 @@
+"""Internal. Bulk iterations, and what delta iterations have in common with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from wiesel.datastream import AggregateFunction, DataStream
+from wiesel.datastream._checks import program_error, require_count, require_instance
+from wiesel.datastream._transformations import OperatorTransformation, all_before, operators_behind
+from wiesel.graph.specs import ITERATION_HEAD, ITERATION_TAIL, OperatorSpec
+
+__all__ = ["Converged", "iterate_bulk", "make_head", "make_tail"]
+
+Converged: TypeAlias = Callable[[int, Any], bool]
+
+
+def iterate_bulk(
+    initial: DataStream,
+    step: Callable[[DataStream], Any],
+    *,
+    max_rounds: int | None = None,
+    aggregator: AggregateFunction | None = None,
+    converged: Converged | None = None,
+    name: str = "Bulk Iteration",
+) -> DataStream:
+    """Return what the last round of a step gives: round 1 starts from the initial records, each other one from what the one before gave.
+
+    It ends after ``max_rounds`` rounds, when ``converged`` says so, or after a round that gave nothing.
+
+    Args:
+        initial: The records of round 1; a stream that ends.
+        step: Gets the stream of a round's records and returns the stream of those that it gives; with an ``aggregator``, a pair of that
+            stream and the stream of the criterion. It is called once, when the job is built. Other streams that it uses must end; no
+            round passes before all of their records are there.
+        max_rounds: The last round.
+        aggregator: Aggregates the criterion's records of each round; its ``merge`` is used.
+        converged: Called after each round, in the process of the JobMaster, with the round's number and what the aggregator gave
+            (None without one).
+        name: Name of the iteration.
+    """
+    if max_rounds is None and converged is None:
+        raise program_error("the iteration would have no end", "give max_rounds, or converged, or both")
+    head = make_head(initial, max_rounds, aggregator, converged, name)
+    given: Any = step(DataStream(initial.get_execution_environment(), head))
+    following, criterion = _criterion(given, aggregator)
+    return make_tail(head, following, criterion, aggregator, emits_result=True)
+
+
+def _criterion(given: Any, aggregator: AggregateFunction | None) -> tuple[DataStream, DataStream | None]:
+    if aggregator is None:
+        require_instance(given, DataStream, "what the step returned", "return the stream of the next round's records")
+        return given, None
+    if not (isinstance(given, tuple) and len(given) == 2 and all(isinstance(s, DataStream) for s in given)):
+        raise program_error(
+            f"with an aggregator the step must return two streams, but it returned {given!r:.100}",
+            "return the stream of the next round's records and the stream of the criterion",
+        )
+    return given
+
+
+def make_head(
+    initial: DataStream, max_rounds: int | None, aggregator: AggregateFunction | None, converged: Converged | None, name: str
+) -> OperatorTransformation:
+    """Add the head of an iteration in rounds."""
+    require_instance(initial, DataStream, "the input of an iteration", "give a stream")
+    require_instance(name, str, "the name of an iteration", "give a text")
+    if aggregator is not None:
+        require_instance(aggregator, AggregateFunction, "the aggregator", "subclass AggregateFunction")
+    if max_rounds is not None:
+        require_count(max_rounds, "max_rounds")
+    if converged is not None and not callable(converged):
+        hint = "e.g. lambda round, value: value < 1e-6"
+        raise program_error(f"converged must be a function of round and value, got {converged!r:.100}", hint)
+    environment = initial.get_execution_environment()
+    transformation = initial._transformation
+    head = environment._add_operator(f"{name}: Head", OperatorSpec(ITERATION_HEAD), (transformation,), initial.get_type())
+    head.node.parallelism = max(o.node.parallelism or 1 for o in operators_behind(transformation))
+    params = {"iteration": head.node.id, "rounds": True, "max_rounds": max_rounds, "name": name}
+    head.node.operator = OperatorSpec(ITERATION_HEAD, params, {"aggregator": aggregator, "converged": converged})
+    return head
+
+
+def make_tail(
+    head: OperatorTransformation,
+    following: DataStream,
+    criterion: DataStream | None,
+    aggregator: AggregateFunction | None,
+    *,
+    emits_result: bool,
+) -> DataStream:
+    """Add the tail, and return the stream of its results."""
+    environment = following.get_execution_environment()
+    for stream in (following, criterion):
+        if stream is None:
+            continue
+        behind = operators_behind(stream._transformation)
+        if head not in all_before(behind) or head in behind:
+            raise program_error(
+                "the step returned a stream that is not made from the one it got",
+                "return the result of map(), process() or another operator on it",
+            )
+    inputs = tuple(s._transformation for s in (following, criterion) if s is not None)
+    name = f"{head.node.operator.params['name']}: Tail"
+    params = {"iteration": head.node.id, "rounds": True, "emits_result": emits_result}
+    spec = OperatorSpec(ITERATION_TAIL, params, {"aggregator": aggregator})
+    head.feedback = environment._add_operator(name, spec, inputs, following.get_type())
+    head.feedback.node.parallelism = head.node.parallelism
+    return DataStream(environment, head.feedback)
