@@ -69,9 +69,10 @@ def make_head(
         require_instance(aggregator, AggregateFunction, "the aggregator", "subclass AggregateFunction")
     if max_rounds is not None:
         require_count(max_rounds, "max_rounds")
-    if converged is not None and not callable(converged):
+    test: Any = converged
+    if test is not None and not callable(test):
         hint = "e.g. lambda round, value: value < 1e-6"
-        raise program_error(f"converged must be a function of round and value, got {converged!r:.100}", hint)
+        raise program_error(f"converged must be a function of round and value, got {test!r:.100}", hint)
     environment = initial.get_execution_environment()
     transformation = initial._transformation
     head = environment._add_operator(f"{name}: Head", OperatorSpec(ITERATION_HEAD), (transformation,), initial.get_type())

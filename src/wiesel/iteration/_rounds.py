@@ -29,7 +29,7 @@ class Round:
     value: Any
 
 
-def each_round() -> TumblingEventTimeWindows:
+def each_round() -> TumblingEventTimeWindows[Any]:
     """Return the windows of the rounds, for ``window`` and ``window_all`` inside a step: one for each round."""
     return TumblingEventTimeWindows.of(Time.milliseconds(1))
 
@@ -45,7 +45,7 @@ def rounds_of(result: JobExecutionResult | Mapping[str, Any], name: str | None =
     iterations: Mapping[str, list[dict[str, Any]]] = metrics.get("iterations", {})
     if name is None and len(iterations) == 1:
         name = next(iter(iterations))
-    if name not in iterations:
+    if name is None or name not in iterations:
         known = ", ".join(map(repr, sorted(iterations))) or "none"
         raise program_error(f"the job has no iteration in rounds of the name {name!r}; it has {known}", "give one of these names")
     return [Round(**each) for each in iterations[name]]
