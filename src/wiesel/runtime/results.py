@@ -27,6 +27,7 @@ class ResultCollector:
         self._output = output
         self._guard = guard
         self._coerce = None if output_type is None else output_type.compile_coercer()
+        self._fit: Callable[[list[Any]], bool] = bool if output_type is None else output_type.compile_batch_test()
         self._tag_coercers: dict[str, Callable[[Any], Any] | None] = {}
 
     def emit(self, values: list[Any], timestamps: list[Any] | None) -> None:
@@ -44,7 +45,7 @@ class ResultCollector:
     def emit_main(self, values: list[Any], timestamps: list[Any] | None) -> None:
         """Hand on results of the main output, of which none is tagged."""
         failure = error = None
-        if self._coerce is not None:
+        if self._coerce is not None and not self._fit(values):
             values, timestamps, failure, error = self._coerced(self._coerce, values, timestamps)
         if values:
             self._output.emit(Batch(values, timestamps))

@@ -38,7 +38,7 @@ from wiesel.types.typeinfo import (
     TypeInformation,
 )
 
-__all__ = ["batch_coercer_for", "coercer_for", "nullable", "round_to_float"]
+__all__ = ["batch_coercer_for", "batch_test_for", "coercer_for", "nullable", "round_to_float"]
 
 Coercer: TypeAlias = Callable[[Any], Any]
 _FLOAT = struct.Struct("<f")
@@ -85,22 +85,36 @@ def batch_coercer_for(kind: TypeInformation) -> Callable[[list[Any]], list[Any]]
     coercer = coercer_for(kind)
     if coercer is None:
         return None
+    fit = batch_test_for(kind)
 
-    def coerce_each(values: list[Any]) -> list[Any]:
-        return [None if value is None else coercer(value) for value in values]
+    def coerce(values: list[Any]) -> list[Any]:
+        return values if fit(values) else [None if value is None else coercer(value) for value in values]
 
-    basic = kind._basic_type if isinstance(kind, BasicTypeInfo) else None
+    return coerce
+
+
+def batch_test_for(kind: TypeInformation) -> Callable[[list[Any]], bool]:
+    """Return a quick test of a list of values: whether the coercer would leave all as they are. When in doubt it says no."""
+    match kind:
+        case BasicTypeInfo():
+            return _basics_fit(kind._basic_type)
+        case RowTypeInfo():
+            return _compiled(kind.get_field_types(), _ROWS_FIT, with_none=True, row=Row, names=kind.get_field_names())
+        case TupleTypeInfo():
+            return _compiled(kind.get_field_types(), _TUPLES_FIT, with_none=False)
+    return _never
+
+
+def _basics_fit(basic: BasicType) -> Callable[[list[Any]], bool]:
     if basic not in _EXACT:
-        return coerce_each
+        return _never
     only = {_EXACT[basic]}
     low, high = INT_RANGES.get(basic, (None, None))
 
-    def coerce(values: list[Any]) -> list[Any]:
-        if set(map(type, values)) == only and (low is None or (low <= min(values) and max(values) <= high)):
-            return values
-        return coerce_each(values)
+    def fit(values: list[Any]) -> bool:
+        return set(map(type, values)) == only and (low is None or (low <= min(values) and max(values) <= high))
 
-    return coerce
+    return fit
 
 
 def round_to_float(value: float) -> float:
@@ -190,15 +204,46 @@ _EXACT: dict[BasicType, type] = {
 }
 
 
-def _nothing_to_do(kinds: list[TypeInformation], *, with_none: bool) -> Callable[[Any], bool]:
-    """Return the quick test for fields that need no change.
+def _never(values: Any) -> bool:
+    return False
 
-    It is written out and compiled, one comparison after the other: every record of a declared type goes through it, and a loop
-    over the fields takes five times as long.
-    """
+
+# The quick tests are written out and compiled, one comparison after the other: every record of a declared type goes through one, and a
+# loop over the fields takes five times as long.
+
+_FIELDS_FIT = """
+def test(values):
+  if len(values) != {size}: return False
+  {names}, = values
+  return {fit}
+"""
+
+_TUPLES_FIT = """
+def test(values):
+  for value in values:
+    if type(value) is not tuple or len(value) != {size}: return False
+    {names}, = value
+    if not ({fit}): return False
+  return True
+"""
+
+_ROWS_FIT = """
+def test(values):
+  for value in values:
+    if type(value) is not row or value._names is not names: return False
+    fields = value._values
+    if len(fields) != {size}: return False
+    {names}, = fields
+    if not ({fit}): return False
+  return True
+"""
+
+
+def _compiled(kinds: list[TypeInformation], source: str, *, with_none: bool, **globals_: Any) -> Callable[[Any], bool]:
+    """Return a quick test of fields that need no change."""
     basics = [kind._basic_type for kind in kinds if isinstance(kind, BasicTypeInfo)]
     if not kinds or len(basics) < len(kinds) or not all(basic in _EXACT for basic in basics):
-        return lambda values: False
+        return _never
     tests = []
     for i, basic in enumerate(basics):
         test = f"type(v{i}) is c{i}"
@@ -207,9 +252,8 @@ def _nothing_to_do(kinds: list[TypeInformation], *, with_none: bool) -> Callable
             test += f" and {low} <= v{i} <= {high}"
         tests.append(f"(v{i} is None or {test})" if with_none else test)
     names = ", ".join(f"v{i}" for i in range(len(basics)))
-    source = f"def test(values):\n  if len(values) != {len(basics)}: return False\n  {names}, = values\n  return {' and '.join(tests)}\n"
-    namespace: dict[str, Any] = {f"c{i}": _EXACT[basic] for i, basic in enumerate(basics)}
-    exec(source, namespace)
+    namespace: dict[str, Any] = globals_ | {f"c{i}": _EXACT[basic] for i, basic in enumerate(basics)}
+    exec(source.format(size=len(basics), names=names, fit=" and ".join(tests)), namespace)
     return cast(Callable[[Any], bool], namespace["test"])
 
 
@@ -217,7 +261,7 @@ def _row(kind: RowTypeInfo) -> Coercer:
     names = kind.get_field_names()
     size = len(names)
     changes = [(i, c) for i, c in enumerate(nullable(coercer_for(field)) for field in kind.get_field_types()) if c is not None]
-    nothing_to_do = _nothing_to_do(kind.get_field_types(), with_none=True)
+    nothing_to_do = _compiled(kind.get_field_types(), _FIELDS_FIT, with_none=True)
 
     def coerce(value: Any) -> Row:
         if type(value) is Row and value._names is names and nothing_to_do(value._values):
@@ -237,7 +281,7 @@ def _row(kind: RowTypeInfo) -> Coercer:
 def _tuple(kind: TupleTypeInfo) -> Coercer:
     coercers = [coercer_for(field) for field in kind.get_field_types()]
     size = len(coercers)
-    nothing_to_do = _nothing_to_do(kind.get_field_types(), with_none=False)
+    nothing_to_do = _compiled(kind.get_field_types(), _FIELDS_FIT, with_none=False)
 
     def coerce(value: Any) -> tuple[Any, ...]:
         if type(value) is tuple and nothing_to_do(value):

@@ -85,6 +85,12 @@ class TypeInformation:
 
         return batch_coercer_for(self)
 
+    def compile_batch_test(self) -> Callable[[list[Any]], bool]:
+        """Return a quick test of a list of values: True only if :meth:`compile_coercer` would leave all of them as they are."""
+        from wiesel.types.coercion import batch_test_for
+
+        return batch_test_for(self)
+
     def coerce(self, value: Any) -> Any:
         """Return ``value`` as it comes out of Flink's serializer for this type (see :mod:`wiesel.types.coercion`)."""
         coercer = self.compile_coercer()

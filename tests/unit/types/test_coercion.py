@@ -118,6 +118,38 @@ def test_batches_are_coerced_as_single_values(values: list[Any]) -> None:
             assert list(map(repr, batch(values))) == [repr(single(value)) for value in values]
 
 
+PAIRS = st.one_of(
+    st.tuples(st.one_of(st.integers(-(2**31), 2**31 - 1), st.booleans(), st.none()), st.one_of(st.text(max_size=2), st.none())),
+    st.just((1, "a")),
+    st.just([1, "a"]),
+    st.just(Row(1, "a")),
+    st.none(),
+)
+
+
+@given(st.lists(PAIRS, max_size=4))
+def test_the_test_of_batches_of_composites_never_passes_what_would_be_changed(pairs: list[Any]) -> None:
+    tuples, rows = T.TUPLE([T.INT(), T.STRING()]), T.ROW_NAMED(["n", "s"], [T.INT(), T.STRING()])
+    for kind in (tuples, rows):
+        for values in (pairs, [kind.coerce(pair) for pair in pairs if pair is None or None not in tuple(pair)]):
+            if kind.compile_batch_test()(values):
+                assert all(kind.coerce(value) is value for value in values)
+
+
+def test_the_test_of_batches_passes_what_fits() -> None:
+    tuples, rows = T.TUPLE([T.INT(), T.STRING()]), T.ROW_NAMED(["n", "s"], [T.INT(), T.STRING()])
+    fit = tuples.compile_batch_test()
+    assert fit([(1, "a"), (2, "b")])
+    assert not fit([(1, "a"), (2**31, "b")])
+    assert not fit([(1, "a"), (2, "b", 3)])
+    assert not fit([(1, "a"), (True, "b")])
+    assert not fit([(1, "a"), None])
+    fit = rows.compile_batch_test()
+    assert fit([rows.coerce(Row(1, "a")), rows.coerce(Row(None, "a"))])
+    assert not fit([rows.coerce(Row(1, "a")), Row(1, "a")])
+    assert not T.ROW([T.FLOAT()]).compile_batch_test()([Row(0.1)])
+
+
 def test_batches_that_need_nothing_are_not_copied_and_wrong_ones_are_refused() -> None:
     batch = T.INT().compile_batch_coercer()
     assert batch is not None

@@ -164,8 +164,7 @@ class SourceOperator(StreamOperator):
     def _process(self, values: list[Any], timestamps: list[Any] | None, split_id: str) -> None:
         """Stamp records, watch their timestamps, hand them on."""
         if self._coerce is not None:
-            coerce = self._coerce
-            values = [coerce(v) for v in values]
+            values = self._coerce(values)
         split = self._split(split_id)
         split.idle = False
         if self._idle:
@@ -300,7 +299,7 @@ class SourceOperator(StreamOperator):
 def source_operator(params: dict[str, Any], payload: Any) -> SourceOperator:
     """Make the operator of a source node."""
     output_type = payload.get("output_type")
-    coerce = output_type.compile_coercer() if output_type is not None else None
+    coerce = output_type.compile_batch_coercer() if output_type is not None else None
     return SourceOperator(payload["source"], payload.get("watermark_strategy"), coerce)
 
 
