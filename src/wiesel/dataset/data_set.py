@@ -352,8 +352,9 @@ class AggregatedDataSet(DataSet[Any]):
         source._key((field,), "aggregate()")
         aggregations = (*before, (aggregation, field))
         name = "Aggregate " + ", ".join(f"{kind.value}({f})" for kind, f in aggregations)
-        # A key of fields is untouched unless one of them is aggregated.
-        keeps = key is not None and not {f for _, f in aggregations} & set(key.fields)
+        # A key of fields is untouched unless one of them is aggregated; a position and a name may be one field.
+        aggregated = {f for _, f in aggregations}
+        keeps = key is not None and not aggregated & set(key.fields) and len(set(map(type, aggregated | set(key.fields)))) == 1
         node = source._environment._node(
             "reduce",
             name,

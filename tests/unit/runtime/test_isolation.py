@@ -129,6 +129,7 @@ class UsesKept(MapFunction):
     def map(self, value):
         return uses_kept(value)
 
+
 NAME = "name"
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from wiesel.core.errors import ResourceError
+from wiesel.types.serializers import dumps
 
 __all__ = ["Spill", "SpillFile"]
 
@@ -42,7 +43,7 @@ class SpillFile:
         Raises:
             ResourceError: If the disk is full or cannot be written.
         """
-        data = pickle.dumps(block, 5)
+        data = dumps(block)
         try:
             rest = memoryview(data)
             while rest:

@@ -1,7 +1,7 @@
 """Internal. Functions of a stream and a broadcast one: input 0 is the stream, keyed or not, and input 1 the broadcast.
 
 In BATCH mode the broadcast side is complete before the first record of the other one is processed, as in Flink. For keyed operators the
-task sees to it, which sorts their input; the others hold records back here.
+task sees to it, which sorts their input; the others hold records back here, in files when memory is short.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from typing import Any, NoReturn
 
 from wiesel.core.errors import StateAccessError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
+from wiesel.runtime.batch.object_sizes import mean_size
+from wiesel.runtime.batch.spill_files import Spill
+from wiesel.runtime.batch.spillable_list import SpillableList
 from wiesel.runtime.operator import OperatorContext
 from wiesel.runtime.operators.function_operator import is_batch, object_reuse
 from wiesel.runtime.operators.process import KeyedFunctionOperator, UnkeyedFunctionOperator
@@ -27,6 +30,8 @@ from wiesel.wire.batch import Batch
 __all__ = ["broadcast_process_operator", "keyed_broadcast_process_operator"]
 
 _BROADCAST_INPUT = 1
+_SLOT_BYTES = 48
+"""Of a record that is held back, its timestamp included."""
 
 
 class _BroadcastStates:
@@ -136,13 +141,14 @@ class BroadcastProcessOperator(UnkeyedFunctionOperator):
     def __init__(self, function: Any, output_type: Any, descriptors: list[Any]) -> None:
         super().__init__(function, output_type)
         self._descriptors = descriptors
-        self._held: list[Batch] = []
         self._holding = False
 
     def open(self) -> None:
         """Open the function, then make the contexts of both sides."""
         super().open()
         self._holding = is_batch(self.context)
+        self._spill = Spill(self.context.local_dir)
+        self._held = SpillableList(self.context.managed_memory_bytes, self._spill)
         reuse = object_reuse(self.context)
         readable = _BroadcastStates(self._descriptors, self.context, read_only=True)
         writable = _BroadcastStates(self._descriptors, self.context, read_only=False)
@@ -154,7 +160,7 @@ class BroadcastProcessOperator(UnkeyedFunctionOperator):
         if input_index == _BROADCAST_INPUT:
             self._broadcast_loop.run(self.function.process_broadcast_element, batch)
         elif self._holding:
-            self._held.append(batch)
+            self._held.append((batch.values, batch.timestamps), int(len(batch) * (mean_size(batch.values) + _SLOT_BYTES)))
         else:
             self.run(self.function.process_element, batch)
 
@@ -171,9 +177,15 @@ class BroadcastProcessOperator(UnkeyedFunctionOperator):
 
     def _release(self) -> None:
         self._holding = False
-        held, self._held = self._held, []
-        for batch in held:
-            self.run(self.function.process_element, batch)
+        for values, timestamps in self._held:
+            self.run(self.function.process_element, Batch(values, timestamps))
+        self._held.clear()
+
+    def close(self) -> None:
+        """Delete what was held back, then close the function."""
+        if hasattr(self, "_spill"):
+            self._spill.close()
+        super().close()
 
 
 class KeyedBroadcastProcessOperator(KeyedFunctionOperator):

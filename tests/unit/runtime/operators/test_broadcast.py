@@ -326,6 +326,21 @@ def test_in_batch_mode_plain_records_wait_for_the_broadcast_side() -> None:
     assert harness.values == [{"a": 1, "b": 2}]
 
 
+def test_in_batch_mode_what_waits_may_be_more_than_fits_into_memory(tmp_path: Path) -> None:
+    harness = plain(config={"execution.runtime-mode": "BATCH"}, open=False)
+    harness.context.managed_memory_bytes = 500
+    harness.context.local_dir = str(tmp_path)
+    harness.driver.open()
+    for _ in range(20):
+        harness.push([rules, rules], [1, None], input_index=0)
+    assert harness.operator._spill.bytes_written > 0  # type: ignore[attr-defined]
+    broadcast(harness, put("a", 1))
+    harness.operator.end_input(1)
+    assert harness.values == [{"a": 1}] * 40
+    harness.operator.close()
+    assert harness.operator._spill.open_files == 0  # type: ignore[attr-defined]
+
+
 def test_in_batch_mode_the_last_watermark_comes_behind_what_waited() -> None:
     # The watermark of both sides may come before the end of the broadcast side is announced.
     harness = plain(config={"execution.runtime-mode": "BATCH"})
