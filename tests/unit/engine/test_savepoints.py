@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.unit.engine.stored_job import StoredJob, Total, environment, start, totals
+from wiesel.checkpoint.snapshots import is_savepoint
 from wiesel.common import Time, Types, WatermarkStrategy
 from wiesel.common.job_status import JobStatus
 from wiesel.core.errors import CheckpointError, ConfigurationError, CorruptCheckpointError, JobExecutionError, StateMigrationError
@@ -616,3 +617,40 @@ def test_batch_jobs_take_no_savepoints(tmp_path: Path) -> None:
     job, _ = totals(numbers, None, execution_runtime__mode="BATCH")
     with job, pytest.raises((CheckpointError, JobExecutionError), match="BATCH"):
         job.savepoint(tmp_path)
+
+
+def test_savepoints_lie_on_any_filesystem_of_fsspec(tmp_path: Path) -> None:
+    numbers = ManualSource()
+    job, _ = totals(numbers, None)
+    with job:
+        numbers.push_all(MANY)
+        job.settle()
+        path = job.savepoint("memory://savepoints-of-a-test")
+    assert path.startswith("memory://savepoints-of-a-test/savepoint-")
+    job, results = totals(numbers, tmp_path / "checkpoints", path, "CLAIM")
+    with job:
+        numbers.push(("key 7", 1))
+        job.settle()
+        assert results.values == [("key 7", 8)]
+        assert is_savepoint(path)
+        job.store()
+        job.settle()
+        assert not is_savepoint(path), "it is the job's to delete"
+
+
+def test_a_job_that_starts_from_a_drained_one_reads_on(tmp_path: Path) -> None:
+    """As in Flink: its sources have not ended, and what the windows held has been emitted."""
+    numbers = ManualSource(bounded=False)
+    job, results = windowed(numbers, tmp_path / "checkpoints")
+    with job:
+        numbers.push(("a", 1), timestamp=10)
+        job.settle()
+        path = job.savepoint(tmp_path, stop=True, drain=True)
+        assert results.values == [("a", 1)]
+    job, results = windowed(numbers, tmp_path / "checkpoints", path)
+    with job:
+        numbers.push(("a", 2), timestamp=20)
+        numbers.push(("a", 5), timestamp=300)
+        job.settle()
+        job.advance_processing_time(1000)
+        assert job.status is JobStatus.RUNNING and results.values == [("a", 2)]
