@@ -69,6 +69,26 @@ def test_loops_may_be_nested_and_follow_each_other(seed: int) -> None:
     assert sorted(seen.values) == sorted(left for total in steps for left in range(total))
 
 
+def test_what_has_no_room_in_memory_waits_in_files() -> None:
+    """Each record becomes two, thirteen times over: more than the loop can hold, so that only a disk keeps it from standing still."""
+    env = local_environment(parallelism=2, config={"wiesel.iteration.feedback-memory": "1 kb"})
+    source: ManualSource = ManualSource()
+    loop = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers").iterate()
+    split = loop.rebalance().flat_map(lambda r: [(r[0] - 1, 2 * r[1]), (r[0] - 1, 2 * r[1] + 1)])
+    loop.close_with(split.filter(lambda r: r[0] > 0))
+    leaves = env.collect(split.filter(lambda r: r[0] == 0).map(lambda r: r[1]))
+    on_disk = 0
+    with env.start() as job:
+        source.push((13, 0))
+        source.end()
+        assert job.step(1)
+        while job.step(20):
+            metrics = [task.task.metrics() for task in job._world.tasks.values()]
+            on_disk = max(on_disk, sum(m.get("Iteration Tail.feedbackBytesOnDisk", 0) for m in metrics))
+    assert on_disk > 0
+    assert sorted(leaves.values) == list(range(2**13))
+
+
 class Joined(CoMapFunction):
     def map1(self, value: int) -> str:
         return f"new {value}"

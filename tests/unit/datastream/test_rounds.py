@@ -98,6 +98,29 @@ def test_time_is_the_round_inside_and_over_behind() -> None:
     assert sorted((r.value, r.timestamp) for r in result.records) == [(31, None), (32, None)]
 
 
+class RoundAndWatermark(ProcessFunction):
+    def process_element(self, value: int, ctx: Any) -> Any:
+        yield ctx.timestamp(), ctx.timer_service().current_watermark()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_i10_no_operator_sees_a_round_before_the_one_before_is_over(seed: int) -> None:
+    env = local_environment(parallelism=3, seed=seed)
+    seen: list[Any] = []
+
+    def step(now: DataStream) -> DataStream:
+        moved = now.rebalance().map(lambda n: n + 1)
+        seen.append(env.collect(moved.process(RoundAndWatermark())))
+        seen.append(env.collect(moved.shuffle().process(RoundAndWatermark())))
+        return moved.shuffle().map(lambda n: n)
+
+    iterate_bulk(env.from_collection(range(40)), step, max_rounds=6).map(lambda n: n)
+    env.execute()
+    for collected in seen:
+        assert Counter(number for number, _ in collected.values) == Counter(dict.fromkeys(range(1, 7), 40))
+        assert all(watermark == number - 1 for number, watermark in collected.values if number > 1)
+
+
 def test_windows_of_rounds_join_what_belongs_together() -> None:
     def step(now: DataStream) -> DataStream:
         even = now.map(lambda r: (r[0], r[1] + 1))

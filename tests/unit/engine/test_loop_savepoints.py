@@ -11,6 +11,7 @@ import pytest
 from tests.unit.engine.stored_job import StoredJob, environment, start
 from wiesel.common import WatermarkStrategy
 from wiesel.datastream import CoMapFunction
+from wiesel.iteration import Round, iterate_bulk, rounds_of
 from wiesel.testing import CollectedStream, ManualSource
 
 
@@ -65,3 +66,40 @@ def test_a_job_that_is_drained_processes_what_is_in_the_loop_before(tmp_path: Pa
         assert len(done.values) < len(NUMBERS)
         job.savepoint(tmp_path / "savepoints", stop=True, drain=True)
         assert Counter(done.values) == Counter(NUMBERS)
+
+
+def doubled(numbers: ManualSource, checkpoints: Path, path: str = "", parallelism: int = 2) -> tuple[StoredJob, CollectedStream]:
+    restore = {"execution_state__recovery_path": path} if path else {}
+    env = environment(checkpoints, parallelism, pipeline_max__parallelism="8", **restore)
+    initial = env.from_source(numbers, WatermarkStrategy.no_watermarks(), "numbers")
+    done = env.collect(iterate_bulk(initial, lambda now: now.rebalance().map(lambda n: 2 * n), max_rounds=20))
+    return start(env), done
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_job_that_is_stopped_between_rounds_goes_on_elsewhere(tmp_path: Path, seed: int) -> None:
+    numbers = ManualSource(splits=2)
+    job, done = doubled(numbers, tmp_path / "checkpoints")
+    with job:
+        numbers.push_all([1, 2, 3])
+        numbers.end()
+        job.step(120 + 40 * seed)
+        path = job.savepoint(tmp_path / "savepoints", stop=True)
+        assert done.values == []
+        before = rounds_of(job.master.total_metrics())
+        assert 0 < len(before) < 20
+    job, done = doubled(numbers, tmp_path / "checkpoints", path, parallelism=3)
+    with job:
+        result = job.finish()
+        assert sorted(done.values) == [2**20, 2**21, 3 * 2**20]
+        assert rounds_of(result) == [Round(number, 3, None) for number in range(1, 21)]
+
+
+def test_a_job_that_is_drained_ends_its_rounds_before(tmp_path: Path) -> None:
+    numbers = ManualSource(splits=2)
+    job, done = doubled(numbers, tmp_path / "checkpoints")
+    with job:
+        numbers.push_all([1, 2, 3])
+        job.settle()
+        job.savepoint(tmp_path / "savepoints", stop=True, drain=True)
+        assert sorted(done.values) == [2**20, 2**21, 3 * 2**20]
