@@ -14,7 +14,7 @@ from typing import Any
 import pyflink
 from pyflink.java_gateway import get_gateway
 
-NAMESPACES = "parallelism pipeline execution state restart-strategy taskmanager jobmanager heartbeat python metrics task env".split()
+NAMESPACES = "parallelism pipeline execution state restart-strategy taskmanager jobmanager heartbeat python metrics task env slot".split()
 LEFT_OUT = ("state.backend.rocksdb.", "state.backend.forst.")
 TARGET = Path(__file__).parents[1] / "unit" / "core" / "flink_options.json"
 

@@ -174,6 +174,7 @@ def configuration(options: argparse.Namespace) -> Configuration:
         "execution.checkpointing.tolerable-failed-checkpoints": "3",
         "execution.buffer-timeout.interval": "20 ms",
         "heartbeat.interval": "500 ms",
+        "heartbeat.timeout": f"{options.heartbeat_timeout} ms",
         "restart-strategy.type": "fixed-delay",
         "restart-strategy.fixed-delay.attempts": "10000",
         "restart-strategy.fixed-delay.delay": "100 ms",
@@ -198,6 +199,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--parallelism", type=int, default=2)
     parser.add_argument("--backend", default="hashmap")
     parser.add_argument("--master", default="local[16]")
+    parser.add_argument("--heartbeat-timeout", type=int, default=50_000, help="in ms")
     parser.add_argument("--restore")
     parser.add_argument("--local", type=Path, help="directory of what is temporary")
     parser.add_argument("--heap", action="store_true", help="collect the JVM's garbage now and then, and tell what is left")

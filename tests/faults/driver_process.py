@@ -75,6 +75,12 @@ class Driver:
             return self.last
         return None
 
+    def catch_up(self) -> dict[str, Any]:
+        """Return the newest look that has come until now."""
+        while not self._lines.empty():
+            self.look()
+        return self.last
+
     def wait_for(self, condition: Callable[[dict[str, Any]], bool], what: str) -> dict[str, Any]:
         """Return the first look that the condition holds for."""
         deadline_s = time.monotonic() + LIMIT_S

@@ -1,6 +1,7 @@
-"""Long runs: seeded kills with SIGKILL, a silent source, and a job at a steady rate whose memory, files, threads and disk must stay flat.
+"""Long runs: seeded kills with SIGKILL, executors that are lost, a silent source, and a job at a steady rate whose memory, files, threads
+and disk must stay flat.
 
-    python tests/soak/run.py                          50 kills, ten minutes of silence, and an hour
+    python tests/soak/run.py                          50 kills, 8 losses on a cluster, ten minutes of silence, and an hour
     python tests/soak/run.py --kills 10 --minutes 5   less of both; 0 leaves one out
     python tests/soak/run.py --seed 4711              the kills of an earlier run
 
@@ -21,12 +22,13 @@ if str(ROOT) not in sys.path:  # started as a file, not as a module
 
 from rich.console import Console  # noqa: E402
 
-from tests.soak import kills, silence, steady  # noqa: E402
+from tests.soak import executors, kills, silence, steady  # noqa: E402
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Kills, and a steady rate.")
     parser.add_argument("--kills", type=int, default=50, help="how many processes are killed")
+    parser.add_argument("--losses", type=int, default=8, help="how many executors or workers of a cluster are lost")
     parser.add_argument("--minutes", type=float, default=60, help="how long the steady job runs")
     parser.add_argument("--silence", type=float, default=600, help="how many seconds a source says nothing")
     parser.add_argument("--rate", type=float, default=500, help="its records per second and split")
@@ -42,6 +44,8 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             if options.kills > 0:
                 kills.run(console, directory / "kills", options.kills, random.Random(seed))
+            if options.losses > 0:
+                executors.run(console, directory / "executors", options.losses, random.Random(seed))
             if options.silence > 0:
                 silence.run(console, directory / "silence", options.silence)
             if options.minutes > 0:

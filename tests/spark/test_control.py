@@ -2,20 +2,117 @@
 
 from __future__ import annotations
 
+import queue
+import socket
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import AuthenticationError
 from typing import Any
 
 import pytest
 
 from tests.parity.conftest import time_limit
-from wiesel.checkpoint.messages import CancelTask, Heartbeat, RegisterTask
+from wiesel.checkpoint.messages import AssignSplits, CancelTask, Heartbeat, MasterHeartbeat, RegisterTask
 from wiesel.common import Configuration
 from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from wiesel.engine.spark.control import ControlClient, ControlServer
 from wiesel.engine.spark.executor import SparkJob
 
-KEY = (3, 1)
+TOKEN = b"token"
+KEY, OTHER = (3, 1), (3, 2)
+
+
+@contextmanager
+def serving(
+    deliver: Callable[[int, Any], None] = lambda attempt, message: None,
+    lost: Callable[[int, Any], None] = lambda attempt, task: None,
+    *,
+    heartbeat_s: float = 60,
+    patience_s: float = 60,
+    known_as: str | None = None,
+) -> Iterator[ControlServer]:
+    server = ControlServer("127.0.0.1", TOKEN, deliver, lost, heartbeat_s=heartbeat_s, patience_s=patience_s, known_as=known_as)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def task_of(server: ControlServer, key: tuple[int, int] = KEY, *, patience_s: float = 60) -> ControlClient:
+    client = ControlClient(server.address, TOKEN, 1, patience_s=patience_s)
+    client.send(RegisterTask(key, 1, 1, "here"))
+    return client
+
+
+def test_tasks_hear_that_the_driver_lives_also_while_its_master_is_busy() -> None:
+    busy = threading.Event()
+    with serving(lambda attempt, message: busy.wait(60), heartbeat_s=0.05) as server:
+        client = task_of(server)
+        for _ in range(3):
+            assert client.receive() == MasterHeartbeat()
+        client.close()
+        busy.set()
+
+
+def test_silence_of_the_driver_is_noticed() -> None:
+    with serving() as server:
+        client = task_of(server, patience_s=0.2)
+        with pytest.raises(TimeoutError, match=r"silent for 0\.2 s"):
+            client.receive()
+        client.close()
+
+
+def test_a_driver_that_stands_still_does_not_hold_tasks_that_are_about_to_register() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(BlockingIOError):
+        ControlClient(silent.getsockname(), TOKEN, 1, patience_s=0.2)
+
+
+def test_strangers_are_in_nobodys_way(caplog: pytest.LogCaptureFixture) -> None:
+    with serving(heartbeat_s=0.05) as server, socket.create_connection(server.address):
+        with pytest.raises(AuthenticationError):
+            ControlClient(server.address, b"guessed", 1, patience_s=60)
+        client = task_of(server)
+        assert client.receive() == MasterHeartbeat()
+        client.close()
+    assert "refused a connection" in caplog.text
+
+
+def test_a_task_that_takes_nothing_holds_up_neither_the_master_nor_other_tasks() -> None:
+    lost: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    with serving(lost=lambda attempt, task: lost.put(task), patience_s=0.3) as server:
+        stuck, well = task_of(server, KEY), task_of(server, OTHER)
+        while server.registered(1) < 2:
+            time.sleep(0.01)
+        server.send(1, KEY, AssignSplits("source", [bytes(1 << 26)]))
+        assert lost.get(timeout=60) == KEY
+        server.send(1, OTHER, CancelTask())
+        assert well.receive() == CancelTask()
+        stuck.close()
+        well.close()
+
+
+def test_a_default_timeout_of_the_program_does_not_concern_the_connections() -> None:
+    heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(0.05)
+    try:
+        with serving(lambda attempt, message: heard.put(message)) as server:
+            client = task_of(server)
+            assert heard.get(timeout=60) == RegisterTask(KEY, 1, 1, "here")
+            time.sleep(0.2)  # longer than the default
+            client.send(Heartbeat(KEY, {}))
+            assert heard.get(timeout=60) == Heartbeat(KEY, {})
+            client.close()
+    finally:
+        socket.setdefaulttimeout(before)
+
+
+def test_tasks_are_told_the_name_that_they_can_reach() -> None:
+    with serving(known_as="localhost") as server:
+        assert server.address[0] == "localhost"
+        task_of(server).close()
 
 
 def test_all_that_a_task_said_is_heard_although_it_left_messages_unread() -> None:
@@ -26,31 +123,24 @@ def test_all_that_a_task_said_is_heard_although_it_left_messages_unread() -> Non
         slow.wait(0.002)
         heard.append((attempt, message))
 
-    server = ControlServer("127.0.0.1", b"token", deliver, lambda attempt, task: None)
-    try:
-        client = ControlClient(server.address, b"token", 7)
-        client.send(RegisterTask(KEY, 7, 1, "here"))
-        while server.registered(7) == 0:
+    with serving(deliver) as server:
+        client = task_of(server)
+        while server.registered(1) == 0:
             time.sleep(0.001)
-        server.send(7, KEY, CancelTask())  # never read: a close with it unread resets the connection
+        server.send(1, KEY, CancelTask())  # never read: a close with it unread resets the connection
         for number in range(500):
             client.send(Heartbeat(KEY, {"number": number}))
-        assert not server.wait_until_heard(7, 1, 0.0)
+        assert not server.wait_until_heard(1, 1, 0.0)
         client.end()
-        assert server.wait_until_heard(7, 1, 20.0)
+        assert server.wait_until_heard(1, 1, 20.0)
         client.close()
-    finally:
-        server.close()
     assert [m.metrics["number"] for _, m in heard if isinstance(m, Heartbeat)] == list(range(500))
 
 
 def test_a_task_that_never_registered_does_not_hold_up_the_end_of_the_attempt_for_ever() -> None:
-    server = ControlServer("127.0.0.1", b"token", lambda attempt, message: None, lambda attempt, task: None)
-    try:
+    with serving() as server:
         assert not server.wait_until_heard(1, 1, 0.05)
         assert server.wait_until_heard(1, server.registered(1), 0.05)
-    finally:
-        server.close()
 
 
 @pytest.mark.parametrize("mode", [RuntimeExecutionMode.BATCH, RuntimeExecutionMode.STREAMING])

@@ -307,6 +307,37 @@ def test_cancel_while_the_source_is_silent() -> None:
     assert time.monotonic() - started_s < PROMPT_S
 
 
+def test_a_task_that_is_stuck_in_user_code_is_killed_when_its_attempt_is_over(tmp_path: Path) -> None:
+    stuck, failed, went_on = tmp_path / "stuck", tmp_path / "failed", tmp_path / "went on"
+
+    def trouble(value: str) -> str:
+        if value == "sticks" and not stuck.exists():
+            stuck.with_suffix(".tmp").write_text(str(os.getpid()))
+            stuck.with_suffix(".tmp").rename(stuck)
+            time.sleep(600)
+        if value == "fails" and not failed.exists():
+            while not stuck.exists():
+                time.sleep(0.01)
+            failed.touch()
+            raise RuntimeError("fails once")
+        if value == "sticks":
+            went_on.touch()
+        return value
+
+    env = environment(restart__strategy_type="fixed-delay", restart__strategy_fixed__delay_delay="10 ms", task_cancellation_timeout="1 s")
+    scripted(env, ScriptedSource(["sticks"], ["fails"], endless=True)).map(trouble).print()
+    client = env.execute_async("stuck")
+    while not went_on.exists():
+        time.sleep(0.05)
+    pid, started_s = int(stuck.read_text()), time.monotonic()
+    while psutil.pid_exists(pid):
+        assert time.monotonic() - started_s < PROMPT_S, "the process of the first attempt is still there"
+        time.sleep(0.05)
+    client.cancel().result()
+    with pytest.raises(JobCancelledError):
+        client.get_job_execution_result().result()
+
+
 def test_ctrl_c_ends_a_silent_job_and_all_its_processes(tmp_path: Path) -> None:
     process = program(
         tmp_path,

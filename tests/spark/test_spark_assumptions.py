@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,10 +14,16 @@ import pytest
 
 from tests.parity.conftest import time_limit
 from wiesel.core.config import Configuration
-from wiesel.core.errors import JobExecutionError
-from wiesel.engine.spark.exchange import PIPELINED_SETTINGS, ROW_SCHEMA, exchange, use_in_this_thread
-from wiesel.engine.spark.executor import spark_failure
-from wiesel.engine.spark.session import available_slots, spark_session
+from wiesel.engine.spark.exchange import (
+    PIPELINED_SETTINGS,
+    ROW_SCHEMA,
+    cancel_group,
+    exchange,
+    free_slots,
+    lacks_slots,
+    use_in_this_thread,
+)
+from wiesel.engine.spark.session import _executor_settings, spark_session
 
 SECONDS = 120
 SLOTS = 64
@@ -123,7 +130,19 @@ def test_setting_is_known_to_spark_and_in_force(session: Any, key: str) -> None:
         assert session.conf.get(key) == value
     else:
         assert session.sparkContext.getConf().get(key) == value
-    # A misspelt or removed key would be accepted and have no effect.
+    must_be_known(session, key)
+
+
+EXECUTOR_SETTINGS = sorted(_executor_settings(Configuration(), "local-cluster[2,2,512]").keys())
+
+
+@pytest.mark.parametrize("key", EXECUTOR_SETTINGS)
+def test_setting_of_executors_is_known_to_spark(session: Any, key: str) -> None:
+    must_be_known(session, key)
+
+
+def must_be_known(session: Any, key: str) -> None:
+    """A misspelt or removed key would be accepted and have no effect."""
     session._jvm.org.apache.spark.sql.internal.SQLConf.get()
     assert session._jvm.org.apache.spark.internal.config.ConfigEntry.findEntry(key) is not None
 
@@ -186,9 +205,44 @@ def test_too_few_slots_are_refused_by_name(session: Any) -> None:
             pass
         yield pa.RecordBatch.from_arrays([pa.array([], pa.int32()), pa.array([], pa.binary())], names=["p", "v"])
 
-    many = available_slots(session)
-    frame = exchange(session.range(0, many, 1, many).mapInArrow(nothing, ROW_SCHEMA), 2, pipelined=True)
+    frame = exchange(session.range(0, SLOTS, 1, SLOTS).mapInArrow(nothing, ROW_SCHEMA), 2, pipelined=True)
     with pytest.raises(Exception) as raised:
         frame.collect()
-    error = spark_failure(raised.value)
-    assert isinstance(error, JobExecutionError) and error.message.startswith("Spark has too few free slots")
+    assert lacks_slots(raised.value)
+
+
+def test_free_slots_are_those_that_no_task_holds(session: Any, tmp_path: Path) -> None:
+    stop = tmp_path / "stop"
+
+    def hold(batches: Any) -> Any:
+        yield from batches
+        while not stop.exists():
+            time.sleep(0.02)
+
+    wait_until(lambda: free_slots(session) == SLOTS)
+    held = threading.Thread(target=session.range(0, 3, 1, 3).mapInArrow(hold, "id long").collect)
+    held.start()
+    try:
+        wait_until(lambda: free_slots(session) == SLOTS - 3)
+    finally:
+        stop.touch()
+        held.join()
+    wait_until(lambda: free_slots(session) == SLOTS)
+
+
+def test_a_cancelled_group_cancels_also_the_jobs_that_begin_later(session: Any) -> None:
+    group = uuid4().hex
+    cancel_group(session, group)
+    session.sparkContext.setJobGroup(group, "late", interruptOnCancel=True)
+    try:
+        with pytest.raises(Exception, match=group):
+            session.range(0, 1, 1, 1).mapInArrow(lambda batches: batches, "id long").collect()
+    finally:
+        session.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + SECONDS / 2
+    while not holds():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.02)

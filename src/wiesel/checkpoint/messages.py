@@ -66,6 +66,11 @@ class CancelTask:
     """Stop now; emit nothing more."""
 
 
+@dataclass(frozen=True)
+class MasterHeartbeat:
+    """The JobMaster's process lives."""
+
+
 # From a task to the JobMaster.
 
 
@@ -165,7 +170,16 @@ class EventFromOperator:
     epoch: int
 
 
-ToTask: TypeAlias = AssignSplits | NoMoreSplits | TriggerCheckpoint | CheckpointComplete | CheckpointAborted | EventToOperator | CancelTask
+ToTask: TypeAlias = (
+    AssignSplits
+    | NoMoreSplits
+    | TriggerCheckpoint
+    | CheckpointComplete
+    | CheckpointAborted
+    | EventToOperator
+    | CancelTask
+    | MasterHeartbeat
+)
 FromTask: TypeAlias = (
     RegisterTask
     | RequestSplit

@@ -95,9 +95,9 @@ class JobClient:
             A dict of plain values: ``job_id``; ``status`` (name of a JobStatus); ``attempt`` (number of the attempt, never used twice)
             and ``restarts``; ``checkpoints`` with ``completed``, ``failed``, ``restored_id`` (what the attempt started from, 0 for
             nothing), ``last_id``, ``last_duration_ms``, ``last_written_bytes`` and ``last_state_bytes``; ``tasks``, a list of dicts with
-            ``name``, ``vertex``, ``subtask``, ``source`` (whether the task reads a source), ``pid`` (None before it runs) and
-            ``metrics``. These have Flink's names (``numRecordsIn``, ``currentOutputWatermark``, ``busyTimeMsPerSecond``, ...), are about
-            a second old and begin anew with each attempt.
+            ``name``, ``vertex``, ``subtask``, ``source`` (whether the task reads a source), ``pid`` and ``host`` (None before it runs)
+            and ``metrics``. These have Flink's names (``numRecordsIn``, ``currentOutputWatermark``, ``busyTimeMsPerSecond``, ...), are
+            about a second old and begin anew with each attempt.
         """
         return CompletableFuture(self._handle.metrics())
 

@@ -36,6 +36,7 @@ __all__ = [
     "InvariantError",
     "JobCancelledError",
     "JobExecutionError",
+    "NoResourceAvailableError",
     "ProgramError",
     "ResourceError",
     "SerializationError",
@@ -113,6 +114,10 @@ class JobCancelledError(WieselError):
 
 class ResourceError(WieselError):
     """The machine or cluster lacks something that the job needs."""
+
+
+class NoResourceAvailableError(ResourceError):
+    """The slots that a job asked for were not free in time; they may be later."""
 
 
 class ConnectorError(WieselError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["NAMESPACES", "is_free", "is_ignored", "reason"]
 
 NAMESPACES = frozenset(
-    "parallelism pipeline execution state restart-strategy taskmanager jobmanager heartbeat python metrics task env wiesel".split()
+    "parallelism pipeline execution state restart-strategy taskmanager jobmanager heartbeat python metrics task slot env wiesel".split()
 )
 """First parts of keys in which an unknown key is taken for a mistake."""
 
@@ -98,7 +98,7 @@ _IGNORED_KEYS = {
         "env.java.opts.client env.java.opts.historyserver env.java.opts.sql-gateway env.java.default-opts.all "
         "env.java.default-opts.jobmanager env.java.default-opts.taskmanager env.log.dir env.log.level env.log.max env.pid.dir "
         "env.ssh.opts env.yarn.conf.dir env.hadoop.conf.dir env.hbase.conf.dir env.stdout-err.redirect-to-file "
-        "heartbeat.rpc-failure-threshold task.cancellation.timers.timeout".split(),
+        "heartbeat.rpc-failure-threshold task.cancellation.timers.timeout slot.idle.timeout slot.request.max-interval".split(),
         "processes are started by Spark",
     ),
 }

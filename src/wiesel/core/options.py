@@ -131,7 +131,13 @@ FLINK_MEMORY_SIZE: ConfigOption[MemorySize | None] = _option(
     None,
     "The memory of one executor's Python processes, of which managed memory is a fraction; 1280 MB if it is not set. Nothing is reserved.",
 )
-TASK_SLOTS: ConfigOption[int] = _option("taskmanager.numberOfTaskSlots", "int", 1, "Task slots (cores) of one executor.", minimum=1)
+TASK_SLOTS: ConfigOption[int] = _option(
+    "taskmanager.numberOfTaskSlots",
+    "int",
+    1,
+    "Task slots (cores) of one executor on a cluster. Where it is not set the cluster manager decides.",
+    minimum=1,
+)
 LATENCY_INTERVAL: ConfigOption[Duration] = _option(
     "metrics.latency.interval", "duration", _ms(0), "How often sources send latency markers; 0 sends none."
 )
@@ -364,11 +370,18 @@ HEARTBEAT_INTERVAL: ConfigOption[Duration] = _option(
 HEARTBEAT_TIMEOUT: ConfigOption[Duration] = _option(
     "heartbeat.timeout", "duration", _s(50), "A task or JobMaster not heard of for so long counts as lost.", minimum=50
 )
+SLOT_REQUEST_TIMEOUT: ConfigOption[Duration] = _option(
+    "slot.request.timeout",
+    "duration",
+    Duration.of_minutes(5),
+    "How long an attempt waits for free slots: executors may be on their way, or be replaced. After it the job fails if it has never "
+    "run, else the restart strategy decides.",
+)
 CANCELLATION_TIMEOUT: ConfigOption[Duration] = _option(
     "task.cancellation.timeout",
     "duration",
     Duration.of_minutes(3),
-    "A task that has not ended so long after it was cancelled is killed with its process.",
+    "A task that has not ended so long after it was cancelled is killed with its process; 0 waits for ever.",
 )
 CANCELLATION_INTERVAL: ConfigOption[Duration] = _option(
     "task.cancellation.interval", "duration", _s(30), "How often a task being cancelled is told again.", "task.cancellation-interval"

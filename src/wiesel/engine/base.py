@@ -60,6 +60,8 @@ class JobSettings:
     retain_on_cancellation: bool
     heartbeat_interval_ms: int
     heartbeat_timeout_ms: int
+    slot_request_timeout_ms: int
+    cancellation_timeout_ms: int
     task: dict[str, Any]
 
 
@@ -69,6 +71,7 @@ def job_settings(config: Configuration) -> JobSettings:
     # Flink: an interval that is not set, or not positive, means no periodic checkpoints.
     interval_ms = None if interval is None or to_millis(interval) <= 0 else to_millis(interval)
     retention = str(config.get(opt.CHECKPOINT_RETENTION))
+    _check_heartbeats(config)
     return JobSettings(
         checkpoints=CheckpointSettings(
             interval_ms=interval_ms,
@@ -85,8 +88,19 @@ def job_settings(config: Configuration) -> JobSettings:
         retain_on_cancellation=retention == "RETAIN_ON_CANCELLATION",
         heartbeat_interval_ms=duration_ms(config, opt.HEARTBEAT_INTERVAL),
         heartbeat_timeout_ms=duration_ms(config, opt.HEARTBEAT_TIMEOUT),
+        slot_request_timeout_ms=duration_ms(config, opt.SLOT_REQUEST_TIMEOUT),
+        cancellation_timeout_ms=duration_ms(config, opt.CANCELLATION_TIMEOUT),
         task={**_task_config(config), "execution.checkpointing.enabled": interval_ms is not None},
     )
+
+
+def _check_heartbeats(config: Configuration) -> None:
+    interval_ms, timeout_ms = duration_ms(config, opt.HEARTBEAT_INTERVAL), duration_ms(config, opt.HEARTBEAT_TIMEOUT)
+    if interval_ms > timeout_ms:
+        raise ConfigurationError(
+            f"{opt.HEARTBEAT_TIMEOUT.key} ({timeout_ms} ms) is shorter than {opt.HEARTBEAT_INTERVAL.key} ({interval_ms} ms)",
+            hint="every task would count as lost: make the interval a fraction of the timeout",
+        )
 
 
 def _task_config(config: Configuration) -> dict[str, Any]:

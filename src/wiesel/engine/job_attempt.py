@@ -169,6 +169,8 @@ class JobAttempt:
         self.number = number
         self.state = AttemptState.DEPLOYING
         self.pids: dict[TaskKey, int] = {}
+        self.hosts: dict[TaskKey, str] = {}
+        self.first_registered_s: float | None = None
         self.metrics: dict[TaskKey, dict[str, Any]] = {}
         self.last_heard_s: dict[TaskKey, float] = {}
         self._job: JobGraph = plan.graph.job
@@ -303,7 +305,9 @@ class JobAttempt:
             # Its records would come twice: what the first one has sent is under way already.
             self.fail(InvariantError(f"task {message.task} was started twice in attempt {self.number}"))
             return
-        self.pids[message.task] = message.pid
+        self.pids[message.task], self.hosts[message.task] = message.pid, message.host
+        if self.first_registered_s is None:
+            self.first_registered_s = self.clock.monotonic_s()
         self._operator_events.on_registered(message.task)
         vertex, subtask = message.task
         operator_id = self._source_of.get(vertex)

@@ -18,7 +18,16 @@ from wiesel.common.job_id import JobID
 from wiesel.common.job_status import JobStatus
 from wiesel.connectors.driver_sink import DriverReceiver, DriverSink
 from wiesel.core.clock import Clock
-from wiesel.core.errors import CheckpointError, FencedError, JobCancelledError, JobExecutionError, ProgramError, ResourceError, WieselError
+from wiesel.core.errors import (
+    CheckpointError,
+    FencedError,
+    JobCancelledError,
+    JobExecutionError,
+    NoResourceAvailableError,
+    ProgramError,
+    ResourceError,
+    WieselError,
+)
 from wiesel.engine.base import JobSettings
 from wiesel.engine.checkpoint_requests import CheckpointRequests
 from wiesel.engine.deployment import task_descriptors
@@ -218,7 +227,23 @@ class JobMaster:
             return
         if self.attempt is not None and not self.attempt.ended:
             self.attempt.on_time(now_ms)
+            self._check_deployment()
             self._check_heartbeats()
+
+    def _check_deployment(self) -> None:
+        """Fail an attempt whose tasks do not all start: an executor was lost in between, and nothing has taken its place."""
+        attempt = self.attempt
+        if attempt is None or attempt.state is not AttemptState.DEPLOYING or attempt.first_registered_s is None:
+            return
+        limit_s = max(self.settings.slot_request_timeout_ms, self.settings.heartbeat_timeout_ms) / 1e3
+        if self.plan.graph.job.runtime_mode == "BATCH" or self._clock.monotonic_s() - attempt.first_registered_s <= limit_s:
+            return
+        attempt.fail(
+            JobExecutionError(
+                f"only {len(attempt.pids)} of {len(self.plan.graph.subtasks)} tasks have started within {limit_s:.0f} s",
+                hint="see whether the cluster has lost executors; slot.request.timeout is how long they may take",
+            )
+        )
 
     def _check_heartbeats(self) -> None:
         attempt = self.attempt
@@ -308,15 +333,20 @@ class JobMaster:
         failure = self._failure or JobExecutionError("unknown failure")
         self.failures.append(failure)
         self.history.failure(failure)
-        # After some errors trying again cannot help.
-        hopeless = isinstance(failure, (FencedError, ProgramError, ResourceError))
-        delay_ms = None if hopeless else self._strategy.on_failure(self._clock.now_ms())
+        delay_ms = None if self._hopeless(failure) else self._strategy.on_failure(self._clock.now_ms())
         if delay_ms is None:
             self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, failure))
             return
         _log.warning("attempt %d failed, restarting in %d ms: %s", self._number, delay_ms, failure)
         self._set_status(JobStatus.RESTARTING)
         self._restart_at_ms = self._clock.now_ms() + delay_ms
+
+    def _hopeless(self, failure: BaseException) -> bool:
+        """Return whether trying again cannot help."""
+        if isinstance(failure, NoResourceAvailableError):
+            # A job that has run before waits for what replaces the slots it had; one that never had them is told at once.
+            return self.restarts == 0
+        return isinstance(failure, (FencedError, ProgramError, ResourceError))
 
     def _restart(self) -> None:
         self.restarts += 1

@@ -16,7 +16,7 @@ def job_metrics(master: JobMaster) -> dict[str, Any]:
     attempt = master.attempt
     tasks: list[dict[str, Any]] = []
     if attempt is not None:
-        pids, metrics = attempt.pids.copy(), attempt.metrics.copy()
+        pids, hosts, metrics = attempt.pids.copy(), attempt.hosts.copy(), attempt.metrics.copy()
         for subtask in master.plan.graph.subtasks:
             key = (subtask.vertex, subtask.index)
             tasks.append(
@@ -26,6 +26,7 @@ def job_metrics(master: JobMaster) -> dict[str, Any]:
                     "subtask": subtask.index,
                     "source": master.plan.graph.job.vertices[subtask.vertex].is_source,
                     "pid": pids.get(key),
+                    "host": hosts.get(key),
                     "metrics": dict(metrics.get(key, {})),
                 }
             )

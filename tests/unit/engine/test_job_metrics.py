@@ -29,6 +29,7 @@ def test_a_job_that_has_ended(tmp_path: Path) -> None:
     assert checkpoints["last_duration_ms"] >= 0
     assert 0 < checkpoints["last_written_bytes"] <= checkpoints["last_state_bytes"]
     assert [(t["vertex"], t["subtask"], t["source"]) for t in metrics["tasks"]] == [(0, 0, True), (1, 0, False), (1, 1, False)]
+    assert {t["host"] for t in metrics["tasks"]} == {"local"}
     reports = [t["metrics"] for t in metrics["tasks"]]
     assert sum(r["numRecordsIn"] for r in reports[1:]) == 100
     assert sum(r["sum.numRecordsOut"] for r in reports[1:]) == 100

@@ -9,43 +9,100 @@ from __future__ import annotations
 import logging
 import pickle
 import socket
+import struct
 import threading
 from collections import Counter
-from collections.abc import Callable
-from multiprocessing.connection import Client, Connection, Listener
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from typing import Any
 
 import cloudpickle
 
-from wiesel.checkpoint.messages import FromTask, RegisterTask, TaskKey, ToTask
+from wiesel.checkpoint.messages import FromTask, MasterHeartbeat, RegisterTask, TaskKey, ToTask
 
 _log = logging.getLogger("wiesel.control")
 _BACKLOG = 256
+_ACCEPT_AGAIN_S = 0.1
+
+
+@contextmanager
+def _socket_of(connection: Any) -> Iterator[socket.socket]:
+    sock = socket.socket(fileno=connection.fileno())
+    try:
+        # With a default timeout of the program (socket.setdefaulttimeout) it would not block from now on.
+        sock.setblocking(True)
+        yield sock
+    finally:
+        sock.detach()
 
 
 def _no_delay(connection: Any) -> None:
     """Small messages must not wait for acknowledgements of earlier ones (Nagle)."""
-    sock = socket.socket(fileno=connection.fileno())
-    try:
+    with _socket_of(connection) as sock:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    finally:
-        sock.detach()
+
+
+def _wait_at_most(connection: Any, option: int, seconds: float) -> None:
+    """Let a receive (SO_RCVTIMEO) or a send (SO_SNDTIMEO) that takes longer raise BlockingIOError; 0 waits for ever.
+
+    The kernel keeps the time. After a process has stood still it looks at what has come meanwhile before it gives up.
+    """
+    with _socket_of(connection) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", int(seconds), int(seconds % 1 * 1e6)))
 
 
 def _shut_down(connection: Any, how: int = socket.SHUT_RDWR) -> None:
     """End both directions, or one: closing alone would not wake a thread that reads."""
     try:
-        sock = socket.socket(fileno=connection.fileno())
-        try:
+        with _socket_of(connection) as sock:
             sock.shutdown(how)
-        finally:
-            sock.detach()
     except OSError as error:
         _log.debug("connection was closed already: %s", error)
 
 
+class _Peer:
+    """The JobMaster's end of a connection. ``send`` may be called from any thread."""
+
+    def __init__(self, connection: Connection[Any, Any]) -> None:
+        self.connection = connection
+        self._sending = threading.Lock()
+        self._ending = threading.Lock()
+
+    def send(self, data: bytes) -> None:
+        """Send a message; to one that is gone, or takes nothing, nothing more can be sent."""
+        try:
+            with self._sending:
+                self.connection.send_bytes(data)
+        except OSError as error:
+            _log.debug("a task is gone: %s", error)
+            self.end()
+
+    def end(self) -> None:
+        """Wake who reads or sends."""
+        with self._ending:
+            _shut_down(self.connection)
+
+    def close(self) -> None:
+        """Give the connection back. From then on its number may be that of another one, so nobody may be about to use it."""
+        self.end()
+        with self._sending, self._ending:
+            self.connection.close()
+
+
 class ControlServer:
-    """Accepts tasks and hands their messages on. ``deliver`` and ``lost`` are called from reader threads."""
+    """Accepts tasks and hands their messages on. ``deliver`` and ``lost`` are called from reader threads.
+
+    Args:
+        host: Name or address to listen at.
+        token: The secret that tasks have to know.
+        deliver: Takes the attempt's number and a message of a task.
+        lost: Told when the connection of a task has ended.
+        heartbeat_s: How often tasks are told that this process lives, in seconds. A thread of its own does it, so that users' code in
+            the master's thread (enumerators, the writing of results) may take its time.
+        patience_s: How long a task may take nothing, or prove nothing, before its connection is given up, in seconds.
+        known_as: Name or address at which tasks find the host; ``host`` itself if not given.
+    """
 
     def __init__(
         self,
@@ -53,75 +110,110 @@ class ControlServer:
         token: bytes,
         deliver: Callable[[int, FromTask], None],
         lost: Callable[[int, TaskKey], None],
+        *,
+        heartbeat_s: float,
+        patience_s: float,
+        known_as: str | None = None,
     ) -> None:
+        self._token = token
         self._deliver = deliver
         self._lost = lost
-        self._listener = Listener((host, 0), backlog=_BACKLOG, authkey=token)
+        self._listener = Listener((host, 0), backlog=_BACKLOG)
         self._lock = threading.Lock()
         self._task_ended = threading.Condition(self._lock)
         self._ended: Counter[int] = Counter()
-        self._tasks: dict[tuple[int, TaskKey], Connection[Any, Any]] = {}
-        self._connections: set[Connection[Any, Any]] = set()
-        self._closed = False
+        self._tasks: dict[tuple[int, TaskKey], _Peer] = {}
+        self._peers: set[_Peer] = set()
+        self._patience_s = patience_s
+        self._known_as = known_as
+        self._closed = threading.Event()
+        threading.Thread(target=self._beat, args=(heartbeat_s,), name="wiesel-control-beat", daemon=True).start()
         threading.Thread(target=self._accept, name="wiesel-control-accept", daemon=True).start()
 
     @property
     def address(self) -> tuple[str, int]:
         """Return (host, port)."""
         host, port = self._listener.address
-        return str(host), int(port)
+        return self._known_as or str(host), int(port)
+
+    def _beat(self, every_s: float) -> None:
+        beat = cloudpickle.dumps(MasterHeartbeat(), 5)
+        while not self._closed.wait(every_s):
+            with self._lock:
+                peers = list(self._tasks.values())
+            for peer in peers:
+                peer.send(beat)
 
     def _accept(self) -> None:
         while True:
             try:
-                connection = self._listener.accept()
-            except Exception as error:  # noqa: BLE001 - a stranger's failed handshake must not end the service
-                if self._closed:
+                peer = _Peer(self._listener.accept())
+            except OSError as error:
+                if self._closed.is_set():
                     return
-                _log.warning("refused a connection: %s", error)
+                _log.warning("a connection could not be accepted: %s", error)
+                self._closed.wait(_ACCEPT_AGAIN_S)
                 continue
-            if self._closed:
-                connection.close()
-                return
-            _no_delay(connection)
             with self._lock:
-                self._connections.add(connection)
-            threading.Thread(target=self._read, args=(connection,), name="wiesel-control-read", daemon=True).start()
+                self._peers.add(peer)
+            if self._closed.is_set():
+                peer.end()
+            threading.Thread(target=self._serve, args=(peer,), name="wiesel-control-read", daemon=True).start()
 
-    def _read(self, connection: Connection[Any, Any]) -> None:
-        known: tuple[int, TaskKey] | None = None
+    def _serve(self, peer: _Peer) -> None:
+        """Read what a task says, to its end. In a thread of its own from the first byte on: strangers may say nothing at all."""
+        known: list[tuple[int, TaskKey]] = []
         try:
-            while True:
-                attempt, message = pickle.loads(connection.recv_bytes())
-                if isinstance(message, RegisterTask):
-                    known = (attempt, message.task)
-                    with self._lock:
-                        self._tasks[known] = connection
-                self._deliver(attempt, message)
-        except (EOFError, OSError):
-            pass  # the task has ended or died; reported below
+            if self._proves_itself(peer):
+                self._read(peer, known)
         finally:
             with self._lock:
-                self._connections.discard(connection)
-                if known is not None:
-                    if self._tasks.get(known) is connection:
-                        del self._tasks[known]
-                    self._ended[known[0]] += 1
+                self._peers.discard(peer)
+                for task in known:
+                    if self._tasks.get(task) is peer:
+                        del self._tasks[task]
+                    self._ended[task[0]] += 1
                     self._task_ended.notify_all()
-            connection.close()
-            if known is not None and not self._closed:
-                self._lost(*known)
+            peer.close()
+            for task in known:
+                if not self._closed.is_set():
+                    self._lost(*task)
+
+    def _proves_itself(self, peer: _Peer) -> bool:
+        connection = peer.connection
+        try:
+            _no_delay(connection)
+            _wait_at_most(connection, socket.SO_RCVTIMEO, self._patience_s)
+            _wait_at_most(connection, socket.SO_SNDTIMEO, self._patience_s)
+            deliver_challenge(connection, self._token)
+            answer_challenge(connection, self._token)
+            _wait_at_most(connection, socket.SO_RCVTIMEO, 0)
+        except Exception as error:  # noqa: BLE001 - whatever a stranger sends, it must not end the service
+            if not self._closed.is_set():
+                _log.warning("refused a connection: %s", error)
+            return False
+        return True
+
+    def _read(self, peer: _Peer, known: list[tuple[int, TaskKey]]) -> None:
+        try:
+            while True:
+                attempt, message = pickle.loads(peer.connection.recv_bytes())
+                if isinstance(message, RegisterTask):
+                    with self._lock:
+                        known.append((attempt, message.task))
+                        self._tasks[attempt, message.task] = peer
+                self._deliver(attempt, message)
+        except (EOFError, OSError):
+            pass  # the task has ended or died; its end is reported by the caller
+        except Exception:  # noqa: BLE001 - of a user's class; the task ends with the connection
+            _log.exception("a message of %s cannot be read", known)
 
     def send(self, attempt: int, task: TaskKey, message: ToTask) -> None:
         """Send a message to a task; one that is gone gets nothing (its end is reported by ``lost``)."""
-        data = cloudpickle.dumps(message, 5)
         with self._lock:
-            connection = self._tasks.get((attempt, task))
-            if connection is not None:
-                try:
-                    connection.send_bytes(data)
-                except OSError as error:
-                    _log.debug("task %s of attempt %d is gone: %s", task, attempt, error)
+            peer = self._tasks.get((attempt, task))
+        if peer is not None:
+            peer.send(cloudpickle.dumps(message, 5))
 
     def wait_until_heard(self, attempt: int, tasks: int, timeout_s: float) -> bool:
         """Wait until every message of the attempt's tasks, all of which have ended, has been delivered.
@@ -144,27 +236,41 @@ class ControlServer:
 
     def close(self) -> None:
         """End the service; tasks that are still there notice and end themselves."""
-        self._closed = True
+        self._closed.set()
         try:
             # Wake the accepting thread: closing the socket alone would not.
-            socket.create_connection(self.address, timeout=1).close()
+            socket.create_connection(self._listener.address, timeout=1).close()
         except OSError as error:
             _log.debug("the control service was closed already: %s", error)
         self._listener.close()
         with self._lock:
-            connections = list(self._connections)
-        for connection in connections:
-            _shut_down(connection)
+            peers = list(self._peers)
+        for peer in peers:
+            peer.end()
 
 
 class ControlClient:
-    """A task's end of the connection. ``send`` may be called from any thread."""
+    """A task's end of the connection. ``send`` may be called from any thread.
 
-    def __init__(self, address: tuple[str, int], token: bytes, attempt: int) -> None:
-        self._connection = Client(address, authkey=token)
-        _no_delay(self._connection)
+    Args:
+        address: The JobMaster's host and port.
+        token: The secret of the job.
+        attempt: The attempt that the task belongs to.
+        patience_s: How long the JobMaster may be silent, in seconds.
+
+    Raises:
+        OSError: the JobMaster is gone or silent.
+    """
+
+    def __init__(self, address: tuple[str, int], token: bytes, attempt: int, *, patience_s: float) -> None:
+        self._connection = Client(address)
         self._attempt = attempt
+        self._patience_s = patience_s
         self._lock = threading.Lock()
+        _no_delay(self._connection)
+        _wait_at_most(self._connection, socket.SO_RCVTIMEO, patience_s)
+        answer_challenge(self._connection, token)
+        deliver_challenge(self._connection, token)
 
     def send(self, message: FromTask) -> None:
         """Send a message to the JobMaster.
@@ -180,9 +286,12 @@ class ControlClient:
         """Wait for the next message.
 
         Raises:
-            EOFError, OSError: the JobMaster is gone.
+            EOFError, OSError: the JobMaster is gone or silent.
         """
-        message: ToTask = pickle.loads(self._connection.recv_bytes())
+        try:
+            message: ToTask = pickle.loads(self._connection.recv_bytes())
+        except BlockingIOError:
+            raise TimeoutError(f"the JobMaster has been silent for {self._patience_s:.3g} s") from None
         return message
 
     def end(self) -> None:
@@ -196,4 +305,5 @@ class ControlClient:
     def close(self) -> None:
         """End the connection; a thread that waits in ``receive`` gets EOFError."""
         _shut_down(self._connection)
-        self._connection.close()
+        with self._lock:
+            self._connection.close()

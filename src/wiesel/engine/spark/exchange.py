@@ -11,6 +11,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from wiesel.core.errors import ResourceError
+
+LOG_HINT = "see the log of the master; with env.java.opts.jobmanager=-Dwiesel.spark.log.level=warn this program shows Spark's log, too"
 ROW_SCHEMA = "p int, v binary"
 """A row of the exchange: target partition, and a run of buffers (null: a filler, see the worker)."""
 
@@ -32,6 +35,7 @@ PIPELINED_SETTINGS: dict[str, str] = {
     "spark.shuffle.streaming.networkBufferSize": "32768",
     # A task is never run again by Spark: attempts are ours.
     "spark.task.maxFailures": "1",
+    "spark.stage.maxConsecutiveAttempts": "1",
     "spark.speculation": "false",
     "spark.dynamicAllocation.enabled": "false",
 }
@@ -41,6 +45,33 @@ def use_in_this_thread(session: SparkSession) -> None:
     """Make the session the active one of the calling thread's JVM thread: physical plans look for it there."""
     jvm: Any = session._jvm
     jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+
+
+def free_slots(session: SparkSession) -> int:
+    """Return how many tasks could start now, by the numbers that Spark itself admits a pipelined job by.
+
+    Raises:
+        ResourceError: Spark has stopped.
+    """
+    context: Any = session.sparkContext
+    java_context = context._jsc.sc()
+    if java_context.isStopped():
+        raise ResourceError(f"Spark has stopped: {context.master} has ended the application, or cannot be reached any more", hint=LOG_HINT)
+    profile = java_context.resourceProfileManager().defaultResourceProfile().id()
+    scheduler = java_context.dagScheduler()
+    taken = scheduler.outstandingTasksForOtherWork(profile, context._jvm.scala.Predef.Set().empty())
+    return max(0, int(scheduler.maxConcurrentTasksForProfile(profile)) - int(taken))
+
+
+def lacks_slots(error: BaseException) -> bool:
+    """Return whether Spark refused a pipelined job because too few slots were free. None of its tasks has run then."""
+    return "CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT" in str(error)
+
+
+def cancel_group(session: SparkSession, group: str) -> None:
+    """Cancel the jobs of a group, also those of them that Spark does not know yet."""
+    context: Any = session.sparkContext
+    context._jsc.sc().cancelJobGroupAndFutureJobs(group)
 
 
 def exchange(frame: DataFrame, partitions: int, *, pipelined: bool) -> DataFrame:

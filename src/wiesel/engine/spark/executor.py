@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import queue
+import re
 import secrets
 import shutil
 import tempfile
@@ -27,7 +28,7 @@ from wiesel.common.job_status import JobStatus
 from wiesel.core import hooks
 from wiesel.core.clock import SystemClock
 from wiesel.core.config import Configuration
-from wiesel.core.errors import JobExecutionError, ResourceError
+from wiesel.core.errors import JobExecutionError, ResourceError, WieselError
 from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.code_shipping import program_classes
 from wiesel.engine.dependencies import dependencies_of
@@ -39,8 +40,9 @@ from wiesel.engine.rest.server import JobEndpoint, open_endpoint
 from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
 from wiesel.engine.spark.control import ControlServer
-from wiesel.engine.spark.exchange import ROW_SCHEMA, exchange, use_in_this_thread
+from wiesel.engine.spark.exchange import ROW_SCHEMA, cancel_group, exchange, free_slots, lacks_slots, use_in_this_thread
 from wiesel.engine.spark.session import jvm_is_gone, spark_session
+from wiesel.engine.spark.slots import SlotRequest, in_this_process
 from wiesel.engine.spark.worker import AttemptPayload, stage_function
 from wiesel.engine.spark.worker_files import ship
 from wiesel.graph.execution_graph import build_execution_graph
@@ -54,6 +56,7 @@ _log = logging.getLogger("wiesel.spark")
 _JVM_END_S = 2.0
 _LAST_WORDS_S = 30.0
 _LAST_WORDS_OF_FAILED_S = 0.5
+_EXECUTOR_LOST = re.compile(r"\((?P<host>\S+) executor (?P<id>\S+)\): ExecutorLostFailure \([^)]*\) Reason: (?P<why>[^\n]*)")
 
 
 class SparkExecutor:
@@ -64,11 +67,16 @@ class SparkExecutor:
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         settings = job_settings(config)
         check_shippable(plan)
-        session = spark_session(config, sum(r.slots for r in plan.regions))
+        session = spark_session(config, slots_needed(plan))
         job = SparkJob(session, plan, settings, config)
         job.bundle = ship(session, dependencies_of(config))
         job.start()
         return JobClient(JobID(job.job_id), job)
+
+
+def slots_needed(plan: StagePlan) -> int:
+    """Return how many tasks of a job must run at the same time: all of them, but in BATCH mode they take turns."""
+    return 1 if plan.graph.job.runtime_mode == "BATCH" else sum(region.slots for region in plan.regions)
 
 
 class SparkJob:
@@ -90,10 +98,9 @@ class SparkJob:
         self._fault_plan = os.environ.get(ENVIRONMENT_VARIABLE, "")
         self._running: dict[int, int] = {}
         self._launch_error: dict[int, BaseException] = {}
+        self._requests: dict[int, SlotRequest] = {}
         self._classes = program_classes()
-        master = str(session.sparkContext.master)
-        host = "127.0.0.1" if master.startswith("local") else session.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
-        self._control = ControlServer(str(host), self._token, self._on_message, self._on_lost)
+        self._control = self._start_control()
         self.master = JobMaster(
             plan,
             settings,
@@ -104,6 +111,26 @@ class SparkJob:
             clock=self._clock,
             fault_plan=self._fault_plan,
         )
+
+    def _start_control(self) -> ControlServer:
+        host = bind = "127.0.0.1"
+        if not str(self._session.sparkContext.master).startswith("local"):
+            conf = self._session.sparkContext.getConf()
+            host = str(conf.get("spark.driver.host", host))
+            bind = str(conf.get("spark.driver.bindAddress", host))
+        return ControlServer(
+            bind,
+            self._token,
+            self._on_message,
+            self._on_lost,
+            heartbeat_s=self._heartbeat_s,
+            patience_s=self._settings.heartbeat_timeout_ms / 1e3,
+            known_as=host,
+        )
+
+    @property
+    def _heartbeat_s(self) -> float:
+        return min(1.0, self._settings.heartbeat_interval_ms / 1e3, self._settings.heartbeat_timeout_ms / 3e3)
 
     def start(self) -> None:
         """Start the first attempt; errors that a restart cannot cure are raised here."""
@@ -188,7 +215,7 @@ class SparkJob:
     # Launcher
 
     def launch(self, attempt: int, tasks: dict[TaskKey, TaskDescriptor]) -> None:
-        """Start one Spark job per region.
+        """Start one Spark job per region, as soon as there are slots for all of them.
 
         Raises:
             ResourceError: the JVM has ended since the last attempt.
@@ -197,12 +224,25 @@ class SparkJob:
         if gone is not None:
             raise gone
         pickled = {key: cloudpickle.dumps(task, 5) for key, task in tasks.items()}
+        session, timeout_s = self._session, self._settings.slot_request_timeout_ms / 1e3
+        request = SlotRequest(lambda: free_slots(session), timeout_s, str(session.sparkContext.master))
+        self._requests[attempt] = request
+        self._running[attempt] = len(self._plan.regions)
+        InheritableThread(target=self._deploy, args=(attempt, request, pickled), name="wiesel-deploy", daemon=True).start()
+
+    def _deploy(self, attempt: int, request: SlotRequest, pickled: dict[TaskKey, bytes]) -> None:
         regions = self._plan.regions
-        self._running[attempt] = len(regions)
+        try:
+            request.wait(slots_needed(self._plan))
+        except Exception as failure:  # noqa: BLE001 - handed to the master
+            error = self._cause(failure)
+            for _ in regions:
+                self._events.put(lambda: self._region_ended(attempt, error))
+            return
         for region in regions:
             stages = [[pickled[(s.vertex, s.index)] for s in level] for level in region.levels]
             InheritableThread(
-                target=self._run_region, args=(attempt, region, stages), name=f"wiesel-region-{region.index}", daemon=True
+                target=self._run_region, args=(attempt, request, region, stages), name=f"wiesel-region-{region.index}", daemon=True
             ).start()
 
     def _payload(self, attempt: int, region: Region) -> AttemptPayload:
@@ -211,49 +251,67 @@ class SparkJob:
             address=self._control.address,
             token=self._token,
             checkpoint_dir=self._settings.checkpoint_dir if self._settings.checkpoints.interval_ms is not None else None,
-            local_dir=self._local_dir,
+            local_dir=self._local_dir if in_this_process(str(self._session.sparkContext.master)) else None,
             hops=[len(level) for level in region.levels],
             initializers=hooks.worker_initializers(),
             classes=self._classes,
             bundle=self.bundle,
             fault_plan=self._fault_plan,
-            heartbeat_s=min(1.0, self._settings.heartbeat_interval_ms / 1e3),
+            heartbeat_s=self._heartbeat_s,
+            heartbeat_timeout_s=self._settings.heartbeat_timeout_ms / 1e3,
+            cancellation_timeout_s=self._settings.cancellation_timeout_ms / 1e3,
         )
 
-    def _run_region(self, attempt: int, region: Region, stages: list[list[bytes]]) -> None:
+    def _run_region(self, attempt: int, request: SlotRequest, region: Region, stages: list[list[bytes]]) -> None:
         error: BaseException | None = None
         try:
-            context = self._session.sparkContext
             use_in_this_thread(self._session)
-            context.setJobGroup(self._group(attempt), f"{self._plan.graph.job.job_name}, attempt {attempt}", interruptOnCancel=True)
-            payload = self._payload(attempt, region)
-            pipelined = self._plan.graph.job.runtime_mode != "BATCH"
-            frame = self._session.range(0, len(stages[0]), 1, len(stages[0])).mapInArrow(
-                stage_function(payload, 0, stages[0]), ROW_SCHEMA
+            self._session.sparkContext.setJobGroup(
+                self._group(attempt), f"{self._plan.graph.job.job_name}, attempt {attempt}", interruptOnCancel=True
             )
-            for level in range(1, len(stages)):
-                moved = exchange(frame, len(stages[level]), pipelined=pipelined)
-                frame = moved.mapInArrow(stage_function(payload, level, stages[level]), ROW_SCHEMA)
-            frame.collect()
+            while not self._collect(attempt, region, stages):
+                # Others were faster, or an executor was lost since the look.
+                request.wait(region.slots, refused=True)
         except Exception as failure:  # noqa: BLE001 - handed to the master
-            # A broken connection is seen a moment before the end of the process is.
-            error = self._without_jvm(wait_s=_JVM_END_S if isinstance(failure, (OSError, Py4JNetworkError)) else 0.0) or failure
+            error = self._cause(failure)
         self._events.put(lambda: self._region_ended(attempt, error))
+
+    def _collect(self, attempt: int, region: Region, stages: list[list[bytes]]) -> bool:
+        """Run a region to its end; return False if Spark would not begin for want of slots."""
+        payload = self._payload(attempt, region)
+        pipelined = self._plan.graph.job.runtime_mode != "BATCH"
+        frame = self._session.range(0, len(stages[0]), 1, len(stages[0])).mapInArrow(stage_function(payload, 0, stages[0]), ROW_SCHEMA)
+        for level in range(1, len(stages)):
+            moved = exchange(frame, len(stages[level]), pipelined=pipelined)
+            frame = moved.mapInArrow(stage_function(payload, level, stages[level]), ROW_SCHEMA)
+        try:
+            frame.collect()
+        except Exception as error:
+            if not lacks_slots(error):
+                raise
+            return False
+        return True
+
+    def _cause(self, failure: Exception) -> BaseException:
+        # A broken connection is seen a moment before the end of the process is.
+        return self._without_jvm(wait_s=_JVM_END_S if isinstance(failure, (OSError, Py4JNetworkError)) else 0.0) or failure
 
     def _region_ended(self, attempt: int, error: BaseException | None) -> None:
         self._running[attempt] -= 1
         if error is not None and attempt not in self._launch_error:
-            self._launch_error[attempt] = error if isinstance(error, ResourceError) else spark_failure(error)
+            self._launch_error[attempt] = error if isinstance(error, WieselError) else spark_failure(error)
             if self._running[attempt]:
                 self.cancel_attempt(attempt)
         if self._running[attempt] == 0:
-            del self._running[attempt]
+            del self._running[attempt], self._requests[attempt]
             threading.Thread(target=self._launch_ended, args=(attempt,), name="wiesel-launch-end", daemon=True).start()
 
     def _launch_ended(self, attempt: int) -> None:
         """Tell the master once the last messages of the tasks, which may still be on their way, have been heard."""
         error = self._launch_error.get(attempt)
         if error is not None:
+            # Spark takes a task for ended once it has let go of its worker, which may be stuck somewhere.
+            self._tell_to_end(attempt)
             # Some may never have started, others may not have noticed yet; the message of the one that failed says most.
             self._control.wait_until_heard(attempt, self._control.registered(attempt), _LAST_WORDS_OF_FAILED_S)
         elif not self._control.wait_until_heard(attempt, len(self._plan.graph.subtasks), _LAST_WORDS_S):
@@ -274,13 +332,19 @@ class SparkJob:
 
     def cancel_attempt(self, attempt: int) -> None:
         """Tell the tasks to end, and Spark to cancel those that do not hear."""
+        request = self._requests.get(attempt)
+        if request is not None:
+            request.cancel()
+        self._tell_to_end(attempt)
+        threading.Thread(target=self._cancel_group, args=(self._group(attempt),), daemon=True).start()
+
+    def _tell_to_end(self, attempt: int) -> None:
         for subtask in self._plan.graph.subtasks:
             self._control.send(attempt, (subtask.vertex, subtask.index), CancelTask())
-        threading.Thread(target=self._cancel_group, args=(self._group(attempt),), daemon=True).start()
 
     def _cancel_group(self, group: str) -> None:
         try:
-            self._session.sparkContext.cancelJobGroup(group)
+            cancel_group(self._session, group)
         except Exception as error:  # noqa: BLE001 - the session may be gone already, and its tasks with it
             _log.debug("the job group %s could not be cancelled: %s", group, error)
 
@@ -346,12 +410,9 @@ class SparkJob:
 
 def spark_failure(error: BaseException) -> BaseException:
     """Return a short error for a Spark job that failed; the task's own message, if it got through, says more and comes first."""
-    text = str(error)
-    if "CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT" in text:
-        return JobExecutionError(
-            "Spark has too few free slots for all tasks of the job at once",
-            hint="add executors or cores, lower the parallelism, or wait until the last attempt's tasks are gone",
-        )
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("at ")]
+    lost = _EXECUTOR_LOST.search(str(error))
+    if lost is not None:
+        return JobExecutionError(f"executor {lost['id']} on {lost['host']} was lost: {lost['why']}")
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.lstrip().startswith("at ")]
     return JobExecutionError("the Spark job failed: " + " ".join(lines[:3])[:500])
 

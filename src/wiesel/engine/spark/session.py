@@ -9,19 +9,31 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from wiesel.core import options as opt
-from wiesel.core.config import Configuration
+from wiesel.core.config import ConfigOption, Configuration
+from wiesel.core.durations import to_millis
 from wiesel.core.errors import ResourceError
-from wiesel.engine.spark.exchange import PIPELINED_SETTINGS
+from wiesel.engine.spark.exchange import LOG_HINT, PIPELINED_SETTINGS
+from wiesel.engine.spark.slots import in_this_process, local_cluster, most_slots
 
 _LOCAL_SLOTS = 64
+_HEARTBEAT_MS = 10_000
+"""Executors report at least as often as Spark's own default: more than some of its timeouts it does not accept."""
+
 _JAVA_HINT = "install the package openjdk-17-jre-headless, or set JAVA_HOME"
+_DRIVER_LOG = f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')}"
 _lock = threading.Lock()
 _log = logging.getLogger("wiesel.spark")
 
@@ -47,24 +59,22 @@ def find_java(config: Configuration) -> str:
 
 
 def spark_session(config: Configuration, slots: int) -> SparkSession:
-    """Return a session on which ``slots`` tasks can run at the same time.
+    """Return a session for a job that needs ``slots``; the executors of a cluster may still be on their way.
 
     Raises:
-        ResourceError: no Java, or the cluster is too small.
+        ResourceError: no Java, or the master can never have so many slots.
     """
     with _lock:
         active = SparkSession.getActiveSession() or SparkSession._instantiatedSession
         if active is not None and _alive(active):
             _check(active)
-            _check_slots(active, slots)
+            _check_slots(str(active.sparkContext.master), slots)
             return active
+        master = config.get(opt.SPARK_MASTER) or f"local[{max(_LOCAL_SLOTS, slots)}]"
+        _check_slots(master, slots)
         java = find_java(config)
         os.environ.setdefault("JAVA_HOME", os.path.dirname(os.path.dirname(os.path.realpath(java))))
-        session = _create(config, slots)
-        if re.match(r"local(\[|$)", str(session.sparkContext.master)):
-            # The executors of a cluster may still be on their way, here there will never be more.
-            _check_slots(session, slots)
-        return session
+        return _create(config, master)
 
 
 def _alive(session: SparkSession) -> bool:
@@ -96,25 +106,16 @@ def _check(session: SparkSession) -> None:
         )
 
 
-def _check_slots(session: SparkSession, slots: int) -> None:
-    available = available_slots(session)
-    if available < slots:
+def _check_slots(master: str, slots: int) -> None:
+    most = most_slots(master)
+    if most is not None and most < slots:
         raise ResourceError(
-            f"the job needs {slots} slots at the same time, {session.sparkContext.master} has {available}",
+            f"the job needs {slots} slots at the same time, {master} has {most}",
             hint="lower the parallelism, add executors or cores, or chain more operators",
         )
 
 
-def available_slots(session: SparkSession) -> int:
-    """Return how many tasks can run at the same time."""
-    context: Any = session.sparkContext
-    local = re.fullmatch(r"local\[(\d+)(,\d+)?\]", context.master)
-    if local:
-        return int(local.group(1))
-    return int(context._jsc.sc().defaultParallelism())
-
-
-def _create(config: Configuration, slots: int) -> SparkSession:
+def _create(config: Configuration, master: str) -> SparkSession:
     # py4j tells at INFO of every connection it closes, in the middle of what a program that logs at INFO prints.
     gateway_log = logging.getLogger("py4j")
     if gateway_log.level == logging.NOTSET:
@@ -123,14 +124,33 @@ def _create(config: Configuration, slots: int) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # One malloc arena per few threads keeps the resident memory of many small workers down.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
-    master = config.get(opt.SPARK_MASTER) or f"local[{max(_LOCAL_SLOTS, slots)}]"
+    builder = SparkSession.builder.master(master).appName("wiesel")
+    for key, value in _settings(config, master).items():
+        builder = builder.config(key, value)
+    try:
+        with _spark_home(master):
+            session = builder.getOrCreate()
+    except Py4JError as error:
+        why = next((line.strip() for line in str(error).splitlines() if "Exception" in line or "Error:" in line), type(error).__name__)
+        raise ResourceError(
+            f"Spark could not start on {master}: the master cannot be reached, or has refused or ended the application ({why})",
+            hint=LOG_HINT,
+        ) from None
+    # Workers that are waiting for work end in good order before the JVM goes.
+    atexit.register(_stop, session)
+    return session
+
+
+def _settings(config: Configuration, master: str) -> dict[str, str]:
+    """Return Spark's settings; those that the user names come last and win."""
     settings = {
         **PIPELINED_SETTINGS,
+        **_executor_settings(config, master),
         "spark.python.daemon.module": "wiesel.engine.spark.daemon",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.artifact.isolation.enabled": "false",
-        "spark.driver.extraJavaOptions": _java_options(config),
+        "spark.driver.extraJavaOptions": f"{_DRIVER_LOG} {_java_options(config, opt.JAVA_OPTS_JOBMANAGER)}",
     }
     if master.startswith("local"):
         settings["spark.driver.host"] = "127.0.0.1"
@@ -138,16 +158,7 @@ def _create(config: Configuration, slots: int) -> SparkSession:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings.update(config.with_prefix("wiesel.spark.conf."))
     settings.update({k: str(v) for k, v in config.to_dict().items() if k.startswith("spark.")})
-    # A program that logs at INFO wants its own lines, not those of the bridge to the JVM.
-    if logging.getLogger("py4j").level == logging.NOTSET:
-        logging.getLogger("py4j").setLevel(logging.WARNING)
-    builder = SparkSession.builder.master(master).appName("wiesel")
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    # Workers that are waiting for work end in good order before the JVM goes.
-    atexit.register(_stop, session)
-    return session
+    return settings
 
 
 def _stop(session: SparkSession) -> None:
@@ -156,9 +167,55 @@ def _stop(session: SparkSession) -> None:
         session.stop()
 
 
-def _java_options(config: Configuration) -> str:
-    log4j = Path(__file__).with_name("log4j2.properties")
-    given = " ".join(str(config.get(o)) for o in (opt.JAVA_OPTS, opt.JAVA_OPTS_JOBMANAGER) if config.get(o))
+def _java_options(config: Configuration, option: ConfigOption[str]) -> str:
+    given = " ".join(str(config.get(o)) for o in (opt.JAVA_OPTS, option) if config.get(o))
     # The JVM only passes on what Python has made: its optimising compiler takes most of a core for the first minutes of each job and
     # gives nothing back (docs/design/0003).  The user's options come last and win.
-    return f"-XX:+UseG1GC -XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile=file:{log4j} {given}".strip()
+    return f"-XX:+UseG1GC -XX:TieredStopAtLevel=1 {given}".strip()
+
+
+def _executor_settings(config: Configuration, master: str) -> dict[str, str]:
+    """Return what executors of their own need."""
+    if in_this_process(master):
+        return {}
+    interval_ms, timeout_ms = to_millis(config.get(opt.HEARTBEAT_INTERVAL)), to_millis(config.get(opt.HEARTBEAT_TIMEOUT))
+    settings = {
+        "spark.executor.extraJavaOptions": _java_options(config, opt.JAVA_OPTS_TASKMANAGER),
+        "spark.executor.heartbeatInterval": f"{min(interval_ms, _HEARTBEAT_MS)}ms",
+        # Spark's own limit for a silent executor is two minutes, and it looks once a minute.
+        "spark.storage.blockManagerHeartbeatTimeoutMs": f"{timeout_ms}ms",
+        "spark.network.timeoutInterval": f"{max(1, timeout_ms // 5)}ms",
+    }
+    if config.contains(opt.TASK_SLOTS):
+        settings["spark.executor.cores"] = str(config.get(opt.TASK_SLOTS))
+    cluster = local_cluster(master)
+    if cluster is not None:
+        # Spark's default may be more than its workers have, and then no executor ever starts.
+        settings["spark.executor.memory"] = f"{cluster[2]}m"
+    return settings
+
+
+@contextmanager
+def _spark_home(master: str) -> Iterator[None]:
+    """Give a local cluster a SPARK_HOME of its own, with links to the real one.
+
+    Its workers keep the executors' directories and logs there: in the real one, which all users of the machine share, they would stay
+    for ever, and where it is read-only the JVM would end.
+    """
+    if local_cluster(master) is None or SparkContext._gateway is not None:
+        yield
+        return
+    given = os.environ.get("SPARK_HOME")
+    home = Path(tempfile.mkdtemp(prefix="wiesel-spark-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    for entry in Path(_find_spark_home()).iterdir():
+        if entry.name != "work":
+            (home / entry.name).symlink_to(entry)
+    os.environ["SPARK_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ["SPARK_HOME"]
+        else:
+            os.environ["SPARK_HOME"] = given

@@ -10,6 +10,7 @@ import os
 import pickle
 import queue
 import socket
+import tempfile
 import threading
 import time
 from collections import deque
@@ -19,7 +20,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from wiesel.checkpoint.messages import CancelTask, FromTask, Heartbeat, RegisterTask, TaskFailed, ToTask
+from wiesel.checkpoint.messages import CancelTask, FromTask, Heartbeat, MasterHeartbeat, RegisterTask, TaskFailed, ToTask
 from wiesel.checkpoint.savepoint import SavepointFiles
 from wiesel.checkpoint.store import MemoryStateFiles, StateFiles
 from wiesel.core import hooks
@@ -50,7 +51,7 @@ _FILL_AFTER_S = 0.005
 
 
 class _LostMaster(Exception):
-    """The control connection broke."""
+    """The control connection broke, or nothing has come over it for too long."""
 
 
 class Mailbox:
@@ -147,7 +148,7 @@ class WorkerServices:
             subtask=descriptor.subtask,
             parallelism=vertex.parallelism,
             key_group_range=key_group_range(descriptor.subtask, vertex.max_parallelism, vertex.parallelism),
-            local_dir=self._payload.local_dir,
+            local_dir=self.local_dir,
             clock=self.clock,
             options=descriptor.config,
         )
@@ -155,7 +156,7 @@ class WorkerServices:
     @property
     def local_dir(self) -> str:
         """Return the directory for files of this attempt."""
-        return self._payload.local_dir
+        return self._payload.local_dir or _executor_dir()
 
     def state_writer(self, savepoint: str | None = None) -> StateFiles | MemoryStateFiles:
         """Return where state files are written."""
@@ -174,8 +175,16 @@ class WorkerServices:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
+def _executor_dir() -> str:
+    """Return a directory for working files that goes with the executor: Spark tells its workers its own."""
+    return os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or tempfile.gettempdir()
+
+
 class AttemptPayload:
-    """What the closure of every stage of an attempt carries. ``tasks[level][partition]`` are pickled descriptors."""
+    """What the closure of every stage of an attempt carries. ``tasks[level][partition]`` are pickled descriptors.
+
+    ``local_dir`` is None where tasks may run on other machines than the driver.
+    """
 
     def __init__(
         self,
@@ -184,13 +193,15 @@ class AttemptPayload:
         address: tuple[str, int],
         token: bytes,
         checkpoint_dir: str | None,
-        local_dir: str,
+        local_dir: str | None,
         hops: list[int],
         initializers: tuple[str, ...],
         classes: bytes,
         bundle: str | None,
         fault_plan: str,
         heartbeat_s: float,
+        heartbeat_timeout_s: float,
+        cancellation_timeout_s: float,
     ) -> None:
         self.attempt = attempt
         self.address = address
@@ -203,6 +214,8 @@ class AttemptPayload:
         self.bundle = bundle
         self.fault_plan = fault_plan
         self.heartbeat_s = heartbeat_s
+        self.heartbeat_timeout_s = heartbeat_timeout_s
+        self.cancellation_timeout_s = cancellation_timeout_s
 
 
 def stage_function(payload: AttemptPayload, level: int, tasks: list[bytes]) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -232,7 +245,7 @@ class TaskWorker:
         self._payload = payload
         self._level = level
         self._mailbox = Mailbox()
-        self._client = ControlClient(payload.address, payload.token, payload.attempt)
+        self._client = ControlClient(payload.address, payload.token, payload.attempt, patience_s=payload.heartbeat_timeout_s)
         self._control_thread: threading.Thread | None = None
         self._done = threading.Event()
         self._input_ended = level == 0
@@ -301,7 +314,11 @@ class TaskWorker:
     def _read_control(self) -> None:
         try:
             while True:
-                self._mailbox.put("control", self._client.receive())
+                message = self._client.receive()
+                if not isinstance(message, MasterHeartbeat):
+                    self._mailbox.put("control", message)
+                if isinstance(message, CancelTask) and self._payload.cancellation_timeout_s:
+                    threading.Thread(target=self._end_by_force, name="wiesel-cancellation", daemon=True).start()
         except (EOFError, OSError):
             if self._done.is_set():
                 return
@@ -309,6 +326,13 @@ class TaskWorker:
             # The mailbox thread may be inside user code or blocked by backpressure: then only the end of the process helps.
             if not self._done.wait(_LOST_GRACE_S):
                 os._exit(70)
+        except Exception as error:  # noqa: BLE001 - a split that cannot be unpickled here; raised in the mailbox thread
+            self._mailbox.put("error", error)
+
+    def _end_by_force(self) -> None:
+        """End the process if the task does not hear that it was cancelled: it may be stuck in user code."""
+        if not self._done.wait(self._payload.cancellation_timeout_s):
+            os._exit(70)
 
     def _beat(self) -> None:
         while not self._done.wait(self._payload.heartbeat_s):

@@ -1,0 +1,92 @@
+"""Internal. Slots: how many a Spark master has at most, and waiting until enough of them are free."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable
+
+from wiesel.core.errors import JobCancelledError, NoResourceAvailableError
+
+_LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*]")
+_LOCAL = re.compile(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?])?")
+_LOOK_EVERY_S = 0.1
+_TELL_AFTER_S = 5.0
+_log = logging.getLogger("wiesel.spark")
+
+
+def local_cluster(master: str) -> tuple[int, int, int] | None:
+    """Return (executors, cores of each, MB of each) of a master ``local-cluster[...]``, None for another one."""
+    found = _LOCAL_CLUSTER.fullmatch(master)
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def in_this_process(master: str) -> bool:
+    """Return whether tasks run beside the driver's JVM, not on executors of their own."""
+    return _LOCAL.fullmatch(master) is not None
+
+
+def most_slots(master: str) -> int | None:
+    """Return how many slots a master can ever have, None where that cannot be told from its name."""
+    cluster = local_cluster(master)
+    if cluster is not None:
+        return cluster[0] * cluster[1]
+    found = _LOCAL.fullmatch(master)
+    if found is None or found[1] == "*":
+        return None
+    return int(found[1] or 1)
+
+
+class SlotRequest:
+    """Waits for slots: executors may be on their way, or be replaced, and tasks of an earlier attempt may not have ended yet.
+
+    Args:
+        free: Says how many slots are free now.
+        timeout_s: How long to wait in all, in seconds.
+        master: Name of the master, for errors.
+    """
+
+    def __init__(self, free: Callable[[], int], timeout_s: float, master: str) -> None:
+        self._free = free
+        self._timeout_s = timeout_s
+        self._master = master
+        self._started_s = time.monotonic()
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """Wake who waits: the slots are not wanted any more."""
+        self._cancelled.set()
+
+    def wait(self, needed: int, *, refused: bool = False) -> None:
+        """Return when ``needed`` slots are free.
+
+        Args:
+            needed: How many.
+            refused: Whether Spark has just found too few: then it is not asked again at once.
+
+        Raises:
+            NoResourceAvailableError: they were not within the time.
+            JobCancelledError: ``cancel`` was called.
+        """
+        told = False
+        while (free := self._free()) < needed or refused:
+            refused = False
+            waited_s = time.monotonic() - self._started_s
+            if waited_s >= self._timeout_s:
+                raise NoResourceAvailableError(
+                    f"the job needs {needed} slots at the same time, {self._master} had {free} free after {waited_s:.0f} s",
+                    hint="add executors or cores, lower the parallelism, chain more operators, or raise slot.request.timeout",
+                )
+            if waited_s >= _TELL_AFTER_S and not told:
+                told = True
+                _log.warning(
+                    "the job needs %d slots at the same time, %s has %d free: waiting up to %.0f s (slot.request.timeout)",
+                    needed,
+                    self._master,
+                    free,
+                    self._timeout_s,
+                )
+            if self._cancelled.wait(_LOOK_EVERY_S):
+                raise JobCancelledError("the job was cancelled while it waited for slots")
