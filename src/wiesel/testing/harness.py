@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import shutil
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
@@ -15,6 +13,7 @@ from wiesel.core import options as opt
 from wiesel.core.clock import ManualClock
 from wiesel.core.ids import MAX_TIMESTAMP
 from wiesel.core.metrics import MetricRegistry, merge_counts
+from wiesel.core.temporary import make_directory, remove_directory
 from wiesel.datastream._checks import program_error, require_count, require_instance
 from wiesel.engine.deployment import share_out
 from wiesel.runtime.input_gate import WatermarkValve
@@ -91,7 +90,7 @@ class StreamHarness:
         self._clock = ManualClock(checked_timestamp(start_time, "start_time"))
         self._log = EventLog()
         self._checkpoint_id = 0 if restore_from is None else restore_from.checkpoint_id
-        self._local_dir = tempfile.mkdtemp(prefix="wiesel-harness-")
+        self._local_dir = make_directory("wiesel-harness-")
         self._drivers: list[OperatorDriver] = []
         self._backends: list[InspectedBackend] = []
         self._metrics: list[MetricRegistry] = []
@@ -448,7 +447,7 @@ class StreamHarness:
                 driver.close()
             except Exception as error:  # noqa: BLE001 - the others must be closed as well; raised below
                 first = first or error
-        shutil.rmtree(self._local_dir, ignore_errors=True)
+        remove_directory(self._local_dir)
         if first is not None:
             raise first
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
@@ -18,6 +16,7 @@ from wiesel.core.clock import ManualClock
 from wiesel.core.config import Configuration
 from wiesel.core.errors import CheckpointError, JobCancelledError, JobExecutionError
 from wiesel.core.metrics import merge_counts
+from wiesel.core.temporary import make_directory, remove_directory
 from wiesel.datastream._checks import program_error, require_count
 from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.deployment import job_facts
@@ -67,7 +66,7 @@ class PipelineJob:
         self._most_steps = _MOST_STEPS_OF_OTHERS if others else _MOST_STEPS
         self._planned: list[PlannedFailure] = []
         self._closed = False
-        self._local_dir = tempfile.mkdtemp(prefix="wiesel-testing-")
+        self._local_dir = make_directory("wiesel-testing-")
         self._clock = ManualClock(config.get(opt.LOCAL_START_TIME))
         self._world = Simulation(
             plan,
@@ -330,7 +329,7 @@ class PipelineJob:
 
     def _release(self) -> None:
         self._closed = True
-        shutil.rmtree(self._local_dir, ignore_errors=True)
+        remove_directory(self._local_dir)
 
     def __enter__(self) -> PipelineJob:
         return self

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -19,6 +17,7 @@ from wiesel.core import options as opt
 from wiesel.core.clock import ManualClock
 from wiesel.core.config import Configuration
 from wiesel.core.errors import JobExecutionError
+from wiesel.core.temporary import make_directory, remove_directory
 from wiesel.engine.base import job_settings
 from wiesel.engine.dependencies import dependencies_of, use_in_this_process
 from wiesel.engine.futures import ask_later
@@ -47,7 +46,7 @@ class LocalExecutor:
         # Tasks in this process cannot be lost, so they send no heartbeats that could be missed.
         settings = replace(job_settings(config), heartbeat_timeout_ms=NEVER_MS)
         use_in_this_process(dependencies_of(config))
-        local_dir = tempfile.mkdtemp(prefix="wiesel-local-")
+        local_dir = make_directory("wiesel-local-")
         world = Simulation(
             plan,
             seed=config.get(opt.LOCAL_SEED),
@@ -104,7 +103,7 @@ class LocalJob:
 
     def release(self) -> None:
         """Let go of the job's working files and of its endpoint."""
-        shutil.rmtree(self._local_dir, ignore_errors=True)
+        remove_directory(self._local_dir)
         if self.endpoint is not None:
             self.endpoint.close()
 

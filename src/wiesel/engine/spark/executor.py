@@ -7,8 +7,6 @@ import os
 import queue
 import re
 import secrets
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -29,6 +27,7 @@ from wiesel.core import hooks
 from wiesel.core.clock import SystemClock
 from wiesel.core.config import Configuration
 from wiesel.core.errors import JobExecutionError, ResourceError, WieselError
+from wiesel.core.temporary import make_directory, remove_directory
 from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.code_shipping import program_classes
 from wiesel.engine.dependencies import dependencies_of
@@ -68,8 +67,7 @@ class SparkExecutor:
         settings = job_settings(config)
         check_shippable(plan)
         session = spark_session(config, slots_needed(plan))
-        job = SparkJob(session, plan, settings, config)
-        job.bundle = ship(session, dependencies_of(config))
+        job = SparkJob(session, plan, settings, config, ship(session, dependencies_of(config)))
         job.start()
         return JobClient(JobID(job.job_id), job)
 
@@ -82,9 +80,12 @@ def slots_needed(plan: StagePlan) -> int:
 class SparkJob:
     """A running job: its thread, its control service, its Spark jobs. Also the handle behind its JobClient."""
 
-    def __init__(self, session: SparkSession, plan: StagePlan, settings: JobSettings, config: Configuration) -> None:
+    def __init__(
+        self, session: SparkSession, plan: StagePlan, settings: JobSettings, config: Configuration, bundle: str | None
+    ) -> None:
+        strategy = restart_strategy(config, checkpointing=settings.checkpoints.interval_ms is not None)
         self.job_id = uuid4().hex
-        self.bundle: str | None = None
+        self._bundle = bundle
         self._session = session
         self._plan = plan
         self._settings = settings
@@ -94,7 +95,7 @@ class SparkJob:
         self._token = secrets.token_bytes(32)
         self._clock = SystemClock()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="wiesel-master-io")
-        self._local_dir = tempfile.mkdtemp(prefix="wiesel-")
+        self._local_dir = make_directory("wiesel-")
         self._fault_plan = os.environ.get(ENVIRONMENT_VARIABLE, "")
         self._running: dict[int, int] = {}
         self._launch_error: dict[int, BaseException] = {}
@@ -104,7 +105,7 @@ class SparkJob:
         self.master = JobMaster(
             plan,
             settings,
-            restart_strategy(config, checkpointing=settings.checkpoints.interval_ms is not None),
+            strategy,
             job_id=self.job_id,
             launcher=self,
             background=self,
@@ -188,7 +189,7 @@ class SparkJob:
             self._endpoint.close()
         self._control.close()
         self._pool.shutdown(wait=False)
-        shutil.rmtree(self._local_dir, ignore_errors=True)
+        remove_directory(self._local_dir)
 
     def _on_message(self, attempt: int, message: FromTask) -> None:
         self._events.put(lambda: self.master.on_message(attempt, message))
@@ -255,7 +256,7 @@ class SparkJob:
             hops=[len(level) for level in region.levels],
             initializers=hooks.worker_initializers(),
             classes=self._classes,
-            bundle=self.bundle,
+            bundle=self._bundle,
             fault_plan=self._fault_plan,
             heartbeat_s=self._heartbeat_s,
             heartbeat_timeout_s=self._settings.heartbeat_timeout_ms / 1e3,

@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from wiesel.core import options as opt
 from wiesel.core.config import ConfigOption, Configuration
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ResourceError
+from wiesel.core.temporary import make_directory
 from wiesel.engine.spark.exchange import LOG_HINT, PIPELINED_SETTINGS
 from wiesel.engine.spark.slots import in_this_process, local_cluster, most_slots
 
@@ -206,8 +206,7 @@ def _spark_home(master: str) -> Iterator[None]:
         yield
         return
     given = os.environ.get("SPARK_HOME")
-    home = Path(tempfile.mkdtemp(prefix="wiesel-spark-"))
-    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    home = Path(make_directory("wiesel-spark-"))
     for entry in Path(_find_spark_home()).iterdir():
         if entry.name != "work":
             (home / entry.name).symlink_to(entry)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
-import tempfile
 import threading
 
 from pyspark import SparkFiles
@@ -13,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from wiesel.core import options
 from wiesel.core.errors import ConfigurationError
+from wiesel.core.temporary import make_directory
 from wiesel.engine.dependencies import Dependencies, pack, unpack
 
 __all__ = ["ship", "unpacked"]
@@ -55,8 +54,7 @@ def _choose_interpreter(session: SparkSession, executable: str | None) -> None:
 def _own_directory() -> str:
     global _directory
     if _directory is None:
-        _directory = tempfile.mkdtemp(prefix="wiesel-files-")
-        atexit.register(shutil.rmtree, _directory, ignore_errors=True)
+        _directory = make_directory("wiesel-files-")
     return _directory
 
 
