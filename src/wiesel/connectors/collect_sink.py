@@ -21,9 +21,6 @@ from wiesel.spi.sink import SinkWriter, WriterInitContext
 
 __all__ = ["CollectDelivery", "CollectReceiver", "CollectResultBuffer", "CollectSink", "Collected"]
 
-_READY_BELOW = 100_000
-"""Values waiting to be taken above which writers have to wait."""
-
 
 class Collected(NamedTuple):
     """Values on their way to the driver. ``epoch``: the last checkpoint before them; the next one covers them."""
@@ -150,10 +147,6 @@ class CollectReceiver(DriverReceiver):
         with self._changed:
             self._buffer.add(payload)
             self._changed.notify_all()
-
-    def ready(self) -> bool:
-        """Whether not too many values are waiting."""
-        return len(self._buffer) < _READY_BELOW
 
     def checkpoint_complete(self, checkpoint_id: int) -> None:
         """All values before this checkpoint are final."""

@@ -23,10 +23,6 @@ class DriverReceiver:
     def receive(self, payload: Any) -> None:
         """Take what a writer has sent."""
 
-    def ready(self) -> bool:
-        """Whether more may come; while it may not, the engine lets writers wait (records pile up nowhere)."""
-        return True
-
     def checkpoint_complete(self, checkpoint_id: int) -> None:
         """The checkpoint is complete and will be used for recovery."""
 

@@ -157,15 +157,6 @@ def test_the_sink_travels_without_its_receiver() -> None:
     assert pickle.loads(pickle.dumps(sink)).receiver is None
 
 
-def test_writers_wait_while_too_much_waits_to_be_taken() -> None:
-    receiver = CollectReceiver(NO_RESTART)
-    assert receiver.ready()
-    receiver.receive(values(0, *range(100_000)))
-    assert not receiver.ready()
-    receiver.take(0)
-    assert receiver.ready()
-
-
 def collect(engine: FakeEngine, env: StreamExecutionEnvironment) -> tuple[CloseableIterator, CollectReceiver]:
     engine.finishes = False
     results = env.from_collection([1]).map(lambda x: x).set_parallelism(3).execute_and_collect()
