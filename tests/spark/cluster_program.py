@@ -28,7 +28,7 @@ from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimite
 from wiesel.engine.spark.slots import most_slots
 from wiesel.platform import pyflink_hook
 
-LIMIT_S = 120
+LIMIT_S = 300
 SHORT_S = 2
 
 

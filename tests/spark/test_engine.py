@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -28,6 +29,7 @@ from wiesel.datastream.connectors.base import Boundedness, InputStatus, Source, 
 from wiesel.datastream.connectors.file_system import BucketAssigner, FileSink
 from wiesel.datastream.state import ValueStateDescriptor
 from wiesel.datastream.window import TumblingEventTimeWindows
+from wiesel.engine.registry import ENVIRONMENT_VARIABLE
 from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.job_graph import build_job_graph
 from wiesel.graph.stage_plan import build_stage_plan
@@ -240,12 +242,25 @@ def test_closure_that_cannot_be_shipped_is_named_before_the_start() -> None:
         stream.execute_and_collect()
 
 
-def program(tmp_path: Path, text: str) -> subprocess.Popen[str]:
-    """Start a program in a process and session of its own."""
+@pytest.fixture
+def temporary() -> Iterator[str]:
+    """Give an empty directory with a short path: the names of sockets in it may not be long."""
+    with tempfile.TemporaryDirectory(prefix="t-") as directory:
+        yield directory
+
+
+def program(tmp_path: Path, text: str, temporary: str) -> subprocess.Popen[str]:
+    """Start a program in a process and session of its own, with a directory of its own for what is temporary."""
     path = tmp_path / "program.py"
     path.write_text(textwrap.dedent(text))
+    places = {"TMPDIR": temporary, "SPARK_LOCAL_DIRS": temporary, "JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={temporary}"}
     return subprocess.Popen(
-        [sys.executable, str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        [sys.executable, str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, **places, ENVIRONMENT_VARIABLE: str(tmp_path / "jobs")},
     )
 
 
@@ -266,7 +281,7 @@ def kill_session_of(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def test_too_few_slots(tmp_path: Path) -> None:
+def test_too_few_slots(tmp_path: Path, temporary: str) -> None:
     process = program(
         tmp_path,
         """
@@ -278,6 +293,7 @@ def test_too_few_slots(tmp_path: Path) -> None:
         env.from_collection([1, 2]).key_by(lambda n: n).map(lambda n: n).print()
         env.execute()
         """,
+        temporary,
     )
     try:
         out, _ = process.communicate(timeout=SECONDS)
@@ -338,7 +354,7 @@ def test_a_task_that_is_stuck_in_user_code_is_killed_when_its_attempt_is_over(tm
         client.get_job_execution_result().result()
 
 
-def test_ctrl_c_ends_a_silent_job_and_all_its_processes(tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_silent_job_and_all_its_processes(tmp_path: Path, temporary: str) -> None:
     process = program(
         tmp_path,
         """
@@ -376,6 +392,7 @@ def test_ctrl_c_ends_a_silent_job_and_all_its_processes(tmp_path: Path) -> None:
         env.from_source(Silent(), WatermarkStrategy.no_watermarks(), "silent").key_by(lambda v: v).map(str.upper).print()
         env.execute()
         """,
+        temporary,
     )
     try:
         assert process.stdout is not None
@@ -394,6 +411,7 @@ def test_ctrl_c_ends_a_silent_job_and_all_its_processes(tmp_path: Path) -> None:
         print(f"ended after {time.monotonic() - started_s:.1f} s")
         assert process.returncode in (1, 130, -signal.SIGINT)
         assert "KeyboardInterrupt" in rest and "py4j" not in rest.lower(), rest[-2000:]
+        assert not os.listdir(temporary), "temporary files were left behind"
     finally:
         kill_session_of(process)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import pytest
 from tests.differential.canonical import difference
 from tests.differential.programs_loader import GOLDENS
 from tests.spark.cluster_witness import DIRECTORY
+from wiesel.engine.registry import ENVIRONMENT_VARIABLE
 
 SPARK = Path(pyspark.__file__).parent
 PROGRAM = Path(__file__).with_name("cluster_program.py")
@@ -29,8 +32,8 @@ PROGRAMS = (
     "union_streams:streaming-p2",
     "batch_word_count:batch-p3",
 )
-LIMIT_S = 400
-GONE_S = 30
+LIMIT_S = 600
+GONE_S = 90
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +41,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """Run all of it in one driver, whose session is not that of the other tests; return what it has printed."""
     directory = tmp_path_factory.mktemp("cluster")
     installed = contents(SPARK)
-    temporary = directory / "tmp"
+    temporary = Path(tempfile.mkdtemp(prefix="t-"))  # with a short path: the names of sockets in it may not be long
     witnesses = directory / "witnesses"
-    temporary.mkdir()
     witnesses.mkdir()
     with (directory / "log").open("wb") as log:
         process = subprocess.Popen(
@@ -49,7 +51,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
             stderr=log,
             text=True,
             start_new_session=True,
-            env={**os.environ, "TMPDIR": str(temporary), "SPARK_LOCAL_DIRS": str(temporary), DIRECTORY: str(witnesses)},
+            env={
+                **os.environ,
+                "TMPDIR": str(temporary),
+                "SPARK_LOCAL_DIRS": str(temporary),
+                "JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={temporary}",
+                DIRECTORY: str(witnesses),
+                ENVIRONMENT_VARIABLE: str(directory / "jobs"),
+            },
         )
     try:
         out, _ = process.communicate(timeout=LIMIT_S)
@@ -59,7 +68,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         for left in family(process.pid):
             os.kill(left.pid, signal.SIGKILL)
         process.wait()
-    assert not list(temporary.glob("wiesel*")), "temporary files were left behind"
+        left_over = os.listdir(temporary)
+        shutil.rmtree(temporary)
+    assert not left_over, "temporary files were left behind"
     assert contents(SPARK) == installed, "executors have written into the installation of Spark"
     return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
 

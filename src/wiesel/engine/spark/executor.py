@@ -232,19 +232,19 @@ class SparkJob:
         InheritableThread(target=self._deploy, args=(attempt, request, pickled), name="wiesel-deploy", daemon=True).start()
 
     def _deploy(self, attempt: int, request: SlotRequest, pickled: dict[TaskKey, bytes]) -> None:
-        regions = self._plan.regions
+        regions = list(reversed(self._plan.regions))
         try:
             request.wait(slots_needed(self._plan))
+            while regions:
+                region = regions[-1]
+                stages = [[pickled[(s.vertex, s.index)] for s in level] for level in region.levels]
+                name = f"wiesel-region-{region.index}"
+                InheritableThread(target=self._run_region, args=(attempt, request, region, stages), name=name, daemon=True).start()
+                regions.pop()
         except Exception as failure:  # noqa: BLE001 - handed to the master
             error = self._cause(failure)
             for _ in regions:
                 self._events.put(lambda: self._region_ended(attempt, error))
-            return
-        for region in regions:
-            stages = [[pickled[(s.vertex, s.index)] for s in level] for level in region.levels]
-            InheritableThread(
-                target=self._run_region, args=(attempt, request, region, stages), name=f"wiesel-region-{region.index}", daemon=True
-            ).start()
 
     def _payload(self, attempt: int, region: Region) -> AttemptPayload:
         return AttemptPayload(
