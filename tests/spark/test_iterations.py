@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import Counter
 from contextlib import redirect_stdout
 from io import StringIO
@@ -32,10 +34,11 @@ def environment(parallelism: int, checkpoints: Path | None = None) -> StreamExec
 
 
 class FailWithACheckpoint(MapFunction):
-    """Lets records pass until a checkpoint is complete, then fails, in the first attempt only; ``failed`` tells of it."""
+    """Lets records pass until a checkpoint is complete, then fails or kills its process, in the first attempt only."""
 
-    def __init__(self, checkpoints: Path) -> None:
+    def __init__(self, checkpoints: Path, *, killed: bool = False) -> None:
         self.checkpoints = str(checkpoints)
+        self.killed = killed
 
     def open(self, runtime_context: Any) -> None:
         self.fails = runtime_context.get_attempt_number() == 0
@@ -43,12 +46,14 @@ class FailWithACheckpoint(MapFunction):
     def map(self, value: Any) -> Any:
         if self.fails and any(Path(self.checkpoints).glob("*/chk-*/_metadata")):
             (Path(self.checkpoints) / "failed").touch()
+            if self.killed:
+                os.kill(os.getpid(), signal.SIGKILL)
             raise RuntimeError("the failure in the midst of the iteration")
         return value
 
 
-@pytest.mark.parametrize("parallelism", [1, 2])
-def test_a_streaming_loop_ends_and_survives_a_failure(parallelism: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("parallelism", "killed"), [(1, False), (2, True)])
+def test_a_streaming_loop_ends_and_survives_a_failure(parallelism: int, killed: bool, tmp_path: Path) -> None:
     failed = tmp_path / "failed"
 
     def less(record: tuple[int, int]) -> tuple[int, int]:
@@ -57,7 +62,7 @@ def test_a_streaming_loop_ends_and_survives_a_failure(parallelism: int, tmp_path
 
     env = environment(parallelism, tmp_path)
     loop = env.from_collection([(n, 20) for n in range(50)]).iterate()
-    moved = loop.rebalance().map(FailWithACheckpoint(tmp_path)).map(less)
+    moved = loop.rebalance().map(FailWithACheckpoint(tmp_path, killed=killed)).map(less)
     loop.close_with(moved.filter(lambda r: r[1] > 0))
     left = moved.filter(lambda r: r[1] == 0).map(lambda r: r[0])
     assert Counter(left.execute_and_collect()) == Counter(range(50))

@@ -172,7 +172,7 @@ class InputGate:
         self._held: deque[Buffer] = deque()
         self._holding: set[ChannelKey] = set()
         self.held_bytes = 0
-        self._iteration_barriers: dict[IterationBarrier, set[ChannelKey]] = {}
+        self._iteration_barriers: dict[int, tuple[IterationBarrier, set[ChannelKey]]] = {}
 
     @property
     def ended(self) -> bool:
@@ -239,17 +239,25 @@ class InputGate:
             elif kind == BARRIER and isinstance(event, Barrier):
                 yield from self._barrier(channel, event)
             elif kind == ITERATION and isinstance(event, IterationBarrier):
-                self._iteration_barriers.setdefault(event, set()).add(channel)
-                yield from self._iteration_steps()
+                yield from self._iteration_barrier(channel, event)
+
+    def _iteration_barrier(self, channel: ChannelKey, barrier: IterationBarrier) -> Iterator[Step]:
+        """Only the newest round of an iteration counts: it began when the one before had come to all tails."""
+        known = self._iteration_barriers.get(barrier.iteration)
+        if known is None or known[0].round < barrier.round:
+            self._iteration_barriers[barrier.iteration] = (barrier, {channel})
+        elif known[0].round == barrier.round:
+            known[1].add(channel)
+        yield from self._iteration_steps()
 
     def _iteration_steps(self) -> Iterator[Step]:
         """Nothing is held back for these barriers: what overtakes one in another channel is only earlier than it had to be."""
         open_channels = self._open
         if self._pending is not None and self._pending.savepoint is not None and self._pending.savepoint.stop:
             open_channels = open_channels - self._arrived  # nothing comes behind that barrier
-        for barrier, arrived in list(self._iteration_barriers.items()):
+        for barrier, arrived in list(self._iteration_barriers.values()):
             if arrived >= open_channels:
-                del self._iteration_barriers[barrier]
+                del self._iteration_barriers[barrier.iteration]
                 yield PassIterationBarrier(barrier)
 
     def _time_steps(self, change: tuple[int | None, bool | None]) -> Iterator[Step]:

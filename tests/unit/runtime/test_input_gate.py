@@ -204,3 +204,14 @@ def test_iteration_barriers_of_several_loops_do_not_count_for_each_other() -> No
     assert feed.steps == []
     feed.event(1, IterationBarrier(7, 1))
     assert feed.steps == [PassIterationBarrier(IterationBarrier(7, 1))]
+
+
+def test_a_newer_iteration_barrier_takes_the_place_of_an_older_one_that_will_never_be_complete() -> None:
+    feed = Feed(2)
+    for number in range(1, 100):
+        feed.event(0, IterationBarrier(7, number))
+    feed.event(1, IterationBarrier(7, 1))
+    assert feed.steps == []
+    assert len(feed.gate._iteration_barriers) == 1
+    feed.event(1, IterationBarrier(7, 99))
+    assert feed.steps == [PassIterationBarrier(IterationBarrier(7, 99))]
