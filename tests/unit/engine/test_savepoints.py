@@ -321,6 +321,49 @@ def test_a_failure_while_the_job_is_stopped_repeats_nothing(tmp_path: Path, poin
     assert bool(left) == (point in ("before-commit", "after-publish", "after-commit"))
 
 
+class FailingTally(Tally):
+    """Commits, and does not get as far as saying so, once."""
+
+    def __init__(self, sink: FailingSink) -> None:
+        super().__init__(sink.committed)
+        self.sink = sink
+
+    def commit(self, committables: Sequence[Any]) -> None:
+        super().commit(committables)
+        if self.sink.failing:
+            self.sink.failing = False
+            raise OSError("the connection was lost")
+
+
+class FailingSink(TransactionalSink):
+    def __init__(self) -> None:
+        super().__init__()
+        self.failing = False
+
+    def create_committer(self) -> Committer:
+        return FailingTally(self)
+
+
+def test_what_was_committed_with_the_last_savepoint_does_not_come_again(tmp_path: Path) -> None:
+    numbers, sink = ManualSource(), FailingSink()
+    restart = {"restart__strategy_type": "fixed-delay", "restart__strategy_fixed__delay_delay": "0 s"}
+    with committing(numbers, sink, tmp_path / "checkpoints", **restart) as job:
+        numbers.push(("a", 1))
+        job.settle()
+        job.store()
+        numbers.push(("a", 2))
+        job.settle()
+        sink.failing = True
+        answer = job.ask(tmp_path / "savepoints", stop=True)
+        job.until(lambda: job.restarts == 1 and job.status is JobStatus.RUNNING, "recover")
+        with pytest.raises(CheckpointError, match=r"the savepoint is complete at .*, but the job failed: OSError"):
+            answer.result(0)
+        numbers.push(("a", 3))
+        job.settle()
+        job.finish()
+    assert sink.visible == [("a", 1), ("a", 3), ("a", 6)]
+
+
 def test_requests_wait_for_each_other_and_for_a_checkpoint(tmp_path: Path) -> None:
     numbers = ManualSource()
     job, _ = totals(numbers, tmp_path / "checkpoints", execution_checkpointing_savepoint__dir=str(tmp_path / "default"))
