@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 BEGINNING = """
-    import glob, os, time
+    import glob, os, signal, time
     from wiesel.common import Configuration, WatermarkStrategy
     from wiesel.datastream import StreamExecutionEnvironment
     from wiesel.datastream.connectors.datagen import DataGeneratorSource
 
+    # Shells start what runs in the background with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     options = Configuration.from_dict({"wiesel.engine": "local", "state.backend.type": "lmdb"})
     env = StreamExecutionEnvironment.get_execution_environment(options)
     numbers = env.from_source(DataGeneratorSource(lambda n: n, 1 << 40), WatermarkStrategy.no_watermarks(), "numbers")
