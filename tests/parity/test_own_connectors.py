@@ -25,6 +25,7 @@ from wiesel.datastream.connectors.base import (
     SourceReader,
     SplitEnumerator,
 )
+from wiesel.datastream.connectors.hybrid_source import HybridSource
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Letters:
 class LetterSource(Source[Letters]):
     """``a0, a1, ...``, ``b0, b1, ...``; an enumerator that finds its splits one after the other, as time goes by.
 
-    The last two letters wait for a checkpoint in the directory, so that a failure behind it has something to go back to.
+    The last two letters wait for a checkpoint that began after the reader, so that a failure behind it has something to go back to.
     """
 
     def __init__(self, letters: str, count: int, checkpoints: Path) -> None:
@@ -93,6 +94,10 @@ class LetterEnumerator(SplitEnumerator[Letters]):
         return list(self.unknown)
 
 
+def newest_checkpoint(checkpoints: Path) -> int:
+    return max((int(found.parent.name.removeprefix("chk-")) for found in checkpoints.glob("*/chk-*/_metadata")), default=0)
+
+
 class LetterReader(SourceReader[Letters]):
     poll_interval_ms = 5
 
@@ -100,6 +105,8 @@ class LetterReader(SourceReader[Letters]):
         self.context, self.checkpoints, self.waiting = context, checkpoints, waiting
         self.splits: list[Letters] = []
         self.no_more = self.asked = False
+        # The one behind the newest may have begun already.
+        self.enough = newest_checkpoint(checkpoints) + 2
 
     def poll(self, output: Any) -> InputStatus:
         if not self.splits:
@@ -110,7 +117,7 @@ class LetterReader(SourceReader[Letters]):
                 self.context.request_split()
             return InputStatus.NOTHING_AVAILABLE
         split = self.splits[0]
-        if split.letter in self.waiting and not any(self.checkpoints.glob("*/chk-*/_metadata")):
+        if split.letter in self.waiting and newest_checkpoint(self.checkpoints) < self.enough:
             return InputStatus.NOTHING_AVAILABLE
         until = min(split.end, split.position + 5)
         output.collect([f"{split.letter}{n}" for n in range(split.position, until)], list(range(split.position, until)), split.split_id)
@@ -250,3 +257,21 @@ def test_own_source_and_sinks_are_exact_over_a_failure(engine: str, tmp_path: Pa
     assert rows(tmp_path / "ledger.db", "SELECT count(*) FROM committed")[0][0] > 4
     uncommitted = rows(tmp_path / "ledger.db", "SELECT DISTINCT name FROM staged WHERE name NOT IN (SELECT name FROM committed)")
     assert {name.split("-")[1] for (name,) in uncommitted} <= {"1"}
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_sources_one_after_the_other_are_exact_over_a_failure(engine: str, tmp_path: Path) -> None:
+    count, checkpoints = 200, tmp_path / "checkpoints"
+    first, second = LetterSource("ab", count, checkpoints), LetterSource("cdef", count, checkpoints)
+    env = environment(engine, checkpoints)
+    source = HybridSource.builder(first).add_source(second).build()
+    records = env.from_source(source, WatermarkStrategy.for_monotonous_timestamps(), "letters", Types.STRING())
+    # Behind a checkpoint of the second source: a restart must neither lose its position nor begin with the first one.
+    failing = records.map(FailOnce(tmp_path / "failed", lambda text: text == "e150"), Types.STRING())
+    failing.rebalance().sink_to(LedgerSink(tmp_path / "ledger.db")).uid("ledger")
+    with time_limit(SECONDS):
+        metrics = execute(env, "two sources")
+    assert (tmp_path / "failed").exists()
+    assert metrics["restarts"] == 1 and metrics["checkpoints"]["restored_id"] > 0, metrics["checkpoints"]
+    expected = Counter(f"{letter}{n}" for letter in "abcdef" for n in range(count))
+    assert Counter(record for (record,) in rows(tmp_path / "ledger.db", "SELECT record FROM ledger")) == expected

@@ -30,6 +30,7 @@ from wiesel.checkpoint.messages import (
     CheckpointComplete,
     DeclineCheckpoint,
     EventFromOperator,
+    EventToOperator,
     FromTask,
     Heartbeat,
     NoMoreSplits,
@@ -136,6 +137,10 @@ class _EnumeratorContext:
 
     def signal_no_more_splits(self, subtask: int) -> None:
         self._attempt.port.send((self._vertex, subtask), NoMoreSplits(self._operator_id))
+
+    def send_event_to_source_reader(self, subtask: int, event: Any) -> None:
+        # It may come at any time: messages to one task stay in order, so a trigger that was sent before is processed before.
+        self._attempt.port.send((self._vertex, subtask), EventToOperator(self._operator_id, event, 0))
 
     def call_later(self, delay_ms: int) -> None:
         self.due_ms = self._attempt.clock.now_ms() + delay_ms
@@ -291,9 +296,19 @@ class JobAttempt:
             self.fail(message.error)
 
     def _on_operator_event(self, message: EventFromOperator) -> None:
+        source = self._enumerators.get(message.operator_id)
+        if source is not None:
+            self._on_source_event(source[0], message)
+            return
         try:
             self._operator_events.on_event(message)
         except ProgramError as error:  # of the program's code that a coordinator calls
+            self.fail(error)
+
+    def _on_source_event(self, enumerator: SplitEnumerator[Any], message: EventFromOperator) -> None:
+        try:
+            enumerator.handle_source_event(message.task[1], message.event)
+        except Exception as error:  # noqa: BLE001 - of a connector, such as a second source whose files are not there
             self.fail(error)
 
     def iterations(self) -> dict[str, list[dict[str, Any]]]:

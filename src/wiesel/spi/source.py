@@ -74,6 +74,10 @@ class SplitEnumeratorContext(Protocol[SplitT_contra]):
         """Tell a reader that no further split will come; it ends when its splits are read."""
         ...
 
+    def send_event_to_source_reader(self, subtask: int, event: Any) -> None:
+        """Send a picklable event to a reader that is there. In order with assignments and checkpoint triggers."""
+        ...
+
     def call_later(self, delay_ms: int) -> None:
         """Have :meth:`SplitEnumerator.on_timer` called after ``delay_ms`` milliseconds (discovery of new splits)."""
         ...
@@ -95,6 +99,9 @@ class SplitEnumerator(ABC, Generic[SplitT]):
 
     def handle_split_request(self, subtask: int) -> None:
         """A reader asks for another split."""
+
+    def handle_source_event(self, subtask: int, event: Any) -> None:
+        """A reader has sent an event; in order with its requests for splits."""
 
     def add_splits_back(self, splits: Sequence[SplitT]) -> None:
         """Splits of a restored reader whose subtask no longer exists come back for assignment (rescaling)."""
@@ -158,6 +165,10 @@ class SourceReaderContext(Protocol):
         """Ask the enumerator for another split."""
         ...
 
+    def send_source_event_to_coordinator(self, event: Any) -> None:
+        """Send a picklable event to the enumerator. In order with requests for splits."""
+        ...
+
     def now_ms(self) -> int:
         """Return the processing time in ms since the epoch (a virtual clock under test)."""
         ...
@@ -196,6 +207,9 @@ class SourceReader(ABC, Generic[SplitT]):
 
     def notify_no_more_splits(self) -> None:
         """No further split will come."""
+
+    def handle_source_event(self, event: Any) -> None:
+        """The enumerator has sent an event."""
 
     @abstractmethod
     def snapshot_state(self, checkpoint_id: int) -> list[SplitT]:

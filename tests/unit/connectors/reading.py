@@ -30,6 +30,9 @@ class Enumerators:
     def signal_no_more_splits(self, subtask: int) -> None:
         self.world.readers[subtask].reader.notify_no_more_splits()
 
+    def send_event_to_source_reader(self, subtask: int, event: Any) -> None:
+        self.world.readers[subtask].events.append(pickle.loads(pickle.dumps(event)))
+
     def call_later(self, delay_ms: int) -> None:
         self.due_ms = self.world.clock.now_ms() + delay_ms
 
@@ -44,12 +47,17 @@ class Reader:
         self.values: list[Any] = []
         self.chunks: list[int] = []
         self.asked = False
+        self.sent: list[Any] = []
+        self.events: list[Any] = []
         self.ended = False
         self.finished_splits: list[str] = []
         self.reader = world.source.create_reader(self)
 
     def request_split(self) -> None:
         self.asked = True
+
+    def send_source_event_to_coordinator(self, event: Any) -> None:
+        self.sent.append(pickle.loads(pickle.dumps(event)))
 
     def now_ms(self) -> int:
         return self.world.clock.now_ms()
@@ -95,10 +103,20 @@ class World:
         reader = self.readers[subtask]
         if reader.ended:
             return InputStatus.END_OF_INPUT
-        if reader.asked:
-            reader.asked = False
-            self.enumerator.handle_split_request(subtask)
-        return reader.poll()
+        while reader.asked or reader.sent or reader.events:
+            if reader.asked:
+                reader.asked = False
+                self.enumerator.handle_split_request(subtask)
+            self._bring_events(reader)
+            if reader.events:
+                reader.reader.handle_source_event(reader.events.pop(0))
+        status = reader.poll()
+        self._bring_events(reader)
+        return status
+
+    def _bring_events(self, reader: Reader) -> None:
+        while reader.sent:
+            self.enumerator.handle_source_event(reader.subtask_index, reader.sent.pop(0))
 
     def advance(self, ms: int) -> None:
         """Let time pass."""

@@ -91,6 +91,11 @@ class SourceOperator(StreamOperator):
         if self._request_split is not None:
             self._request_split()
 
+    def send_source_event_to_coordinator(self, event: Any) -> None:
+        """Send an event to the enumerator."""
+        if self.context.send_event is not None:
+            self.context.send_event(event)
+
     def now_ms(self) -> int:
         """Return the processing time."""
         return self.context.clock.now_ms()
@@ -122,6 +127,10 @@ class SourceOperator(StreamOperator):
         if self.reader.splits_hold_watermarks:
             for split in splits:
                 self._add_split(split.split_id)
+
+    def on_event(self, event: Any) -> None:
+        """Give an event of the enumerator to the reader."""
+        self.reader.handle_source_event(event)
 
     def poll(self) -> InputStatus:
         """Process a slice of what the reader has emitted, or let it emit more."""
