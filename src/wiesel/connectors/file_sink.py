@@ -119,7 +119,7 @@ class FileSink(Sink):
             if not isinstance(given, BulkWriterFactory):
                 raise ProgramError(
                     f"FileSink.for_bulk_format got {writer_factory!r}, not a BulkWriterFactory",
-                    hint="use ParquetBulkWriters or CsvBulkWriters",
+                    hint="use ParquetBulkWriters, OrcBulkWriters, AvroBulkWriters or CsvBulkWriters",
                 )
             super().__init__(base_path, None, writer_factory, RollingPolicy.on_checkpoint_rolling_policy())
 

@@ -11,11 +11,14 @@ import pyarrow as pa
 from wiesel.core.errors import ProgramError, TypeMismatchError
 from wiesel.formats.csv_fields import element_type, row_values
 from wiesel.formats.java_text import is_bytes
+from wiesel.types.logical import RowType
+from wiesel.types.logical_conversion import to_type_info
 from wiesel.types.row import Row, make_row
 from wiesel.types.typeinfo import (
     BasicType,
     BasicTypeInfo,
     DateTypeInfo,
+    ExternalTypeInfo,
     LocalTimeTypeInfo,
     MapTypeInfo,
     RowTypeInfo,
@@ -24,7 +27,7 @@ from wiesel.types.typeinfo import (
     TypeInformation,
 )
 
-__all__ = ["arrow_schema", "arrow_type", "rows_to_batch"]
+__all__ = ["arrow_schema", "arrow_type", "row_type_of", "rows_to_batch"]
 
 _BASIC = {
     BasicType.STRING: pa.string(),
@@ -67,6 +70,20 @@ def arrow_type(kind: TypeInformation, where: str) -> Any:
     if isinstance(kind, RowTypeInfo):
         return pa.struct(list(arrow_schema(kind, where)))
     raise ProgramError(f"{where}: Arrow and Parquet have no type for {kind}", hint="use basic types, dates, times, lists, maps and rows")
+
+
+def row_type_of(given: object) -> RowTypeInfo:
+    """Return the row type that is meant: it may be given as the type of records or as that of columns.
+
+    Raises:
+        ProgramError: If it is no row type.
+    """
+    kind = to_type_info(given) if isinstance(given, RowType) else given
+    if isinstance(kind, ExternalTypeInfo):
+        kind = kind.children()[0]
+    if not isinstance(kind, RowTypeInfo):
+        raise ProgramError(f"{given!r} is not the type of a row", hint="give Types.ROW_NAMED(names, types) or DataTypes.ROW(fields)")
+    return kind
 
 
 def arrow_schema(kind: RowTypeInfo, where: str) -> Any:

@@ -9,12 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wiesel.core.errors import ConnectorError, ProgramError
-from wiesel.formats.arrow_types import arrow_schema, column_values, rows_to_batch
+from wiesel.formats.arrow_types import arrow_schema, column_values, row_type_of, rows_to_batch
+from wiesel.formats.avro_parquet import AvroParquetReaders, AvroParquetWriters
 from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
+from wiesel.types.logical import RowType
 from wiesel.types.row import make_row
 from wiesel.types.typeinfo import RowTypeInfo
 
-__all__ = ["ParquetBulkWriters", "ParquetColumnarRowInputFormat"]
+__all__ = ["AvroParquetReaders", "AvroParquetWriters", "ParquetBulkWriters", "ParquetColumnarRowInputFormat"]
 
 _ROW_GROUP_ROWS = 1 << 16
 
@@ -35,13 +37,13 @@ class ParquetColumnarRowInputFormat(BulkFormat):
 
     def __init__(
         self,
-        row_type: RowTypeInfo,
+        row_type: RowType | RowTypeInfo,
         hadoop_config: object = None,
         batch_size: int = 2048,
         is_utc_timestamp: bool = False,
         is_case_sensitive: bool = True,
     ) -> None:
-        self._row_type = _row_type(row_type)
+        self._row_type = row_type_of(row_type)
         arrow_schema(self._row_type, "row")
         if batch_size <= 0:
             raise ProgramError(f"batch_size is {batch_size}", hint="give a positive number of rows")
@@ -130,7 +132,7 @@ class ParquetBulkWriters:
     """Parquet files as output of a file sink."""
 
     @staticmethod
-    def for_row_type(row_type: RowTypeInfo, hadoop_config: object = None, utc_timestamp: bool = False) -> BulkWriterFactory:
+    def for_row_type(row_type: RowType | RowTypeInfo, hadoop_config: object = None, utc_timestamp: bool = False) -> BulkWriterFactory:
         """Return the factory of writers of rows of a type.
 
         Args:
@@ -141,14 +143,9 @@ class ParquetBulkWriters:
         Raises:
             ProgramError: If ``row_type`` is no row type or Parquet has no type for a field.
         """
-        arrow_schema(_row_type(row_type), "row")
-        return _ParquetWriterFactory(row_type)
-
-
-def _row_type(given: object) -> RowTypeInfo:
-    if not isinstance(given, RowTypeInfo):
-        raise ProgramError(f"{given!r} is not the type of a row", hint="give Types.ROW_NAMED(names, types)")
-    return given
+        rows = row_type_of(row_type)
+        arrow_schema(rows, "row")
+        return _ParquetWriterFactory(rows)
 
 
 class _ParquetWriterFactory(BulkWriterFactory):
