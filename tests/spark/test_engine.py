@@ -208,6 +208,26 @@ def test_batch_mode_gives_final_results_only() -> None:
     assert collected(sums) == Counter((key, sum(range(key, 100, 3))) for key in range(3))
 
 
+def test_a_cached_stream_is_computed_once(tmp_path: Path) -> None:
+    env = environment().set_runtime_mode(RuntimeExecutionMode.BATCH)
+    calls = tmp_path / "calls"
+
+    def order(number: int) -> Order:
+        with calls.open("a") as file:
+            file.write(f"{number}\n")
+        return Order(f"{number % 3}", number)
+
+    orders = env.from_collection(list(range(2_000)), Types.LONG()).rebalance().map(order).cache()
+    expected = Counter(Order(f"{n % 3}", n) for n in range(2_000))
+    for _ in range(2):
+        assert collected(orders) == expected
+    assert len(calls.read_text().splitlines()) == 2_000
+    orders.invalidate()
+    assert collected(orders) == expected
+    assert len(calls.read_text().splitlines()) == 4_000
+    env.close()
+
+
 @pytest.mark.parametrize("timeout_ms", [0, -1])
 def test_buffer_timeout(timeout_ms: int) -> None:
     env = environment().set_buffer_timeout(timeout_ms)

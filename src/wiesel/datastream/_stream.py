@@ -37,6 +37,7 @@ from wiesel.types.typeinfo import PickledBytesTypeInfo, TupleTypeInfo, TypeInfor
 
 if TYPE_CHECKING:
     from wiesel.common.execution_config import ExecutionConfig
+    from wiesel.datastream._cached_stream import CachedDataStream
     from wiesel.datastream._preview import Preview
     from wiesel.datastream.broadcast_streams import BroadcastConnectedStream, BroadcastStream
     from wiesel.datastream.closeable_iterator import CloseableIterator
@@ -239,6 +240,19 @@ class DataStream(OperatorSettings, Generic[T]):
         require_instance(other, DataStream, f"the argument of {method}", "give streams of this environment")
         if other._environment is not self._environment:
             raise program_error(f"{method} got a stream of another environment", "build the whole job with one StreamExecutionEnvironment")
+
+    def cache(self) -> CachedDataStream[T]:
+        """Keep the records of this stream when a job computes them first, so that later jobs of this environment read them.
+
+        In BATCH mode only; elsewhere the records are computed each time. They are in files of the program's temporary directory until
+        the environment is closed, the program ends or :meth:`CachedDataStream.invalidate` is called; lost files are computed again.
+
+        Raises:
+            ProgramError: If this stream is not the direct result of an operator.
+        """
+        from wiesel.datastream._cached_stream import cache_of
+
+        return cache_of(self)
 
     def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream[T]:
         """Return the stream at which a loop starts; ``close_with`` of it says which records come back to it.

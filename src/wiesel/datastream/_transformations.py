@@ -17,6 +17,7 @@ from wiesel.graph.specs import FORWARD, ITERATION_HEAD, REBALANCE, PartitionerSp
 from wiesel.types.typeinfo import TypeInformation
 
 __all__ = [
+    "CacheTransformation",
     "GraphSettings",
     "OperatorTransformation",
     "PartitionTransformation",
@@ -80,6 +81,14 @@ class SideOutputTransformation(Transformation):
 
 
 @dataclass(eq=False)
+class CacheTransformation(Transformation):
+    """The records of an operator, or what a job before has kept of them: then ``reader`` is a source that reads it."""
+
+    input: OperatorTransformation
+    reader: OperatorTransformation | None = None
+
+
+@dataclass(eq=False)
 class UnionTransformation(Transformation):
     """The records of all inputs."""
 
@@ -118,6 +127,8 @@ def _origins(transformation: Transformation) -> list[_Origin]:
             return [_Origin(operator, side_tag=tag_id)]
         case PartitionTransformation(input=behind, partitioner=partitioner, location=location):
             return [replace(origin, partitioner=partitioner, location=location) for origin in _origins(behind)]
+        case CacheTransformation(input=computed, reader=reader):
+            return [_Origin(reader or computed)]
         case UnionTransformation(inputs=inputs):
             return [origin for behind in inputs for origin in _origins(behind)]
     invariant(False, f"unknown transformation {transformation!r}")

@@ -1,5 +1,6 @@
 """Streams: the names of ``pyflink.datastream.data_stream``."""
 
+from wiesel.datastream._cached_stream import CachedDataStream
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream.broadcast_streams import BroadcastConnectedStream, BroadcastStream
 from wiesel.datastream.closeable_iterator import CloseableIterator
@@ -14,6 +15,7 @@ __all__ = [
     "AllWindowedStream",
     "BroadcastConnectedStream",
     "BroadcastStream",
+    "CachedDataStream",
     "CloseableIterator",
     "CoGroupedStreams",
     "ConnectedIterativeStreams",

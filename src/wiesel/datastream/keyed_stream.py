@@ -170,6 +170,10 @@ class KeyedStream(DataStream[T]):
 
     # What keyed streams do not have.
 
+    def cache(self) -> NoReturn:
+        """Raise, as a keyed stream is not an operator."""
+        raise program_error("cache() is not supported for a KeyedStream", "call cache() before key_by()")
+
     def shuffle(self) -> NoReturn:
         """Not for keyed streams."""
         raise self._fixed_partitioning("shuffle()")

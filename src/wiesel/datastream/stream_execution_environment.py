@@ -17,6 +17,7 @@ from wiesel.core.config import ConfigOption, Configuration, process_defaults
 from wiesel.core.durations import Duration
 from wiesel.core.errors import ProgramError
 from wiesel.datastream import _execution
+from wiesel.datastream._cached_stream import StreamCaches
 from wiesel.datastream._checks import describe, program_error, require_built, require_count, require_instance, require_type, user_location
 from wiesel.datastream._no_java import NoJavaObjects
 from wiesel.datastream._operator_settings import MAX_PARALLELISM_LIMIT
@@ -57,6 +58,7 @@ class StreamExecutionEnvironment(NoJavaObjects):
         self._transformations: list[OperatorTransformation] = []
         self._last_id = 0
         self._collects = 0
+        self._stream_caches = StreamCaches(self)
         self._slot_sharing_groups: dict[str, SlotSharingGroup] = {}
         self._default_local_parallelism = os.cpu_count() or 1
 
@@ -339,8 +341,9 @@ class StreamExecutionEnvironment(NoJavaObjects):
         return execution_plan_json(self._generate_stream_graph())
 
     def close(self) -> None:
-        """Forget what was built and not run."""
+        """Forget what was built and not run, and drop the records of cached streams."""
         self._transformations.clear()
+        self._stream_caches.clear()
 
     # Building.
 
@@ -349,7 +352,10 @@ class StreamExecutionEnvironment(NoJavaObjects):
             raise program_error(
                 "no operators were added since the last execute(), so there is nothing to run", "add a sink, e.g. stream.print()"
             )
+        self._stream_caches.look()
         graph = self._graph_of(self._transformations, job_name)
+        if graph.runtime_mode == "BATCH" and (writers := self._stream_caches.writers(self._transformations)):
+            graph = self._graph_of([*self._transformations, *writers], job_name)
         if clear_transformations:
             self._transformations.clear()
         return graph
