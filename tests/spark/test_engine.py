@@ -534,3 +534,33 @@ def test_function_that_fails_once_without_restarts_fails_the_job(tmp_path: Path)
     with pytest.raises(JobExecutionError, match="fails once"):
         collected(stream)
     assert marker.exists()
+
+
+class WaitsForTheOneBeforeLast:
+    """A slow map that does not return before the result of the last call but one has arrived downstream."""
+
+    def __init__(self, arrived: Path) -> None:
+        self.arrived = str(arrived)
+
+    def __call__(self, value: int) -> int:
+        time.sleep(0.1)
+        deadline_s = time.monotonic() + SECONDS / 3
+        while value > 1 and not Path(self.arrived, str(value - 2)).exists():
+            assert time.monotonic() < deadline_s, f"{value - 2} has not arrived"
+            time.sleep(0.01)
+        return value
+
+
+@pytest.mark.parametrize("chained", [True, False], ids=["in the source's task", "behind an exchange"])
+def test_records_wait_for_no_more_than_the_call_that_runs(chained: bool, tmp_path: Path) -> None:
+    env = environment(parallelism=1).set_buffer_timeout(50)
+    numbers = env.from_collection(list(range(6)), Types.LONG())
+    slow = (numbers if chained else numbers.rebalance()).map(WaitsForTheOneBeforeLast(tmp_path), Types.LONG())
+
+    def arrive(value: int) -> int:
+        (tmp_path / str(value)).touch()
+        return value
+
+    slow.rebalance().map(arrive, Types.LONG()).filter(lambda value: False).print()
+    env.execute("slow calls")
+    assert sorted(p.name for p in tmp_path.iterdir()) == list("012345")

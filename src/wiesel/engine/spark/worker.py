@@ -256,6 +256,7 @@ class TaskWorker:
         self._unfilled: set[int] = set()
         self._noted_s = 0.0
         self._sent_s = 0.0
+        self._slow = False
         self._pickled = pickled
 
     def run(self, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
@@ -362,7 +363,7 @@ class TaskWorker:
         while True:
             rows = task.drain()
             if rows:
-                yield from self._send(rows)
+                yield from self._send(rows, fill=self._slow)
             if task.finished and self._input_ended and self._services.outstanding == 0:
                 if self._unfilled:
                     yield self._fillers()
@@ -387,7 +388,12 @@ class TaskWorker:
             if deadline is not None and deadline <= now_ms:
                 task.on_time(now_ms)
             if task.polled and not task.finished and (item is None or mailbox.empty):
+                rows = task.drain()
+                if rows:  # what the time has set free must not wait for the next record's function
+                    yield from self._send(rows, fill=self._slow)
+                began_s = time.monotonic()
                 more = task.poll()
+                self._slow = time.monotonic() - began_s > _FILL_AFTER_S
             self._note_metrics_sometimes()
 
     def _wait(self, until_ms: int | None) -> tuple[str, Any] | None:
@@ -422,15 +428,18 @@ class TaskWorker:
 
     def _on_row(self, row: Any) -> Iterator[pa.RecordBatch]:
         task = self._task
+        began_s = time.monotonic()
         for buffer in read_buffers(row):
             if buffer.level == self._level:
                 for _ in task.on_buffer_in_slices(buffer):
                     yield from self._breathe()
+                    began_s = time.monotonic()
             else:
                 # A relay: the edge skips this level, the buffer goes on unopened.
                 last = buffer.level == self._level + 1
                 hop = buffer.partition if last else buffer.partition % self._payload.hops[self._level + 1]
                 task.rows.put(hop, buffer.raw)
+        self._slow = time.monotonic() - began_s > _FILL_AFTER_S
 
     def _breathe(self) -> Iterator[pa.RecordBatch]:
         """In the middle of a long buffer: let timers and timeouts run, and send what is ready."""
@@ -455,7 +464,8 @@ class TaskWorker:
         """Hand rows to Spark, with ``fill`` the fillers behind them in the same batch. Time spent in ``yield`` is backpressure.
 
         Spark's JVM hands a row to the next worker when it knows of a further one, so each partition's last row needs a filler
-        behind it. Under load the next row does that; fillers are sent only when nothing else is about to follow.
+        behind it. Under load the next row does that; fillers are sent only when nothing else is about to follow, or only after a
+        function that takes its time.
         """
         started = time.monotonic()
         partitions: list[int] = [p for p, _ in rows]
