@@ -51,7 +51,6 @@ SPARK = (
     Group("parity", ("parity",), timeout_s=300),
     Group("spark", ("spark",), timeout_s=600),
     Group("faults", ("faults",), timeout_s=300),
-    Group("differential", ("differential", "conformance"), timeout_s=180),
     Group("servers", ("servers",), timeout_s=180),
 )
 # Not part of `make test`: hours long.

@@ -7,12 +7,10 @@ from typing import Any
 
 from wiesel.common import JobExecutionResult
 from wiesel.connectors.collect_sink import CollectDelivery, CollectReceiver, CollectSink
-from wiesel.connectors.collection import CollectionSource
 from wiesel.connectors.file_source import FileSource
 from wiesel.connectors.number_sequence import NumberSequenceSource
 from wiesel.core import options
 from wiesel.core.config import Configuration
-from wiesel.core.errors import ProgramError
 from wiesel.core.managed_memory import managed_memory_bytes
 from wiesel.dataset._builtin import to_tuple
 from wiesel.dataset._explain import plan_json, plan_text
@@ -21,7 +19,8 @@ from wiesel.dataset._plan import Node
 from wiesel.dataset._translation import Translation
 from wiesel.dataset.data_set import DataSet
 from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment, _execution
-from wiesel.datastream._checks import describe, program_error, require_built, require_count, require_instance, require_type, user_location
+from wiesel.datastream._checks import program_error, require_built, require_count, require_instance, require_type, user_location
+from wiesel.datastream._collection import collection_source
 from wiesel.datastream.closeable_iterator import CloseableIterator
 from wiesel.formats.csv import CsvReaderFormat, CsvSchema
 from wiesel.formats.text import TextLineFormat
@@ -65,13 +64,7 @@ class ExecutionEnvironment:
 
     def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataSet[Any]:
         """Return the elements of a collection, which travel with the program."""
-        if isinstance(collection, (str, bytes)) or not isinstance(collection, Iterable):
-            raise program_error(f"from_collection() needs a list, got {describe(collection)}", "write from_collection([...])")
-        declared = require_type(type_info, "from_collection()")
-        try:
-            source = CollectionSource(list(collection), None if type_info is None else declared)
-        except ProgramError as error:
-            raise type(error)(f"{error.message} (at {user_location()})", hint=error.hint, **error.details) from error
+        source, declared = collection_source(collection, type_info)
         return self._source(source, "Collection", declared).set_parallelism(1)
 
     def from_elements(self, *elements: Any) -> DataSet[Any]:

@@ -11,14 +11,13 @@ from wiesel.common.execution_config import ExecutionConfig
 from wiesel.common.job_client import JobClient
 from wiesel.common.job_execution_result import JobExecutionResult
 from wiesel.common.restart_strategy import RestartStrategyConfiguration
-from wiesel.connectors.collection import CollectionSource
 from wiesel.core import options
 from wiesel.core.config import ConfigOption, Configuration, process_defaults
 from wiesel.core.durations import Duration
-from wiesel.core.errors import ProgramError
 from wiesel.datastream import _execution
 from wiesel.datastream._cached_stream import StreamCaches
-from wiesel.datastream._checks import describe, program_error, require_built, require_count, require_instance, require_type, user_location
+from wiesel.datastream._checks import program_error, require_built, require_count, require_instance, require_type, user_location
+from wiesel.datastream._collection import collection_source
 from wiesel.datastream._no_java import NoJavaObjects
 from wiesel.datastream._operator_settings import MAX_PARALLELISM_LIMIT
 from wiesel.datastream._plan import execution_plan_json
@@ -269,14 +268,7 @@ class StreamExecutionEnvironment(NoJavaObjects):
             TypeMismatchError: If an element does not have the declared type.
             SerializationError: If an element cannot be pickled.
         """
-        if isinstance(collection, (str, bytes)) or not isinstance(collection, Iterable):
-            raise program_error(f"from_collection() needs a list, got {describe(collection)}", "write from_collection([...])")
-        declared = require_type(type_info, "from_collection()")
-        try:
-            source = CollectionSource(list(collection), None if type_info is None else declared)
-        except ProgramError as error:
-            where = user_location()
-            raise type(error)(f"{error.message} (at {where})", hint=error.hint, **error.details) from error
+        source, declared = collection_source(collection, type_info)
         stream = self._add_source(source, WatermarkStrategy.no_watermarks(), "Collection Source", declared)
         return stream.force_non_parallel()
 

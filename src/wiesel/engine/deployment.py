@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -254,16 +254,21 @@ def _operator_facts(operator: ChainedOperator) -> dict[str, Any]:
 
 def job_facts(job: JobGraph, job_id: str) -> dict[str, Any]:
     """Return the JSON-able facts of a job that go into its checkpoints' metadata."""
+    return facts_of(job_id, job.job_name, job.vertices, _operator_facts)
+
+
+def facts_of(job_id: str, name: str, vertices: Iterable[Any], of_operator: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """Return the facts of vertices, of whatever class, that have name, parallelism, maximum parallelism and operators."""
     return {
         "id": job_id,
-        "name": job.job_name,
+        "name": name,
         "vertices": [
             {
-                "name": v.name,
-                "parallelism": v.parallelism,
-                "maxParallelism": v.max_parallelism,
-                "operators": [_operator_facts(o) for o in v.operators],
+                "name": vertex.name,
+                "parallelism": vertex.parallelism,
+                "maxParallelism": vertex.max_parallelism,
+                "operators": [of_operator(operator) for operator in vertex.operators],
             }
-            for v in job.vertices
+            for vertex in vertices
         ],
     }

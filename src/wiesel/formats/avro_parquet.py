@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 from wiesel.core.errors import ConnectorError, ProgramError, TypeMismatchError
 from wiesel.formats.avro import AvroSchema, GenericRecordAvroTypeInfo
 from wiesel.formats.avro_rows import resolved_record
+from wiesel.formats.parquet_writing import RowGroupWriter
 from wiesel.spi.file_formats import BulkWriter, BulkWriterFactory, FilePiece, RecordReader, StreamFormat
 from wiesel.types.typeinfo import TypeInformation
 
 __all__ = ["AvroParquetReaders", "AvroParquetWriters"]
 
-_ROW_GROUP_ROWS = 1 << 16
 _ROWS_AT_ONCE = 4096
 _PLAIN = {
     "string": pa.string(),
@@ -219,28 +219,26 @@ class _AvroParquetWriterFactory(BulkWriterFactory):
         return _AvroParquetWriter(stream, self._schema)
 
 
-class _AvroParquetWriter(BulkWriter):
-    """Collects records and writes them as row groups."""
+class _AvroParquetWriter(RowGroupWriter):
+    """Turns records into the columns of their Avro schema."""
 
     def __init__(self, stream: BinaryIO, schema: AvroSchema) -> None:
         definition = _definition(schema)
         # The keys by which Parquet's own library for Avro finds the schema again.
         metadata = {"parquet.avro.schema": str(schema), "writer.model.name": "avro"}
-        self._arrow = pa.schema(list(_arrow(definition["name"], definition)), metadata=metadata)
+        arrow = pa.schema(list(_arrow(definition["name"], definition)), metadata=metadata)
         self._of_record = _record_converter(definition["fields"], to_arrow=True)
-        self._writer = pq.ParquetWriter(pa.PythonFile(stream, "w"), self._arrow)
-        self._batches: list[Any] = []
-        self._rows = 0
+        super().__init__(stream, arrow, self._records_to_batch)
 
-    def add_batch(self, values: Sequence[Any]) -> None:
+    def _records_to_batch(self, values: Sequence[Any], schema: Any) -> Any:
         value = None
         records = []
         try:
             for value in values:
                 records.append(self._of_record(value))
-            batch = pa.RecordBatch.from_pylist(records, schema=self._arrow)
+            batch = pa.RecordBatch.from_pylist(records, schema=schema)
             batch.validate(full=True)
-            for field, column in zip(self._arrow, batch.columns, strict=True):
+            for field, column in zip(schema, batch.columns, strict=True):
                 if column.null_count and not field.nullable:
                     raise ValueError(f"None in {field.name}, which may not be null")
         except (pa.ArrowException, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
@@ -248,20 +246,4 @@ class _AvroParquetWriter(BulkWriter):
                 f"{value!r} or a record with it does not match its Avro schema: {type(error).__name__}: {error}",
                 hint="give dicts that match the schema",
             ) from error
-        self._batches.append(batch)
-        self._rows += len(values)
-        if self._rows >= _ROW_GROUP_ROWS:
-            self._write()
-
-    def _write(self) -> None:
-        if self._batches:
-            self._writer.write_table(pa.Table.from_batches(self._batches, self._arrow))
-        self._batches, self._rows = [], 0
-
-    def finish(self) -> None:
-        self._write()
-        self._writer.close()
-
-    def abandon(self) -> None:
-        # It would close itself later, when the stream is gone.
-        self._writer.close()
+        return batch

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wiesel.core.errors import ConnectorError, ProgramError
-from wiesel.formats.arrow_types import arrow_schema, column_values, row_type_of, rows_to_batch
+from wiesel.formats.arrow_types import arrow_schema, column_values, row_type_of
 from wiesel.formats.avro_parquet import AvroParquetReaders, AvroParquetWriters
+from wiesel.formats.parquet_writing import RowGroupWriter
 from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
 from wiesel.types.logical import RowType
 from wiesel.types.row import make_row
 from wiesel.types.typeinfo import RowTypeInfo
 
 __all__ = ["AvroParquetReaders", "AvroParquetWriters", "ParquetBulkWriters", "ParquetColumnarRowInputFormat"]
-
-_ROW_GROUP_ROWS = 1 << 16
 
 
 class ParquetColumnarRowInputFormat(BulkFormat):
@@ -153,33 +152,4 @@ class _ParquetWriterFactory(BulkWriterFactory):
         self._row_type = row_type
 
     def create(self, stream: BinaryIO) -> BulkWriter:
-        return _ParquetWriter(stream, arrow_schema(self._row_type, "row"))
-
-
-class _ParquetWriter(BulkWriter):
-    """Collects rows and writes them as row groups."""
-
-    def __init__(self, stream: BinaryIO, schema: Any) -> None:
-        self._schema = schema
-        self._writer = pq.ParquetWriter(pa.PythonFile(stream, "w"), schema)
-        self._batches: list[Any] = []
-        self._rows = 0
-
-    def add_batch(self, values: Sequence[Any]) -> None:
-        self._batches.append(rows_to_batch(values, self._schema))
-        self._rows += len(values)
-        if self._rows >= _ROW_GROUP_ROWS:
-            self._write()
-
-    def _write(self) -> None:
-        if self._batches:
-            self._writer.write_table(pa.Table.from_batches(self._batches, self._schema))
-        self._batches, self._rows = [], 0
-
-    def finish(self) -> None:
-        self._write()
-        self._writer.close()
-
-    def abandon(self) -> None:
-        # It would close itself later, when the stream is gone.
-        self._writer.close()
+        return RowGroupWriter(stream, arrow_schema(self._row_type, "row"))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-__all__ = ["EventLoop", "StartEventLoop"]
+__all__ = ["EventLoop", "StartEventLoop", "Waker"]
 
 
 class EventLoop(Protocol):
@@ -23,6 +23,31 @@ class EventLoop(Protocol):
     def close(self) -> None:
         """Cancel all that runs and end the loop."""
         ...
+
+
+class Waker:
+    """Has an operator called in the mailbox thread, once for all times it is woken before that.
+
+    Args:
+        on_results: What is to be called there.
+        post: Puts a call into the mailbox.
+    """
+
+    def __init__(self, on_results: Callable[[], None], post: Callable[[Callable[[], None]], None]) -> None:
+        self._on_results = on_results
+        self._post = post
+        self._posted = False
+
+    def wake(self) -> None:
+        """See ``EventLoop``."""
+        if not self._posted:
+            self._posted = True
+            self._post(self._woken)
+
+    def _woken(self) -> None:
+        # Before the results are taken: what comes from now on needs a call of its own.
+        self._posted = False
+        self._on_results()
 
 
 StartEventLoop = Callable[[Callable[[], None]], EventLoop]

@@ -14,6 +14,7 @@ from wiesel.checkpoint.snapshot import OperatorStateSnapshot, TaskSnapshot
 from wiesel.checkpoint.store import CheckpointStore, StateFiles
 from wiesel.core.errors import CheckpointStorageError
 from wiesel.datastream._checks import program_error, require_count, require_instance
+from wiesel.engine.deployment import facts_of
 from wiesel.state.key_groups import MAX_MAX_PARALLELISM
 from wiesel.state_processor._bootstrap import bootstrap
 from wiesel.state_processor._checkpoint import StoredCheckpoint
@@ -258,19 +259,7 @@ class SavepointWriter:
 
     def _facts(self, job_id: str) -> dict[str, Any]:
         name = "state processor" if self._base is None else self._base.facts.get("name", "")
-        return {
-            "id": job_id,
-            "name": name,
-            "vertices": [
-                {
-                    "name": vertex.name,
-                    "parallelism": vertex.parallelism,
-                    "maxParallelism": vertex.max_parallelism,
-                    "operators": [_facts_of(operator) for operator in vertex.operators],
-                }
-                for vertex in self._vertices
-            ],
-        }
+        return facts_of(job_id, name, self._vertices, _facts_of)
 
 
 def _facts_of(operator: _Operator) -> dict[str, Any]:

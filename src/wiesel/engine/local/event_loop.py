@@ -10,6 +10,8 @@ import selectors
 from collections.abc import Callable
 from typing import Any
 
+from wiesel.runtime.event_loop import Waker
+
 __all__ = ["SteppedEventLoop"]
 
 
@@ -56,7 +58,7 @@ class _ClockedLoop(asyncio.SelectorEventLoop):
         self.run_forever()
 
 
-class SteppedEventLoop:
+class SteppedEventLoop(Waker):
     """The requests of one operator under simulation.
 
     Args:
@@ -67,9 +69,7 @@ class SteppedEventLoop:
 
     def __init__(self, now_ms: Callable[[], int], on_results: Callable[[], None], post: Callable[[Callable[[], None]], None]) -> None:
         self._now_ms = now_ms
-        self._on_results = on_results
-        self._post = post
-        self._posted = False
+        super().__init__(on_results, post)
         self._selector = selectors.DefaultSelector()
         self._loop = _ClockedLoop(now_ms, self._selector)
 
@@ -78,16 +78,6 @@ class SteppedEventLoop:
     def submit(self, work: Callable[[asyncio.AbstractEventLoop], None]) -> None:
         """Have ``work`` called by the loop."""
         self._loop.call_soon(work, self._loop)
-
-    def wake(self) -> None:
-        """Have the operator called in the task, once for all calls before it is."""
-        if not self._posted:
-            self._posted = True
-            self._post(self._woken)
-
-    def _woken(self) -> None:
-        self._posted = False
-        self._on_results()
 
     def close(self) -> None:
         """Cancel all requests and end the loop."""

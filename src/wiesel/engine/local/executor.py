@@ -20,7 +20,7 @@ from wiesel.core.errors import JobExecutionError
 from wiesel.core.temporary import make_directory, remove_directory
 from wiesel.engine.base import job_settings
 from wiesel.engine.dependencies import dependencies_of, use_in_this_process
-from wiesel.engine.futures import ask_later
+from wiesel.engine.futures import Question, ask_later
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
 from wiesel.engine.local.simulation import Simulation
@@ -115,21 +115,11 @@ class LocalJob:
 
     def ask(self, question: Callable[[], T]) -> Future[T]:
         """Ask in the thread of the job; after its end, at once."""
-        answer: Future[T] = Future()
-        once = threading.Lock()
-
-        def ask() -> None:
-            if not once.acquire(blocking=False):
-                return
-            try:
-                answer.set_result(question())
-            except Exception as error:  # noqa: BLE001 - handed to whoever asked
-                answer.set_exception(error)
-
-        self._world.request(ask)
+        asked = Question(question)
+        self._world.request(asked)
         if self._over.is_set():
-            ask()
-        return answer
+            asked()
+        return asked.answer
 
     def cancel(self) -> Future[None]:
         """Cancel the job."""

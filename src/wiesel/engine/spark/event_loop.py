@@ -6,12 +6,14 @@ import asyncio
 import threading
 from collections.abc import Callable
 
+from wiesel.runtime.event_loop import Waker
+
 __all__ = ["EventLoopThread"]
 
 _END_S = 2.0
 
 
-class EventLoopThread:
+class EventLoopThread(Waker):
     """Runs the requests of one operator.
 
     Args:
@@ -20,9 +22,7 @@ class EventLoopThread:
     """
 
     def __init__(self, on_results: Callable[[], None], post: Callable[[Callable[[], None]], None]) -> None:
-        self._on_results = on_results
-        self._post = post
-        self._posted = False
+        super().__init__(on_results, post)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="wiesel-requests", daemon=True)
         self._thread.start()
@@ -30,17 +30,6 @@ class EventLoopThread:
     def submit(self, work: Callable[[asyncio.AbstractEventLoop], None]) -> None:
         """Have ``work`` called by the loop."""
         self._loop.call_soon_threadsafe(work, self._loop)
-
-    def wake(self) -> None:
-        """Have the operator called in the mailbox thread, once for all calls before it is."""
-        if not self._posted:
-            self._posted = True
-            self._post(self._woken)
-
-    def _woken(self) -> None:
-        # Before the results are taken: what comes from now on needs a call of its own.
-        self._posted = False
-        self._on_results()
 
     def close(self) -> None:
         """Cancel all requests and end the thread; one that blocks the loop is left to the end of the process."""

@@ -32,7 +32,7 @@ from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.code_shipping import program_classes
 from wiesel.engine.dependencies import dependencies_of
 from wiesel.engine.fault_points import ENVIRONMENT_VARIABLE
-from wiesel.engine.futures import ask_later
+from wiesel.engine.futures import Question, ask_later
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
 from wiesel.engine.rest.server import JobEndpoint, open_endpoint
@@ -357,21 +357,11 @@ class SparkJob:
 
     def _ask(self, question: Callable[[], T]) -> Future[T]:
         """Answer in the master's thread."""
-        answer: Future[T] = Future()
-        once = threading.Lock()
-
-        def ask() -> None:
-            if not once.acquire(blocking=False):
-                return
-            try:
-                answer.set_result(question())
-            except Exception as error:  # noqa: BLE001 - handed to whoever asked
-                answer.set_exception(error)
-
-        self._events.put(ask)
-        if self.master.result.done() and not answer.done():
-            ask()
-        return answer
+        asked = Question(question)
+        self._events.put(asked)
+        if self.master.result.done():
+            asked()
+        return asked.answer
 
     def status(self) -> Future[JobStatus]:
         """Return the state of the job."""

@@ -7,6 +7,7 @@ those are complete; until then the other inputs wait in lists that spill.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
@@ -95,9 +96,9 @@ class BatchOperator(StreamOperator):
     def begin(self) -> None:
         """Make what is needed; the function is open."""
 
+    @abstractmethod
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
         """Take records of an input."""
-        raise NotImplementedError
 
     def input_ended(self, input_index: int) -> None:
         """All records of an input were taken."""
