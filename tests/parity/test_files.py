@@ -17,6 +17,8 @@ from wiesel.core.errors import ConnectorError, JobExecutionError
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiterStrategy
 from wiesel.datastream.connectors.file_system import (
     BucketAssigner,
+    FileCompactor,
+    FileCompactStrategy,
     FileEnumeratorProvider,
     FileSink,
     FileSource,
@@ -88,6 +90,25 @@ def test_every_line_once_over_a_failure(engine: str, policy: str, tmp_path: Path
     assert metrics["restarts"] == 1 and metrics["checkpoints"]["restored_id"] > 0, metrics["checkpoints"]
     assert sorted(visible_lines(tmp_path / "out")) == sorted([*lines, *map(str, range(1_200))])
     assert hidden_files(tmp_path / "out") == []
+
+
+def test_small_files_are_put_together_over_a_failure(engine: str, tmp_path: Path) -> None:
+    env = environment(engine, tmp_path / "checkpoints")
+    paced = env.from_source(DataGeneratorSource(str, 1_200, RateLimiterStrategy.per_second(300), Types.STRING()), NONE, "paced")
+    checkpoints = tmp_path / "checkpoints"
+    fail = FailOnce(tmp_path / "failed", lambda text: int(text) >= 400 and any(checkpoints.glob("*/chk-*/_metadata")))
+    strategy = FileCompactStrategy.builder().enable_compaction_on_checkpoint(3).set_size_threshold(1_000).build()
+    builder = FileSink.for_row_format(str(tmp_path / "out"), Encoder.simple_string_encoder()).with_bucket_assigner(ROOT)
+    builder.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy())
+    sink = builder.enable_compact(strategy, FileCompactor.concat_file_compactor()).build()
+    paced.map(fail, Types.STRING()).rebalance().sink_to(sink).uid("files")
+    with time_limit(SECONDS):
+        metrics = execute(env, "files put together")
+    assert (tmp_path / "failed").exists()
+    assert metrics["restarts"] == 1 and metrics["checkpoints"]["restored_id"] > 0, metrics["checkpoints"]
+    assert sorted(visible_lines(tmp_path / "out")) == sorted(map(str, range(1_200)))
+    assert hidden_files(tmp_path / "out") == []
+    assert all(path.name.startswith("compacted-part-") for path in (tmp_path / "out").iterdir())
 
 
 CSV = CsvSchema.builder().add_number_column("id").add_string_column("name").build()

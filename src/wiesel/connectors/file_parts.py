@@ -26,6 +26,7 @@ __all__ = [
     "PendingPart",
     "StagedName",
     "StalePart",
+    "WaitingPart",
     "WriterEnded",
     "WriterState",
     "staging_folder",
@@ -72,6 +73,15 @@ class OpenPart:
 
 
 @dataclass(frozen=True)
+class WaitingPart:
+    """A complete part of ``size`` bytes that becomes visible together with others, as one file."""
+
+    bucket: str
+    staged: str
+    size: int
+
+
+@dataclass(frozen=True)
 class WriterState:
     """State of a writer. Visible names are ``...-<uid>-<number>...``; numbers below ``next_number`` are taken."""
 
@@ -80,6 +90,7 @@ class WriterState:
     uid: str
     next_number: int
     open_parts: tuple[OpenPart, ...] = ()
+    waiting: tuple[WaitingPart, ...] = ()
 
 
 @dataclass(frozen=True)

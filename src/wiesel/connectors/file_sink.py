@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from wiesel.connectors.file_buckets import BucketAssigner
+from wiesel.connectors.file_compaction import FileCompactor, FileCompactStrategy
 from wiesel.connectors.file_parts import FileCommitter
 from wiesel.connectors.file_rolling import OnCheckpointRollingPolicy, OutputFileConfig, RollingPolicy
 from wiesel.connectors.file_sink_writer import FileSinkSettings, FileWriter
@@ -71,6 +72,7 @@ class FileSink(Sink):
             self._assigner = BucketAssigner.date_time_bucket_assigner()
             self._names = OutputFileConfig()
             self._check_interval_ms = _CHECK_INTERVAL_MS
+            self._compaction: tuple[FileCompactStrategy, FileCompactor] | None = None
 
         def with_bucket_check_interval(self: _Builder, interval: int) -> _Builder:
             """Set how often the rolling policy is asked about the time (ms, one minute by default)."""
@@ -89,11 +91,40 @@ class FileSink(Sink):
             self._names = output_file_config
             return self
 
+        def enable_compact(self: _Builder, strategy: FileCompactStrategy, compactor: FileCompactor) -> _Builder:
+            """Put small files together before they become visible, as ``compacted-<prefix>-<id>-<number><suffix>``.
+
+            Files of one bucket and one subtask go together. Closed files wait for it over checkpoints and failures.
+
+            Raises:
+                ProgramError: If these are no strategy and no compactor.
+            """
+            given: tuple[object, object] = (strategy, compactor)
+            if not isinstance(given[0], FileCompactStrategy) or not isinstance(given[1], FileCompactor):
+                raise ProgramError(
+                    f"enable_compact got {strategy!r} and {compactor!r}",
+                    hint="give a strategy of FileCompactStrategy.builder() and a compactor such as FileCompactor.concat_file_compactor()",
+                )
+            self._compaction = (strategy, compactor)
+            return self
+
+        def disable_compact(self: _Builder) -> _Builder:
+            """Put nothing together, the default. What waits for it in a checkpoint becomes visible as it is."""
+            self._compaction = None
+            return self
+
         def build(self) -> FileSink:
             """Return the sink."""
             return FileSink(
                 FileSinkSettings(
-                    self._base_path, self._encoder, self._bulk, self._assigner, self._policy, self._names, self._check_interval_ms
+                    self._base_path,
+                    self._encoder,
+                    self._bulk,
+                    self._assigner,
+                    self._policy,
+                    self._names,
+                    self._check_interval_ms,
+                    self._compaction,
                 )
             )
 

@@ -10,17 +10,20 @@ from typing import Any, BinaryIO, cast
 from uuid import UUID, uuid5
 
 from wiesel.connectors.file_buckets import BucketAssigner, BucketContext, group_by_bucket
+from wiesel.connectors.file_compaction import FileCompactor, FileCompactStrategy
 from wiesel.connectors.file_parts import (
     CommitRecord,
     OpenPart,
     PendingPart,
     StagedName,
     StalePart,
+    WaitingPart,
     WriterEnded,
     WriterState,
     staging_folder,
 )
 from wiesel.connectors.file_rolling import OutputFileConfig, RollingPolicy
+from wiesel.connectors.file_waiting import Compaction, WaitingParts
 from wiesel.connectors.filesystem import FileSystem, filesystem_for
 from wiesel.core.errors import ConnectorError
 from wiesel.spi.file_formats import BulkWriter, BulkWriterFactory
@@ -30,13 +33,17 @@ from wiesel.spi.sink import SinkWriter, WriterInitContext
 __all__ = ["FileSinkSettings", "FileWriter"]
 
 _NAMES = UUID("6f0c3ad7-6a3e-4e0c-9a51-5b3f7d5f1f57")
+_COMPACTED = "compacted-"
 _OPEN_FILES = 128
 """Parts whose file is kept open; others are opened again when a record comes for them."""
 
 
 @dataclass(frozen=True)
 class FileSinkSettings:
-    """What a file sink was built with. ``encoder`` for row formats, ``bulk`` for bulk formats; one of them is None."""
+    """What a file sink was built with. ``encoder`` for row formats, ``bulk`` for bulk formats; one of them is None.
+
+    ``compaction``: when and how small files are put together, None for not at all.
+    """
 
     base_path: str
     encoder: Encoder | None
@@ -45,6 +52,7 @@ class FileSinkSettings:
     policy: RollingPolicy
     names: OutputFileConfig
     check_interval_ms: int
+    compaction: tuple[FileCompactStrategy, FileCompactor] | None = None
 
 
 class _Part(ABC):
@@ -184,7 +192,12 @@ class FileWriter(SinkWriter):
         self._uid = own[0].uid if own else str(fresh)
         self._next_number = own[0].next_number if own else 0
         self._clean_up(own)
+        compaction = settings.compaction
+        self._waiting = None if compaction is None else WaitingParts(compaction[0])
+        self._compaction = None if compaction is None else Compaction(self._files, *compaction)
         for state in states:
+            for waiting in state.waiting:
+                self._wait_again(waiting, ours=state.job_id == context.job_id)
             for part in state.open_parts:
                 self._adopt(part, ours=state.job_id == context.job_id)
 
@@ -246,6 +259,29 @@ class FileWriter(SinkWriter):
             self._close_part(self._parts[part.bucket])
         self._parts[part.bucket] = fresh
 
+    def _wait_again(self, part: WaitingPart, *, ours: bool) -> None:
+        if not ours:
+            # The other job goes on with its file, so this one needs its own.
+            name = self._next_name()
+            path = FileSystem.join(self._staging, str(name))
+            files, source = filesystem_for(part.staged)
+            try:
+                files.copy_prefix(source, path, part.size)
+            except (FileNotFoundError, EOFError) as error:
+                raise ConnectorError(
+                    f"cannot copy the part file {part.staged} of the job that this one starts from: {error}",
+                    hint="that job has made it visible already; start from its newest checkpoint",
+                    path=part.staged,
+                ) from error
+            part = WaitingPart(part.bucket, self._files.uri(path), part.size)
+        if self._waiting is not None:
+            self._waiting.add(part)
+            return
+        # Parts waited, and now nothing is put together any more.
+        known = StagedName.parse(part.staged)
+        target = FileSystem.join(self._base, part.bucket, (known or self._next_name()).visible)
+        self._pending.append(PendingPart(part.staged, self._files.uri(target), part.size))
+
     # Writing
 
     def write_batch(self, values: list[Any], timestamps: list[int] | None) -> None:
@@ -268,16 +304,21 @@ class FileWriter(SinkWriter):
                 self._limit_open_files(part)
 
     def _begin(self, bucket: str, now_ms: int) -> _Part:
-        names = self._settings.names
-        name = StagedName(names.get_part_prefix(), self._uid, self._next_number, names.get_part_suffix(), self._context.attempt)
-        self._next_number += 1
-        self._new_names = True
+        name = self._next_name()
         path = FileSystem.join(self._staging, str(name))
         if self._encoder is not None:
             return _RowPart(self._files, self._encoder, bucket, name, path, now_ms)
         if self._settings.bulk is None:
             raise ConnectorError("a file sink needs an encoder or a bulk format", hint="use FileSink.for_row_format or for_bulk_format")
         return _BulkPart(self._files, self._settings.bulk, bucket, name, path, now_ms)
+
+    def _next_name(self, before_prefix: str = "") -> StagedName:
+        names = self._settings.names
+        prefix = before_prefix + names.get_part_prefix()
+        name = StagedName(prefix, self._uid, self._next_number, names.get_part_suffix(), self._context.attempt)
+        self._next_number += 1
+        self._new_names = True
+        return name
 
     def _limit_open_files(self, part: _RowPart) -> None:
         """Keep the files open that were written to last; on remote file systems a file cannot be opened again."""
@@ -293,6 +334,9 @@ class FileWriter(SinkWriter):
         part.finish()
         self._parts.pop(part.bucket_id, None)
         self._open_files.pop(part.bucket_id, None)
+        if self._waiting is not None:
+            self._waiting.add(WaitingPart(part.bucket_id, self._files.uri(part.path), part.size))
+            return
         target = FileSystem.join(self._base, part.bucket_id, part.name.visible)
         self._pending.append(PendingPart(self._files.uri(part.path), self._files.uri(target), part.size))
 
@@ -319,12 +363,26 @@ class FileWriter(SinkWriter):
                 part.persist()
             else:
                 self._close_part(part)
+        self._compact(end_of_input)
         if self._new_names:
             self._files.sync_folder(self._staging)
             self._files.sync_folder(self._base)
             self._new_names = False
         if end_of_input:
             self._pending.append(WriterEnded(self._files.uri(self._staging), self._context.subtask_index, self._context.parallelism))
+
+    def _compact(self, end_of_input: bool) -> None:
+        """Put together the parts that are due; what comes of them becomes visible in their stead."""
+        if self._waiting is None or self._compaction is None:
+            return
+        groups = self._waiting.take_due(end_of_input)
+        names = [self._next_name(_COMPACTED) for _ in groups]
+        paths = [FileSystem.join(self._staging, str(name)) for name in names]
+        sizes = self._compaction.run(groups, paths)
+        for group, name, path, size in zip(groups, names, paths, sizes, strict=True):
+            target = FileSystem.join(self._base, group[0].bucket, name.visible)
+            self._pending.append(PendingPart(self._files.uri(path), self._files.uri(target), size))
+            self._pending += [StalePart(part.staged) for part in group]
 
     def prepare_commit(self) -> list[Any]:
         """Return the parts closed since the last call."""
@@ -336,7 +394,8 @@ class FileWriter(SinkWriter):
         open_parts = tuple(
             OpenPart(p.bucket_id, self._files.uri(p.path), p.size, p.creation_time, p.last_update_time) for p in self._parts.values()
         )
-        return WriterState(self._context.job_id, self._context.attempt, self._uid, self._next_number, open_parts)
+        waiting = () if self._waiting is None else self._waiting.all()
+        return WriterState(self._context.job_id, self._context.attempt, self._uid, self._next_number, open_parts, waiting)
 
     def close(self) -> None:
         """Close the files and leave them as they are: a checkpoint may need them."""

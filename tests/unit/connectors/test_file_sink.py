@@ -8,6 +8,7 @@ import pickle
 import random
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 from wiesel.common import Encoder, Types
 from wiesel.connectors.file_buckets import BucketAssigner, BucketContext
+from wiesel.connectors.file_compaction import FileCompactor, FileCompactStrategy
 from wiesel.connectors.file_parts import FileCommitter, StagedName
 from wiesel.connectors.file_rolling import OutputFileConfig, RollingPolicy
 from wiesel.connectors.file_sink import FileSink, StreamingFileSink
@@ -142,11 +144,14 @@ class Job:
         for writer in zombies:
             # A process that does not know that it is dead.
             writer.write_batch(["azombie", "bzombie"], None)
-            writer.flush(False)
+            # The parts that it would put together may be gone.
+            with suppress(ConnectorError):
+                writer.flush(False)
             writer.close()
 
 
-KINDS = ["default", "checkpoint", "small", "bulk"]
+KINDS = ["default", "checkpoint", "small", "bulk", "compact", "compact by size"]
+CONCAT = FileCompactor.concat_file_compactor()
 
 
 def make_sink(base: str, kind: str) -> FileSink:
@@ -156,8 +161,15 @@ def make_sink(base: str, kind: str) -> FileSink:
         "default": RollingPolicy.default_rolling_policy(),
         "checkpoint": RollingPolicy.on_checkpoint_rolling_policy(),
         "small": RollingPolicy.default_rolling_policy(part_size=100, rollover_interval=3_000),
+        "compact": RollingPolicy.on_checkpoint_rolling_policy(),
+        "compact by size": RollingPolicy.default_rolling_policy(part_size=30, rollover_interval=3_000),
     }[kind]
     builder = FileSink.for_row_format(base, Encoder.simple_string_encoder()).with_rolling_policy(policy)
+    if kind.startswith("compact"):
+        strategy = FileCompactStrategy.builder().enable_compaction_on_checkpoint(3)
+        if kind == "compact by size":
+            strategy.set_size_threshold(60).set_num_compact_threads(2)
+        builder.enable_compact(strategy.build(), CONCAT)
     names = OutputFileConfig.builder().with_part_prefix("out").with_part_suffix(".txt").build()
     return builder.with_bucket_assigner(ByFirstLetter()).with_output_file_config(names).with_bucket_check_interval(1000).build()
 
@@ -234,6 +246,114 @@ def finish(sink: FileSink, writer: Any) -> None:
     writer.flush(True)
     sink.create_committer().commit(writer.prepare_commit())
     writer.close()
+
+
+def compacting_sink(base: Path, strategy: FileCompactStrategy.Builder, compactor: FileCompactor = CONCAT) -> FileSink:
+    builder = FileSink.for_row_format(str(base), Encoder.simple_string_encoder()).with_bucket_assigner(ByFirstLetter())
+    builder.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy())
+    return builder.enable_compact(strategy.build(), compactor).build()
+
+
+def write_and_commit(sink: FileSink, writer: Any, records: list[str], end: bool = False) -> Any:
+    """Go through a checkpoint; return the writer's state."""
+    writer.write_batch(records, None)
+    writer.flush(end)
+    committables = writer.prepare_commit()
+    state = writer.snapshot_state(1)
+    sink.create_committer().commit(committables)
+    return pickle.loads(pickle.dumps(state))
+
+
+def test_files_of_a_bucket_become_one_after_some_checkpoints(tmp_path: Path) -> None:
+    delimited = FileCompactor.concat_file_compactor(b"--\n")
+    sink = compacting_sink(tmp_path, FileCompactStrategy.builder().enable_compaction_on_checkpoint(3), delimited)
+    writer = writer_of(sink)
+    for i in range(2):
+        write_and_commit(sink, writer, [f"a{i}", f"b{i}"])
+        assert local_files(tmp_path) == {}
+    write_and_commit(sink, writer, ["a2"])
+    uid = writer.snapshot_state(1).uid
+    contents = {f"compacted-part-{uid}-5": b"a0\n--\na1\n--\na2\n", f"b/compacted-part-{uid}-6": b"b0\n--\nb1\n"}
+    assert local_files(tmp_path) == contents
+    write_and_commit(sink, writer, ["a3"])
+    assert local_files(tmp_path) == contents
+    # The end does not wait.
+    write_and_commit(sink, writer, ["c4"], end=True)
+    assert sorted(local_files(tmp_path).values()) == sorted([*contents.values(), b"a3\n", b"c4\n"])
+    writer.close()
+    assert [path for path in os.listdir(tmp_path) if path.startswith(".")] == []
+
+
+def test_files_of_a_bucket_become_one_when_they_are_large(tmp_path: Path) -> None:
+    sink = compacting_sink(tmp_path, FileCompactStrategy.builder().set_size_threshold(8).set_num_compact_threads(3))
+    writer = writer_of(sink)
+    for i in range(1, 6):
+        write_and_commit(sink, writer, [f"a{i}", f"b{i}"] if i != 2 else ["a2"])
+    # Lines have three bytes: the third reaches eight.
+    assert sorted(local_files(tmp_path).values()) == [b"a1\na2\na3\n", b"b1\nb3\nb4\n"]
+    writer.close()
+
+
+def test_what_waits_is_found_again(tmp_path: Path) -> None:
+    sink = compacting_sink(tmp_path, FileCompactStrategy.builder().enable_compaction_on_checkpoint(2))
+    first = writer_of(sink)
+    state = write_and_commit(sink, first, ["a0"])
+    first.write_batch(["a1"], None)
+    # A checkpoint that comes to nothing: what it put together does not count.
+    first.flush(False)
+    first.close()
+    # Another job that starts from the first checkpoint has a copy of what waits.
+    other = writer_of(sink, states=[state], restored=1, job="c" * 32)
+    again = writer_of(sink, attempt=2, states=[state], restored=1)
+    write_and_commit(sink, again, ["a2"], end=True)
+    assert list(local_files(tmp_path).values()) == [b"a0\na2\n"]
+    write_and_commit(sink, other, ["a3"], end=True)
+    assert sorted(local_files(tmp_path).values()) == [b"a0\na2\n", b"a0\na3\n"]
+    for writer in (other, again):
+        writer.close()
+
+
+def test_what_waits_becomes_visible_when_nothing_is_put_together_any_more(tmp_path: Path) -> None:
+    strategy = FileCompactStrategy.builder().enable_compaction_on_checkpoint(9)
+    writer = writer_of(compacting_sink(tmp_path, strategy))
+    state = write_and_commit(compacting_sink(tmp_path, strategy), writer, ["a0", "b0"])
+    writer.close()
+    plain = text_sink(tmp_path)
+    finish(plain, writer_of(plain, attempt=2, states=[state], restored=1))
+    assert local_files(tmp_path) == {f"part-{state.uid}-0": b"a0\n", f"b/part-{state.uid}-1": b"b0\n"}
+
+
+def test_parts_that_wait_and_are_gone_are_an_error(tmp_path: Path) -> None:
+    sink = compacting_sink(tmp_path, FileCompactStrategy.builder().enable_compaction_on_checkpoint(2))
+    writer = writer_of(sink)
+    state = write_and_commit(sink, writer, ["a0"])
+    Path(state.waiting[0].staged.removeprefix("file://")).unlink()
+    with pytest.raises(ConnectorError, match="is gone"):
+        writer.flush(False)
+    writer.close()
+
+
+def test_the_copying_compactor_takes_one_file(tmp_path: Path) -> None:
+    strategy = FileCompactStrategy.builder().enable_compaction_on_checkpoint(2)
+    sink = compacting_sink(tmp_path, strategy, FileCompactor.identical_file_compactor())
+    writer = writer_of(sink)
+    write_and_commit(sink, writer, ["a0"])
+    write_and_commit(sink, writer, ["b0"])
+    assert sorted(local_files(tmp_path).values()) == [b"a0\n", b"b0\n"]
+    write_and_commit(sink, writer, ["a1"])
+    writer.write_batch(["a2"], None)
+    with pytest.raises(ConnectorError, match="copies only one"):
+        writer.flush(False)
+    writer.close()
+
+
+def test_strategies_that_make_no_sense() -> None:
+    builder = FileCompactStrategy.builder()
+    for make in (builder.build, lambda: builder.enable_compaction_on_checkpoint(0), lambda: builder.set_num_compact_threads(0)):
+        with pytest.raises(ProgramError):
+            make()
+    with pytest.raises(ProgramError, match="enable_compact got"):
+        FileSink.for_row_format("x", Encoder.simple_string_encoder()).enable_compact(builder, CONCAT)  # type: ignore[arg-type]
 
 
 def test_names_are_those_of_flink(tmp_path: Path) -> None:

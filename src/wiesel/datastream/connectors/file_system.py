@@ -15,7 +15,6 @@ _MODULES = {
         "PartFileInfo",
         "RollingPolicy",
     ),
-    # Compaction of small parts, which Flink has, is not here yet.
     "wiesel.connectors.file_compaction": ("FileCompactStrategy", "FileCompactor"),
 }
 
