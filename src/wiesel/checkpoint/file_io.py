@@ -1,4 +1,4 @@
-"""Internal. The few file operations a checkpoint store needs, on local disks and on any fsspec filesystem."""
+"""Internal. The few file operations a checkpoint store needs, and how they are done on local disks."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlparse
-
-import fsspec
+from uuid import uuid4
 
 from wiesel.core.errors import CheckpointStorageError
 
@@ -69,7 +67,8 @@ class LocalFileIO(FileIO):
     def create(self, path: str, data: bytes) -> bool:
         """See ``FileIO``: a hard link of a synced temporary file is the conditional create."""
         full = self._full(path)
-        temporary = f"{path}.{os.getpid()}.tmp"
+        # A process id would not do: two machines that share the directory may have processes of the same one.
+        temporary = f"{path}.{uuid4().hex}.tmp"
         self.write(temporary, [data])
         try:
             os.link(self._full(temporary), full)
@@ -112,79 +111,17 @@ def _sync_directory(path: Path) -> None:
         os.close(handle)
 
 
-class FsspecFileIO(FileIO):
-    """Any filesystem that fsspec knows (object stores, HDFS, memory).
-
-    ``create`` is atomic where the filesystem publishes a file when it is closed, as object stores do; it is conditional by a look
-    before, which the attempt's own name in the contents makes safe enough: two masters never publish the same checkpoint id unless
-    one of them is fenced already.
-    """
-
-    def __init__(self, filesystem: Any, root: str) -> None:
-        self._fs = filesystem
-        self._root = root.rstrip("/")
-
-    def _full(self, path: str) -> str:
-        return f"{self._root}/{path}"
-
-    def write(self, path: str, parts: Sequence[bytes | memoryview]) -> None:
-        """See ``FileIO``."""
-        full = self._full(path)
-        try:
-            self._fs.makedirs(full.rsplit("/", 1)[0], exist_ok=True)
-            with self._fs.open(full, "wb") as file:
-                for part in parts:
-                    file.write(part)
-        except OSError as error:
-            raise CheckpointStorageError(f"cannot write {full}: {error}", hint="check the storage and its credentials") from error
-
-    def create(self, path: str, data: bytes) -> bool:
-        """See ``FileIO``."""
-        if self.exists(path):
-            return False
-        temporary = f"{path}.tmp"
-        self.write(temporary, [data])
-        self._fs.mv(self._full(temporary), self._full(path))
-        return True
-
-    def read(self, path: str) -> bytes:
-        """See ``FileIO``."""
-        self._fs.invalidate_cache()
-        return bytes(self._fs.cat_file(self._full(path)))
-
-    def exists(self, path: str) -> bool:
-        """See ``FileIO``."""
-        self._fs.invalidate_cache()
-        return bool(self._fs.exists(self._full(path)))
-
-    def names(self, directory: str) -> list[str]:
-        """See ``FileIO``."""
-        self._fs.invalidate_cache()
-        full = self._full(directory)
-        if not self._fs.isdir(full):
-            return []
-        return sorted(name.rstrip("/").rsplit("/", 1)[-1] for name in self._fs.ls(full, detail=False))
-
-    def delete(self, path: str) -> None:
-        """See ``FileIO``."""
-        full = self._full(path)
-        if self._fs.exists(full):
-            self._fs.rm(full, recursive=True)
-
-
 def open_root(uri: str) -> FileIO:
-    """Return the operations on a directory given as a path or URI.
+    """Return the operations on a directory given as a path, a URI or an address in a database.
 
     Raises:
-        CheckpointStorageError: no filesystem for the scheme is installed.
+        CheckpointStorageError: what the address needs is not installed.
     """
     parsed = urlparse(uri)
     if parsed.scheme in ("", "file") or len(parsed.scheme) == 1:
         return LocalFileIO(unquote(parsed.path) if parsed.scheme == "file" else uri)
-    try:
-        filesystem, root = fsspec.core.url_to_fs(uri)
-    except (ImportError, ValueError) as error:
-        raise CheckpointStorageError(
-            f"no filesystem for {uri!r}: {error}", hint=f"install the fsspec package for {parsed.scheme!r} (for s3: pip install s3fs)"
-        ) from error
-    return FsspecFileIO(filesystem, root)
+    # Imported when needed: the libraries behind them are large, or optional.
+    from wiesel.checkpoint.database_io import DatabaseFileIO, is_database
+    from wiesel.checkpoint.remote_io import open_remote
+
+    return DatabaseFileIO(uri) if is_database(uri) else open_remote(uri)

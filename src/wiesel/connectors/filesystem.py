@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
 from wiesel.core.errors import ConnectorError
+from wiesel.core.extras import to_install
 
 __all__ = ["FileStatus", "FileSystem", "LocalFiles", "RemoteFiles", "filesystem_for"]
 
@@ -210,12 +211,13 @@ class _RawFile(io.FileIO):
 class RemoteFiles(FileSystem):
     """Files of a file system of fsspec."""
 
-    def __init__(self, fs: Any) -> None:
+    def __init__(self, fs: Any, before: str = "") -> None:
         self._fs = fs
+        self._before = before
 
     def uri(self, path: str) -> str:
-        """See ``FileSystem``."""
-        return str(self._fs.unstrip_protocol(path))
+        """See ``FileSystem``. What the given address has before the path, such as a host, fsspec would not tell."""
+        return f"{self._before}{path}" if self._before else str(self._fs.unstrip_protocol(path))
 
     def walk(self, path: str) -> Iterator[FileStatus]:
         """See ``FileSystem``."""
@@ -306,10 +308,11 @@ def filesystem_for(path: str) -> tuple[FileSystem, str]:
         found = _pyarrow_files(path)
         if found is None:
             raise ConnectorError(
-                f"no file system for {path!r}: {error}", hint=f"install the package of fsspec for {scheme}://, on the workers too"
+                f"no file system for {path!r}: {error}", hint=to_install(scheme)
             ) from error
         fs, inner = found
-    return RemoteFiles(fs), str(inner)
+    inner = str(inner)
+    return RemoteFiles(fs, path[: -len(inner)] if inner and path.endswith(inner) else ""), inner
 
 
 def _pyarrow_files(path: str) -> tuple[Any, str] | None:
