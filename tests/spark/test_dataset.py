@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from tests.parity.conftest import time_limit
+from tests.unit.dataset.test_iterations import AtMost, Counted, components, expected_components, some_graph
 from wiesel.common import Configuration
-from wiesel.dataset import ExecutionEnvironment, JoinHint, MapFunction
+from wiesel.dataset import ExecutionEnvironment, JoinHint, LongSumAggregator, MapFunction
+from wiesel.iteration import rounds_of
 from wiesel.types import Types
 
 SECONDS = 600
@@ -64,3 +66,16 @@ def test_a_join_and_a_sort_beyond_the_memory(tmp_path: Path) -> None:
     assert lines == [f"({n},{n // 2:060d})" for n in range(2, count + 1, 2)]
     # Each of the two tasks of the join had more than three times what it may keep, and the sort twice.
     assert result.metrics["spilledBytes"] > 6 * memory
+
+
+def test_a_delta_iteration_with_an_aggregator(tmp_path: Path) -> None:
+    vertices, edges = some_graph()
+    iteration, better = components(environment(), vertices, edges, Counted())
+    iteration.register_aggregation_convergence_criterion("changes", LongSumAggregator(), AtMost(0))
+    solution = iteration.close_with(better, better)
+    solution.map(str).write_text(str(tmp_path / "labels"))
+    done = rounds_of(solution.get_execution_environment().execute())
+    labels, work = expected_components(vertices, edges)
+    lines = [line for file in (tmp_path / "labels").rglob("part*") for line in file.read_text().splitlines()]
+    assert sorted(lines) == sorted(str(pair) for pair in labels.items())
+    assert [(r.records, r.value) for r in done] == [(n, {"changes": n}) for n in work]

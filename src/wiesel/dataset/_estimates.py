@@ -89,6 +89,8 @@ def _guessed(node: Node, inputs: Sequence[Estimate]) -> Estimate:
         case "first":
             n = float(node.params["n"])
             return Estimate(n if inputs[0].records is None else min(n, inputs[0].records), inputs[0].record_bytes)
+        case "delta_result":
+            return inputs[2]
         case "count":
             return Estimate(1.0, _NUMBER_BYTES)
     return inputs[0]

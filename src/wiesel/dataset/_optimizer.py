@@ -14,12 +14,15 @@ from dataclasses import dataclass, field
 
 from wiesel.dataset._estimates import Estimate, estimate_of
 from wiesel.dataset._keys import KeySpec
+from wiesel.dataset._loops import check_ends, head_of
 from wiesel.dataset._plan import Node, reachable
 from wiesel.dataset.functions import JoinHint
+from wiesel.datastream._checks import program_error
 
 __all__ = ["Partitioning", "PlannedNode", "optimize"]
 
 FORWARD, HASH, BROADCAST, REBALANCE, GLOBAL = "forward", "hash", "broadcast", "rebalance", "global"
+RANGE, CUSTOM = "range", "custom"
 
 _RECORD_OVERHEAD = 250.0
 """Bytes of a record in a hash table besides itself."""
@@ -32,10 +35,17 @@ _COMPARE = 0.05
 
 @dataclass(frozen=True)
 class Partitioning:
-    """Records with one key are in one of so many subtasks."""
+    """Records with one key are in one of so many subtasks.
+
+    Attributes:
+        identity: That of the key.
+        parallelism: The number of subtasks.
+        by_range: The operation that has found the ranges; None if the hash of a key says in which subtask it is.
+    """
 
     identity: tuple[object, ...]
     parallelism: int
+    by_range: int | None = None
 
 
 @dataclass
@@ -49,6 +59,8 @@ class PlannedNode:
         combine: Whether records are combined before they are sent.
         reasons: Why it is done so.
         partitioned: How the results are partitioned, None if nothing is known.
+        head: The head of the iteration in whose step it is, None if it is in none.
+        solution: The input that is the solution set of a delta iteration, None if none is.
     """
 
     node: Node
@@ -60,6 +72,8 @@ class PlannedNode:
     combine: bool = False
     reasons: list[str] = field(default_factory=list)
     partitioned: Partitioning | None = None
+    head: Node | None = None
+    solution: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,8 +94,10 @@ def optimize(ends: Iterable[Node], parallelism: int, memory_bytes: int) -> dict[
         memory_bytes: The memory budget of a task.
     """
     optimizer = _Optimizer(parallelism, memory_bytes)
+    ends = list(ends)
     for node in reachable(ends):
         optimizer.plan(node)
+    check_ends(ends, optimizer.heads)
     return optimizer.planned
 
 
@@ -90,11 +106,14 @@ class _Optimizer:
         self._parallelism = parallelism
         self._memory = memory_bytes
         self.planned: dict[int, PlannedNode] = {}
+        self.heads: dict[int, Node | None] = {}
 
     def plan(self, node: Node) -> None:
         inputs = [self.planned[i.id] for i in node.inputs]
         planned = PlannedNode(node, estimate_of(node, [i.estimate for i in inputs]), node.parallelism or self._parallelism, [])
         self.planned[node.id] = planned
+        planned.head = self.heads[node.id] = head_of(node, self.heads)
+        planned.solution = self._solution_input(node)
         plan = getattr(self, f"_plan_{node.kind}", self._plan_per_record)
         plan(planned, inputs)
 
@@ -109,11 +128,25 @@ class _Optimizer:
             planned.partitioned = self._kept(planned, inputs[0])
 
     def _plan_partition(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
-        if planned.node.keys:
-            self._gather(planned, inputs, planned.node.keys[0])
-            planned.partitioned = Partitioning(planned.node.keys[0].identity, planned.parallelism)
+        node = planned.node
+        if node.params.get("by_range"):
+            planned.ship = [RANGE]
+            planned.strategy = "a sample of the keys gives the bounds; the records wait for them"
+            planned.partitioned = Partitioning(node.keys[0].identity, planned.parallelism, node.id)
+        elif "partitioner" in node.params:
+            planned.ship = [CUSTOM]
+        elif node.keys:
+            # Whoever asks for it may rely on where a key is, so ranges will not do.
+            self._send_by_hash(planned, inputs, node.keys[0])
+            planned.partitioned = Partitioning(node.keys[0].identity, planned.parallelism)
         else:
             planned.ship = [REBALANCE]
+
+    def _send_by_hash(self, planned: PlannedNode, inputs: list[PlannedNode], key: KeySpec) -> None:
+        there = self._is_partitioned(inputs[0], key, planned.parallelism)
+        planned.ship = [FORWARD if there else HASH]
+        if there:
+            planned.reasons.append(f"the input is already partitioned by {key}")
 
     def _plan_union(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
         self._plan_per_record(planned, inputs)
@@ -138,7 +171,7 @@ class _Optimizer:
         if planned.combine:
             planned.reasons.append("records are combined per key before they are sent")
         if node.params.get("keeps_key") or self._forwards(node, node.keys[0].identity):
-            planned.partitioned = Partitioning(node.keys[0].identity, planned.parallelism)
+            planned.partitioned = self._gathered(planned, inputs)
 
     def _plan_group_reduce(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
         node = planned.node
@@ -151,7 +184,12 @@ class _Optimizer:
         reused = self._gather(planned, inputs, node.keys[0])
         planned.combine = hasattr(node.function, "combine") and not reused
         if node.params.get("keeps_key") or self._forwards(node, node.keys[0].identity):
-            planned.partitioned = Partitioning(node.keys[0].identity, planned.parallelism)
+            planned.partitioned = self._gathered(planned, inputs)
+
+    @staticmethod
+    def _gathered(planned: PlannedNode, inputs: list[PlannedNode]) -> Partitioning | None:
+        """Return how groups are partitioned: as their records were, or by the hash of the key."""
+        return inputs[0].partitioned if planned.ship == [FORWARD] else Partitioning(planned.node.keys[0].identity, planned.parallelism)
 
     def _plan_group_combine(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
         planned.parallelism = inputs[0].parallelism if planned.node.parallelism is None else planned.parallelism
@@ -160,7 +198,9 @@ class _Optimizer:
 
     def _gather(self, planned: PlannedNode, inputs: list[PlannedNode], key: KeySpec) -> bool:
         """Bring records of one key together; return whether they are already."""
-        reused = self._is_partitioned(inputs[0], key, planned.parallelism)
+        known = inputs[0].partitioned
+        in_ranges = known is not None and known == Partitioning(key.identity, planned.parallelism, known.by_range)
+        reused = in_ranges and inputs[0].parallelism == planned.parallelism
         planned.ship = [FORWARD if reused else HASH]
         if reused:
             planned.reasons.append(f"the input is already partitioned by {key}")
@@ -169,10 +209,18 @@ class _Optimizer:
     # Two inputs.
 
     def _plan_join(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        if planned.solution is not None:
+            self._plan_probe(planned, "join with the records of the solution set, which stay in memory where their keys are")
+            return
         candidates = self._candidates(planned, inputs)
         node = planned.node
         chosen = candidates[0]
-        if node.join_hint is not JoinHint.OPTIMIZER_CHOOSES:
+        static = [index for index, i in enumerate(inputs) if i.head is None] if planned.head is not None else []
+        if len(static) == 1 and node.join_hint is JoinHint.OPTIMIZER_CHOOSES:
+            wanted = (JoinHint.REPARTITION_HASH_FIRST, JoinHint.REPARTITION_HASH_SECOND)[static[0]]
+            chosen = next(c for c in candidates if c.hint is wanted)
+            planned.reasons.append(f"input {static[0] + 1} is the same in all rounds, and so is its hash table")
+        elif node.join_hint is not JoinHint.OPTIMIZER_CHOOSES:
             chosen = next(c for c in candidates if c.hint is node.join_hint)
             planned.reasons.append(f"asked for by the hint {node.join_hint.name}")
         elif any(i.estimate.bytes is None for i in inputs):
@@ -234,6 +282,9 @@ class _Optimizer:
         return _COMPARE * size * math.log2(count + 2) + (_BUILD + _PROBE) * size + spilled
 
     def _plan_co_group(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        if planned.solution is not None:
+            self._plan_probe(planned, "the records of the solution set stay in memory where their keys are")
+            return
         planned.strategy = "sort of both inputs by key"
         for index, (planned_input, key) in enumerate(zip(inputs, planned.node.keys, strict=True)):
             reused = self._is_partitioned(planned_input, key, planned.parallelism)
@@ -255,6 +306,47 @@ class _Optimizer:
         other = FORWARD if inputs[1 - build].parallelism == planned.parallelism else REBALANCE
         planned.ship = [BROADCAST, other] if build == 0 else [other, BROADCAST]
         planned.strategy, planned.build = f"all pairs, input {build + 1} in every subtask", build
+
+    # Iterations.
+
+    @staticmethod
+    def _solution_input(node: Node) -> int | None:
+        """Return which input is a solution set, None if none is; it can be used in certain ways only."""
+        sides = [index for index, source in enumerate(node.inputs) if source.kind == "solution_set"]
+        if not sides and not any(source.kind == "solution_set" for source in node.broadcast.values()):
+            return None
+        if node.kind not in ("join", "co_group") or len(sides) != 1 or node.params.get("join", "inner") != "inner":
+            raise program_error(
+                f"{node.name!r} cannot use a solution set, of which only records with certain keys are looked up",
+                "join it (inner) or co-group it with another data set of the step",
+                location=node.location,
+            )
+        wanted, given = node.inputs[sides[0]].keys[0], node.keys[sides[0]]
+        if wanted.identity != given.identity:
+            raise program_error(
+                f"{node.name!r} looks for records of the solution set by {given}, but its key is {wanted}",
+                "use the key that iterate_delta() was given",
+                location=node.location,
+            )
+        return sides[0]
+
+    @staticmethod
+    def _plan_probe(planned: PlannedNode, strategy: str) -> None:
+        planned.strategy, planned.ship = strategy, [HASH, HASH]
+
+    @staticmethod
+    def _plan_solution_set(planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        planned.parallelism = inputs[1].parallelism
+        planned.ship = [HASH, FORWARD]
+
+    def _plan_iteration_result(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        planned.parallelism = self.planned[planned.node.params["head"].id].parallelism
+        planned.ship = [FORWARD if i.parallelism == planned.parallelism else REBALANCE for i in inputs]
+
+    def _plan_delta_result(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
+        planned.parallelism = self.planned[planned.node.params["head"].id].parallelism
+        planned.ship = [HASH, FORWARD if inputs[1].parallelism == planned.parallelism else REBALANCE, HASH]
+        planned.partitioned = Partitioning(planned.node.keys[0].identity, planned.parallelism)
 
     # What is known of partitionings.
 

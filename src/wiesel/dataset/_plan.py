@@ -67,11 +67,15 @@ class Node:
 
 def reachable(ends: Iterable[Node]) -> list[Node]:
     """Return these operations and all before them, each behind those that it reads."""
-    found: dict[int, Node] = {}
-    waiting = list(ends)
+    ordered: dict[int, Node] = {}
+    waiting = [(end, False) for end in sorted(ends, key=lambda n: n.id, reverse=True)]
     while waiting:
-        node = waiting.pop()
-        if node.id not in found:
-            found[node.id] = node
-            waiting += [*node.inputs, *node.broadcast.values()]
-    return [found[node_id] for node_id in sorted(found)]
+        node, read = waiting.pop()
+        if node.id in ordered:
+            continue
+        if read:
+            ordered[node.id] = node
+            continue
+        waiting.append((node, True))
+        waiting += [(source, False) for source in reversed((*node.inputs, *node.broadcast.values()))]
+    return list(ordered.values())

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from wiesel.dataset._builtin import Everything, FieldKey
 from wiesel.dataset._keys import KeySpec, declared
+from wiesel.dataset._loop_translation import LoopTranslation, partitioned
 from wiesel.dataset._optimizer import PlannedNode
-from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation, Transformation, UnionTransformation
+from wiesel.datastream._transformations import OperatorTransformation, Transformation, UnionTransformation
 from wiesel.graph.specs import FORWARD, REBALANCE, OperatorSpec, PartitionerSpec
+from wiesel.runtime.operators.batch.ranges import BOUNDS
+from wiesel.spi.functions import Function
 from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.types import Types
 
@@ -34,6 +37,7 @@ class Translation:
         self._environment = environment
         self._plan = plan
         self._done: dict[int, Transformation] = {}
+        self._loops = LoopTranslation(self._add, plan)
         for planned in plan.values():
             self._done[planned.node.id] = self._translate(planned)
 
@@ -48,12 +52,18 @@ class Translation:
         match node.kind:
             case "source":
                 return self._source(planned)
+            case "iteration_head":
+                return self._loops.head(planned, self._shipped(planned, 0))
+            case "solution_set":
+                return self._done[node.inputs[0].id]
+            case "iteration_result":
+                return self._loops.bulk_result(planned, self._inputs(planned))
+            case "delta_result":
+                return self._loops.delta_result(planned, self._inputs(planned))
             case "union":
-                inputs = tuple(self._shipped(planned, i) for i in range(len(node.inputs)))
-                return UnionTransformation(node.output_type, node.location, inputs)
+                return self._union(planned)
             case "partition":
-                # A node of its own, so that whatever reads it finds the records where they are said to be.
-                return self._add(planned, OperatorSpec("map", payload={"function": _same}), [self._shipped(planned, 0)])
+                return self._partition(planned)
             case "sink":
                 return self._sink(planned)
             case "reduce" | "group_reduce" | "group_combine":
@@ -72,13 +82,7 @@ class Translation:
         source = self._done[planned.node.inputs[index].id] if behind is None else behind
         ship = planned.ship[index]
         keys = planned.node.keys
-        return self._partitioned(source, _partitioner(ship, keys[index] if index < len(keys) else None), planned)
-
-    @staticmethod
-    def _partitioned(source: Transformation, partitioner: PartitionerSpec, planned: PlannedNode) -> Transformation:
-        if partitioner is FORWARD and isinstance(source, UnionTransformation):
-            return source  # it says for each of its inputs how that gets there
-        return PartitionTransformation(source.output_type, planned.node.location, source, partitioner)
+        return partitioned(source, _partitioner(ship, keys[min(index, len(keys) - 1)] if keys else None), planned.node.location)
 
     def _inputs(self, planned: PlannedNode) -> list[Transformation]:
         return [self._shipped(planned, i) for i in range(len(planned.node.inputs))]
@@ -98,9 +102,52 @@ class Translation:
         operator.node.is_sink = True
         return operator
 
+    def _partition(self, planned: PlannedNode) -> OperatorTransformation:
+        # An operator of its own, so that whatever reads it finds the records where they are said to be.
+        node = planned.node
+        if planned.ship[0] == "range":
+            return self._by_range(planned)
+        if planned.ship[0] == "custom":
+            spec = PartitionerSpec("custom", (node.params["partitioner"], node.keys[0].selector))
+            shipped = partitioned(self._done[node.inputs[0].id], spec, node.location)
+        else:
+            shipped = self._shipped(planned, 0)
+        return self._add(planned, OperatorSpec("map", payload={"function": _same}), [shipped])
+
+    def _by_range(self, planned: PlannedNode) -> OperatorTransformation:
+        node, behind = planned.node, self._plan[planned.node.inputs[0].id]
+        records = partitioned(self._done[node.inputs[0].id], FORWARD, node.location)
+        params = {"inputs": 1, "ranges": planned.parallelism}
+        payload = {"sort": [(node.keys[0].selector, node.keys[0].key_type, True)]}
+        sample = self._part(planned, "Sample", OperatorSpec("batch_sample", params, payload), [records], behind.parallelism)
+        to_one = partitioned(sample, PartitionerSpec("global"), node.location)
+        bounds = self._part(planned, "Bounds", OperatorSpec("batch_bounds", params, {}), [to_one], 1)
+        to_all = partitioned(bounds, PartitionerSpec("broadcast"), node.location)
+        spec = OperatorSpec("batch_ranges", {"inputs": 1, "broadcast": [BOUNDS]}, payload)
+        ranges = self._part(planned, "Ranges", spec, [records, to_all], behind.parallelism)
+        shipped = partitioned(ranges, PartitionerSpec("custom", (_its_range, FieldKey((0,)))), node.location)
+        return self._add(planned, OperatorSpec("map", payload={"function": FieldKey((1,))}), [shipped])
+
+    def _part(
+        self, planned: PlannedNode, name: str, spec: OperatorSpec, inputs: Sequence[Transformation], parallelism: int
+    ) -> OperatorTransformation:
+        """Add an operator of its own for a part of an operation."""
+        spec, _ = self._loops.in_rounds(planned, spec, [])
+        operator = self._environment._new_operator(f"{planned.node.name}: {name}", spec, tuple(inputs), Types.PICKLED_BYTE_ARRAY(), "{}")
+        return self._placed(operator, planned, parallelism)
+
+    def _union(self, planned: PlannedNode) -> Transformation:
+        node, inputs = planned.node, self._inputs(planned)
+        if planned.head is not None and self._loops.static(planned, len(inputs)):
+            # Some of the records come once, and are part of the result in each round.
+            return self._operation(planned, "batch_union", {}, {}, inputs)
+        return UnionTransformation(node.output_type, node.location, tuple(inputs))
+
     def _per_subtask(self, planned: PlannedNode) -> OperatorTransformation:
         node = planned.node
-        if node.kind in _PER_RECORD and not node.broadcast:
+        # In an iteration function objects are opened in each round.
+        plain = not node.broadcast and not (planned.head is not None and isinstance(node.function, Function))
+        if node.kind in _PER_RECORD and plain:
             output_type = None if node.kind == "filter" else node.output_type
             return self._add(
                 planned, OperatorSpec(node.kind, payload={"function": node.function, "output_type": output_type}), self._inputs(planned)
@@ -113,7 +160,7 @@ class Translation:
     def _first(self, planned: PlannedNode) -> OperatorTransformation:
         params = {"n": planned.node.params["n"]}
         behind = self._before(planned, "batch_first", params, {}) if planned.combine else None
-        return self._operation(planned, "batch_first", params, {}, [self._shipped(planned, 0, behind)])
+        return self._operation(planned, "batch_first", params, {}, [self._shipped(planned, 0, behind)], combined=planned.combine)
 
     def _grouped(self, planned: PlannedNode) -> OperatorTransformation:
         node = planned.node
@@ -128,33 +175,32 @@ class Translation:
             return self._reduced_in_pairs(planned, payload)
         before = {"reduce": "batch_combine", "group_reduce": "batch_group_combine"}
         behind = self._before(planned, before[node.kind], {}, payload) if planned.combine else None
-        return self._operation(planned, f"batch_{node.kind}", {}, payload, [self._shipped(planned, 0, behind)])
+        return self._operation(planned, f"batch_{node.kind}", {}, payload, [self._shipped(planned, 0, behind)], combined=planned.combine)
 
     def _reduced_in_pairs(self, planned: PlannedNode, payload: dict[str, Any]) -> OperatorTransformation:
         """Add a reduce in two parts, between which each value has its key with it."""
-        behind = self._before(planned, "batch_combine", {"paired": True}, payload)
+        behind = self._before(planned, "batch_combine", {"paired": True}, payload, typed=False)
         behind.output_type = behind.node.output_type = Types.PICKLED_BYTE_ARRAY()
-        behind.node.operator.payload["output_type"] = None
-        by_key = self._partitioned(behind, PartitionerSpec("hash", FieldKey((0,))), planned)
-        return self._operation(planned, "batch_reduce", {"paired": True}, payload, [by_key])
+        by_key = partitioned(behind, PartitionerSpec("hash", FieldKey((0,))), planned.node.location)
+        return self._operation(planned, "batch_reduce", {"paired": True}, payload, [by_key], combined=True)
 
-    def _before(self, planned: PlannedNode, kind: str, params: dict[str, Any], payload: dict[str, Any]) -> OperatorTransformation:
+    def _before(
+        self, planned: PlannedNode, kind: str, params: dict[str, Any], payload: dict[str, Any], *, typed: bool = True
+    ) -> OperatorTransformation:
         """Add the part of an operation that comes before its records are sent; its results are of the type of its input."""
         source = planned.node.inputs[0]
-        payload = {**payload, "function": planned.node.function, "output_type": source.output_type}
-        operator = self._environment._new_operator(
-            f"Combine ({planned.node.name})",
-            OperatorSpec(kind, params, payload),
-            (self._partitioned(self._done[source.id], FORWARD, planned), *self._broadcast_inputs(planned)),
-            source.output_type,
-            "{}",
-        )
-        if planned.node.broadcast:
-            operator.node.operator = OperatorSpec(kind, {**params, "broadcast": list(planned.node.broadcast)}, payload)
+        payload = {**payload, "function": planned.node.function, "output_type": source.output_type if typed else None}
+        params = {**params, "inputs": 1, "broadcast": list(planned.node.broadcast)}
+        inputs = [partitioned(self._done[source.id], FORWARD, planned.node.location), *self._broadcast_inputs(planned)]
+        spec, more = self._loops.in_rounds(planned, OperatorSpec(kind, params, payload), self._loops.static(planned, 1))
+        operator = self._environment._new_operator(f"Combine ({planned.node.name})", spec, (*inputs, *more), source.output_type, "{}")
+        self._loops.joined(planned, operator)
         return self._placed(operator, planned, self._plan[source.id].parallelism)
 
     def _paired(self, planned: PlannedNode) -> OperatorTransformation:
         node = planned.node
+        if planned.solution is not None:
+            return self._with_solution_set(planned, planned.solution)
         kind = "batch_co_group" if node.kind == "co_group" else "batch_merge_join" if planned.build is None else "batch_hash_join"
         params = {key: value for key, value in (("join", node.params.get("join")), ("build", planned.build)) if value is not None}
         if node.params.get("flat"):
@@ -168,18 +214,62 @@ class Translation:
         }
         return self._operation(planned, kind, params, payload, self._inputs(planned))
 
-    def _operation(
-        self, planned: PlannedNode, kind: str, params: dict[str, Any], payload: dict[str, Any], inputs: Sequence[Transformation]
-    ) -> OperatorTransformation:
+    def _with_solution_set(self, planned: PlannedNode, side: int) -> OperatorTransformation:
         node = planned.node
-        params = {**params, "inputs": len(inputs)}
-        if node.broadcast:
-            params["broadcast"] = list(node.broadcast)
-        payload = {**payload, "function": node.function, "output_type": node.output_type}
-        return self._add(planned, OperatorSpec(kind, params, payload), [*inputs, *self._broadcast_inputs(planned)])
+        probe, solution = node.keys[1 - side], node.keys[side]
+        by_key = PartitionerSpec("hash", solution.selector)
+        inputs = [
+            self._shipped(planned, 1 - side),
+            self._shipped(planned, side),
+            partitioned(self._loops.changes(planned, node.inputs[side]), by_key, node.location),
+        ]
+        payload = {
+            "key": probe.selector,
+            "solution_key": solution.selector,
+            "key_type": probe.key_type if probe.key_type == solution.key_type else None,
+            "solution_type": declared(node.inputs[side].output_type),
+        }
+        params = {
+            "side": side,
+            **({"co_group": True} if node.kind == "co_group" else {}),
+            **({"flat": True} if node.params.get("flat") else {}),
+        }
+        return self._operation(planned, "batch_solution_join", params, payload, inputs, static=[1])
+
+    def _operation(
+        self,
+        planned: PlannedNode,
+        kind: str,
+        params: dict[str, Any],
+        payload: dict[str, Any],
+        inputs: Sequence[Transformation],
+        *,
+        combined: bool = False,
+        static: Sequence[int] | None = None,
+    ) -> OperatorTransformation:
+        """Add an operator of bounded data.
+
+        Args:
+            planned: The operation.
+            kind: The operator.
+            params: Its parameters.
+            payload: What it is given besides the function.
+            inputs: What it reads besides broadcast sets.
+            combined: Whether there is an operator before it, which has the operation's own input.
+            static: Which inputs come once in all rounds of an iteration, if they are not simply those of the operation.
+        """
+        node = planned.node
+        params = {**params, "inputs": len(inputs), **({"broadcast": list(node.broadcast)} if node.broadcast else {})}
+        spec = OperatorSpec(kind, params, {**payload, "function": node.function, "output_type": node.output_type})
+        of_inputs = static if static is not None else [] if combined else self._loops.static(planned, len(inputs))
+        spec, more = self._loops.in_rounds(planned, spec, of_inputs)
+        operator = self._add(planned, spec, [*inputs, *self._broadcast_inputs(planned), *more])
+        self._loops.joined(planned, operator)
+        return operator
 
     def _broadcast_inputs(self, planned: PlannedNode) -> list[Transformation]:
-        return [self._partitioned(self._done[n.id], PartitionerSpec("broadcast"), planned) for n in planned.node.broadcast.values()]
+        location = planned.node.location
+        return [partitioned(self._done[n.id], PartitionerSpec("broadcast"), location) for n in planned.node.broadcast.values()]
 
     def _add(self, planned: PlannedNode, spec: OperatorSpec, inputs: Sequence[Transformation]) -> OperatorTransformation:
         operator = self._environment._new_operator(planned.node.name, spec, tuple(inputs), planned.node.output_type, "{}")
@@ -194,6 +284,10 @@ class Translation:
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _its_range(number: int, _: int) -> int:
+    return number
 
 
 def _partitioner(ship: str, key: KeySpec | None) -> PartitionerSpec:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from wiesel.dataset._builtin import CsvLine, FieldsReduce, KeepFirst, SelectedBy
 from wiesel.dataset._keys import KeySpec, key_spec, whole_record
+from wiesel.dataset._loops import Registered
 from wiesel.dataset._plan import Node
 from wiesel.dataset.functions import (
     Aggregations,
@@ -21,6 +22,7 @@ from wiesel.dataset.functions import (
 )
 from wiesel.datastream._checks import program_error, require_built, require_count, require_function, require_instance, require_type
 from wiesel.datastream._record_type import T
+from wiesel.spi.functions import Partitioner
 from wiesel.spi.serialization import Encoder
 from wiesel.spi.sink import Sink
 from wiesel.types import Types
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from wiesel.dataset.data_sink import DataSink
     from wiesel.dataset.environment import ExecutionEnvironment
     from wiesel.dataset.groupings import UnsortedGrouping
+    from wiesel.dataset.iterations import DeltaIteration, IterativeDataSet
     from wiesel.dataset.joins import CoGroupSets, CrossDataSet, JoinSets
 
 __all__ = ["AggregatedDataSet", "DataSet"]
@@ -242,6 +245,37 @@ class DataSet(Generic[T]):
         )
         return CrossDataSet(self._environment, node)
 
+    # Iterations.
+
+    def iterate(self, max_iterations: int) -> IterativeDataSet:
+        """Return what a round of an iteration starts from: these records in the first one, else what the round before gave.
+
+        What is made of it is the step; ``close_with(result)`` ends it.
+        """
+        from wiesel.dataset.iterations import IterativeDataSet
+
+        return IterativeDataSet(self._environment, self._head("Bulk Iteration", max_iterations, "iterate()"))
+
+    def iterate_delta(self, workset: DataSet[Any], max_iterations: int, *keys: Any) -> DeltaIteration:
+        """Return a delta iteration, whose solution set begins with these records.
+
+        Args:
+            workset: What the first round starts from.
+            max_iterations: The last round.
+            keys: The key of the solution set: fields, or a function.
+        """
+        from wiesel.dataset.iterations import DeltaIteration
+
+        self._check_partner(workset, "iterate_delta()")
+        key = self._key(keys, "iterate_delta()")
+        head = workset._head("Delta Iteration", max_iterations, "iterate_delta()")
+        solution = self._environment._node("solution_set", "Solution Set", (self._node, head), self.get_type(), keys=(key,))
+        return DeltaIteration(DataSet(self._environment, head), DataSet(self._environment, solution), self, key)
+
+    def _head(self, name: str, max_iterations: int, method: str) -> Node:
+        params = {"max_rounds": require_count(max_iterations, f"max_iterations of {method}"), "registered": Registered()}
+        return self._environment._node("iteration_head", name, (self._node,), self.get_type(), params=params)
+
     # Order and partitioning.
 
     def sort_partition(self, key: Any, order: Order = Order.ASCENDING, key_type: TypeInformation | None = None) -> DataSet[T]:
@@ -261,6 +295,24 @@ class DataSet(Generic[T]):
     def partition_by_hash(self, *keys: Any) -> DataSet[T]:
         """Send records with equal keys to one subtask."""
         return self._then("partition", "PartitionByHash", self.get_type(), keys=(self._key(keys, "partition_by_hash()"),))
+
+    def partition_by_range(self, *keys: Any, key_type: TypeInformation | None = None) -> DataSet[T]:
+        """Send records to subtasks in the order of their keys: none in one subtask comes before one in the subtask before it.
+
+        The bounds come from a sample, so that about as many records are in each subtask; records with equal keys are in one.
+
+        Args:
+            keys: Fields, or one function.
+            key_type: The type of what the function returns.
+        """
+        key = self._key(keys, "partition_by_range()", key_type)
+        return self._then("partition", "PartitionByRange", self.get_type(), keys=(key,), params={"by_range": True})
+
+    def partition_custom(self, partitioner: Callable[[Any, int], int] | Partitioner, *keys: Any) -> DataSet[T]:
+        """Send each record to the subtask that ``partitioner`` returns for its key and the number of subtasks."""
+        require_function(partitioner, Partitioner, "partition_custom()", arguments=2)
+        key = self._key(keys, "partition_custom()")
+        return self._then("partition", "PartitionCustom", self.get_type(), keys=(key,), params={"partitioner": partitioner})
 
     def rebalance(self) -> DataSet[T]:
         """Send records to all subtasks in turn."""

@@ -163,8 +163,14 @@ class ExecutionEnvironment:
 
     def _start(self, sinks: Sequence[Node], job_name: str | None) -> Any:
         settings = Configuration(self._config)
-        streams = StreamExecutionEnvironment(settings).set_runtime_mode(RuntimeExecutionMode.BATCH)
-        translation = Translation(streams, self._planned(sinks))
+        # What is kept of bounded data is in no checkpoint.
+        settings.remove_config(options.CHECKPOINT_INTERVAL.key)
+        plan = self._planned(sinks)
+        # The rounds of an iteration need all of its operators at once.
+        loops = any(planned.head is not None for planned in plan.values())
+        mode = RuntimeExecutionMode.STREAMING if loops else RuntimeExecutionMode.BATCH
+        streams = StreamExecutionEnvironment(settings).set_runtime_mode(mode)
+        translation = Translation(streams, plan)
         graph = streams._graph_of([translation.operator(sink.id) for sink in sinks], job_name or self._job_name())
         return _execution.start(graph, settings)
 

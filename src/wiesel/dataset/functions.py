@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Any
@@ -12,8 +12,11 @@ from wiesel.spi.joins import FlatJoinFunction, JoinFunction
 
 __all__ = [
     "Aggregations",
+    "Aggregator",
     "CoGroupFunction",
+    "ConvergenceCriterion",
     "CrossFunction",
+    "DoubleSumAggregator",
     "FilterFunction",
     "FlatJoinFunction",
     "FlatMapFunction",
@@ -22,6 +25,7 @@ __all__ = [
     "JoinFunction",
     "JoinHint",
     "KeySelector",
+    "LongSumAggregator",
     "MapFunction",
     "MapPartitionFunction",
     "Order",
@@ -97,3 +101,65 @@ class JoinHint(Enum):
     REPARTITION_HASH_FIRST = "repartition hash first"
     REPARTITION_HASH_SECOND = "repartition hash second"
     REPARTITION_SORT_MERGE = "repartition sort merge"
+
+
+class Aggregator(ABC):
+    """Aggregates what functions in the step of an iteration give it, over all subtasks, in each round anew."""
+
+    @abstractmethod
+    def get_aggregate(self) -> Any:
+        """Return what was aggregated."""
+
+    @abstractmethod
+    def aggregate(self, element: Any) -> None:
+        """Add a value, or what the aggregator of another subtask has aggregated."""
+
+    @abstractmethod
+    def reset(self) -> None:
+        """Start anew."""
+
+
+class LongSumAggregator(Aggregator):
+    """The sum of whole numbers."""
+
+    def __init__(self) -> None:
+        self._sum = 0
+
+    def get_aggregate(self) -> int:
+        """Return the sum."""
+        return self._sum
+
+    def aggregate(self, element: int) -> None:
+        """Add a number."""
+        self._sum += element
+
+    def reset(self) -> None:
+        """Go back to 0."""
+        self._sum = 0
+
+
+class DoubleSumAggregator(Aggregator):
+    """The sum of floating-point numbers."""
+
+    def __init__(self) -> None:
+        self._sum = 0.0
+
+    def get_aggregate(self) -> float:
+        """Return the sum."""
+        return self._sum
+
+    def aggregate(self, element: float) -> None:
+        """Add a number."""
+        self._sum += element
+
+    def reset(self) -> None:
+        """Go back to 0."""
+        self._sum = 0.0
+
+
+class ConvergenceCriterion(ABC):
+    """Says when an iteration has come to its end."""
+
+    @abstractmethod
+    def is_converged(self, iteration: int, value: Any) -> bool:
+        """Return whether round ``iteration`` (from 1), in which ``value`` was aggregated, was the last one."""

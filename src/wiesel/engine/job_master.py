@@ -282,8 +282,8 @@ class JobMaster:
         Raises:
             CheckpointError: this job can take none now.
         """
-        if self.plan.graph.job.runtime_mode == "BATCH":
-            raise CheckpointError("a job in BATCH mode takes no savepoints", hint="run it in STREAMING mode")
+        if self.plan.graph.job.of_bounded_data:
+            raise CheckpointError("a job in BATCH mode or of wiesel.dataset takes no savepoints", hint="run it in STREAMING mode")
         if self.status.is_globally_terminal_state() or self._cancelling:
             raise CheckpointError(f"job {self.job_id} is {self.status.name} and takes no savepoints")
         return self.savepoints.request(directory, stop=stop, drain=drain, label=label)
@@ -294,8 +294,8 @@ class JobMaster:
         Raises:
             CheckpointError: this job takes none.
         """
-        if self.plan.graph.job.runtime_mode == "BATCH":
-            raise CheckpointError("a job in BATCH mode takes no checkpoints", hint="run it in STREAMING mode")
+        if self.plan.graph.job.of_bounded_data:
+            raise CheckpointError("a job in BATCH mode or of wiesel.dataset takes no checkpoints", hint="run it in STREAMING mode")
         return self.checkpoint_requests.request()
 
     def now_ms(self) -> int:

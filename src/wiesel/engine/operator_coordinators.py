@@ -38,7 +38,14 @@ class _Coordinated:
 def _coordinator(head: StreamNode, parallelism: int) -> OperatorCoordinator:
     params, payload = head.operator.params, head.operator.payload
     if params.get("rounds"):
-        return RoundCoordinator(parallelism, params["max_rounds"], payload["aggregator"], payload["converged"], head.user_location)
+        return RoundCoordinator(
+            parallelism,
+            params["max_rounds"],
+            payload["aggregator"],
+            payload["converged"],
+            head.user_location,
+            tells_value=params.get("tells_value", False),
+        )
     return LoopCoordinator(head.name, parallelism)
 
 

@@ -21,11 +21,20 @@ class RoundCoordinator:
         aggregator: Aggregates the criterion's records, or None.
         converged: Says of a round's number and aggregate whether it was the last one; or None.
         location: Where the program makes the iteration.
+        tells_value: Whether heads hear what was aggregated in a round, before the next one.
     """
 
     def __init__(
-        self, parallelism: int, max_rounds: int | None, aggregator: Any, converged: Callable[[int, Any], bool] | None, location: str
+        self,
+        parallelism: int,
+        max_rounds: int | None,
+        aggregator: Any,
+        converged: Callable[[int, Any], bool] | None,
+        location: str,
+        *,
+        tells_value: bool = False,
     ) -> None:
+        self._tells_value = tells_value
         self._subtasks = range(parallelism)
         self._max_rounds = max_rounds
         self._aggregator = aggregator
@@ -64,7 +73,9 @@ class RoundCoordinator:
         self.summaries.append(summary)
         if converged or number == self._max_rounds or not records:
             return self._last_round(summary)
-        return [("tail", i, NextRound(summary)) for i in self._subtasks]
+        # Heads hear first: what tails send them comes behind it.
+        roles = ("head", "tail") if self._tells_value else ("tail",)
+        return [(role, i, NextRound(summary)) for role in roles for i in self._subtasks]
 
     def _aggregate(self, accumulators: list[Any]) -> Any:
         if self._aggregator is None:

@@ -82,6 +82,11 @@ class JobGraph:
     runtime_mode: str
     config: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def of_bounded_data(self) -> bool:
+        """Whether the job is in BATCH mode, or has operators of bounded data: it takes no snapshots."""
+        return self.runtime_mode == "BATCH" or any(o.node.operator.kind.startswith("batch_") for v in self.vertices for o in v.operators)
+
     def in_edges(self, vertex: int) -> list[JobEdge]:
         """Return the edges into a vertex."""
         return [e for e in self.edges if e.target_vertex == vertex]

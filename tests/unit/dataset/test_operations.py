@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -340,3 +340,54 @@ def test_errors_of_functions_are_about_their_records() -> None:
     for data in _failing(env, fail):
         with pytest.raises(JobExecutionError, match="not this one"):
             data.collect()
+
+
+@pytest.mark.parametrize("declared", [None, PAIR])
+def test_ranges_are_ordered_against_each_other(env: ExecutionEnvironment, declared: Any) -> None:
+    records = _records(3_000, keys=400)
+    data = env.from_collection(records, declared).rebalance()
+    parts = data.partition_by_range(0).map_partition(lambda values: [list(values)]).collect()
+    full = sorted((part for part in parts if part), key=lambda part: part[0][0])
+    for before, after in pairwise(full):
+        assert max(r[0] for r in before) < min(r[0] for r in after)
+    assert Counter(r for part in parts for r in part) == Counter(records)
+    # A sample of 100 per range: shares of a third or a half are off by less than a quarter of all for any seed that will ever come.
+    assert len(full) == env.get_parallelism()
+    assert all(abs(len(part) / len(records) - 1 / len(full)) < 0.25 for part in full)
+
+
+def test_sorted_ranges_are_sorted_as_a_whole(env: ExecutionEnvironment) -> None:
+    data = env.from_collection(_records(500, keys=1_000)).partition_by_range(0, 1).sort_partition(0).sort_partition(1)
+    parts = data.map_partition(lambda values: [list(values)]).collect()
+    assert [r for part in sorted(filter(None, parts)) for r in part] == sorted(_records(500, keys=1_000))
+
+
+def test_ranges_of_few_keys_or_none(env: ExecutionEnvironment) -> None:
+    one_key = env.from_collection([(1, n) for n in range(50)]).rebalance().partition_by_range(0)
+    assert sorted(len(p) for p in one_key.map_partition(lambda v: [list(v)]).collect())[-1] == 50
+    assert env.generate_sequence(1, 9).filter(lambda n: n < 0).partition_by_range(lambda n: n).collect() == []
+
+
+def test_groups_in_ranges_stay_there(env: ExecutionEnvironment) -> None:
+    ranges = env.from_collection(_records()).partition_by_range(0)
+    counts = ranges.map(lambda r: (r[0], 1)).with_forwarded_fields(0).group_by(0).sum(1)
+    assert "the input is already partitioned by (0)" in counts.explain()
+    assert dict(counts.collect()) == Counter(r[0] for r in _records())
+    # A join needs both sides where the hash of the key is.
+    joined = ranges.join(env.from_collection(_records()), JoinHint.REPARTITION_HASH_SECOND).where(0).equal_to(0)
+    assert joined.explain().count("hash by (0)") == 2
+    assert len(joined.collect()) == sum(count**2 for count in Counter(r[0] for r in _records()).values())
+
+
+def test_partition_custom(env: ExecutionEnvironment) -> None:
+    data = env.generate_sequence(0, 99).partition_custom(lambda key, n: key % n, lambda n: n // 10)
+    parts = data.map_partition(lambda values: [{n // 10 % env.get_parallelism() for n in values}]).collect()
+    assert sorted(map(len, parts)) == [1] * env.get_parallelism()
+    with pytest.raises(JobExecutionError, match="returned 99 for"):
+        env.generate_sequence(0, 9).partition_custom(lambda key, n: 99, lambda n: n).collect()
+
+
+def test_ranges_in_the_rounds_of_an_iteration(env: ExecutionEnvironment) -> None:
+    loop = env.from_collection(list(range(100))).iterate(3)
+    ranges = loop.partition_by_range(lambda n: n).map_partition(lambda values: [n + 1 for n in values])
+    assert sorted(loop.close_with(ranges).collect()) == list(range(3, 103))

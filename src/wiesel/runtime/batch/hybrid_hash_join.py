@@ -91,17 +91,28 @@ class HybridHashJoin:
         spill: Where partitions go.
         keep_build: Whether records of the build side without a match are results too (outer join).
         keep_probe: The same for the other side.
+        keep_table: Whether the table stays for another probe side, which is possible if no partition went to disk.
 
     Attributes:
         partitions_spilled: How many partitions went to disk, on all levels.
         peak_bytes: The most that the table has taken.
     """
 
-    def __init__(self, memory_bytes: int, spill: Spill, *, keep_build: bool = False, keep_probe: bool = False, level: int = 0) -> None:
+    def __init__(
+        self,
+        memory_bytes: int,
+        spill: Spill,
+        *,
+        keep_build: bool = False,
+        keep_probe: bool = False,
+        keep_table: bool = False,
+        level: int = 0,
+    ) -> None:
         self._memory = memory_bytes
         self._spill = spill
         self._keep_build = keep_build
         self._keep_probe = keep_probe
+        self._keep_table = keep_table
         self._level = level
         self._shift = 32 - _PARTITION_BITS * (level + 1)
         # A partition on disk has two write buffers, of build and probe side.
@@ -164,6 +175,8 @@ class HybridHashJoin:
     def rest(self) -> Iterator[Match]:
         """Yield what is left when all of the probe side was taken: build records without a match, and all partitions on disk."""
         self.peak_bytes = max(self.peak_bytes, self._used)
+        if self._keep_table and not self.partitions_spilled:
+            return
         for partition in self._partitions:
             if self._keep_build:
                 for key, records in partition.table.items():

@@ -49,6 +49,7 @@ class _Slot:
     size: int
     origins: tuple[Origin, ...]
     round: int
+    carried: bool
     file: _File | None = None
     at: int = 0
 
@@ -56,7 +57,7 @@ class _Slot:
         payload = self.payload
         if payload is None and self.file is not None:
             payload = self.file.read(self.at, self.size)
-        return Entry(payload or b"", self.origins, self.round)
+        return Entry(payload or b"", self.origins, self.round, self.carried)
 
 
 class FeedbackLog:
@@ -87,7 +88,7 @@ class FeedbackLog:
     def append(self, entry: Entry) -> None:
         """Add an entry."""
         size = len(entry.payload)
-        slot = _Slot(entry.payload, size, entry.origins, entry.round)
+        slot = _Slot(entry.payload, size, entry.origins, entry.round, entry.carried)
         if self._in_memory + size > self._memory_bytes:
             slot.file = self._file_with_room()
             slot.at = slot.file.append(entry.payload)

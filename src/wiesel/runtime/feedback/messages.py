@@ -17,11 +17,13 @@ class Entry:
         payload: The encoded batch.
         origins: The names that it had in earlier attempts, if it comes from a checkpoint.
         round: The round in which it came to the tail; 0 where there are no rounds. One without a payload marks the round's end.
+        carried: Whether it goes with the round's records without being one of them.
     """
 
     payload: bytes
     origins: tuple[Origin, ...] = ()
     round: int = 0
+    carried: bool = False
 
 
 # From a tail to the head of the same index, and back.
@@ -141,7 +143,7 @@ class RoundDone:
 
 @dataclass(frozen=True)
 class NextRound:
-    """To a tail: the round is over everywhere, its records may go back."""
+    """To a tail: the round is over everywhere, its records may go back. To a head: they are about to come."""
 
     summary: RoundSummary
 

@@ -1,7 +1,7 @@
 """Internal. The tail's end of the feedback edge: keeps entries until the head has processed them, and sends as many as there is room for.
 
-State: operator list ``feedback`` with all entries that are kept, as ``(payload, origins, round)``; the last origin of each is the name
-that it had when the checkpoint was taken. The head drops an entry by that name if it had processed it before its own part of the
+State: operator list ``feedback`` with all entries that are kept, as ``(payload, origins, round, carried)``; the last origin of each is the
+name that it had when the checkpoint was taken. The head drops an entry by that name if it had processed it before its own part of the
 checkpoint, so that together both states hold exactly what was on the way.
 """
 
@@ -102,7 +102,8 @@ class FeedbackSender:
     def snapshot(self) -> None:
         """Put all that is kept into the state."""
         self._store.get_list(_STATE)[:] = [
-            (entry.payload, (*entry.origins, (self._generation, self._subtask, number)), entry.round) for number, entry in self._log
+            (entry.payload, (*entry.origins, (self._generation, self._subtask, number)), entry.round, entry.carried)
+            for number, entry in self._log
         ]
 
     def close(self) -> None:

@@ -228,5 +228,5 @@ def head_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
 def tail_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
     """Make the operator of a tail."""
     if params.get("rounds"):
-        return RoundTail(payload["aggregator"], params["emits_result"])
+        return RoundTail(payload["aggregator"], params["emits_result"], params.get("roles", ("records", "criterion")))
     return IterationTail(params["iteration"])

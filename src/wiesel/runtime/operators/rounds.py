@@ -11,6 +11,7 @@ list ``iteration-rounds`` with ``(summaries of rounds that are over, whether the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -33,14 +34,18 @@ from wiesel.wire.batch import Batch
 from wiesel.wire.buffers import encode_batch
 from wiesel.wire.events import IterationBarrier
 
-__all__ = ["RoundHead", "RoundInput", "RoundTail", "round_input_operator"]
+__all__ = ["CARRIED_TAG", "VALUE_TAG", "RoundHead", "RoundInput", "RoundTail", "round_input_operator"]
 
+CARRIED_TAG, VALUE_TAG = "wiesel-carried", "wiesel-value-of-round"
 _PARTIALS, _ROUNDS = "iteration-partials", "iteration-rounds"
 _END_OF_ROUND = b""
 
 
 class RoundHead(StreamOperator):
-    """Lets the input into round 1, and what comes back into the round after that from which it comes."""
+    """Lets the input into round 1, and what comes back into the round after that from which it comes.
+
+    If its coordinator tells the value of a round's criterion, that goes to the side output ``VALUE_TAG``, ahead of the next round's end.
+    """
 
     holds_records = True
 
@@ -76,6 +81,8 @@ class RoundHead(StreamOperator):
         """Take feedback, or the end."""
         if isinstance(event, Feedback):
             self._feedback.on_feedback(event, self._emit)
+        elif isinstance(event, NextRound):
+            self.output.emit_side(VALUE_TAG, Batch([event.summary.value]))
         elif isinstance(event, LastRound):
             self._over = True
             self._advance(MAX_TIMESTAMP)
@@ -87,12 +94,16 @@ class RoundHead(StreamOperator):
             self.output.emit_watermark(time)
 
     def _emit(self, entries: list[Entry]) -> None:
-        for (round_before, ends), group in groupby(entries, key=lambda e: (e.round, e.payload == _END_OF_ROUND)):
+        for (round_before, ends, carried), group in groupby(entries, key=lambda e: (e.round, e.payload == _END_OF_ROUND, e.carried)):
             if ends:
                 self._advance(round_before + 1)
+                continue
+            values = decoded(list(group)).values
+            batch = Batch(values, [round_before + 1] * len(values))
+            if carried:
+                self.output.emit_side(CARRIED_TAG, batch)
             else:
-                batch = decoded(list(group))
-                self.output.emit(Batch(batch.values, [round_before + 1] * len(batch.values)))
+                self.output.emit(batch)
 
     def finish(self) -> None:
         """The first round has all its records."""
@@ -131,13 +142,16 @@ class RoundTail(StreamOperator):
     Args:
         aggregator: Aggregates the records of the second input, the criterion; or None.
         emits_result: Whether the records of the last round are handed on.
+        roles: What each input brings: ``records`` of the next round, the ``criterion``, or what is ``carried`` into the next round, where
+            it comes out of the head's side output ``CARRIED_TAG``, without being counted as one of its records.
     """
 
     holds_records = True
 
-    def __init__(self, aggregator: Any, emits_result: bool) -> None:
+    def __init__(self, aggregator: Any, emits_result: bool, roles: Sequence[str] = ("records", "criterion")) -> None:
         self._aggregator = aggregator
         self._emits_result = emits_result
+        self._roles = tuple(roles)
         self._summaries: list[RoundSummary] = []
         self._partials: dict[int, tuple[int, Any]] = {}
         self._end_of_round: dict[int, int] = {}
@@ -185,9 +199,10 @@ class RoundTail(StreamOperator):
         if self._last:
             return  # timers and windows that the end of time has fired: there is no round any more
         round_number = self._complete + 1
-        if input_index == 0:
-            self._feedback.add(Entry(encode_batch(Batch(batch.values)), (), round_number))
-            self._add(round_number, len(batch.values), None)
+        role = self._roles[input_index]
+        if role != "criterion":
+            self._feedback.add(Entry(encode_batch(Batch(batch.values)), (), round_number, carried=role == "carried"))
+            self._add(round_number, len(batch.values) if role == "records" else 0, None)
         else:
             accumulator = self._partials.get(round_number, (0, None))[1]
             if accumulator is None:

@@ -8,8 +8,10 @@ those are complete; until then the other inputs wait in lists that spill.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain, islice
+from types import MappingProxyType
 from typing import Any
 
 from wiesel.core.errors import ProgramError
@@ -25,7 +27,7 @@ from wiesel.runtime.user_code import UserCode, caller_location, raise_failure
 from wiesel.spi.functions import user_callable
 from wiesel.wire.batch import Batch
 
-__all__ = ["SPILLED_COUNTER", "BatchOperator", "BatchRuntimeContext", "chunks"]
+__all__ = ["SPILLED_COUNTER", "BatchOperator", "BatchRuntimeContext", "IterationRound", "chunks"]
 
 SPILLED_COUNTER = "spilledBytes"
 DECODED_COUNTER = "decodedRecords"
@@ -45,13 +47,73 @@ def chunks(values: Iterable[Any]) -> Iterator[list[Any]]:
         yield part
 
 
-class BatchRuntimeContext(StreamingRuntimeContext):
-    """The runtime context of functions of bounded data: it has their broadcast sets."""
+@dataclass(frozen=True)
+class IterationRound:
+    """What functions learn of the round of an iteration in which they are.
 
-    def __init__(self, context: OperatorContext, broadcast: dict[str, list[Any]]) -> None:
+    Attributes:
+        number: From 1.
+        aggregators: What the functions of this subtask aggregate in this round, by name.
+        previous: What all functions have aggregated in the round before, by name.
+    """
+
+    number: int
+    aggregators: dict[str, Any] = field(default_factory=dict)
+    previous: dict[str, Any] = field(default_factory=dict)
+
+
+class BatchRuntimeContext(StreamingRuntimeContext):
+    """The runtime context of functions of bounded data: it has their broadcast sets, and what they may know of an iteration."""
+
+    def __init__(self, context: OperatorContext, broadcast: dict[str, list[Any]], iteration: IterationRound | None = None) -> None:
         super().__init__(context)
         self._broadcast = broadcast
+        self._iteration = iteration
         self._name = context.name
+
+    def get_superstep_number(self) -> int:
+        """Return the number of the iteration's round, from 1.
+
+        Raises:
+            ProgramError: If the operator is in no iteration.
+        """
+        return self._in_iteration().number
+
+    def get_iteration_aggregator(self, name: str) -> Any:
+        """Return the aggregator of this name, to be fed with ``aggregate(value)``; it starts anew in each round.
+
+        Raises:
+            ProgramError: If the iteration has no such aggregator.
+        """
+        aggregators = self._in_iteration().aggregators
+        self._require_aggregator(name, aggregators)
+        return aggregators[name]
+
+    def get_previous_iteration_aggregate(self, name: str) -> Any:
+        """Return what the aggregator of this name had aggregated in all subtasks in the round before; None in the first round.
+
+        Raises:
+            ProgramError: If the iteration has no such aggregator.
+        """
+        iteration = self._in_iteration()
+        self._require_aggregator(name, iteration.aggregators)
+        return iteration.previous.get(name)
+
+    def _in_iteration(self) -> IterationRound:
+        if self._iteration is None:
+            raise ProgramError(
+                f"operator {self._name!r} is in no iteration, so there are no rounds (at {caller_location()})",
+                hint="use the function in the step of an iteration: between iterate() and close_with()",
+            )
+        return self._iteration
+
+    def _require_aggregator(self, name: str, known: dict[str, Any]) -> None:
+        if name not in known:
+            raise ProgramError(
+                f"{name!r} is no aggregator of the iteration of operator {self._name!r}, which has: "
+                f"{', '.join(sorted(known)) or 'none'} (at {caller_location()})",
+                hint="add it with register_aggregator(name, aggregator) on what iterate() returned",
+            )
 
     def has_broadcast_variable(self, name: str) -> bool:
         """Return whether the operator has a broadcast set of this name."""
@@ -77,6 +139,15 @@ class BatchOperator(StreamOperator):
 
     method = ""
     """The name of the method of function objects; callables are called themselves."""
+
+    iteration: IterationRound | None = None
+    """The round in which this is, if it is in the step of an iteration: there an operator lives for one round."""
+
+    static: frozenset[int] = frozenset()
+    """The inputs that are the same in all rounds."""
+
+    inherited: Mapping[int, Any] = MappingProxyType({})
+    """What the operator of the round before has made of such inputs; they do not come again then."""
 
     def __init__(self, params: dict[str, Any], payload: dict[str, Any]) -> None:
         self.params = params
@@ -107,6 +178,10 @@ class BatchOperator(StreamOperator):
         """Yield the results when all inputs have ended, in lists; an empty list lets what is ready leave."""
         return iter(())
 
+    def bequest(self) -> dict[int, Any]:
+        """Return what the operator of the next round is to inherit, by input."""
+        return {}
+
     # What they use.
 
     @property
@@ -131,6 +206,10 @@ class BatchOperator(StreamOperator):
             if failure is not None:
                 raise_failure(failure, error)
 
+    def broadcast_set(self, name: str) -> list[Any]:
+        """Return all records of a broadcast set."""
+        return self._broadcast[name]
+
     @property
     def memory_bytes(self) -> int:
         """Return the budget of the algorithm; where records wait for a broadcast set, a quarter is theirs."""
@@ -151,7 +230,7 @@ class BatchOperator(StreamOperator):
 
     def _begin(self) -> None:
         self._opened = True
-        self.guard.open(self.function, BatchRuntimeContext(self.context, self._broadcast))
+        self.guard.open(self.function, BatchRuntimeContext(self.context, self._broadcast, self.iteration))
         self.begin()
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:

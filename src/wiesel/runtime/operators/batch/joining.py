@@ -53,9 +53,12 @@ class HashJoinOperator(_TwoInputs):
         super().begin()
         self._build = int(self.params["build"])
         keep_build, keep_probe = self.keeps[self._build], self.keeps[1 - self._build]
-        self._join = HybridHashJoin(self.memory_bytes * 3 // 4, self.spill, keep_build=keep_build, keep_probe=keep_probe)
+        self._keeps_table = self._build in self.static and not keep_build
+        self._complete = self._build in self.inherited
+        self._join: HybridHashJoin = self.inherited.get(self._build) or HybridHashJoin(
+            self.memory_bytes * 3 // 4, self.spill, keep_build=keep_build, keep_probe=keep_probe, keep_table=self._keeps_table
+        )
         self._waiting = SpillableList(self.memory_bytes // 4, self.spill)
-        self._complete = False
 
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
         """Take records into the table, or look for their matches."""
@@ -106,6 +109,10 @@ class HashJoinOperator(_TwoInputs):
             yield from chunks(result for found in self._probed(values, keys) for result in found)
         self._waiting.clear()
         yield from chunks(result for match in self._join.rest() for result in self._results_of(match))
+
+    def bequest(self) -> dict[int, Any]:
+        """Return the hash table, if it is one of an input that stays the same and all of it is in memory."""
+        return {self._build: self._join} if self._keeps_table and not self._join.partitions_spilled else {}
 
 
 class _SortedInputs(_TwoInputs):

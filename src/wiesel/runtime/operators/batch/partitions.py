@@ -11,7 +11,7 @@ from wiesel.runtime.batch.spillable_list import SpillableList
 from wiesel.runtime.operators.batch.base import BatchOperator, chunks
 from wiesel.runtime.user_code import raise_failure, without
 
-__all__ = ["apply_operator", "count_operator", "first_operator", "map_partition_operator"]
+__all__ = ["apply_operator", "count_operator", "first_operator", "map_partition_operator", "union_operator"]
 
 
 class MapPartitionOperator(BatchOperator):
@@ -55,6 +55,14 @@ class ApplyOperator(BatchOperator):
         self.collector.emit(results, None)
         if failure is not None and error is not None:
             raise_failure(failure, error)
+
+
+class UnionOperator(BatchOperator):
+    """The records of both inputs, or of more."""
+
+    def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
+        """Hand records on."""
+        self.collector.emit(values, None)
 
 
 class FirstOperator(BatchOperator):
@@ -106,3 +114,8 @@ def first_operator(params: dict[str, Any], payload: Any) -> FirstOperator:
 def count_operator(params: dict[str, Any], payload: Any) -> CountOperator:
     """Make the operator of count."""
     return CountOperator(params, payload)
+
+
+def union_operator(params: dict[str, Any], payload: Any) -> UnionOperator:
+    """Make the operator of a union of which some inputs stay the same in all rounds of an iteration."""
+    return UnionOperator(params, payload)
