@@ -65,13 +65,22 @@ class Section:
         spaced: Entries have a namespace.
         singly: Values are pickled one by one (so that they can be stored as they are).
         count: Number of entries.
+        settled: Values are known to be immutable, see ``dump``; not in the file.
         columns: See the module.
     """
 
-    __slots__ = ("columns", "count", "name", "operation", "singly", "spaced")
+    __slots__ = ("columns", "count", "name", "operation", "settled", "singly", "spaced")
 
     def __init__(
-        self, operation: int, name: str, count: int, columns: tuple[Any, ...], *, spaced: bool = False, singly: bool = False
+        self,
+        operation: int,
+        name: str,
+        count: int,
+        columns: tuple[Any, ...],
+        *,
+        spaced: bool = False,
+        singly: bool = False,
+        settled: bool = False,
     ) -> None:
         self.operation = operation
         self.name = name
@@ -79,6 +88,7 @@ class Section:
         self.columns = columns
         self.spaced = spaced
         self.singly = singly
+        self.settled = settled
 
 
 def encode_section(section: Section) -> bytes:
@@ -87,7 +97,7 @@ def encode_section(section: Section) -> bytes:
     Raises:
         SerializationError: If a value cannot be pickled.
     """
-    payload = dump(section.columns, f"state {section.name!r}")
+    payload = dump(section.columns, f"state {section.name!r}", settled=section.settled)
     flags = _SPACED * section.spaced | _SINGLY * section.singly
     return _frame(section.operation, flags, section.name, section.count, payload)
 

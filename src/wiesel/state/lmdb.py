@@ -7,7 +7,9 @@ processing goes on. As with the ``hashmap`` backend, an object that was read and
 from __future__ import annotations
 
 import tempfile
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import Any
 
 from wiesel.core.config import ConfigOption
@@ -16,7 +18,7 @@ from wiesel.core.options import LMDB_CACHE_SIZE, LMDB_MAP_SIZE, LMDB_RESIDENT_SI
 from wiesel.state.backend import VOID, KeyedTable, ListTable, MapTable
 from wiesel.state.changelog import Section, encode_section
 from wiesel.state.lmdb_env import LmdbEnvironment, Snapshot
-from wiesel.state.lmdb_keys import SlotCodec, range_of, slot_end, state_id_of
+from wiesel.state.lmdb_keys import SlotCodec, range_after, range_of, slot_end, state_id_of
 from wiesel.state.lmdb_stores import DiskListStore, DiskMapStore, DiskStore, DiskValueStore, Flush
 from wiesel.state.pickling import REMOVED
 from wiesel.state.snapshots import Part
@@ -25,12 +27,15 @@ from wiesel.state.tracked import TrackedBackend
 __all__ = ["LmdbBackend"]
 
 _SPOOL_BYTES = 4 << 20
+_MOST_SPOOLED = 2
+"""Where no snapshot is taken for long, or ever, changes may become this many times all state before they are given up."""
 _SCAN_ENTRIES = 1 << 14
 _SCAN_BYTES = 4 << 20
 _OBJECT_OVERHEAD_BYTES = 500
 _SMALLEST_LIMIT = 1 << 10
 _MOST_PENDING = 1 << 14
 """What is pending is flushed in the synchronous part of a snapshot, at about 3 us per entry."""
+_STORED = itemgetter(1)
 
 
 class _DiskTable(KeyedTable):
@@ -214,14 +219,15 @@ class _Spool:
         self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES, dir=directory)  # noqa: SIM115 - closed in __del__
         self._lengths: list[int] = []
         self.entries = 0
+        self.size = 0
 
-    def add(self, section: Section) -> int:
-        """Add a section; return its size."""
+    def add(self, section: Section) -> None:
+        """Add a section."""
         data = encode_section(section)
         self._file.write(data)
         self._lengths.append(len(data))
         self.entries += section.count
-        return len(data)
+        self.size += len(data)
 
     def __del__(self) -> None:
         self._file.close()
@@ -245,9 +251,9 @@ class _Scan:
         begun: dict[int, list[bytes]] = {}
         size = count = 0
         for chunk in self._snapshot.chunks():
-            for entry in chunk:
-                waiting.setdefault(state_id_of(entry[0]), []).append(entry)
-                size += len(entry[1])
+            for state_id, entries in _by_state(chunk):
+                waiting.setdefault(state_id, []).extend(entries)
+                size += sum(map(len, map(_STORED, entries)))
             count += len(chunk)
             if count >= _SCAN_ENTRIES or size >= _SCAN_BYTES:
                 yield from self._encode(waiting, begun)
@@ -263,6 +269,16 @@ class _Scan:
         waiting.clear()
 
 
+def _by_state(chunk: list[tuple[bytes, bytes]]) -> Iterator[tuple[int, list[tuple[bytes, bytes]]]]:
+    """Split sorted entries where the state changes: entries of a key group and state lie together."""
+    start = 0
+    while start < len(chunk):
+        state_id = state_id_of(chunk[start][0])
+        stop = bisect_left(chunk, (range_after(chunk[start][0]),), start)
+        yield state_id, chunk[start:stop]
+        start = stop
+
+
 class LmdbBackend(TrackedBackend):
     """See the module."""
 
@@ -276,7 +292,7 @@ class LmdbBackend(TrackedBackend):
         self._tables: dict[str, _DiskTable] = {}
         self._stores: dict[int, DiskStore] = {}
         self._number = 0
-        self._spool = _Spool(self._environment.path)
+        self._spool: _Spool | None = _Spool(self._environment.path)
         self._mean_bytes = 64.0
 
     def _size_option(self, option: ConfigOption[MemorySize]) -> int:
@@ -318,9 +334,19 @@ class LmdbBackend(TrackedBackend):
         if not (out.entries or out.removed or out.removed_prefixes):
             return
         self._environment.write(out.removed, out.removed_prefixes, out.entries)
-        size = sum(self._spool.add(section) for section in out.sections)
-        count = sum(section.count for section in out.sections)
-        self._mean_bytes += (size / max(count, 1) - self._mean_bytes) * 0.3
+        size = sum(len(stored) for _, stored in out.entries)
+        self._mean_bytes += (size / max(len(out.entries), 1) - self._mean_bytes) * 0.3
+        self._keep_changes(out.sections)
+
+    def _keep_changes(self, sections: Iterable[Section]) -> None:
+        """Keep changes for the next snapshot, unless to write all state then is less than what has come together."""
+        if self._spool is None:
+            return
+        for section in sections:
+            self._spool.add(section)
+        if self._spool.size > max(_MOST_SPOOLED * self._environment.size_bytes(), _SPOOL_BYTES):
+            self._spool = None
+            self._must_rewrite = True
 
     def make_room(self) -> None:
         """Flush, and begin a new generation of cached objects."""
@@ -363,7 +389,7 @@ class LmdbBackend(TrackedBackend):
     def _freeze(self) -> tuple[int, list[Part]]:
         self.flush()
         spool, self._spool = self._spool, _Spool(self._environment.path)
-        return spool.entries, [spool]
+        return (0, []) if spool is None else (spool.entries, [spool])
 
     def _begin_rewrite(self) -> None:
         """All is written in one go, as it is read in the background."""

@@ -8,8 +8,10 @@ import shutil
 import tempfile
 import threading
 import weakref
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -123,17 +125,14 @@ class LmdbEnvironment:
                     f"a snapshot of {self._path} was lost because the state outgrew the map of {snapshot.map_bytes} bytes",
                     hint="nothing, the next one succeeds; a larger wiesel.state.lmdb.map-size avoids it",
                 )
-            chunk: list[tuple[bytes, bytes]] = []
             with (transaction or self._reader).cursor() as cursor:
                 if not cursor.set_range(start):
-                    return chunk, None
-                for key, value in cursor:
-                    if stop is not None and key >= stop:
-                        return chunk, None
-                    if len(chunk) == _CHUNK_ENTRIES:
-                        return chunk, key
-                    chunk.append((key, value))
-            return chunk, None
+                    return [], None
+                chunk = list(islice(cursor, _CHUNK_ENTRIES + 1))
+        if stop is not None and chunk[-1][0] >= stop:
+            return chunk[: bisect_left(chunk, (stop,))], None
+        following: bytes | None = chunk.pop()[0] if len(chunk) > _CHUNK_ENTRIES else None
+        return chunk, following
 
     def first_key(self, start: bytes) -> bytes | None:
         """Return the first key at or after ``start``, None if there is none."""

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import pickle
 import struct
+from collections.abc import Sequence
 from hashlib import blake2b
+from operator import itemgetter
 from typing import Any
 from zlib import crc32
 
@@ -28,6 +30,8 @@ __all__ = [
     "decode_value",
     "dump_one",
     "map_key_bytes",
+    "plain_integers",
+    "range_after",
     "range_of",
     "slot_end",
     "state_id_of",
@@ -37,8 +41,10 @@ __all__ = [
 _HEAD = struct.Struct(">HHH")
 _LENGTH = struct.Struct("<I")
 _INT64 = struct.Struct(">q")
+_TYPED_INT64 = struct.Struct(">xq")
 _pack_head = _HEAD.pack
 _pack_int64 = _INT64.pack
+_FIRST_BYTE = itemgetter(0)
 _LONGEST = 200
 _DIGEST = 0x8000 | 16
 _INT64_END = 1 << 63
@@ -156,6 +162,23 @@ def state_id_of(key: bytes) -> int:
 def range_of(group: int, state_id: int) -> bytes:
     """Return the first possible key of a state in a key group."""
     return _pack_head(group, state_id, 0)[:4]
+
+
+def range_after(key: bytes) -> bytes:
+    """Return what follows all possible keys of the state and key group of a key."""
+    return (int.from_bytes(key[:4], "big") + 1).to_bytes(4, "big")
+
+
+def plain_integers(keys: Sequence[bytes], stored: Sequence[bytes]) -> list[int] | None:
+    """Return the slots of entries if all of them can be read as integers from the keys; many at once cost a tenth of one by one."""
+    count, width = len(keys), _HEAD.size + _TYPED_INT64.size
+    # What equals an integer, such as 1.0, has the same key, but the slot stands before the value then.
+    if any(map(_FIRST_BYTE, stored)) or set(map(len, keys)) != {width}:
+        return None
+    data = b"".join([key[_HEAD.size :] for key in keys])
+    if data[:: _TYPED_INT64.size] != b"i" * count:
+        return None
+    return [number for (number,) in _TYPED_INT64.iter_unpack(data)]
 
 
 def _is_plain(value: Any) -> bool:

@@ -9,14 +9,14 @@ is in use stays.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from wiesel.core.errors import InvariantError
 from wiesel.state.changelog import APPEND, ENTRIES, REMOVE, SET, Section
 from wiesel.state.lmdb_env import LmdbEnvironment
-from wiesel.state.lmdb_keys import SlotCodec, decode_slot, decode_value, dump_one, map_key_bytes, slot_end, value_payload
+from wiesel.state.lmdb_keys import SlotCodec, decode_slot, decode_value, dump_one, map_key_bytes, plain_integers, slot_end, value_payload
 from wiesel.state.pickling import REMOVED
 
 __all__ = ["DiskListStore", "DiskMapStore", "DiskStore", "DiskValueStore", "Flush"]
@@ -68,7 +68,7 @@ class DiskStore(ABC):
         """Set whole values read from a state file."""
 
     @abstractmethod
-    def read_section(self, entries: Iterable[tuple[bytes, bytes]], begun: list[bytes]) -> Section | None:
+    def read_section(self, entries: list[tuple[bytes, bytes]], begun: list[bytes]) -> Section | None:
         """Return the section for entries as they lie in LMDB; None if all have expired.
 
         Args:
@@ -162,18 +162,17 @@ class DiskValueStore(DiskStore):
     def _remove_all(self, slots: Sequence[Any], out: Flush) -> None:
         out.removed.extend(map(self.codec.prefix, slots))
 
-    def read_section(self, entries: Iterable[tuple[bytes, bytes]], begun: list[bytes]) -> Section | None:
+    def read_section(self, entries: list[tuple[bytes, bytes]], begun: list[bytes]) -> Section | None:
         """See ``DiskStore``."""
-        slots, values = [], []
-        for key, stored in entries:
-            data = value_payload(stored)
-            if self.prune is not None:
-                left = self.prune(decode_value(stored))
-                if left is None:
-                    continue
-            slots.append(self.slot_of(key, stored))
-            values.append(data)
-        return self._section(SET, slots, values) if slots else None
+        if self.prune is not None:
+            entries = [(key, stored) for key, stored in entries if self.prune(decode_value(stored)) is not None]
+        if not entries:
+            return None
+        keys, stored = zip(*entries, strict=True)
+        numbers = plain_integers(keys, stored)
+        if numbers is not None:
+            return self._section(SET, numbers, [value[1:] for value in stored])
+        return self._section(SET, list(map(self.slot_of, keys, stored)), list(map(value_payload, stored)))
 
 
 class DiskListStore(DiskStore):
@@ -297,7 +296,7 @@ class DiskListStore(DiskStore):
                 out.removed_prefixes.append(prefix)
             out.entries.append((self._piece_key(prefix), self.codec.encode(slot) + (tail if singly else dump_one(tail))))
 
-    def read_section(self, entries: Iterable[tuple[bytes, bytes]], begun: list[bytes]) -> Section | None:
+    def read_section(self, entries: list[tuple[bytes, bytes]], begun: list[bytes]) -> Section | None:
         """See ``DiskStore``: pieces in order, the first of a list with the start 0; ``begun`` holds the prefix of the last list."""
         slots, starts, tails = [], [], []
         for key, stored in entries:
@@ -457,7 +456,7 @@ class DiskMapStore(DiskStore):
                 else:
                     out.entries.append((key, self.codec.encode(slot, map_key) + (value if singly else dump_one(value))))
 
-    def read_section(self, entries: Iterable[tuple[bytes, bytes]], begun: list[bytes]) -> Section | None:
+    def read_section(self, entries: list[tuple[bytes, bytes]], begun: list[bytes]) -> Section | None:
         """See ``DiskStore``."""
         by_slot: dict[bytes, tuple[Any, list[Any], list[bytes]]] = {}
         for key, stored in entries:

@@ -36,6 +36,7 @@ class _Removed:
 REMOVED: Any = _Removed()
 
 _PROTOCOL = 5
+_SAMPLE = 64
 _ATOMIC = frozenset(
     {
         *(type(None), bool, int, float, complex, str, bytes, Decimal, Fraction, Instant, uuid.UUID, _Removed),
@@ -44,13 +45,18 @@ _ATOMIC = frozenset(
 )
 
 
-def immutable(values: Iterable[Any]) -> bool:
-    """Return whether all values are known never to change: atoms and tuples of atoms. False when in doubt."""
+def immutable(values: Iterable[Any], kinds: set[type] | None = None) -> bool:
+    """Return whether all values are known never to change: atoms and tuples of atoms. False when in doubt.
+
+    Args:
+        values: The values.
+        kinds: Their types, if they are known already.
+    """
     values = values if isinstance(values, Collection) else list(values)
-    kinds = set(map(type, values)) - _ATOMIC
-    if not kinds:
+    others = (set(map(type, values)) if kinds is None else kinds) - _ATOMIC
+    if not others:
         return True
-    return kinds == {tuple} and _ATOMIC.issuperset(map(type, chain.from_iterable(v for v in values if type(v) is tuple)))
+    return others == {tuple} and _ATOMIC.issuperset(map(type, chain.from_iterable(v for v in values if type(v) is tuple)))
 
 
 class Pickled:
@@ -70,12 +76,13 @@ def freeze(column: list[Any], what: str) -> Pickled:
     return Pickled(dump((column,), what))
 
 
-def dump(columns: tuple[Any, ...], what: str) -> bytes:
+def dump(columns: tuple[Any, ...], what: str, *, settled: bool = False) -> bytes:
     """Return lists of objects as bytes.
 
     Args:
         columns: Lists of equal length, or any objects.
         what: Names the state in an error.
+        settled: Beside keys and namespaces there are values known to be immutable only, so that to look at some of each is enough.
 
     Raises:
         SerializationError: If an object cannot be pickled.
@@ -84,7 +91,8 @@ def dump(columns: tuple[Any, ...], what: str) -> bytes:
     buffer = io.BytesIO()
     pickler = pickle.Pickler(buffer, _PROTOCOL)
     # Without the memo, which is of use only for objects met twice, atoms are written nearly three times as fast.
-    pickler.fast = all(type(column) is Pickled or (type(column) is list and immutable(column)) for column in columns)
+    looked_at = [column[:_SAMPLE] if settled and type(column) is list else column for column in columns]
+    pickler.fast = all(type(column) is Pickled or (type(column) is list and immutable(column)) for column in looked_at)
     try:
         pickler.dump(columns)
         return buffer.getvalue()

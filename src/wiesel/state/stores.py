@@ -118,7 +118,7 @@ class Store(ABC):
             slots, values = [slot for slot, _ in left], [rest for _, rest in left]
         if immutable(self._leaves(values)):
             values = self._copy(values)
-            return lambda: self._encode(SET, slots, values)
+            return lambda: self._encode(SET, slots, values, settled=True)
         chunks = self._freeze_column(values)
         return lambda: self._encode(SET, slots, chunks)
 
@@ -126,14 +126,16 @@ class Store(ABC):
         """Pickle a column now, in the runs in which ``_encode`` writes it."""
         return [freeze(values[i : i + CHUNK_ENTRIES], f"state {self.name!r}") for i in range(0, len(values), CHUNK_ENTRIES)]
 
-    def _encode(self, operation: int, slots: Sequence[Any], *columns: Sequence[Any]) -> Iterator[bytes]:
+    def _encode(self, operation: int, slots: list[Any], *columns: list[Any], settled: bool = False) -> Iterator[bytes]:
         """Yield sections; a column is a list as long as ``slots``, or comes from ``_freeze_column``."""
         for number, start in enumerate(range(0, len(slots), CHUNK_ENTRIES)):
             part = slice(start, start + CHUNK_ENTRIES)
             some = slots[part]
-            keys, namespaces = ([slot[0] for slot in some], [slot[1] for slot in some]) if self.spaced else (list(some), None)
-            values = (column[number] if isinstance(column[0], Pickled) else list(column[part]) for column in columns)
-            yield encode_section(Section(operation, self.name, len(keys), (keys, namespaces, *values), spaced=self.spaced))
+            keys, namespaces = ([slot[0] for slot in some], [slot[1] for slot in some]) if self.spaced else (some, None)
+            values = (column[number] if isinstance(column[0], Pickled) else column[part] for column in columns)
+            yield encode_section(
+                Section(operation, self.name, len(keys), (keys, namespaces, *values), spaced=self.spaced, settled=settled)
+            )
 
     def apply(self, section: Section, keep: Callable[[Any], bool] | None) -> None:
         """Apply a section of a state file; ``keep`` says which keys belong here."""
@@ -183,20 +185,22 @@ class ValueStore(Store):
         changes, self.changes = self.changes, {}
         if not changes:
             return tuple
-        if immutable(changes.values()):
-            return lambda: self._sections(changes)
+        # The types are looked at once: as the values are many and all over the memory, that is what a snapshot costs the mailbox.
+        kinds = set(map(type, changes.values()))
+        some_removed = type(REMOVED) in kinds
+        if immutable(changes.values(), kinds):
+            return lambda: self._sections(changes, some_removed)
         removed = _removed(changes)
         for slot in removed:
             del changes[slot]
         slots, chunks = list(changes), self._freeze_column(list(changes.values()))
         return lambda: chain(self._encode(REMOVE, removed), self._encode(SET, slots, chunks))
 
-    def _sections(self, changes: dict[Any, Any]) -> Iterator[bytes]:
-        removed = _removed(changes)
-        yield from self._encode(REMOVE, removed)
-        if removed:
+    def _sections(self, changes: dict[Any, Any], some_removed: bool) -> Iterator[bytes]:
+        if some_removed:
+            yield from self._encode(REMOVE, _removed(changes))
             changes = {slot: value for slot, value in changes.items() if value is not REMOVED}
-        yield from self._encode(SET, list(changes), list(changes.values()))
+        yield from self._encode(SET, list(changes), list(changes.values()), settled=True)
 
     def _leaves(self, values: Iterable[Any]) -> Iterable[Any]:
         return values

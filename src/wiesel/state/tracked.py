@@ -24,7 +24,9 @@ from wiesel.state.ttl import TtlSettings, join_times, split_times, with_ttl
 __all__ = ["TrackedBackend"]
 
 _FLOOR_BYTES = 1 << 20
-_MOST_FILES = 100
+_MOST_DELTA = 4
+"""How many times the last full writing the changes after it may amount to: a quarter of what is written is then written twice."""
+_MOST_FILES = 400
 _SLICE_ENTRIES = 1 << 16
 
 
@@ -224,7 +226,7 @@ class TrackedBackend(StateBackend):
         if self._rewrite_link is not None and not self._rewrite_link.is_written:
             return False
         size = self._chain.size
-        return size.files > _MOST_FILES or size.delta_bytes > max(2 * size.base_bytes, _FLOOR_BYTES)
+        return size.files > _MOST_FILES or size.delta_bytes > max(_MOST_DELTA * size.base_bytes, _FLOOR_BYTES)
 
     def _encoded_operator_state(self) -> bytes | None:
         state = self._operator_state

@@ -193,3 +193,35 @@ def test_backends_of_others_come_in_by_entry_point(tmp_path: Path, monkeypatch: 
     expected = ["clock", "key_group_range", "local_dir", "operator_id", "options", "parallelism", "subtask"]
     assert new_backend("theirs", tmp_path) == expected
     assert make_backend is not None
+
+
+def test_changes_nobody_asks_for_do_not_fill_the_disk(tmp_path: Path) -> None:
+    backend = new_backend("lmdb", tmp_path)
+    table = backend.table("v")
+    table.put("gone", "removed before the snapshot")
+    backend.flush()
+    table.remove("gone")
+    for round_number in range(40):
+        for key in range(1000):
+            table.put(key, f"{round_number}" * 200)
+        backend.flush()
+    # The file of changes has no name; that it is gone shows in what is open.
+    open_bytes = sum(
+        os.stat(f"/proc/self/fd/{fd}").st_size
+        for fd in os.listdir("/proc/self/fd")
+        if str(tmp_path) in (target := _target(fd)) and "deleted" in target
+    )
+    assert open_bytes < 2 << 20
+    files = MemoryFiles()
+    handle = backend.snapshot(1).run(files)
+    backend.close()
+    other = new_backend("hashmap", tmp_path)
+    other.restore([handle], files)
+    assert {key: value for key, _, value in other.table("v").items()} == dict.fromkeys(range(1000), "39" * 200)
+
+
+def _target(fd: str) -> str:
+    try:
+        return os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        return ""
