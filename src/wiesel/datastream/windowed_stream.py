@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from wiesel.core import options
 from wiesel.datastream._checks import program_error, require_count, require_function, require_instance, require_type
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream.keyed_stream import KeyedStream
 from wiesel.graph.specs import OperatorSpec
+from wiesel.runtime.windows.shared import cannot_share
+from wiesel.runtime.windows.spec import WindowSpec
 from wiesel.spi.functions import (
     AggregateFunction,
     AllWindowFunction,
@@ -73,6 +76,7 @@ class _Windowed:
         self._late_data_output_tag: OutputTag | None = None
         self._window_trigger: Trigger[Any, Any] | None = None
         self._window_evictor: Evictor[Any, Any] | None = None
+        self._share_slices: bool | None = None
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
         """Return the environment in which the stream was made."""
@@ -102,6 +106,19 @@ class _Windowed:
         """Send records that are too late for all their windows to this side output of the result, instead of dropping them."""
         require_instance(output_tag, OutputTag, "the argument of side_output_late_data()", "give an OutputTag('late', type)")
         self._late_data_output_tag = output_tag
+        return self
+
+    def share_slices(self: S, enabled: bool = True) -> S:
+        """Have sliding windows of event time share what they have in common, so that a record costs the same in however many it is.
+
+        Each record is added once, to a slice of time, and windows are made of slices. So the reduce function, or ``merge`` of the
+        aggregate function, combines partial aggregates, in the order of time: the result must not depend on the order and grouping of
+        records (sums of floats may differ in the last digits). Without this, ``wiesel.windows.share-slices`` decides.
+
+        Args:
+            enabled: False for windows of their own, whatever the option says.
+        """
+        self._share_slices = bool(enabled)
         return self
 
     # Evaluations; the public methods with their narrower types are in the two classes below.
@@ -161,9 +178,19 @@ class _Windowed:
             "input_type": self.get_input_type(),
             "output_type": output_type,
         }
+        payload["share_slices"] = self._shares_slices(payload)
         result = self._keyed_stream._add(type(assigner).__name__, OperatorSpec("window", payload=payload), output_type, keyed=True)
         functions = ", ".join(type(f).__name__ for f in (self._window_evictor, incremental, function) if f is not None)
-        return result.set_description(f"{self._title}({assigner}, {type(trigger).__name__}, {functions})")
+        cut = ", shared slices" if payload["share_slices"] else ""
+        return result.set_description(f"{self._title}({assigner}, {type(trigger).__name__}, {functions}{cut})")
+
+    def _shares_slices(self, payload: dict[str, Any]) -> bool:
+        if self._share_slices is False:
+            return False
+        reason = cannot_share(WindowSpec.of(payload))
+        if self._share_slices and reason is not None:
+            raise program_error(f"share_slices(): {reason[0]}", reason[1])
+        return reason is None and (self._share_slices is True or self._keyed_stream._environment._config.get(options.SHARE_SLICES))
 
 
 class WindowedStream(_Windowed):

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from wiesel.datastream._checks import describe, program_error, require_instance, user_location
 from wiesel.runtime.windows.contents import CONTENTS
+from wiesel.runtime.windows.layout import AGGREGATES, POSITIONS, SLICES, TABLES
 from wiesel.runtime.windows.merging import MERGING_SET
 from wiesel.spi.state import StateDescriptor
 from wiesel.state.backend import StateFileReader, StateHandle
@@ -36,7 +37,6 @@ from wiesel.types.typeinfo import ListTypeInfo, MapTypeInfo, TypeInformation
 __all__ = ["KeyedTimer", "SavepointReader", "WindowContents"]
 
 _BACKENDS = ("hashmap", "lmdb")
-_OF_WINDOWS = (CONTENTS, MERGING_SET)
 
 _Operator = OperatorIdentifier | str
 
@@ -146,16 +146,17 @@ class SavepointReader:
         )
 
     def window_state(self, operator: _Operator) -> StateRows[WindowContents]:
-        """Return what a window operator keeps for each key and window.
+        """Return what a window operator keeps for each key and window; for windows that share slices, for each key and slice.
 
         State that a process window function keeps for all windows of a key (``global_state()``) is read by :meth:`keyed_state`.
         """
         found, handles = self._keyed(operator)
         views = {name: StateView(name, schema) for name, schema in _schemas(handles)}
-        if CONTENTS not in views:
+        name = next((name for name in (CONTENTS, SLICES) if name in views), None)
+        if name is None:
             raise program_error(f"{named(found)} keeps no windows in the checkpoint", "keyed_state() reads other keyed state")
-        contents, merging = views.pop(CONTENTS), views.pop(MERGING_SET, None)
-        others = tuple(views.values())
+        contents, merging = views.pop(name), views.pop(MERGING_SET, None)
+        others = tuple(view for name, view in views.items() if name not in (AGGREGATES, POSITIONS))
         columns = [
             Column("key"),
             Column("window"),
@@ -183,7 +184,7 @@ class SavepointReader:
         return lambda count: [make(part) for part in keyed_parts(handles, files, backend, expiry, count)]
 
     def _views(self, operator: dict[str, Any], handles: list[StateHandle], states: Any) -> Iterator[StateView]:
-        known = {name: schema for name, schema in _schemas(handles) if name not in _OF_WINDOWS}
+        known = {name: schema for name, schema in _schemas(handles) if name not in TABLES}
         wanted = known if states is None else [states] if isinstance(states, (str, StateDescriptor)) else states
         for state in wanted:
             name = state.name if isinstance(state, StateDescriptor) else state

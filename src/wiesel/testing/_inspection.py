@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 from wiesel.core.errors import StateMigrationError
 from wiesel.runtime.lazy_backend import LazyBackend
 from wiesel.runtime.windows.contents import CONTENTS
+from wiesel.runtime.windows.layout import SLICES, TABLES
 from wiesel.runtime.windows.merging import MERGING_SET
 from wiesel.runtime.windows.namespaces import decode_window, encode_window
 from wiesel.state.backend import VOID, KeyedTable, StateBackend
 
 __all__ = ["InspectedBackend", "Timer"]
-
-_OF_WINDOWS = (CONTENTS, MERGING_SET)
 
 
 class Timer(NamedTuple):
@@ -41,12 +40,12 @@ class InspectedBackend(LazyBackend):
     def state_of(self, key: Any, window: Any = None) -> dict[str, Any]:
         """Return what the states of the user's functions hold for a key (and a window), by name."""
         namespace = VOID if window is None else encode_window(window)
-        names = [name for name in self._tables if name not in _OF_WINDOWS]
+        names = [name for name in self._tables if name not in TABLES]
         return {name: value for name in names if (value := self._entries(name, key).get(namespace)) is not None}
 
     def windows_of(self, key: Any) -> dict[Any, Any]:
-        """Return the windows of a key and what they hold, in the order of their ends."""
-        contents = self._entries(CONTENTS, key)
+        """Return the windows of a key, or the slices that they share, and what they hold, in the order of their ends."""
+        contents = self._entries(SLICES if SLICES in self._tables else CONTENTS, key)
         if MERGING_SET in self._tables:
             places = self._entries(MERGING_SET, key).get(VOID) or {}
             contents = {window: contents[place] for window, place in places.items() if place in contents}

@@ -334,6 +334,7 @@ class StreamHarness:
     def windows(self, key: Any) -> dict[Any, Any]:
         """Return the windows of a key that hold something: the list of their elements, the reduced value, or the accumulator.
 
+        Of windows that share slices (``share_slices()``) it is the slices.
         Of windows with an evictor the elements come with their timestamps: ``(element, ms)``.
         """
         return self._backend_of(key).windows_of(key)

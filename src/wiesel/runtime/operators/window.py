@@ -10,6 +10,7 @@ from wiesel.runtime.windows.evicting import EvictingWindowOperator
 from wiesel.runtime.windows.fast import EventTimeWindowOperator, is_fast
 from wiesel.runtime.windows.fast_sessions import SessionWindowOperator, is_fast_session
 from wiesel.runtime.windows.operator import WindowOperator
+from wiesel.runtime.windows.shared import SharedSlicesOperator, shares
 from wiesel.runtime.windows.spec import WindowSpec
 
 __all__ = ["co_group_operator", "window_operator"]
@@ -22,10 +23,12 @@ def window_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
         params: Not used.
         payload: ``assigner``, ``trigger`` (None: the assigner's), ``allowed_lateness_ms``, ``late_tag`` (id or None), ``function``
             and ``function_kind`` (process, apply, pass_through), ``incremental`` and ``incremental_kind`` (None, reduce, aggregate),
-            ``evictor`` (or None), ``all`` (the function has the signature of window_all), ``input_type``, ``accumulator_type`` and
-            ``output_type`` (may be None).
+            ``evictor`` (or None), ``share_slices`` (bool), ``all`` (the function has the signature of window_all), ``input_type``,
+            ``accumulator_type`` and ``output_type`` (may be None).
     """
     spec = WindowSpec.of(payload)
+    if shares(spec):
+        return SharedSlicesOperator(spec)
     if spec.evictor is not None:
         return EvictingWindowOperator(spec)
     if is_fast(spec):

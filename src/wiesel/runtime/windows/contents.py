@@ -76,7 +76,10 @@ class _OneValue(WindowContents):
         self.store(key, namespace, self.updated(self.table.get(key, namespace), value))
 
     def get(self, key: Any, namespace: Any) -> list[Any] | None:
-        state = self.table.get(key, namespace)
+        return self.shown(self.table.get(key, namespace))
+
+    def shown(self, state: Any) -> list[Any] | None:
+        """Return what the window function is given for a state; None if there is nothing."""
         return None if state is None else [state]
 
     def store(self, key: Any, namespace: Any, state: Any) -> None:
@@ -126,21 +129,20 @@ class AggregatingContents(_OneValue):
     def combined(self, state: Any, other: Any) -> Any:
         return self._merge(state, other)
 
-    def get(self, key: Any, namespace: Any) -> list[Any] | None:
-        state = self.table.get(key, namespace)
+    def shown(self, state: Any) -> list[Any] | None:
         result = None if state is None else self.get_result(state)
         return None if result is None else [result]
 
 
-def make_contents(backend: StateBackend, spec: WindowSpec) -> WindowContents:
-    """Return the contents that a spec asks for."""
+def make_contents(backend: StateBackend, spec: WindowSpec, name: str = CONTENTS) -> WindowContents:
+    """Return the contents that a spec asks for, in the table of that name."""
     if spec.incremental_kind is None:
         elements = None if spec.input_type is None else ListTypeInfo(spec.input_type)
-        return ListContents(backend.table(CONTENTS, serializer=_serializer(elements), kind="list"))
+        return ListContents(backend.table(name, serializer=_serializer(elements), kind="list"))
     if spec.incremental_kind == "reduce":
-        table = backend.table(CONTENTS, serializer=_serializer(spec.input_type), kind="reducing")
+        table = backend.table(name, serializer=_serializer(spec.input_type), kind="reducing")
         return ReducingContents(table, user_callable(spec.incremental, "reduce"))
-    table = backend.table(CONTENTS, serializer=_serializer(spec.accumulator_type), kind="aggregating")
+    table = backend.table(name, serializer=_serializer(spec.accumulator_type), kind="aggregating")
     return AggregatingContents(table, spec.incremental)
 
 

@@ -44,7 +44,8 @@ class EventTimeWindowOperator(BatchedWindowOperator):
         super().__init__(spec)
         assigner = spec.assigner
         self._size: int = assigner._size
-        self._slide: int = getattr(assigner, "_slide", assigner._size)
+        # Windows begin at multiples of it.
+        self._step: int = getattr(assigner, "_slide", assigner._size)
         self._offset: int = assigner._offset
         # Of the batch at hand: state by window and key, and by the start of the last window of a timestamp all that it falls in.
         self._touched: dict[tuple[int, int], dict[Any, Any]] = {}
@@ -68,10 +69,10 @@ class EventTimeWindowOperator(BatchedWindowOperator):
 
     def _add_to_accumulators(self, records: Records) -> None:
         contents: Any = self.contents
-        offset, slide, panes_of, first = self._offset, self._slide, self._panes, self._first
+        offset, step, panes_of, first = self._offset, self._step, self._panes, self._first
         create, add = contents.create, contents.add_to
         for value, key, timestamp in records:
-            start = timestamp - (timestamp - offset) % slide
+            start = timestamp - (timestamp - offset) % step
             panes = panes_of.get(start)
             if panes is None:
                 panes = self._open_panes(start)
@@ -87,10 +88,10 @@ class EventTimeWindowOperator(BatchedWindowOperator):
 
     def _add_to_reduced(self, records: Records) -> None:
         contents: Any = self.contents
-        offset, slide, panes_of, first = self._offset, self._slide, self._panes, self._first
+        offset, step, panes_of, first = self._offset, self._step, self._panes, self._first
         reduce = contents.reduce
         for value, key, timestamp in records:
-            start = timestamp - (timestamp - offset) % slide
+            start = timestamp - (timestamp - offset) % step
             panes = panes_of.get(start)
             if panes is None:
                 panes = self._open_panes(start)
@@ -103,9 +104,9 @@ class EventTimeWindowOperator(BatchedWindowOperator):
                 states[key] = value if state is None else reduce(state, value)
 
     def _add_to_lists(self, records: Records) -> None:
-        offset, slide, panes_of, set_timers = self._offset, self._slide, self._panes, self.set_timers
+        offset, step, panes_of, set_timers = self._offset, self._step, self._panes, self.set_timers
         for value, key, timestamp in records:
-            start = timestamp - (timestamp - offset) % slide
+            start = timestamp - (timestamp - offset) % step
             panes = panes_of.get(start)
             if panes is None:
                 panes = self._open_panes(start)
@@ -124,7 +125,7 @@ class EventTimeWindowOperator(BatchedWindowOperator):
         size, lateness, watermark = self._size, self.lateness_ms, self.timers.current_watermark
         panes: list[_Pane] = []
         unusual = last_start <= MIN_TIMESTAMP
-        for start in range(last_start, last_start - size, -self._slide):
+        for start in range(last_start, last_start - size, -self._step):
             end = start + size - 1
             if end + lateness <= watermark:
                 continue

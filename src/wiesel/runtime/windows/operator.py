@@ -18,6 +18,7 @@ from wiesel.runtime.user_code import UserCode, raise_failure
 from wiesel.runtime.windows.contents import WindowContents, make_contents
 from wiesel.runtime.windows.contexts import AssignerContext, CachingRuntimeContext, WindowTriggerContext
 from wiesel.runtime.windows.evaluation import make_evaluation
+from wiesel.runtime.windows.layout import check_unshared
 from wiesel.runtime.windows.merging import MERGING_SET, MergingWindowSet
 from wiesel.runtime.windows.namespaces import decode_window, encode_window
 from wiesel.runtime.windows.results import FailedWindow, WindowResults
@@ -62,6 +63,8 @@ class WindowOperator(StreamOperator):
         self.timers = InternalTimerService(context, self.key_context, self._on_event_time, self._on_processing_time)
         self.timers.open()
         self.late_dropped = context.metrics.counter(LATE_COUNTER)
+        if context.restored_checkpoint_id and not spec.share_slices:
+            check_unshared(context, spec)
         self.contents = self._make_contents()
         self.trigger_context = WindowTriggerContext(context, self.key_context, self.timers)
         runtime_context = StreamingRuntimeContext(context, self.key_context)
@@ -187,6 +190,9 @@ class WindowOperator(StreamOperator):
         time = MIN_TIMESTAMP if timestamp is None else timestamp
         if not self.event_time or time + self.lateness_ms > self.timers.current_watermark:
             return
+        self._drop_late(value, timestamp)
+
+    def _drop_late(self, value: Any, timestamp: int | None) -> None:
         if self.spec.late_tag is not None:
             self.results.add_late(value, timestamp)
         else:

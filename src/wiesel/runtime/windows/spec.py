@@ -21,7 +21,7 @@ _INCREMENTAL = (None, "reduce", "aggregate")
 class WindowSpec:
     """What a window operator does. ``late_tag``: id of the side output for late records; ``incremental`` None: keep all elements.
 
-    With an ``evictor`` all elements are kept in any case.
+    With an ``evictor`` all elements are kept in any case. ``share_slices``: overlapping windows are made of slices.
     """
 
     assigner: Any
@@ -37,6 +37,7 @@ class WindowSpec:
     accumulator_type: Any
     output_type: Any
     evictor: Any = None
+    share_slices: bool = False
 
     @staticmethod
     def of(payload: dict[str, Any]) -> WindowSpec:
@@ -58,6 +59,7 @@ class WindowSpec:
             accumulator_type=payload.get("accumulator_type"),
             output_type=payload.get("output_type"),
             evictor=payload.get("evictor"),
+            share_slices=bool(payload.get("share_slices")),
         )
         invariant(spec.function_kind in _EVALUATED, f"function_kind is {spec.function_kind!r}")
         invariant(spec.incremental_kind in _INCREMENTAL, f"incremental_kind is {spec.incremental_kind!r}")

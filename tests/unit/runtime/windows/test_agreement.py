@@ -120,7 +120,7 @@ def check(steps, assigner, assign, merge, lateness, kind, tagged):
 
 
 def starts(t, size, slide, offset):
-    return [(s, s + size) for s in range(-120, 120) if (s - offset) % slide == 0 and s <= t < s + size]
+    return [(s, s + size) for s in range(t - size, t + 1) if (s - offset) % slide == 0 and s <= t < s + size]
 
 
 LATENESS = st.sampled_from([0, 0, 7, 30])

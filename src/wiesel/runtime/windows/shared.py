@@ -1,0 +1,181 @@
+"""Internal. The window operator in which overlapping windows share slices: a record is added once, however many windows it is in.
+
+State, per key (the layout is another one than that of the other window operators):
+
+* table ``window-slices``, under the slice: its one value;
+* tables ``window-slice-aggregates`` and ``window-slice-positions``: see ``slice_queue``;
+* timers ``event``: with no namespace, when the next window of the key fires; under a slice, when it is dropped; under a window, when the
+  user's function is to clear its state.
+
+Operator state ``window-slices`` has an entry per subtask: size, slide and offset, of which the slices are, and the watermark that had been
+reached. Behind a restore the watermark comes anew: until it is there again, records may belong to windows that have fired.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
+from wiesel.runtime.operator import OperatorSnapshot
+from wiesel.runtime.windows.contents import WindowContents, make_contents
+from wiesel.runtime.windows.fast import EventTimeWindowOperator
+from wiesel.runtime.windows.layout import AGGREGATES, POSITIONS, SLICES, check_slices
+from wiesel.runtime.windows.results import FailedWindow
+from wiesel.runtime.windows.slice_queue import SliceQueue
+from wiesel.runtime.windows.slices import Slice, Slices
+from wiesel.runtime.windows.spec import WindowSpec
+from wiesel.spi.windows.time_assigners import SlidingEventTimeWindows, no_timestamp_error
+from wiesel.spi.windows.triggers import EventTimeTrigger
+from wiesel.spi.windows.window import TimeWindow
+
+__all__ = ["SharedSlicesOperator", "cannot_share", "shares"]
+
+
+def cannot_share(spec: WindowSpec) -> tuple[str, str] | None:
+    """Return why the windows of a spec cannot share slices, and what can be done about it; None if they can."""
+    if type(spec.assigner) is not SlidingEventTimeWindows:
+        return f"only sliding windows of event time share slices, not those of {spec.assigner!r}", "use SlidingEventTimeWindows"
+    if type(spec.trigger) is not EventTimeTrigger:
+        return f"windows with the trigger {type(spec.trigger).__name__} cannot share slices", "leave out trigger()"
+    if spec.evictor is not None:
+        return "windows with an evictor keep all their records, so they cannot share slices", "leave out evictor()"
+    if spec.incremental_kind is None:
+        what = f"{spec.function_kind}() needs all records of a window, so its windows cannot share slices"
+        return what, "aggregate first: aggregate(function, window_function) or reduce(function, window_function)"
+    return None
+
+
+def shares(spec: WindowSpec) -> bool:
+    """Return whether :class:`SharedSlicesOperator` is to run a spec: where nothing overlaps there is nothing to share."""
+    return spec.share_slices and bool(spec.assigner._slide < spec.assigner._size)
+
+
+class SharedSlicesOperator(EventTimeWindowOperator):
+    """The window operator for specs for which :func:`shares` holds.
+
+    What is usual goes the way of the fast operator, with a slice in the place of a window. Windows fire one after the other: a timer for
+    the first one that has a slice, then each sets that of the next, as long as that has anything.
+    """
+
+    def __init__(self, spec: WindowSpec) -> None:
+        super().__init__(spec)
+        assigner = spec.assigner
+        self._slices = Slices(assigner._size, assigner._slide, assigner._offset)
+        self._step = self._slices.step
+        self._geometry = (assigner._size, assigner._slide, assigner._offset)
+
+    def open(self) -> None:
+        """Take up the queues."""
+        super().open()
+        backend = self.context.backend
+        contents: Any = self.contents
+        aggregates = make_contents(backend, self.spec, AGGREGATES).table
+        function = type(self.spec.incremental).__name__
+        self._queue = SliceQueue(self._slices, contents, aggregates, backend.table(POSITIONS), not self.lateness_ms, function)
+        self._process = self._process_unusual_record
+        self._own_entry = backend.operator_state.get_union_list(SLICES)
+        self._fired_before = max((entry[3] for entry in self._own_entry), default=MIN_TIMESTAMP)
+        if self.context.restored_checkpoint_id:
+            check_slices(self.context, self.spec, [tuple(entry[:3]) for entry in self._own_entry], self._geometry)
+
+    def _make_contents(self) -> WindowContents:
+        return make_contents(self.context.backend, self.spec, SLICES)
+
+    def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
+        """Note the watermark."""
+        self._own_entry[:] = [(*self._geometry, max(self._fired_before, self.timers.current_watermark))]
+        return super().snapshot_state(checkpoint_id, timestamp_ms)
+
+    # Input
+
+    def _open_panes(self, start: int) -> list[Any]:
+        piece = self._slices.slice_of(start)
+        watermark = self.timers.current_watermark
+        panes: list[Any] = []
+        if start <= MIN_TIMESTAMP or self._slices.first_end(piece) - 1 <= max(watermark, self._fired_before):
+            self._unusual.add(start)
+        else:
+            panes.append((self._touched.setdefault(piece, {}), piece))
+        self._panes[start] = panes
+        return panes
+
+    def set_timers(self, key: Any, namespace: Slice) -> None:
+        """Set the timers of a new slice: for the end of the first window that has it, and for when it is dropped."""
+        self.timers.event_timers.register(self._slices.first_end(namespace) - 1, key)
+        self._set_cleanup(key, namespace, self._slices.last_end(namespace))
+
+    def _set_cleanup(self, key: Any, namespace: Any, end: int) -> None:
+        cleanup = end - 1 + self.lateness_ms
+        if self.lateness_ms and cleanup < MAX_TIMESTAMP:
+            self.timers.event_timers.register(cleanup, key, namespace)
+
+    def _process_unusual_record(self, value: Any, key: Any, timestamp: int | None) -> None:
+        """Handle a record of which windows may have fired, maybe all."""
+        if timestamp is None or timestamp <= MIN_TIMESTAMP:
+            raise no_timestamp_error(self.assigner, value)
+        slices, queue = self._slices, self._queue
+        piece = slices.slice_of(timestamp)
+        first, last = slices.first_end(piece), slices.last_end(piece)
+        position = queue.position(key)
+        # The key's own windows tell how far it is where the watermark has yet to come anew.
+        reached = self.timers.current_watermark if position is None else max(self.timers.current_watermark, position.end - 1)
+        if min(last - 1 + self.lateness_ms, MAX_TIMESTAMP) <= reached:
+            self._drop_late(value, timestamp)
+            return
+        self.contents.add(key, piece, value)
+        self._set_cleanup(key, piece, last)
+        following = max(first, slices.end_from(reached + 2))
+        if following <= last:
+            self.timers.event_timers.register(following - 1, key)
+        if position is not None and piece[1] <= position.end:
+            queue.spoil(key, position.end, max(position.last, piece[0]))
+        earliest = max(first, slices.end_from(reached + 2 - self.lateness_ms))
+        fired = range(earliest, min(last + 1, following), slices.slide)
+        if fired:
+            self._fire_again(key, piece, fired, timestamp)
+
+    def _fire_again(self, key: Any, piece: Slice, ends: range, timestamp: int) -> None:
+        for end, aggregate in reversed(list(zip(ends, self._queue.around(key, piece, ends), strict=True))):
+            self._fire_window(key, end, aggregate, timestamp)
+
+    # Time
+
+    def _on_event_time(self, timestamp: int, key: Any, namespace: Any) -> None:
+        if namespace is None:
+            self._fire_next(key, timestamp + 1)
+        elif namespace[1] - namespace[0] == self._slices.size:
+            self.evaluation.clear(TimeWindow(*namespace), namespace)
+        else:
+            self.contents.clear(key, namespace)
+
+    def _fire_next(self, key: Any, end: int) -> None:
+        queue = self._queue
+        window = (end - self._slices.size, end)
+        try:
+            aggregate, position = queue.aggregate(key, end)
+        except Exception as error:  # noqa: BLE001 - whatever a user's function raises is about this window
+            self._failed(error, FailedWindow(key, TimeWindow(*window), end - 1), end - 1)
+            queue.spoil(key, end, queue.last_slice(key, *window))
+            position = queue.position(key)  # type: ignore[assignment]
+        else:
+            self._fire_window(key, end, aggregate, end - 1)
+        if queue.advance(key, position):
+            self.timers.event_timers.register(end - 1 + self._slices.slide, key)
+
+    def _fire_window(self, key: Any, end: int, aggregate: Any, timestamp: int) -> None:
+        """Make the results of a window that ends at ``end``."""
+        namespace = (end - self._slices.size, end)
+        try:
+            contents = self.contents.shown(aggregate)  # type: ignore[attr-defined]
+            if contents is not None and self._passes_through:
+                self.results.add(contents, timestamp)
+            elif contents is not None:
+                self.results.add(self.evaluation.evaluate(key, TimeWindow(*namespace), namespace, contents), timestamp)
+        except Exception as error:  # noqa: BLE001 - whatever a user's function raises is about this window
+            self._failed(error, FailedWindow(key, TimeWindow(*namespace), timestamp), timestamp)
+        if not self.evaluation.needs_clear:
+            return
+        if self.lateness_ms:
+            self._set_cleanup(key, namespace, end)
+        else:
+            self.evaluation.clear(TimeWindow(*namespace), namespace)
