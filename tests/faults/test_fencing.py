@@ -26,7 +26,7 @@ from wiesel.engine.job_master import JobMaster
 from wiesel.engine.restart import FixedDelayRestart
 from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.job_graph import build_job_graph
-from wiesel.graph.stage_plan import build_stage_plan
+from wiesel.graph.stage_plan import StagePlan, build_stage_plan
 
 JOB = "0" * 32
 INTERVAL_MS = 1000
@@ -74,8 +74,11 @@ class Driver:
             self.plan, job_settings(config), strategy, job_id=JOB, launcher=self, background=self, clock=self.clock
         )
 
-    def launch(self, attempt: int, tasks: Any) -> None:
+    def launch(self, attempt: int, plan: StagePlan, tasks: Any) -> None:
         self.launched.append(attempt)
+
+    def free_slots(self) -> int | None:
+        return None
 
     def cancel(self, attempt: int) -> None:
         pass

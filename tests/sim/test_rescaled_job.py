@@ -14,9 +14,10 @@ import pytest
 
 from wiesel.common import Configuration, Types, WatermarkStrategy
 from wiesel.core.errors import JobExecutionError
-from wiesel.datastream import CheckpointedFunction, KeyedBroadcastProcessFunction, MapFunction, StreamExecutionEnvironment
+from wiesel.datastream import CheckpointedFunction, DataStream, KeyedBroadcastProcessFunction, MapFunction, StreamExecutionEnvironment
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiterStrategy
 from wiesel.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
+from wiesel.testing import local_environment
 
 NUMBERS = 900
 NUMBERS_PER_SECOND = 300
@@ -128,15 +129,18 @@ def run(diary: Diary, parallelism: int, failing_attempts: int, options: dict[str
     }
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings | options))
     env.set_parallelism(parallelism).set_max_parallelism(16)
+    with define(env, diary, failing_attempts).execute_and_collect() as results:
+        return list(results)
+
+
+def define(env: StreamExecutionEnvironment, diary: Diary, failing_attempts: int) -> DataStream:
     none = WatermarkStrategy.no_watermarks()
     numbers = DataGeneratorSource(_same, NUMBERS, RateLimiterStrategy.per_second(NUMBERS_PER_SECOND), Types.INT())
     told = DataGeneratorSource(_rule, RULES_TOLD, RateLimiterStrategy.per_second(RULES_PER_SECOND), Types.STRING())
     rules = env.from_source(told, none, "rules").uid("rules").set_parallelism(1)
     kept = env.from_source(numbers, none, "numbers").uid("numbers").map(Keep(diary, failing_attempts), Types.INT()).uid("keep")
     keyed = kept.key_by(_key, Types.INT())
-    applied = keyed.connect(rules.broadcast(RULES)).process(Apply(diary)).uid("apply")
-    with applied.execute_and_collect() as results:
-        return list(results)
+    return keyed.connect(rules.broadcast(RULES)).process(Apply(diary)).uid("apply")
 
 
 def _same(index: int) -> int:
@@ -178,34 +182,61 @@ def test_every_kind_of_state_survives_failures_and_rescaling(
             with pytest.raises(JobExecutionError, match="the failure in the middle"):
                 run(diary, parallelism, 2, options | restore)
         if job > 0:
-            look_at_what_was_given(diary, parallelism, rescaled=parallelism != parallelisms[job - 1])
+            for attempt in (0, 1):
+                look_at_what_was_given(diary, attempt, parallelism, rescaled=attempt == 0 and parallelism != parallelisms[job - 1])
         restore = {"execution.state-recovery.path": str(newest(checkpoints))} if not last else {}
+    must_be_whole(results, diary, attempt=1, parallelism=parallelisms[-1])
+
+
+@pytest.mark.parametrize(
+    ("seed", "parallelisms", "backend"),
+    [(20, (2, 3, 1), "hashmap"), (21, (2, 4, 1), "lmdb"), (22, (1, 4, 3), "hashmap"), (23, (3, 1, 2), "lmdb")],
+)
+def test_every_kind_of_state_goes_by_its_rule_when_a_running_job_is_rescaled(
+    tmp_path: Path, seed: int, parallelisms: tuple[int, ...], backend: str
+) -> None:
+    print(f"seed {seed}")
+    diary = Diary(tmp_path, 0)
+    options = {"state.backend.type": backend, "pipeline.max-parallelism": "16"}
+    env = local_environment(seed=seed, parallelism=parallelisms[0], config=options)
+    results = env.collect(define(env, diary, failing_attempts=0))
+    with env.start() as job:
+        for parallelism in parallelisms[1:]:
+            job.advance_processing_time(700)
+            job.rescale(parallelism)
+        job.finish()
+    for attempt, parallelism in list(enumerate(parallelisms))[1:]:
+        look_at_what_was_given(diary, attempt, parallelism, rescaled=True)
+    must_be_whole(results.values, diary, attempt=len(parallelisms) - 1, parallelism=parallelisms[-1])
+
+
+def must_be_whole(results: list[Any], diary: Diary, attempt: int, parallelism: int) -> None:
+    """Compare the results, and what the last attempt was left with, to what is known without the job."""
     rules = [(f"rule {i}", RULES_TOLD // 3) for i in range(3)]
     expected = [(key, len(range(key, NUMBERS, KEYS)), sum(range(key, NUMBERS, KEYS)), rules) for key in range(KEYS)]
     assert sorted(results) == expected
-    left = diary.read("left", attempt=1)
-    assert len(left) == parallelisms[-1]
+    left = diary.read("left", attempt)
+    assert len(left) == parallelism
     assert sorted(number for subtask in left for number in subtask["numbers"]) == list(range(NUMBERS))
     assert sum(subtask["count"] for subtask in left) == NUMBERS
 
 
-def look_at_what_was_given(diary: Diary, parallelism: int, *, rescaled: bool) -> None:
-    """Compare what the subtasks were given by a checkpoint of another job, and by one of their own after a failure."""
-    for attempt in (0, 1):
-        given = diary.read("given", attempt)
-        assert len(given) == parallelism
-        assert all(subtask["restored"] for subtask in given)
-        lists = [subtask["numbers"] for subtask in given]
-        numbers = Counter(number for entries in lists for number in entries)
-        assert numbers.total() > 0
-        assert set(numbers.values()) == {1}
-        if rescaled and attempt == 0:
-            assert max(map(len, lists)) - min(map(len, lists)) <= 1
-        assert all(subtask["counts"] == given[0]["counts"] for subtask in given)
-        assert sum(given[0]["counts"]) == numbers.total()
-        rules = diary.read("rules", attempt)
-        assert len(rules) == parallelism
-        assert all(copy == rules[0] != {} for copy in rules)
+def look_at_what_was_given(diary: Diary, attempt: int, parallelism: int, *, rescaled: bool) -> None:
+    """Compare what the subtasks were given by a checkpoint of another job, or by one of their own."""
+    given = diary.read("given", attempt)
+    assert len(given) == parallelism
+    assert all(subtask["restored"] for subtask in given)
+    lists = [subtask["numbers"] for subtask in given]
+    numbers = Counter(number for entries in lists for number in entries)
+    assert numbers.total() > 0
+    assert set(numbers.values()) == {1}
+    if rescaled:
+        assert max(map(len, lists)) - min(map(len, lists)) <= 1
+    assert all(subtask["counts"] == given[0]["counts"] for subtask in given)
+    assert sum(given[0]["counts"]) == numbers.total()
+    rules = diary.read("rules", attempt)
+    assert len(rules) == parallelism
+    assert all(copy == rules[0] != {} for copy in rules)
 
 
 def newest(checkpoints: Path) -> Path:

@@ -176,7 +176,7 @@ class PatternStream:
         if not keyed:
             # All events have one key: more subtasks than one would only wait.
             operator = result._operator("CEP.pattern()")
-            operator.node.parallelism = 1
+            operator.node.parallelism, operator.node.parallelism_set = 1, True
             operator.non_parallel = True
         names = " ".join(p.get_name() for p in self._pattern._sequence())
         return result.set_description(f"CEP({names}, {'event' if self._event_time else 'processing'} time)")

@@ -50,7 +50,7 @@ class StreamCaches:
         name, spec = f"Cache of {transformation.input.node.name}", OperatorSpec("source", payload=payload)
         reader = self._environment._new_operator(name, spec, (), transformation.output_type, "Source: {}")
         reader.node.is_source = reader.node.bounded = True
-        reader.node.parallelism = len(files)
+        reader.node.parallelism, reader.node.parallelism_set = len(files), True
         return reader
 
     def writers(self, operators: Iterable[OperatorTransformation]) -> list[OperatorTransformation]:

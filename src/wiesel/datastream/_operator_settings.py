@@ -76,7 +76,7 @@ class OperatorSettings(NoJavaObjects):
                 f"{operator.node.name!r} can only have parallelism 1, got {parallelism}",
                 "set the parallelism of the operators behind it instead",
             )
-        operator.node.parallelism = parallelism
+        operator.node.parallelism, operator.node.parallelism_set = parallelism, True
         return self
 
     def set_description(self: S, description: str) -> S:

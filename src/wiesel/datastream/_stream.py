@@ -96,6 +96,7 @@ class DataStream(OperatorSettings, Generic[T]):
         """Set parallelism and max parallelism to 1 for good."""
         operator = self._operator("force_non_parallel()")
         operator.node.parallelism = operator.node.max_parallelism = 1
+        operator.node.parallelism_set = True
         operator.non_parallel = True
         return self
 

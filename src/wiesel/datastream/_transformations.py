@@ -151,7 +151,8 @@ def all_before(sinks: Iterable[OperatorTransformation]) -> list[OperatorTransfor
         found[operator.node.id] = operator
         waiting.extend(origin.operator for behind in operator.inputs for origin in _origins(behind))
         if operator.feedback is not None:
-            operator.feedback.node.parallelism = operator.node.parallelism
+            tail = operator.feedback.node
+            tail.parallelism, tail.parallelism_set = operator.node.parallelism, operator.node.parallelism_set
             waiting.append(operator.feedback)
     return [found[node_id] for node_id in sorted(found)]
 

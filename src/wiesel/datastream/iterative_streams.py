@@ -25,8 +25,9 @@ def iterate(stream: DataStream[T], max_wait_time_ms: int) -> IterativeStream[T]:
     environment = stream.get_execution_environment()
     spec = OperatorSpec(ITERATION_HEAD)
     head = environment._add_operator("Iteration Head", spec, (stream._transformation,), stream.get_type())
-    parallelisms = [o.node.parallelism for o in operators_behind(stream._transformation) if o.node.parallelism is not None]
-    head.node.parallelism = max(parallelisms, default=head.node.parallelism)
+    behind = [o.node for o in operators_behind(stream._transformation)]
+    head.node.parallelism = max((n.parallelism for n in behind if n.parallelism is not None), default=head.node.parallelism)
+    head.node.parallelism_set = any(n.parallelism_set for n in behind)
     params = {"iteration": head.node.id, "max_wait_ms": max_wait_time_ms, "connected": False}
     head.node.operator = OperatorSpec(ITERATION_HEAD, params)
     return IterativeStream(stream, head)

@@ -288,6 +288,6 @@ class AllWindowedStream(_Windowed):
         # All records have one key: more subtasks than one would only wait.
         result = super()._evaluate(*args, **kwargs)
         operator = result._operator("window_all()")
-        operator.node.parallelism = 1
+        operator.node.parallelism, operator.node.parallelism_set = 1, True
         operator.non_parallel = True
         return result

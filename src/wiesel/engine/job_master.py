@@ -7,7 +7,7 @@ The shell around it (a thread on Spark, the scheduler of the local engine) calls
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
@@ -35,8 +35,10 @@ from wiesel.engine.fault_points import FaultPoints
 from wiesel.engine.job_attempt import AttemptState, JobAttempt
 from wiesel.engine.job_history import JobHistory
 from wiesel.engine.recovery import Recovery
+from wiesel.engine.rescaling import Rescaled, Rescaling, RescalingError
 from wiesel.engine.restart import RestartStrategy
 from wiesel.engine.savepoints import Savepoints
+from wiesel.graph.rescaling import Bounds
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.runtime.descriptor import TaskDescriptor
 from wiesel.wire.events import SavepointOptions
@@ -48,8 +50,12 @@ _log = logging.getLogger("wiesel.job")
 class Launcher(Protocol):
     """Runs the tasks of attempts. All methods return at once."""
 
-    def launch(self, attempt: int, tasks: dict[TaskKey, TaskDescriptor]) -> None:
-        """Start all tasks; ``JobMaster.on_launch_ended`` is called when all of them are gone."""
+    def launch(self, attempt: int, plan: StagePlan, tasks: dict[TaskKey, TaskDescriptor]) -> None:
+        """Start all tasks of the plan; ``JobMaster.on_launch_ended`` is called when all of them are gone."""
+        ...
+
+    def free_slots(self) -> int | None:
+        """Return how many more tasks could run now, None if as many as one likes. May block."""
         ...
 
     def cancel(self, attempt: int) -> None:
@@ -91,6 +97,7 @@ class JobMaster:
         self.history = JobHistory(clock)
         self.checkpoint_requests = CheckpointRequests()
         self.savepoints = Savepoints(self.recovery, background, settings.savepoint_dir)
+        self.rescaling = Rescaling(self)
         self.status = JobStatus.CREATED
         self.result: Future[JobExecutionResult] = Future()
         self.attempt: JobAttempt | None = None
@@ -172,7 +179,7 @@ class JobMaster:
             receiver.restored(restore.checkpoint_id if restore else 0, self._number)
         self._set_status(JobStatus.RUNNING)
         self._launched = True
-        self._launcher.launch(self._number, descriptors)
+        self._launcher.launch(self._number, self.plan, descriptors)
         attempt.start()
 
     def _clean_up(self, restore: Checkpoint | None) -> list[Checkpoint]:
@@ -298,6 +305,37 @@ class JobMaster:
             raise CheckpointError("a job in BATCH mode or of wiesel.dataset takes no checkpoints", hint="run it in STREAMING mode")
         return self.checkpoint_requests.request()
 
+    def rescale(self, parallelism: int) -> Future[Rescaled]:
+        """Go on with another parallelism of all operators whose own the program does not set.
+
+        Raises:
+            ConfigurationError: An operator cannot have it.
+            CheckpointError: The job cannot be rescaled now.
+        """
+        self._check_can_be_rescaled()
+        return self.rescaling.everywhere(parallelism)
+
+    def require(self, bounds: Mapping[int, Bounds]) -> Future[None]:
+        """Set between what the parallelism of each operator (by node) may be; the answer comes when that is accepted. See ``rescale``."""
+        self._check_can_be_rescaled()
+        return self.rescaling.require(bounds)
+
+    def _check_can_be_rescaled(self) -> None:
+        if self.plan.graph.job.runtime_mode == "BATCH":
+            raise CheckpointError("a job in BATCH mode cannot be rescaled", hint="run it in STREAMING mode")
+        if self.status.is_globally_terminal_state() or self._cancelling:
+            raise CheckpointError(f"job {self.job_id} is {self.status.name} and cannot be rescaled")
+        if self.savepoints.stopping:
+            raise CheckpointError(f"job {self.job_id} is being stopped with a savepoint and cannot be rescaled")
+
+    def free_slots(self) -> int | None:
+        """Return how many more tasks could run now, None if as many as one likes. May block: not for the master's thread."""
+        return self._launcher.free_slots()
+
+    def slots_held(self) -> int:
+        """Return how many slots the tasks of the job have now."""
+        return len(self.plan.graph.subtasks) - len(self.attempt.finished_tasks) if self._launched and self.attempt is not None else 0
+
     def now_ms(self) -> int:
         """Return the time of the job's clock."""
         return self._clock.now_ms()
@@ -313,6 +351,8 @@ class JobMaster:
             self._finish()
         elif self._cancelling:
             self._cancelled()
+        elif isinstance(self._failure, RescalingError):
+            self._restart()
         else:
             self._decide_restart()
 
@@ -333,7 +373,12 @@ class JobMaster:
         failure = self._failure or JobExecutionError("unknown failure")
         self.failures.append(failure)
         self.history.failure(failure)
-        delay_ms = None if self._hopeless(failure) else self._strategy.on_failure(self._clock.now_ms())
+        before = self.rescaling.go_back(failure)
+        if before is not None:
+            self._use(before)
+            delay_ms: int | None = 0
+        else:
+            delay_ms = None if self._hopeless(failure) else self._strategy.on_failure(self._clock.now_ms())
         if delay_ms is None:
             self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, failure))
             return
@@ -351,12 +396,20 @@ class JobMaster:
     def _restart(self) -> None:
         self.restarts += 1
         try:
+            # From here on the attempt before can publish nothing more, so the facts that it would publish with may change.
             self.last_checkpoint = restore = self.recovery.again()
+            plan = self.rescaling.next_plan()
+            if plan is not None:
+                self._use(plan)
             self._begin(restore)
         except WieselError as error:
             self.failures.append(error)
             self.history.failure(error)
             self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, error))
+
+    def _use(self, plan: StagePlan) -> None:
+        self.plan = plan
+        self.recovery.use(plan.graph.job)
 
     def _finish(self) -> None:
         self._background.run(self.recovery.clear, lambda _, __: self._finished())
@@ -366,6 +419,7 @@ class JobMaster:
             receiver.finished()
         self._set_status(JobStatus.FINISHED)
         self.savepoints.job_ended(None)
+        self.rescaling.job_ended(None)
         runtime_ms = self._clock.now_ms() - self._started_ms
         self.result.set_result(JobExecutionResult(JobID(self.job_id), runtime_ms, {}, self.total_metrics()))
 
@@ -374,6 +428,7 @@ class JobMaster:
             receiver.failed(error)
         self._set_status(status)
         self.savepoints.job_ended(error)
+        self.rescaling.job_ended(error)
         self.result.set_exception(error)
 
     def _set_status(self, status: JobStatus) -> None:
@@ -396,6 +451,7 @@ class JobMaster:
         if iterations:
             totals["iterations"] = iterations
         totals["numRestarts"] = self.restarts
+        totals["numRescales"] = self.rescaling.completed
         totals["numberOfCompletedCheckpoints"] = self.completed_checkpoints
         return totals
 
@@ -411,6 +467,7 @@ class JobMaster:
 
     def running(self) -> None:
         """See ``MasterPort``."""
+        self.rescaling.running()
         self._start_requested()
 
     def _start_requested(self) -> None:
@@ -473,7 +530,7 @@ class JobMaster:
         self.savepoints.attempt_ended(error)
         self.checkpoint_requests.attempt_ended(error)
         if error is not None and not self._cancelling:
-            self._set_status(JobStatus.FAILING)
+            self._set_status(JobStatus.RESTARTING if isinstance(error, RescalingError) else JobStatus.FAILING)
         if self._launched:
             if error is not None:
                 self._launcher.cancel(self._number)

@@ -17,14 +17,15 @@ def job_metrics(master: JobMaster) -> dict[str, Any]:
     tasks: list[dict[str, Any]] = []
     if attempt is not None:
         pids, hosts, metrics = attempt.pids.copy(), attempt.hosts.copy(), attempt.metrics.copy()
-        for subtask in master.plan.graph.subtasks:
+        graph = attempt.plan.graph
+        for subtask in graph.subtasks:
             key = (subtask.vertex, subtask.index)
             tasks.append(
                 {
-                    "name": master.plan.graph.job.vertices[subtask.vertex].name,
+                    "name": graph.job.vertices[subtask.vertex].name,
                     "vertex": subtask.vertex,
                     "subtask": subtask.index,
-                    "source": master.plan.graph.job.vertices[subtask.vertex].is_source,
+                    "source": graph.job.vertices[subtask.vertex].is_source,
                     "pid": pids.get(key),
                     "host": hosts.get(key),
                     "metrics": dict(metrics.get(key, {})),
@@ -35,6 +36,7 @@ def job_metrics(master: JobMaster) -> dict[str, Any]:
         "status": master.status.name,
         "attempt": attempt.number if attempt is not None else 0,
         "restarts": master.restarts,
+        "rescales": master.rescaling.completed,
         "checkpoints": _checkpoints(master),
         "tasks": tasks,
     }

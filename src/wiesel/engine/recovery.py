@@ -50,8 +50,8 @@ class Recovery:
         self._base: Checkpoint | None = None
         self._owned: Found | None = None
         self._own_from = 1
-        self._published: Checkpoint | None = None
-        """The newest checkpoint where there is no store."""
+        self._published: tuple[Checkpoint, dict[str, Any]] | None = None
+        """The newest checkpoint where there is no store, and what was true of the job then."""
 
     # From where
 
@@ -133,10 +133,15 @@ class Recovery:
         """
         if self.store is None:
             self.number += 1
-            return self._begin_with(self._published, self.facts) if self._published is not None else self._base
+            return self._begin_with(*self._published) if self._published is not None else self._base
         self.number = self.store.acquire()
         found = self.store.load_latest(at_least=self._own_from)
         return self._begin_with(*found) if found is not None else self._base
+
+    def use(self, job: JobGraph) -> None:
+        """Go on with the same job at another parallelism, which later checkpoints are to tell."""
+        self.job = job
+        self.facts = job_facts(job, self.job_id)
 
     def retained(self, restored: Checkpoint | None) -> list[Checkpoint]:
         """Return what is kept of the job's checkpoints up to the restored one, oldest first."""
@@ -170,11 +175,12 @@ class Recovery:
             FencedError: a newer attempt, which began from an older checkpoint, has started meanwhile.
             CheckpointStorageError: the storage failed, or there is a checkpoint with this id.
         """
+        facts = self.facts
         if self.store is not None:
-            self.store.publish(checkpoint, self.facts)
+            self.store.publish(checkpoint, facts)
             return
         self.check_fence(checkpoint.attempt)
-        self._published = checkpoint
+        self._published = checkpoint, facts
 
     def check_fence(self, attempt: int) -> None:
         """Raise if a newer attempt has begun, here or in another process.

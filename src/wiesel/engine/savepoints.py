@@ -54,6 +54,11 @@ class Savepoints:
         self._attempt: JobAttempt | None = None
         self._stopping = False
 
+    @property
+    def stopping(self) -> bool:
+        """Return whether the job is being stopped with a savepoint."""
+        return self._stopping
+
     def request(self, directory: str | None, *, stop: bool, drain: bool, label: str) -> Future[str]:
         """Ask for a savepoint below a directory; the answer is its path, or with ``stop`` comes when the job has ended."""
         answer: Future[str] = Future()

@@ -6,6 +6,7 @@ input, and neither the user nor the configuration forbids it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,6 +81,8 @@ class JobGraph:
     vertices: list[JobVertex]
     edges: list[JobEdge]
     runtime_mode: str
+    buffer_timeout_ms: int = 100
+    """Of what leaves an operator that has no timeout of its own."""
     config: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -142,6 +145,7 @@ def build_job_graph(graph: StreamGraph) -> JobGraph:
     members: dict[int, list[int]] = {}
     for node in order:
         members.setdefault(heads[node], []).append(node)
+    names, calls = {n.id: n.name for n in graph.nodes.values()}, [ChainEdge(e.source, e.target, e.side_tag) for e in chained]
     vertices = []
     for index, (head, nodes) in enumerate(members.items()):
         node_set = set(nodes)
@@ -149,9 +153,9 @@ def build_job_graph(graph: StreamGraph) -> JobGraph:
             JobVertex(
                 id=ids[head],
                 index=index,
-                name=_chain_name(graph, head, chained),
+                name=chain_name(head, names, calls),
                 operators=[ChainedOperator(n, ids[n], graph.nodes[n]) for n in nodes],
-                edges=[ChainEdge(e.source, e.target, e.side_tag) for e in chained if e.source in node_set],
+                edges=[call for call in calls if call.source in node_set],
                 parallelism=parallelism[head],
                 max_parallelism=_max_parallelism(graph, nodes, parallelism[head]),
                 slot_sharing_group=groups[head],
@@ -160,7 +164,8 @@ def build_job_graph(graph: StreamGraph) -> JobGraph:
             )
         )
     vertex_of = {n: i for i, (_, nodes) in enumerate(members.items()) for n in nodes}
-    return JobGraph(graph.job_name, vertices, _job_edges(graph, chained, vertex_of), graph.runtime_mode, dict(graph.config))
+    edges = _job_edges(graph, chained, vertex_of)
+    return JobGraph(graph.job_name, vertices, edges, graph.runtime_mode, graph.buffer_timeout_ms, dict(graph.config))
 
 
 def _check_loops(graph: StreamGraph) -> None:
@@ -204,9 +209,10 @@ def _heads(order: list[int], chained: list[StreamEdge]) -> dict[int, int]:
     return heads
 
 
-def _chain_name(graph: StreamGraph, node: int, chained: list[StreamEdge]) -> str:
-    below = [_chain_name(graph, e.target, chained) for e in chained if e.source == node]
-    name = graph.nodes[node].name
+def chain_name(node: int, names: Mapping[int, str], calls: list[ChainEdge]) -> str:
+    """Return the name of a chain from this node on."""
+    below = [chain_name(call.target, names, calls) for call in calls if call.source == node]
+    name = names[node]
     if not below:
         return name
     return f"{name} -> {below[0]}" if len(below) == 1 else f"{name} -> ({', '.join(below)})"

@@ -52,6 +52,7 @@ def _add_node(graph: StreamGraph, edge: StreamEdge, loop: Loop) -> int:
         "Iteration Input",
         OperatorSpec(ITERATION_INPUT),
         parallelism=source.parallelism,
+        parallelism_set=source.parallelism_set,
         output_type=source.output_type,
         user_location=graph.nodes[loop.head].user_location,
     )

@@ -51,6 +51,7 @@ class StreamNode:
     """An operator in the stream graph.
 
     ``parallelism`` and ``max_parallelism`` are None until the graph is finished, when the environment's value is taken.
+    ``parallelism_set``: whether the program sets the parallelism of this very operator, so that rescaling the job leaves it alone.
     ``chaining``: ``always``, ``head`` (starts a new chain) or ``never``. ``inputs``: number of logical inputs (0 for a source).
     """
 
@@ -70,6 +71,7 @@ class StreamNode:
     is_sink: bool = False
     bounded: bool = True
     keyed: bool = False
+    parallelism_set: bool = False
     output_type: Any = None
     user_location: str = ""
 

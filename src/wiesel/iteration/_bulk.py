@@ -76,7 +76,9 @@ def make_head(
     environment = initial.get_execution_environment()
     transformation = initial._transformation
     head = environment._add_operator(f"{name}: Head", OperatorSpec(ITERATION_HEAD), (transformation,), initial.get_type())
-    head.node.parallelism = max(o.node.parallelism or 1 for o in operators_behind(transformation))
+    behind = [o.node for o in operators_behind(transformation)]
+    head.node.parallelism = max(n.parallelism or 1 for n in behind)
+    head.node.parallelism_set = any(n.parallelism_set for n in behind)
     params = {"iteration": head.node.id, "rounds": True, "max_rounds": max_rounds, "name": name}
     head.node.operator = OperatorSpec(ITERATION_HEAD, params, {"aggregator": aggregator, "converged": converged})
     return head
@@ -106,5 +108,5 @@ def make_tail(
     params = {"iteration": head.node.id, "rounds": True, "emits_result": emits_result}
     spec = OperatorSpec(ITERATION_TAIL, params, {"aggregator": aggregator})
     head.feedback = environment._add_operator(name, spec, inputs, following.get_type())
-    head.feedback.node.parallelism = head.node.parallelism
+    head.feedback.node.parallelism, head.feedback.node.parallelism_set = head.node.parallelism, head.node.parallelism_set
     return DataStream(environment, head.feedback)

@@ -19,10 +19,10 @@ from wiesel.core.metrics import merge_counts
 from wiesel.core.temporary import make_directory, remove_directory
 from wiesel.datastream._checks import program_error, require_count
 from wiesel.engine.base import JobSettings, job_settings
-from wiesel.engine.deployment import job_facts
 from wiesel.engine.job_attempt import AttemptState
 from wiesel.engine.local.executor import NEVER_MS
 from wiesel.engine.local.simulation import Simulation
+from wiesel.engine.rescaling import Rescaled
 from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
 from wiesel.graph.execution_graph import build_execution_graph
@@ -56,10 +56,8 @@ class PipelineJob:
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         check_shippable(plan)
         self._graph = graph
-        self._job: JobGraph = plan.graph.job
         # One of its own, as names that sinks make of it must not come twice.
         job_id = uuid4().hex
-        self._facts = job_facts(self._job, job_id)
         self._sources = manual_sources(graph)
         others = [n for n in graph.nodes.values() if n.is_source and n.name not in self._sources]
         self._endless = [n.name for n in others if not n.bounded]
@@ -224,7 +222,7 @@ class PipelineJob:
             cause = master.failures[failures] if len(master.failures) > failures else None
             why = "a task failed" if cause is not None else "a task could not store its part"
             raise CheckpointError(f"the checkpoint was given up: {why}", hint="the log has the reason") from cause
-        return JobSnapshot(master.last_checkpoint, self._facts)
+        return JobSnapshot(master.last_checkpoint, master.recovery.facts)
 
     def _pending(self) -> int | None:
         return self._master.attempt.coordinator.pending_id if self._master.attempt is not None else None
@@ -285,6 +283,31 @@ class PipelineJob:
         hit = [p for p in self._planned if p.hit(point, task)]
         self._planned = [p for p in self._planned if p not in hit]
         return bool(hit)
+
+    def rescale(self, parallelism: int) -> Rescaled:
+        """Let the job go on with another parallelism, as ``wiesel rescale`` does; return what became of its vertices.
+
+        Args:
+            parallelism: Of all operators whose own the program does not set.
+
+        Raises:
+            ConfigurationError: It is above the maximum parallelism of an operator.
+            CheckpointError: The job could not be rescaled; it runs on as before.
+            InjectedFailure: A failure planned with :meth:`fail_at` came first; the job has recovered from it.
+        """
+        self._check_open()
+        self._check_can_go_on("be rescaled")
+        failures = len(self._master.failures)
+        answer = self._master.rescale(parallelism)
+        self._until(answer.done, "be rescaled")
+        if answer.exception() is not None:
+            self._until(lambda: self._running() or self._ended, "go on")
+            self._after_failure(failures)
+        return answer.result()
+
+    @property
+    def _job(self) -> JobGraph:
+        return self._master.plan.graph.job
 
     # What can be seen.
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -159,6 +159,51 @@ def test_an_operation_asked_for_twice_is_begun_once(asked: Asked, tmp_path: Path
     assert len(list((tmp_path / "savepoints").iterdir())) == 1
 
 
+def test_rescaling(asked: Asked) -> None:
+    asked.numbers.push_all([(f"key {n}", n) for n in range(100)])
+    asked.job.settle()
+    before = {v["name"]: v["parallelism"] for v in asked.get()["vertices"]}
+    trigger = asked.reply("PATCH", "/rescaling", parallelism="2").body["request-id"]
+    assert asked.get(f"/rescaling/{trigger}")["status"] == {"id": "IN_PROGRESS"}
+    asked.job.until(lambda: asked.get(f"/rescaling/{trigger}")["status"]["id"] == "COMPLETED", "be rescaled")
+    done = asked.get(f"/rescaling/{trigger}")["operation"]
+    assert done["checkpointId"] == asked.get("/checkpoints")["latest"]["restored"]["id"] == 1
+    after = {v["name"]: v["parallelism"] for v in asked.get()["vertices"]}
+    assert {v["name"]: (v["before"], v["parallelism"]) for v in done["vertices"]} == {name: (1, p) for name, p in after.items()}
+    assert set(before.values()) == {1} and sorted(after.values()) == [1, 2, 2], "the sink, which the program fixes, has left its chain"
+    late = asked.reply("PATCH", "/rescaling", parallelism="40000").body["request-id"]
+    assert "maximum parallelism is 128" in asked.get(f"/rescaling/{late}")["operation"]["failure-cause"]["stack-trace"]
+    assert asked.get("/exceptions")["exceptionHistory"]["entries"] == []
+
+
+def test_resource_requirements(asked: Asked) -> None:
+    vertices = {v["id"]: v["parallelism"] for v in asked.get()["vertices"]}
+    assert asked.get("/resource-requirements") == {i: {"parallelism": {"lowerBound": 1, "upperBound": p}} for i, p in vertices.items()}
+    wanted = {i: {"parallelism": {"lowerBound": 1, "upperBound": 2}} for i in vertices}
+    with ThreadPoolExecutor(1) as pool:
+        reply = pool.submit(asked.reply, "PUT", "/resource-requirements", wanted)
+        while not reply.done():
+            asked.job.settle()
+    assert reply.result() == Reply(200)
+    asked.job.until(lambda: asked.job.master.rescaling.completed == 1, "be rescaled")
+    assert asked.get("/resource-requirements") == wanted
+    assert {v["id"]: v["parallelism"] for v in asked.get()["vertices"]} == dict.fromkeys(vertices, 2)
+    one, *_ = vertices
+    for wrong in (
+        {},
+        {one: wanted[one]},
+        wanted | {"x": wanted[one]},
+        wanted | {one: {"parallelism": {"lowerBound": 3, "upperBound": 2}}},
+        wanted | {one: {"parallelism": {"lowerBound": 0, "upperBound": 2}}},
+        wanted | {one: {"parallelism": {"lowerBound": 1, "upperBound": 129}}},
+        wanted | {one: {"parallelism": 2}},
+        wanted | {one: 2},
+    ):
+        refused = asked.reply("PUT", "/resource-requirements", wrong)
+        assert refused.status == 400 and len(refused.body["errors"]) == 1
+    assert asked.get("/resource-requirements") == wanted and asked.job.restarts == 1
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "query", "status"),
     [
@@ -172,6 +217,10 @@ def test_an_operation_asked_for_twice_is_begun_once(asked: Asked, tmp_path: Path
         ("POST", "/savepoints", {"triggerId": "../../x"}, {}, 400),
         ("POST", "/stop", {"drain": "yes"}, {}, 400),
         ("POST", "/checkpoints", {"checkpointType": "FULL"}, {}, 400),
+        ("PATCH", "/rescaling", {}, {}, 400),
+        ("PATCH", "/rescaling", {}, {"parallelism": "0"}, 400),
+        ("PATCH", "/rescaling", {}, {"parallelism": "two"}, 400),
+        ("GET", f"/rescaling/{'1' * 32}", {}, {}, 404),
     ],
 )
 def test_wrong_requests_are_refused(

@@ -73,6 +73,22 @@ def test_a_job_is_cancelled(job: JobClient) -> None:
     assert len(wiesel("list").output.splitlines()) == 1
 
 
+def test_r6_a_job_is_rescaled_by_one_command(job: JobClient) -> None:
+    job_id = str(job.get_job_id())
+    assert wiesel("checkpoint", job_id).exit_code == 0
+    done = wiesel("rescale", job_id[:6], "2")
+    assert done.exit_code == 0, done.output
+    first, heads, *rows = done.output.splitlines()
+    assert first.startswith("the job goes on from checkpoint ") and heads.split("  ")[0] == "operators"
+    # Half of the 128 key groups have left the only subtask.
+    assert any(row.split("  ")[-1].strip() == "64 of 128 (50%)" for row in rows), done.output
+    assert {v["parallelism"] for v in json.loads(wiesel("info", job_id).output)["vertices"]} == {2}
+    assert wiesel("rescale", job_id, "2").output == "the job has this parallelism already\n"
+    refused = wiesel("rescale", job_id, "129")
+    assert refused.exit_code == 1 and "maximum parallelism is 128" in refused.output + str(refused.stderr)
+    assert json.loads(wiesel("info", job_id).output)["state"] == "RUNNING"
+
+
 def test_a_savepoint_that_fails_is_told(job: JobClient, directory: Path) -> None:
     (directory / "file").touch()
     for arguments in (("savepoint", "endless sums", "file"), ("savepoint", "endless sums"), ("stop", "endless sums")):
@@ -81,7 +97,7 @@ def test_a_savepoint_that_fails_is_told(job: JobClient, directory: Path) -> None
 
 
 @pytest.mark.usefixtures("directory")
-@pytest.mark.parametrize("command", ["cancel", "stop", "checkpoint", "savepoint", "info"])
+@pytest.mark.parametrize("command", ["cancel", "stop", "checkpoint", "savepoint", "info", "rescale"])
 def test_a_job_that_does_not_run(command: str) -> None:
-    failed = wiesel(command, "abcdef")
+    failed = wiesel(command, "abcdef", *(["2"] if command == "rescale" else []))
     assert failed.exit_code == 1 and "no job 'abcdef' runs here; there are: none" in failed.output

@@ -20,7 +20,7 @@ from wiesel.checkpoint.messages import FromTask, Heartbeat, RegisterTask, TaskFa
 from wiesel.checkpoint.savepoint import SavepointFiles
 from wiesel.checkpoint.store import MEMORY_LIMIT_BYTES, MemoryStateFiles, StateFiles
 from wiesel.core.clock import ManualClock
-from wiesel.core.errors import JobExecutionError
+from wiesel.core.errors import JobExecutionError, NoResourceAvailableError
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.local.event_loop import SteppedEventLoop
 from wiesel.engine.task_errors import picklable_error
@@ -194,6 +194,8 @@ class Simulation:
         self.tasks: dict[TaskKey, SimulatedTask] = {}
         self.master: JobMaster | None = None
         self.steps = 0
+        self.slots: int | None = None
+        """How many tasks can run at the same time; None: as many as one likes."""
         self._attempt = 0
         self._background: deque[Callable[[], Callable[[], None]]] = deque()
         self._requests: deque[Callable[[], None]] = deque()
@@ -203,12 +205,17 @@ class Simulation:
 
     # Launcher
 
-    def launch(self, attempt: int, tasks: dict[TaskKey, TaskDescriptor]) -> None:
+    def launch(self, attempt: int, plan: StagePlan, tasks: dict[TaskKey, TaskDescriptor]) -> None:
         """Make the tasks of an attempt; each gets its own copy of the user's code, as on Spark."""
         self._attempt = attempt
+        self.plan = plan
         self._ending = False
         self._launch_over = None
         self.tasks = {}
+        if self.slots is not None and self.slots < len(tasks):
+            self._launch_over = NoResourceAvailableError(f"the job needs {len(tasks)} slots at the same time, there are {self.slots}")
+            self._ending = True
+            return
         places = {(s.vertex, s.index): r for r in self.plan.regions for s in r.place}
         for key, descriptor in tasks.items():
             copy: TaskDescriptor = pickle.loads(cloudpickle.dumps(descriptor, 5))
@@ -218,6 +225,10 @@ class Simulation:
                 self._launch_over = picklable_error(error, descriptor)
                 self._ending = True
                 return
+
+    def free_slots(self) -> int | None:
+        """Return how many more tasks could run."""
+        return None if self.slots is None else max(0, self.slots - sum(not task.gone for task in self.tasks.values()))
 
     def cancel(self, attempt: int) -> None:
         """End all tasks at the next step."""

@@ -10,7 +10,9 @@ from wiesel.common.job_status import JobStatus
 from wiesel.core.errors import WieselError
 from wiesel.engine.job_history import CheckpointRecord, Failure, JobHistory
 from wiesel.engine.job_master import JobMaster
-from wiesel.graph.job_graph import JobVertex
+from wiesel.engine.rescaling import Rescaled
+from wiesel.graph.job_graph import JobGraph, JobVertex
+from wiesel.graph.rescaling import Bounds
 
 _TASK_STATES = (
     "CREATED SCHEDULED DEPLOYING INITIALIZING RUNNING FINISHED CANCELING CANCELED FAILED RECONCILING".split()
@@ -230,6 +232,50 @@ def _restored(history: JobHistory) -> dict[str, Any] | None:
     if restored is None:
         return None
     return {"id": restored.checkpoint_id, "restore_timestamp": restored.at_ms, "is_savepoint": restored.savepoint}
+
+
+# Rescaling
+
+
+def rescaled(done: Rescaled) -> dict[str, Any]:
+    """``/jobs/:jobid/rescaling/:triggerid``: what became of the vertices."""
+    vertices = [
+        {"name": v.name, "before": v.before, "parallelism": v.after, "key-groups": v.key_groups, "moved-key-groups": v.moved}
+        for v in done.vertices
+    ]
+    return {"checkpointId": done.checkpoint_id, "vertices": vertices}
+
+
+def requirements(master: JobMaster) -> dict[str, Any]:
+    """``/jobs/:jobid/resource-requirements``."""
+    return {
+        _vertex_id(vertex): {"parallelism": {"lowerBound": bounds.lower, "upperBound": bounds.upper}}
+        for vertex in master.plan.graph.job.vertices
+        for bounds in [master.rescaling.bounds[vertex.operators[0].node_id]]
+    }
+
+
+def requirements_of(job: JobGraph, body: dict[str, Any]) -> dict[int, Bounds]:
+    """Return what a body of that form says, by the operators of the vertices.
+
+    Raises:
+        ValueError: It has another form, or does not speak of each vertex.
+    """
+    vertices = {_vertex_id(vertex): vertex for vertex in job.vertices}
+    if body.keys() != vertices.keys():
+        wrong = sorted(body.keys() ^ vertices.keys())
+        raise ValueError(f"the body has to name each vertex of the job and no other; this is not so of {', '.join(wrong)}")
+    bounds = {vertex_id: _bounds(vertex_id, given) for vertex_id, given in body.items()}
+    return {o.node_id: bounds[vertex_id] for vertex_id, vertex in vertices.items() for o in vertex.operators}
+
+
+def _bounds(vertex_id: str, given: Any) -> Bounds:
+    match given:
+        case {"parallelism": {"lowerBound": int(lower), "upperBound": int(upper)}} if 1 <= lower <= upper:
+            return Bounds(lower, upper)
+    raise ValueError(
+        f'vertex {vertex_id} has to have {{"parallelism": {{"lowerBound": n, "upperBound": m}}}} with 1 <= n <= m, got {given!r}'
+    )
 
 
 # Failures

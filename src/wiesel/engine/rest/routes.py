@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
+from wiesel.core.errors import ConfigurationError
 from wiesel.engine.futures import Ask, ask_later
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.rest import answers
@@ -68,6 +69,10 @@ class Routes:
                 ("GET", f"{job}/(?:checkpoints|savepoints)/(?P<trigger>[0-9a-f]{{32}})", self._operation),
                 ("POST", f"{job}/savepoints", self._trigger_savepoint),
                 ("POST", f"{job}/stop", self._stop),
+                ("PATCH", f"{job}/rescaling", self._rescale),
+                ("GET", f"{job}/rescaling/(?P<trigger>[0-9a-f]{{32}})", self._operation),
+                ("GET", f"{job}/resource-requirements", self._requirements),
+                ("PUT", f"{job}/resource-requirements", self._require),
             )
         ]
 
@@ -153,6 +158,25 @@ class Routes:
         if kind not in ("CONFIGURED", "INCREMENTAL"):
             raise ValueError(f"checkpointType {kind!r} is not supported: checkpoints are incremental; a savepoint is a full snapshot")
         return self._begin(request, self._master.checkpoint, lambda number: {"checkpointId": number})
+
+    def _rescale(self, request: Request) -> Reply:
+        given = request.query.get("parallelism", "")
+        if not given.isdecimal() or int(given) < 1:
+            raise ValueError(f"the query parameter 'parallelism' has to be a number from 1, got {given!r}")
+        return self._begin(request, lambda: self._master.rescale(int(given)), answers.rescaled)
+
+    def _requirements(self, request: Request) -> Reply:
+        return self._told(answers.requirements)
+
+    def _require(self, request: Request) -> Reply:
+        def require() -> Future[None]:
+            return self._master.require(answers.requirements_of(self._master.plan.graph.job, request.body))
+
+        try:
+            ask_later(self._ask, require).result(_ANSWER_S)
+        except ConfigurationError as wrong:
+            raise ValueError(str(wrong)) from wrong
+        return Reply(200)
 
     def _begin(self, request: Request, begin: Callable[[], Future[Any]], answer: Callable[[Any], dict[str, Any]]) -> Reply:
         trigger = self.operations.start(lambda: ask_later(self._ask, begin), answer, _text(request.body, "triggerId"))

@@ -215,7 +215,15 @@ class SparkJob:
 
     # Launcher
 
-    def launch(self, attempt: int, tasks: dict[TaskKey, TaskDescriptor]) -> None:
+    def free_slots(self) -> int:
+        """Return how many more tasks could run now. Asks Spark.
+
+        Raises:
+            ResourceError: Spark has stopped.
+        """
+        return free_slots(self._session)
+
+    def launch(self, attempt: int, plan: StagePlan, tasks: dict[TaskKey, TaskDescriptor]) -> None:
         """Start one Spark job per region, as soon as there are slots for all of them.
 
         Raises:
@@ -224,6 +232,8 @@ class SparkJob:
         gone = self._without_jvm()
         if gone is not None:
             raise gone
+        # The attempt before has ended, so nobody looks at its plan any more.
+        self._plan = plan
         pickled = {key: cloudpickle.dumps(task, 5) for key, task in tasks.items()}
         session, timeout_s = self._session, self._settings.slot_request_timeout_ms / 1e3
         request = SlotRequest(lambda: free_slots(session), timeout_s, str(session.sparkContext.master))

@@ -165,6 +165,16 @@ def checkpoint(job: str) -> None:
 
 
 @main.command()
+@click.argument("job")
+@click.argument("parallelism", type=click.IntRange(min=1))
+def rescale(job: str, parallelism: int) -> None:
+    """Let the running JOB go on with another PARALLELISM of all operators for which its program sets none."""
+    from wiesel.platform.cli._jobs import rescale
+
+    raise SystemExit(rescale(job, parallelism))
+
+
+@main.command()
 def version() -> None:
     """Print the versions of Wiesel and of what it stands on."""
     from wiesel.platform.cli._doctor import versions

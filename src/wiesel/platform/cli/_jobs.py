@@ -1,4 +1,4 @@
-"""Internal. ``wiesel list``, ``cancel``, ``stop``, ``savepoint`` and ``checkpoint``: running jobs, by their REST endpoints."""
+"""Internal. ``wiesel list``, ``cancel``, ``stop``, ``savepoint``, ``checkpoint`` and ``rescale``: running jobs, by their REST endpoints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wiesel.core.errors import WieselError
 from wiesel.engine.registry import JobEntry, registry_directory, running_jobs
 from wiesel.platform.cli._state import as_table, told
 
-__all__ = ["cancel", "list_jobs", "show_job", "stop", "take_checkpoint", "take_savepoint"]
+__all__ = ["cancel", "list_jobs", "rescale", "show_job", "stop", "take_checkpoint", "take_savepoint"]
 
 _ANSWER_S = 90.0
 _ASK_EVERY_S = 0.1
@@ -86,10 +86,26 @@ def take_checkpoint(job: str) -> int:
     return _operation(job, "/checkpoints", {}, lambda done: f"checkpoint {done['checkpointId']}")
 
 
-def _operation(job: str, path: str, body: dict[str, Any], result: Callable[[dict[str, Any]], str]) -> int:
+def rescale(job: str, parallelism: int) -> int:
+    """Let a job go on with another parallelism and print what has become of its operators; return the exit code."""
+    return _operation(job, f"/rescaling?parallelism={parallelism}", {}, _rescaled, method="PATCH")
+
+
+def _rescaled(done: dict[str, Any]) -> str:
+    if not done["checkpointId"]:
+        return "the job has this parallelism already"
+    rows: list[tuple[str, ...]] = [("operators", "before", "now", "moved key groups")]
+    for vertex in done["vertices"]:
+        groups, moved = vertex["key-groups"], vertex["moved-key-groups"]
+        share = f"{moved} of {groups} ({moved / groups:.0%})" if groups else "-"
+        rows.append((vertex["name"], str(vertex["before"]), str(vertex["parallelism"]), share))
+    return "\n".join([f"the job goes on from checkpoint {done['checkpointId']}", *as_table(rows)])
+
+
+def _operation(job: str, path: str, body: dict[str, Any], result: Callable[[dict[str, Any]], str], *, method: str = "POST") -> int:
     def work() -> None:
         entry = _find(job)
-        trigger = _ask(entry, "POST", path, body)["request-id"]
+        trigger = _ask(entry, method, path, body)["request-id"]
         while (answer := _ask(entry, "GET", f"/savepoints/{trigger}"))["status"]["id"] != "COMPLETED":
             time.sleep(_ASK_EVERY_S)
         operation = answer["operation"]

@@ -1,0 +1,269 @@
+"""Internal. A running job goes on with another parallelism: a checkpoint, the end of the attempt, another one with the new plan.
+
+Nothing of the state is moved or written for it. The tasks of the new attempt are given the files of the checkpoint, each with the key
+groups that it owns now. Until the checkpoint is complete the job runs on as if nothing had been asked; if its slots are gone once it
+has stopped, it goes on as before.
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wiesel.core.errors import CheckpointError, JobExecutionError, NoResourceAvailableError, WieselError
+from wiesel.engine.job_attempt import JobAttempt
+from wiesel.graph.execution_graph import build_execution_graph
+from wiesel.graph.rescaling import Bounds, check_parallelism, everywhere, fitting, moved_groups, present, rescaled, slots_needed
+from wiesel.graph.stage_plan import StagePlan, build_stage_plan
+
+if TYPE_CHECKING:
+    from wiesel.engine.job_master import JobMaster
+
+_log = logging.getLogger("wiesel.job")
+
+
+class RescalingError(JobExecutionError):
+    """Why an attempt was ended that had not failed: the job is being rescaled."""
+
+
+@dataclass(frozen=True)
+class RescaledVertex:
+    """What became of a vertex.
+
+    Attributes:
+        name: Its name.
+        before: Its parallelism before.
+        after: Its parallelism now.
+        key_groups: How many key groups it has, 0 if its input has no keys.
+        moved: How many of them belong to another subtask now.
+    """
+
+    name: str
+    before: int
+    after: int
+    key_groups: int = 0
+    moved: int = 0
+
+
+@dataclass(frozen=True)
+class Rescaled:
+    """A job has been rescaled: the checkpoint that it went on from (0 if nothing had to be done), and its vertices."""
+
+    checkpoint_id: int
+    vertices: tuple[RescaledVertex, ...]
+
+
+def compare(before: StagePlan, after: StagePlan) -> tuple[RescaledVertex, ...]:
+    """Return what becomes of each vertex that there is now."""
+    old, job = present(before.graph.job), after.graph.job
+    found = []
+    for vertex in job.vertices:
+        parallelism, groups = old[vertex.operators[0].node_id], vertex.max_parallelism
+        keyed = any(edge.partitioner.kind == "hash" for edge in job.in_edges(vertex.index))
+        moved = (groups, moved_groups(groups, parallelism, vertex.parallelism)) if keyed else (0, 0)
+        found.append(RescaledVertex(vertex.name, parallelism, vertex.parallelism, *moved))
+    return tuple(found)
+
+
+def slots_of(plan: StagePlan) -> int:
+    """Return how many tasks run at the same time."""
+    return sum(region.slots for region in plan.regions)
+
+
+class _Phase(enum.Enum):
+    CHECKPOINT = 1
+    STOPPING = 2
+    STARTING = 3
+
+
+@dataclass
+class _Request:
+    before: StagePlan
+    after: StagePlan
+    bounds: dict[int, Bounds]
+    answer: Future[Rescaled]
+    phase: _Phase = _Phase.CHECKPOINT
+    checkpoint_id: int = 0
+
+
+class Rescaling:
+    """The rescaling under way, if there is one. Methods are called in the master's thread."""
+
+    def __init__(self, master: JobMaster) -> None:
+        self._master = master
+        self._request: _Request | None = None
+        self.completed = 0
+        self._job = master.plan.graph.job
+        """As it was started: chains are those, or split."""
+        self.bounds = {node: Bounds(1, parallelism) for node, parallelism in present(self._job).items()}
+        """What is required of the parallelism of each operator, by node."""
+
+    @property
+    def under_way(self) -> bool:
+        """Return whether the job is being rescaled."""
+        return self._request is not None
+
+    def everywhere(self, parallelism: int) -> Future[Rescaled]:
+        """Go on with this parallelism of all operators whose own the program does not set. See ``request``."""
+        now = present(self._master.plan.graph.job)
+        wanted = everywhere(self._master.plan.graph.job, parallelism)
+        bounds = {v: b if wanted[v] == now[v] else Bounds(min(wanted[v], b.lower), wanted[v]) for v, b in self.bounds.items()}
+        return self.request(wanted, bounds)
+
+    def request(self, parallelism: Mapping[int, int], bounds: Mapping[int, Bounds] | None = None) -> Future[Rescaled]:
+        """Go on with this parallelism of the operators, and with these bounds then; the answer comes when all tasks run.
+
+        Raises:
+            ConfigurationError: An operator cannot have it.
+            CheckpointError: The job cannot be rescaled now.
+        """
+        master, answer = self._master, Future[Rescaled]()
+        answer.set_running_or_notify_cancel()
+        if self._request is not None:
+            raise CheckpointError("the job is being rescaled already", hint="try again when it runs")
+        before = master.plan
+        after = build_stage_plan(build_execution_graph(rescaled(self._job, parallelism)))
+        after_bounds = dict(self.bounds if bounds is None else bounds)
+        if present(before.graph.job) == present(after.graph.job):
+            self.bounds = after_bounds
+            answer.set_result(Rescaled(0, compare(before, after)))
+            return answer
+        self._request = _Request(before, after, after_bounds, answer)
+        master.run_async(master.free_slots, self._on_slots)
+        return answer
+
+    def require(self, bounds: Mapping[int, Bounds]) -> Future[None]:
+        """Set the bounds and go on with as much as the slots allow; the answer comes when there are slots for the lower ones.
+
+        Raises:
+            ConfigurationError: An operator cannot have such a parallelism.
+            CheckpointError: The job cannot be rescaled now.
+        """
+        master, answer = self._master, Future[None]()
+        answer.set_running_or_notify_cancel()
+        if self._request is not None:
+            raise CheckpointError("the job is being rescaled already", hint="try again when it runs")
+        check_parallelism(self._job, {v: b.upper for v, b in bounds.items()})
+        check_parallelism(self._job, {v: b.lower for v, b in bounds.items()})
+
+        def looked(free: int | None, error: BaseException | None) -> None:
+            try:
+                if error is not None:
+                    raise error
+                self.request(self._fitting(bounds, free), bounds)
+                self.bounds = dict(bounds)
+            except Exception as refused:  # noqa: BLE001 - told to whoever has asked
+                answer.set_exception(refused)
+            else:
+                answer.set_result(None)
+
+        master.run_async(master.free_slots, looked)
+        return answer
+
+    def _fitting(self, bounds: Mapping[int, Bounds], free: int | None) -> dict[int, int]:
+        if free is None:
+            return {v: b.upper for v, b in bounds.items()}
+        slots = free + self._master.slots_held()
+        parallelism = fitting(self._job, bounds, slots)
+        if parallelism is None:
+            raise NoResourceAvailableError(
+                f"the job would need {slots_needed(self._job, {v: b.lower for v, b in bounds.items()})} slots at the same time, there are "
+                f"{slots}",
+                hint="add executors or cores, or give lower bounds; the job runs on as it is",
+            )
+        return parallelism
+
+    # One step after the other
+
+    def _on_slots(self, free: int | None, error: BaseException | None) -> None:
+        request = self._request
+        if request is None:
+            return
+        own, needed = self._master.slots_held(), slots_of(request.after)
+        if error is not None:
+            self._fail(error)
+        elif free is not None and needed > free + own:
+            self._fail(
+                NoResourceAvailableError(
+                    f"with that parallelism the job needs {needed} slots at the same time; there are {free + own}: {own} that it has and "
+                    f"{free} free",
+                    hint="add executors or cores, or choose a lower parallelism; the job runs on as it is",
+                )
+            )
+        else:
+            self._master.checkpoint_requests.request().add_done_callback(self._on_checkpoint)
+
+    def _on_checkpoint(self, taken: Future[int]) -> None:
+        request, attempt = self._request, self._master.attempt
+        if request is None:
+            return
+        error = taken.exception()
+        if error is not None or attempt is None:
+            self._fail(CheckpointError(f"the job was not rescaled: {_text(error)}", hint="it goes on with the parallelism that it had"))
+            return
+        request.checkpoint_id = taken.result()
+        # What the checkpoint still leads to is done first: the attempt hears that it is complete, older ones are deleted.
+        self._master.run_async(lambda: None, lambda _, __: self._stop(attempt))
+
+    def _stop(self, attempt: JobAttempt) -> None:
+        request = self._request
+        if request is None:
+            return
+        if attempt is not self._master.attempt or attempt.ended:
+            self._fail(
+                CheckpointError("the job was not rescaled: it has failed meanwhile", hint="it goes on with the parallelism that it had")
+            )
+            return
+        request.phase = _Phase.STOPPING
+        self._master.reached("before-rescale")
+        attempt.fail(RescalingError("the job is being rescaled", hint="try again when it runs"))
+
+    # What happens to the job
+
+    def next_plan(self) -> StagePlan | None:
+        """An attempt begins: return its plan if it is another one than before."""
+        request = self._request
+        if request is None or request.phase is not _Phase.STOPPING:
+            return None
+        request.phase = _Phase.STARTING
+        return request.after
+
+    def running(self) -> None:
+        """All tasks of the attempt run."""
+        request = self._request
+        if request is not None and request.phase is _Phase.STARTING:
+            self._request = None
+            self.completed += 1
+            self.bounds = request.bounds
+            request.answer.set_result(Rescaled(request.checkpoint_id, compare(request.before, request.after)))
+
+    def go_back(self, failure: BaseException) -> StagePlan | None:
+        """An attempt has failed: return the plan to go back to if there were too few slots for the new one after all."""
+        request = self._request
+        if request is None or request.phase is not _Phase.STARTING or not isinstance(failure, NoResourceAvailableError):
+            return None
+        self._fail(
+            NoResourceAvailableError(
+                f"the job goes on with the parallelism that it had, as slots were lost meanwhile: {failure.message}", hint=failure.hint
+            )
+        )
+        return request.before
+
+    def job_ended(self, error: BaseException | None) -> None:
+        """The job has ended."""
+        why = "it has finished" if error is None else _text(error)
+        self._fail(CheckpointError(f"the job was not rescaled: {why}"))
+
+    def _fail(self, error: BaseException) -> None:
+        request, self._request = self._request, None
+        if request is not None:
+            _log.warning("rescaling failed: %s", error)
+            request.answer.set_exception(error)
+
+
+def _text(error: BaseException | None) -> str:
+    return error.message if isinstance(error, WieselError) else f"{type(error).__name__}: {error}"
