@@ -23,7 +23,7 @@ def test_there_is_one_of_this_version() -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize(("parallelism", "backend"), [(1, "hashmap"), (3, "lmdb")])
+@pytest.mark.parametrize(("parallelism", "backend"), [(1, "hashmap"), (3, "lmdb"), (2, "rocksdb")])
 def test_c23_a_savepoint_of_another_version_is_restored(version: str, parallelism: int, backend: str, tmp_path: Path) -> None:
     moved = shutil.copytree(SAVEPOINTS / version, tmp_path / "savepoint")
     env = environment(None, parallelism, execution_state__recovery_path=str(moved), state_backend_type=backend)

@@ -1,6 +1,6 @@
 """Writes the options of real Flink to ``tests/unit/core/flink_options.json``. Run it with a Python that has PyFlink 2.3.
 
-Only keys of the namespaces in which Wiesel refuses unknown keys are kept, without the many of the RocksDB and ForSt backends.
+Only keys of the namespaces in which Wiesel refuses unknown keys are kept, without the many of the ForSt backend.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyflink
 from pyflink.java_gateway import get_gateway
 
 NAMESPACES = "parallelism pipeline execution state restart-strategy taskmanager jobmanager heartbeat python metrics task env slot".split()
-LEFT_OUT = ("state.backend.rocksdb.", "state.backend.forst.")
+LEFT_OUT = ("state.backend.forst.",)
 TARGET = Path(__file__).parents[1] / "unit" / "core" / "flink_options.json"
 
 

@@ -161,7 +161,7 @@ def _key(number: int) -> int:
         *((seed, (2, 3, 1), "hashmap") for seed in range(2)),
         (10, (2, 3, 1), "lmdb"),
         (11, (2, 4, 1), "hashmap"),
-        (12, (1, 4, 3), "lmdb"),
+        (12, (1, 4, 3), "rocksdb"),
         (13, (3, 3, 2), "hashmap"),
     ],
 )

@@ -20,7 +20,7 @@ from wiesel.core.clock import ManualClock
 from wiesel.core.errors import CheckpointStorageError
 from wiesel.spi.state import ListStateDescriptor, MapStateDescriptor, ReducingStateDescriptor, ValueStateDescriptor
 from wiesel.state import lmdb as lmdb_backend
-from wiesel.state import lmdb_env, lmdb_stores, snapshots, stores, tracked
+from wiesel.state import lmdb_env, lmdb_stores, rocksdb_env, snapshots, stores, tracked
 from wiesel.state.factory import make_backend
 from wiesel.state.handles import make_state
 from wiesel.state.key_context import KeyContext
@@ -47,6 +47,7 @@ def _small_limits() -> Iterator[None]:
         patch.setattr(stores, "_AT_ONCE_ENTRIES", 5)
         patch.setattr(snapshots, "_FILE_BYTES", 600)
         patch.setattr(lmdb_env, "_CHUNK_ENTRIES", 2)
+        patch.setattr(rocksdb_env, "_CHUNK_ENTRIES", 2)
         patch.setattr(lmdb_stores, "_FIRST_LIMIT", 3)
         patch.setattr(lmdb_stores, "_MANY_PIECES", 2)
         patch.setattr(lmdb_backend, "_SMALLEST_LIMIT", 3)
@@ -67,7 +68,7 @@ class Subtask:
             key_group_range=key_group_range(index, MAX_PARALLELISM, parallelism),
             local_dir=directory,
             clock=ManualClock(),
-            options={"wiesel.state.lmdb.map-size": "32kb", "wiesel.state.lmdb.cache-size": "1kb"},
+            options={"wiesel.state.lmdb.map-size": "32kb", "wiesel.state.lmdb.cache-size": "1kb", "wiesel.state.rocksdb.cache-size": "1kb"},
         )
 
     def open(self) -> None:
@@ -134,11 +135,11 @@ class StateMachine(RuleBasedStateMachine):
         self.files = MemoryFiles()
         self.model = Model()
         self.retained: list[Retained] = []
-        self.late: list[tuple[int, Model, list[Any]]] = []
+        self.late: list[tuple[int, Model, list[Any], bool]] = []
         self.next_id = 1
         self.subtasks: list[Subtask] = []
 
-    @initialize(kind=st.sampled_from(["hashmap", "lmdb"]), parallelism=st.integers(1, 3))
+    @initialize(kind=st.sampled_from(["hashmap", "lmdb", "rocksdb"]), parallelism=st.integers(1, 3))
     def start(self, kind: str, parallelism: int) -> None:
         self._start(kind, parallelism, [])
 
@@ -357,17 +358,17 @@ class StateMachine(RuleBasedStateMachine):
             finally:
                 self.files.failing = False
 
-    @rule()
-    def late_checkpoint(self) -> None:
-        tasks = self._take()
-        self.late.append((self.next_id, copy.deepcopy(self.model), tasks))
+    @rule(full=st.booleans())
+    def late_checkpoint(self, full: bool) -> None:
+        tasks = self._take(full)
+        self.late.append((self.next_id, copy.deepcopy(self.model), tasks, full))
 
     @precondition(lambda self: self.late)
     @rule(which=st.integers(0, 5))
     def write_late(self, which: int) -> None:
-        checkpoint_id, model, tasks = self.late.pop(which % len(self.late))
+        checkpoint_id, model, tasks, full = self.late.pop(which % len(self.late))
         try:
-            self._retain(checkpoint_id, model, tasks, savepoint=False)
+            self._retain(checkpoint_id, model, tasks, savepoint=full)
         except SnapshotLostError:
             # The map of 32 kB had to grow before the snapshot was read; later ones must succeed nevertheless.
             assert any(isinstance(subtask.backend, lmdb_backend.LmdbBackend) for subtask in self.subtasks)
@@ -378,7 +379,7 @@ class StateMachine(RuleBasedStateMachine):
         self._retain(self.next_id, copy.deepcopy(self.model), tasks, savepoint=True)
 
     @precondition(lambda self: self.retained)
-    @rule(which=st.integers(0, 9), kind=st.sampled_from(["hashmap", "lmdb"]), parallelism=st.integers(1, 3))
+    @rule(which=st.integers(0, 9), kind=st.sampled_from(["hashmap", "lmdb", "rocksdb"]), parallelism=st.integers(1, 3))
     def restore(self, which: int, kind: str, parallelism: int) -> None:
         chosen = self.retained[which % len(self.retained)]
         for subtask in self.subtasks:

@@ -13,8 +13,8 @@ _FREE_PREFIXES = ("user.", "spark.", "wiesel.spark.conf.", "s3.", "fs.", "table.
 """Prefixes under which any key is kept without a word."""
 
 _IGNORED_PREFIXES = {
-    "state.backend.rocksdb.": "state lives in hashmap or lmdb",
-    "state.backend.forst.": "state lives in hashmap or lmdb",
+    "state.backend.rocksdb.": "only the sizes of RocksDB's caches and write buffers can be set",
+    "state.backend.forst.": "state lives in hashmap, lmdb or rocksdb",
     "state.changelog.": "both backends write changelogs anyway",
     "state.backend.changelog.": "both backends write changelogs anyway",
     "state.latency-track.": "state access is not tracked",

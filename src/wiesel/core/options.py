@@ -297,8 +297,8 @@ STATE_BACKEND: ConfigOption[str] = _option(
     "state.backend.type",
     "str",
     "hashmap",
-    "'hashmap' keeps state as objects in memory; 'lmdb' on disk with a cache in front, larger than memory. 'rocksdb' and 'forst' "
-    "mean lmdb here.",
+    "'hashmap' keeps state as objects in memory; 'lmdb' and 'rocksdb' on disk with a cache in front, larger than memory. 'rocksdb' "
+    "needs the extra of that name (pip install 'wiesel[rocksdb]'); 'forst' means lmdb here.",
     "state.backend",
 )
 LMDB_CACHE_SIZE: ConfigOption[MemorySize] = _option(
@@ -320,6 +320,34 @@ LMDB_MAP_SIZE: ConfigOption[MemorySize] = _option(
     MemorySize(16 << 30),
     "Address space (not memory, not disk) set aside at first for the state of one operator and subtask. It is enlarged when needed.",
     minimum=1 << 15,
+)
+ROCKSDB_CACHE_SIZE: ConfigOption[MemorySize] = _option(
+    "wiesel.state.rocksdb.cache-size",
+    "memory",
+    MemorySize(64 << 20),
+    "Memory for the objects that the rocksdb backend of one stateful operator and subtask keeps in front of RocksDB.",
+    minimum=1 << 10,
+)
+ROCKSDB_BLOCK_CACHE_SIZE: ConfigOption[MemorySize] = _option(
+    "state.backend.rocksdb.block.cache-size",
+    "memory",
+    MemorySize(64 << 20),
+    "Memory for blocks, indexes and filters of RocksDB's files, per stateful operator and subtask.",
+    minimum=1 << 10,
+)
+ROCKSDB_WRITE_BUFFER_SIZE: ConfigOption[MemorySize] = _option(
+    "state.backend.rocksdb.writebuffer.size",
+    "memory",
+    MemorySize(64 << 20),
+    "What RocksDB gathers in memory before it writes a file, per stateful operator and subtask.",
+    minimum=1 << 16,
+)
+ROCKSDB_WRITE_BUFFER_COUNT: ConfigOption[int] = _option(
+    "state.backend.rocksdb.writebuffer.count",
+    "int",
+    2,
+    "How many such buffers there are at most, with those that are being written.",
+    minimum=1,
 )
 
 # --- Failures ----------------------------------------------------------------------------------------------------------------

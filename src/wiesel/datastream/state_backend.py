@@ -42,7 +42,7 @@ class EmbeddedLMDBStateBackend(StateBackend):
 
 
 class PredefinedOptions(Enum):
-    """RocksDB's tuning profiles. Accepted for Flink programs; LMDB needs none."""
+    """RocksDB's tuning profiles. Accepted for Flink programs, without effect."""
 
     DEFAULT = 0
     SPINNING_DISK_OPTIMIZED = 1
@@ -50,11 +50,14 @@ class PredefinedOptions(Enum):
     FLASH_SSD_OPTIMIZED = 3
 
 
-class EmbeddedRocksDBStateBackend(EmbeddedLMDBStateBackend):
-    """Flink's backend on disk. Wiesel keeps state on disk in LMDB, so this is :class:`EmbeddedLMDBStateBackend`.
+class EmbeddedRocksDBStateBackend(StateBackend):
+    """State in RocksDB on the worker's disk, with a cache of objects in front: may be larger than memory.
 
-    Its checkpoints are incremental in any case; the tuning of RocksDB is accepted and has no effect.
+    Needs the extra ``rocksdb`` of the installation. Checkpoints are incremental unless ``execution.checkpointing.incremental`` says
+    otherwise. Options ``state.backend.rocksdb.*`` set RocksDB's memory; the tuning by the methods here is accepted and has no effect.
     """
+
+    option_value = "rocksdb"
 
     def __init__(self, enable_incremental_checkpointing: bool | None = None) -> None:
         if enable_incremental_checkpointing not in (None, True, False):

@@ -28,7 +28,7 @@ from wiesel.datastream.checkpoint_config import CheckpointConfig
 from wiesel.datastream.checkpointing_mode import CheckpointingMode
 from wiesel.datastream.execution_mode import RuntimeExecutionMode
 from wiesel.datastream.slot_sharing_group import SlotSharingGroup
-from wiesel.datastream.state_backend import EmbeddedLMDBStateBackend, HashMapStateBackend, StateBackend
+from wiesel.datastream.state_backend import EmbeddedLMDBStateBackend, EmbeddedRocksDBStateBackend, HashMapStateBackend, StateBackend
 from wiesel.graph.specs import OperatorSpec, StreamGraph, StreamNode
 from wiesel.spi.source import Boundedness, Source
 from wiesel.spi.watermark import WatermarkStrategy
@@ -191,7 +191,8 @@ class StreamExecutionEnvironment(NoJavaObjects):
 
     def get_state_backend(self) -> StateBackend:
         """Return where keyed state is kept while the job runs."""
-        return HashMapStateBackend() if self._config.get(options.STATE_BACKEND) == "hashmap" else EmbeddedLMDBStateBackend()
+        kinds: dict[str, type[StateBackend]] = {"hashmap": HashMapStateBackend, "rocksdb": EmbeddedRocksDBStateBackend}
+        return kinds.get(str(self._config.get(options.STATE_BACKEND)), EmbeddedLMDBStateBackend)()
 
     def enable_changelog_state_backend(self, enabled: bool) -> StreamExecutionEnvironment:
         """Accept the setting; checkpoints hold changes only in any case."""

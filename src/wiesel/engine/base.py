@@ -14,7 +14,9 @@ from wiesel.core.durations import to_millis
 from wiesel.core.errors import ConfigurationError
 from wiesel.core.managed_memory import managed_memory_bytes
 from wiesel.graph.specs import StreamGraph
+from wiesel.state.factory import check_backend
 
+_HANDED_ON = ("state.backend.", "wiesel.state.", opt.CHECKPOINT_INCREMENTAL.key, "user.")
 _ENGINES = {"spark": "wiesel.engine.spark.executor:SparkExecutor", "local": "wiesel.engine.local.executor:LocalExecutor"}
 
 
@@ -72,6 +74,7 @@ def job_settings(config: Configuration) -> JobSettings:
     interval_ms = None if interval is None or to_millis(interval) <= 0 else to_millis(interval)
     retention = str(config.get(opt.CHECKPOINT_RETENTION))
     _check_heartbeats(config)
+    check_backend(str(config.get(opt.STATE_BACKEND)))
     return JobSettings(
         checkpoints=CheckpointSettings(
             interval_ms=interval_ms,
@@ -117,5 +120,5 @@ def _task_config(config: Configuration) -> dict[str, Any]:
         "wiesel.iteration.feedback-memory": int(config.get(opt.ITERATION_FEEDBACK_MEMORY)),
         "heartbeat.interval": duration_ms(config, opt.HEARTBEAT_INTERVAL),
         opt.MANAGED_MEMORY_SIZE.key: managed_memory_bytes(config),
-        **{k: v for k, v in config.to_dict().items() if k.startswith(("state.backend.", "user."))},
+        **{k: v for k, v in config.to_dict().items() if k.startswith(_HANDED_ON)},
     }

@@ -9,12 +9,13 @@ from typing import Any, cast
 from wiesel.core.clock import Clock
 from wiesel.core.errors import ConfigurationError
 from wiesel.state.backend import KeyGroupRange, StateBackend
+from wiesel.state.rocksdb_library import rocksdict
 
-__all__ = ["ENTRY_POINTS", "make_backend"]
+__all__ = ["ENTRY_POINTS", "check_backend", "make_backend"]
 
 ENTRY_POINTS = "wiesel.state_backends"
 
-_ALIASES = {"rocksdb": "lmdb", "forst": "lmdb", "heap": "hashmap", "filesystem": "hashmap", "jobmanager": "hashmap"}
+_ALIASES = {"forst": "lmdb", "heap": "hashmap", "filesystem": "hashmap", "jobmanager": "hashmap"}
 """Names of Flink's backends -> the one here that takes their place."""
 
 
@@ -32,8 +33,8 @@ def make_backend(
     """Return a new, empty backend.
 
     Args:
-        backend_type: ``hashmap``, ``lmdb``, or the name of an entry point of the group ``wiesel.state_backends``, which is called
-            with the keyword arguments below.
+        backend_type: ``hashmap``, ``lmdb``, ``rocksdb``, or the name of an entry point of the group ``wiesel.state_backends``, which is
+            called with the keyword arguments below.
         operator_id: Operator that the state belongs to.
         subtask: Index of the subtask.
         parallelism: Number of subtasks of the operator.
@@ -43,7 +44,7 @@ def make_backend(
         options: The job's options.
 
     Raises:
-        ConfigurationError: If there is no backend of that name.
+        ConfigurationError: If there is no backend of that name, or it needs a package that is not installed.
     """
     make = _find(backend_type)
     return make(
@@ -57,6 +58,15 @@ def make_backend(
     )
 
 
+def check_backend(backend_type: str) -> None:
+    """Refuse a backend that cannot be had.
+
+    Raises:
+        ConfigurationError: If there is no backend of that name, or it needs a package that is not installed.
+    """
+    _find(backend_type)
+
+
 def _find(backend_type: str) -> Callable[..., StateBackend]:
     backend_type = _ALIASES.get(backend_type, backend_type)
     if backend_type == "hashmap":
@@ -67,9 +77,14 @@ def _find(backend_type: str) -> Callable[..., StateBackend]:
         from wiesel.state.lmdb import LmdbBackend
 
         return LmdbBackend
+    if backend_type == "rocksdb":
+        rocksdict()
+        from wiesel.state.rocksdb import RocksDbBackend
+
+        return RocksDbBackend
     found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     if backend_type not in found:
-        known = ", ".join(sorted({"hashmap", "lmdb", *found}))
+        known = ", ".join(sorted({"hashmap", "lmdb", "rocksdb", *found}))
         raise ConfigurationError(
             f"there is no state backend {backend_type!r}",
             hint=f"set state.backend.type to one of {known}, or install the package that has it",

@@ -17,14 +17,15 @@ from wiesel.core.memory_size import MemorySize
 from wiesel.core.options import LMDB_CACHE_SIZE, LMDB_MAP_SIZE, LMDB_RESIDENT_SIZE
 from wiesel.state.backend import VOID, KeyedTable, ListTable, MapTable
 from wiesel.state.changelog import Section, encode_section
-from wiesel.state.lmdb_env import LmdbEnvironment, Snapshot
+from wiesel.state.disk_environment import DiskEnvironment, DiskSnapshot
+from wiesel.state.lmdb_env import LmdbEnvironment
 from wiesel.state.lmdb_keys import SlotCodec, range_after, range_of, slot_end, state_id_of
 from wiesel.state.lmdb_stores import DiskListStore, DiskMapStore, DiskStore, DiskValueStore, Flush
 from wiesel.state.pickling import REMOVED
 from wiesel.state.snapshots import Part
 from wiesel.state.tracked import TrackedBackend
 
-__all__ = ["LmdbBackend"]
+__all__ = ["TABLES", "LmdbBackend", "Scan"]
 
 _SPOOL_BYTES = 4 << 20
 _MOST_SPOOLED = 2
@@ -41,6 +42,7 @@ _STORED = itemgetter(1)
 class _DiskTable(KeyedTable):
     """Entries without a namespace in ``void``, the others in ``spaced``."""
 
+    storage: str
     store_type: type[DiskStore]
 
     def __init__(self, backend: LmdbBackend, make: Callable[[bool], Any]) -> None:
@@ -83,6 +85,7 @@ class _DiskTable(KeyedTable):
 class _ValueTable(_DiskTable):
     """Values."""
 
+    storage = "value"
     store_type = DiskValueStore
 
     def get(self, key: Any, namespace: Any = VOID) -> Any:
@@ -119,6 +122,7 @@ class _ValueTable(_DiskTable):
 class _DiskListTable(_DiskTable, ListTable):
     """Lists."""
 
+    storage = "list"
     store_type = DiskListStore
 
     def get(self, key: Any, namespace: Any = VOID) -> Any:
@@ -158,6 +162,7 @@ class _DiskListTable(_DiskTable, ListTable):
 class _DiskMapTable(_DiskTable, MapTable):
     """Maps."""
 
+    storage = "map"
     store_type = DiskMapStore
 
     def get(self, key: Any, namespace: Any = VOID) -> Any:
@@ -206,7 +211,8 @@ class _DiskMapTable(_DiskTable, MapTable):
         return any(True for _ in self.entries(key, namespace))
 
 
-_TABLES: dict[str, type[_DiskTable]] = {"value": _ValueTable, "list": _DiskListTable, "map": _DiskMapTable}
+TABLES: dict[str, type[_DiskTable]] = {"value": _ValueTable, "list": _DiskListTable, "map": _DiskMapTable}
+"""Kind of storage -> its tables."""
 
 
 class _Spool:
@@ -238,34 +244,44 @@ class _Spool:
             yield self._file.read(length)
 
 
-class _Scan:
-    """All entries of a moment as sections, read in the thread that writes them."""
+class Scan:
+    """All entries of a moment as sections, read in the thread that writes them.
 
-    def __init__(self, snapshot: Snapshot, stores: dict[int, DiskStore], environment: LmdbEnvironment) -> None:
+    Args:
+        snapshot: The entries.
+        stores: State id -> what reads entries of that state.
+        environment: Gives memory back now and then.
+    """
+
+    def __init__(self, snapshot: DiskSnapshot, stores: dict[int, DiskStore], environment: DiskEnvironment) -> None:
         self._snapshot = snapshot
         self._stores = stores
         self._environment = environment
 
     def __call__(self) -> Iterator[bytes]:
+        return map(encode_section, self.sections())
+
+    def sections(self, start: bytes = b"", stop: bytes | None = None) -> Iterator[Section]:
+        """Yield sections with the entries from key ``start`` on, as long as the key is below ``stop``."""
         waiting: dict[int, list[tuple[bytes, bytes]]] = {}
         begun: dict[int, list[bytes]] = {}
         size = count = 0
-        for chunk in self._snapshot.chunks():
+        for chunk in self._snapshot.chunks(start, stop):
             for state_id, entries in _by_state(chunk):
                 waiting.setdefault(state_id, []).extend(entries)
                 size += sum(map(len, map(_STORED, entries)))
             count += len(chunk)
             if count >= _SCAN_ENTRIES or size >= _SCAN_BYTES:
-                yield from self._encode(waiting, begun)
+                yield from self._read(waiting, begun)
                 size = count = 0
                 self._environment.drop_pages()
-        yield from self._encode(waiting, begun)
+        yield from self._read(waiting, begun)
 
-    def _encode(self, waiting: dict[int, list[tuple[bytes, bytes]]], begun: dict[int, list[bytes]]) -> Iterator[bytes]:
+    def _read(self, waiting: dict[int, list[tuple[bytes, bytes]]], begun: dict[int, list[bytes]]) -> Iterator[Section]:
         for state_id, entries in waiting.items():
             section = self._stores[state_id].read_section(entries, begun.setdefault(state_id, []))
             if section is not None:
-                yield encode_section(section)
+                yield section
         waiting.clear()
 
 
@@ -283,17 +299,21 @@ class LmdbBackend(TrackedBackend):
     """See the module."""
 
     backend_type = "lmdb"
+    cache_option = LMDB_CACHE_SIZE
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        name = f"lmdb-{options['operator_id'][:24]}-{self._subtask}"
-        self._cache_bytes = self._size_option(LMDB_CACHE_SIZE)
-        self._environment = LmdbEnvironment(self._local_dir, name, self._size_option(LMDB_MAP_SIZE), self._size_option(LMDB_RESIDENT_SIZE))
+        self._cache_bytes = self._size_option(self.cache_option)
+        self._environment = self._open_environment(f"{self.backend_type}-{options['operator_id'][:24]}-{self._subtask}")
         self._tables: dict[str, _DiskTable] = {}
         self._stores: dict[int, DiskStore] = {}
         self._number = 0
         self._spool: _Spool | None = _Spool(self._environment.path)
         self._mean_bytes = 64.0
+
+    def _open_environment(self, name: str) -> DiskEnvironment:
+        """Return the environment, in a directory of its own whose name begins with ``name``."""
+        return LmdbEnvironment(self._local_dir, name, self._size_option(LMDB_MAP_SIZE), self._size_option(LMDB_RESIDENT_SIZE))
 
     def _size_option(self, option: ConfigOption[MemorySize]) -> int:
         value = self._options.get(option.key)
@@ -307,7 +327,7 @@ class LmdbBackend(TrackedBackend):
     def _open_table(self, name: str, storage: str) -> _DiskTable:
         table = self._tables.get(name)
         if table is None:
-            kind = _TABLES[storage]
+            kind = TABLES[storage]
 
             def make(spaced: bool) -> DiskStore:
                 state_id = len(self._stores)
@@ -399,7 +419,7 @@ class LmdbBackend(TrackedBackend):
 
     def _all_parts(self) -> list[Part]:
         self.flush()
-        return [_Scan(self._environment.snapshot(), dict(self._stores), self._environment)]
+        return [Scan(self._environment.snapshot(), dict(self._stores), self._environment)]
 
     def _apply(self, section: Section, storage: str, keep: Callable[[Any], bool] | None) -> None:
         table = self._open_table(section.name, storage)

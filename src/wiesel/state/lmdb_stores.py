@@ -15,7 +15,7 @@ from typing import Any
 
 from wiesel.core.errors import InvariantError
 from wiesel.state.changelog import APPEND, ENTRIES, REMOVE, SET, Section
-from wiesel.state.lmdb_env import LmdbEnvironment
+from wiesel.state.disk_environment import DiskEnvironment
 from wiesel.state.lmdb_keys import SlotCodec, decode_slot, decode_value, dump_one, map_key_bytes, plain_integers, slot_end, value_payload
 from wiesel.state.pickling import REMOVED
 
@@ -47,7 +47,7 @@ class DiskStore(ABC):
         prune: Returns what is left of a value after its time to live, None if nothing; None if values do not expire.
     """
 
-    def __init__(self, name: str, spaced: bool, codec: SlotCodec, environment: LmdbEnvironment, next_number: Callable[[], int]) -> None:
+    def __init__(self, name: str, spaced: bool, codec: SlotCodec, environment: DiskEnvironment, next_number: Callable[[], int]) -> None:
         self.name = name
         self.spaced = spaced
         self.codec = codec
@@ -478,7 +478,7 @@ class DiskMapStore(DiskStore):
         return self._section(ENTRIES, slots, keys, values)
 
 
-def _under(environment: LmdbEnvironment, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _under(environment: DiskEnvironment, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Iterate over the entries whose keys begin with ``prefix``, as they are when each run is read."""
     stop = _after(prefix)
     for chunk in environment.live().chunks(prefix, stop):

@@ -21,7 +21,10 @@ from wiesel.state.snapshots import Chain, Contents, FileScope, Link, Part
 from wiesel.state.timers import HeapTimerQueue
 from wiesel.state.ttl import TtlSettings, join_times, split_times, with_ttl
 
-__all__ = ["TrackedBackend"]
+__all__ = ["NATIVE", "TrackedBackend"]
+
+NATIVE = "native"
+"""Key in the meta of a handle: its first files are those of a database, and what is to be known of them."""
 
 _FLOOR_BYTES = 1 << 20
 _MOST_DELTA = 4
@@ -105,6 +108,17 @@ class TrackedBackend(StateBackend):
     @abstractmethod
     def _restored(self) -> None:
         """All sections have been applied: forget that they are changes."""
+
+    def _continues(self, handle: StateHandle) -> bool:
+        """Return whether the chain of files can go on with those of a restored handle, which belongs to a checkpoint."""
+        return NATIVE not in handle.meta
+
+    def _apply_native(self, handle: StateHandle, reader: StateFileReader) -> None:
+        """Apply what a handle has in the format of the ``rocksdb`` backend."""
+        from wiesel.state.rocksdb_native import native_sections
+
+        for section, storage in native_sections(handle, reader, self._range, self._local_dir):
+            self._apply(section, storage, None)
 
     # StateBackend
 
@@ -262,7 +276,7 @@ class TrackedBackend(StateBackend):
         for queue in self._timers.values():
             queue.restored()
         self._restored()
-        if any(handle.meta.get("savepoint") for handle in keyed):
+        if not all(self._continues(handle) and not handle.meta.get("savepoint") for handle in keyed):
             # A savepoint belongs to the user: checkpoints must not depend on its files.
             self._must_rewrite = True
         else:
@@ -288,8 +302,11 @@ class TrackedBackend(StateBackend):
             before = self._restored_schemas.setdefault(name, schema)
             if before.kind != schema.kind:
                 raise StateMigrationError(f"subtasks stored state {name!r} as {before.kind} and as {schema.kind}", state=name)
-        own, applied = self._range, []
-        keyed = handle.files[: len(handle.files) - handle.meta.get("operator_files", 0)]
+        own, applied, native = self._range, [], 0
+        if NATIVE in handle.meta:
+            native = len(handle.meta[NATIVE]["files"])
+            self._apply_native(handle, reader)
+        keyed = handle.files[native : len(handle.files) - handle.meta.get("operator_files", 0)]
         for file, (start, end, pure) in zip(keyed, handle.meta["scopes"], strict=True):
             scope = FileScope(max(start, own.start), min(end, own.end), pure and own.start <= start and end <= own.end)
             if scope.start >= scope.end:

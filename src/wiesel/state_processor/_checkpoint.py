@@ -114,7 +114,7 @@ def handles_of(snapshots: Iterable[tuple[int, OperatorStateSnapshot]]) -> list[S
         if "states" not in handle.meta or "scopes" not in handle.meta:
             raise StateMigrationError(
                 f"the state was written by the state backend {handle.meta.get('backend')!r}, in a format of its own",
-                hint="what the backends hashmap and lmdb wrote can be read",
+                hint="what the backends hashmap, lmdb and rocksdb wrote can be read",
             )
     return handles
 

@@ -36,7 +36,7 @@ from wiesel.types.typeinfo import ListTypeInfo, MapTypeInfo, TypeInformation
 
 __all__ = ["KeyedTimer", "SavepointReader", "WindowContents"]
 
-_BACKENDS = ("hashmap", "lmdb")
+_BACKENDS = ("hashmap", "lmdb", "rocksdb")
 
 _Operator = OperatorIdentifier | str
 

@@ -83,7 +83,7 @@ def local_environment(
         parallelism: Number of subtasks of operators that do not say otherwise.
         seed: Decides what happens first wherever a real job leaves that open. See :func:`for_seeds`.
         start_time: Processing time at the start, in ms since the epoch.
-        state_backend: ``hashmap`` or ``lmdb``.
+        state_backend: ``hashmap``, ``lmdb`` or ``rocksdb``.
         config: Other options, by key; they win over those above.
     """
     settings = {

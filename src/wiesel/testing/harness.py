@@ -52,7 +52,7 @@ class StreamHarness:
         define: Gets one stream per input, returns the stream that the operator makes of them.
         parallelism: Number of subtasks. Records go to them as in a job; by key where the stream is keyed, otherwise in turn.
         max_parallelism: Number of key groups.
-        state_backend: ``hashmap`` or ``lmdb``.
+        state_backend: ``hashmap``, ``lmdb`` or ``rocksdb``.
         start_time: Processing time at the start, in ms since the epoch.
         input_types: The declared types of the inputs, where the operator needs them.
         config: Other options of the job, by key.

@@ -32,7 +32,7 @@ def run(**options: str) -> list[int]:
         return sorted(found)
 
 
-@pytest.mark.parametrize("backend", ["hashmap", "lmdb"])
+@pytest.mark.parametrize("backend", ["hashmap", "lmdb", "rocksdb"])
 def test_a_job_without_checkpoints_ends_well(backend: str) -> None:
     assert run(**{"state.backend.type": backend}) == list(range(KEYS))
 

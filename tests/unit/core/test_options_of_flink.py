@@ -17,7 +17,8 @@ HERE = Path(__file__).parent
 FLINK: dict[str, dict[str, Any]] = json.loads((HERE / "flink_options.json").read_text())
 
 ANOTHER_DEFAULT = {
-    "execution.checkpointing.incremental": "both of our backends are incremental",
+    "execution.checkpointing.incremental": "all of our backends are incremental",
+    "state.backend.rocksdb.block.cache-size": "Flink's counts only where the managed memory is not RocksDB's, which is its default",
     "python.executable": "the interpreter that runs the program",
 }
 SHARED_OLD_KEY = {

@@ -143,7 +143,8 @@ def test_state_backends() -> None:
     env = new()
     assert isinstance(env.get_state_backend(), HashMapStateBackend)
     env.set_state_backend(EmbeddedRocksDBStateBackend())
-    assert env._config.get("state.backend.type") == "lmdb"
+    assert env._config.get("state.backend.type") == "rocksdb"
+    assert isinstance(env.get_state_backend(), EmbeddedRocksDBStateBackend)
     assert env.is_changelog_state_backend_enabled() is None
     assert env.enable_changelog_state_backend(True).is_changelog_state_backend_enabled() is True
 

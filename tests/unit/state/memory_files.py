@@ -1,4 +1,4 @@
-"""Keeps state files in memory; fails on demand."""
+"""Keeps state files in memory; fails on demand. Checks them on demand: the formats of state files have checksums of their own."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ class MemoryFiles:
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
         self.failing = False
+        self.checking = False
         self.written = 0
         self._next = 0
 
@@ -28,6 +29,9 @@ class MemoryFiles:
 
     def read(self, file: StateFile) -> bytes:
         try:
-            return self.contents[file.name]
+            data = self.contents[file.name]
         except KeyError:
             raise CorruptCheckpointError(f"{file.name} is missing") from None
+        if self.checking and (len(data) != file.size or crc32(data) != file.crc32):
+            raise CorruptCheckpointError(f"{file.name} is altered")
+        return data

@@ -57,7 +57,7 @@ DESCRIPTORS = [
 ]
 
 
-@pytest.fixture(params=["hashmap", "lmdb"])
+@pytest.fixture(params=["hashmap", "lmdb", "rocksdb"])
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
     made = new_backend(request.param, tmp_path)
     yield made

@@ -175,7 +175,7 @@ def test_keys_begin_with_their_group_and_can_be_read_back(spaced: bool) -> None:
 
 def test_backends_are_found_by_name(tmp_path: Path) -> None:
     assert isinstance(new_backend("hashmap", tmp_path), HashMapBackend)
-    for name in ("lmdb", "rocksdb"):
+    for name in ("lmdb", "forst"):
         backend = new_backend(name, tmp_path)
         assert isinstance(backend, LmdbBackend)
         backend.close()

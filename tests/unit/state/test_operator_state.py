@@ -41,7 +41,7 @@ def restored(directory: Path, files: MemoryFiles, handles: list[Any], parallelis
     return backends
 
 
-@pytest.mark.parametrize("kind", ["hashmap", "lmdb"])
+@pytest.mark.parametrize("kind", ["hashmap", "lmdb", "rocksdb"])
 def test_same_parallelism_keeps_lists_where_they_are(tmp_path: Path, kind: str) -> None:
     files = MemoryFiles()
     backends = restored(tmp_path, files, taken(tmp_path, files, [[1, 2, 3], [], [4]], kind), 3, kind)
@@ -140,7 +140,7 @@ def random_old(directory: Path, files: MemoryFiles, rng: random.Random, old: int
     """Snapshots of subtasks with random lists and keyed state, and what is in them. Not every subtask has every state."""
     handles, contents = [], []
     for subtask in range(old):
-        backend = new_backend(rng.choice(["hashmap", "lmdb"]), directory, subtask=subtask, parallelism=old)
+        backend = new_backend(rng.choice(["hashmap", "lmdb", "rocksdb"]), directory, subtask=subtask, parallelism=old)
         content: dict[str, Any] = {"split": {}, "union": {}, "broadcast": {}, "keys": set()}
         for name in ("s1", "s2"):
             if rng.random() < 0.8:

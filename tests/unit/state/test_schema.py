@@ -17,7 +17,7 @@ from wiesel.state.key_context import KeyContext
 from wiesel.types import Row, Types
 
 
-@pytest.fixture(params=["hashmap", "lmdb"])
+@pytest.fixture(params=["hashmap", "lmdb", "rocksdb"])
 def reopened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
     """Writes with one descriptor, restores, returns the state of another."""
     made = []

@@ -18,7 +18,7 @@ from wiesel.state.backend import StateFile, StateHandle
 from wiesel.state.key_groups import key_group, key_group_range
 from wiesel.types.row import Row, RowKind
 
-KINDS = ["hashmap", "lmdb"]
+KINDS = ["hashmap", "lmdb", "rocksdb"]
 
 
 @pytest.fixture(params=KINDS)
@@ -112,7 +112,8 @@ def test_chains_stay_short_and_cover_all_state(opened: Any, kind: str, monkeypat
         counts.append(len(handle.files))
     whole = sum(file.size for file in backend.snapshot(1000, full=True).run(files).files)
     assert max(sizes) < 12 * whole
-    assert max(counts) < 120
+    # With RocksDB only the small changes of timers are in the chain, which ends at a number of files then.
+    assert max(counts) < (tracked._MOST_FILES if kind == "rocksdb" else 120)
     again = restored(opened, kind, handle, files)
     assert contents(again) == contents(backend)
     assert set(again.timers("event").items()) == set(timers.items())
@@ -298,6 +299,8 @@ def test_damaged_files_are_noticed(opened: Any, kind: str, how: str) -> None:
         backend.table("v").put(i, i)
         backend.table("l", kind="list").append(i, i)
     handle = backend.snapshot(1).run(files)
+    # RocksDB's files are opened, not read through: what is wrong with them has to be found before.
+    files.checking = kind == "rocksdb"
     name, data = handle.files[0].name, files.contents[handle.files[0].name]
     random = Random(3)
     for _ in range(1 if how in ("missing", "foreign", "empty") else 60):
@@ -386,7 +389,8 @@ def test_handles_are_plain_data(opened: Any, kind: str) -> None:
 def test_size_is_told(opened: Any, kind: str) -> None:
     backend = opened(kind)
     empty = backend.size_bytes()
+    random = Random(1)
     for i in range(10_000):
-        backend.table("v").put(i, "x" * 100)
+        backend.table("v").put(i, random.randbytes(100))
     backend.snapshot(1)
     assert backend.size_bytes() - empty > 10_000 * 100

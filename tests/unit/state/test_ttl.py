@@ -50,7 +50,7 @@ class World:
         self.backend.restore([handle], self.files)
 
 
-@pytest.fixture(params=["hashmap", "lmdb"])
+@pytest.fixture(params=["hashmap", "lmdb", "rocksdb"])
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     made = World(request.param, tmp_path)
     yield made

@@ -45,7 +45,10 @@ def everything_job(parallelism: int, backend: str, source: ManualSource) -> Any:
     return env
 
 
-@pytest.mark.parametrize(("backend", "read_with"), [("hashmap", "hashmap"), ("hashmap", "lmdb"), ("lmdb", "hashmap"), ("lmdb", "lmdb")])
+@pytest.mark.parametrize(
+    ("backend", "read_with"),
+    [("hashmap", "hashmap"), ("hashmap", "lmdb"), ("lmdb", "hashmap"), ("lmdb", "rocksdb"), ("rocksdb", "lmdb"), ("rocksdb", "rocksdb")],
+)
 @pytest.mark.parametrize("seed", range(3))
 def test_keyed_state_of_incremental_checkpoints_before_and_after_rescaling(tmp_path: Path, backend: str, read_with: str, seed: int) -> None:
     print(f"seed {seed}")
@@ -243,7 +246,7 @@ def test_objects_without_an_arrow_type_are_refused_with_a_way_out(tmp_path: Path
     assert "types={'object': Types.STRING()}" in str(error.value)
 
 
-@pytest.mark.parametrize("backend", ["hashmap", "lmdb"])
+@pytest.mark.parametrize("backend", ["hashmap", "lmdb", "rocksdb"])
 def test_time_to_live(tmp_path: Path, backend: str) -> None:
     env = local_environment(config={"state.backend.type": backend})
     source = ManualSource()

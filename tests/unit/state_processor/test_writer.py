@@ -386,7 +386,7 @@ def test_all_kinds_of_state_and_timers_survive_other_key_groups(tmp_path: Path) 
         assert found == timers(records)
 
 
-@pytest.mark.parametrize("backend", ["hashmap", "lmdb"])
+@pytest.mark.parametrize("backend", ["hashmap", "lmdb", "rocksdb"])
 def test_times_of_last_access_survive_other_key_groups(tmp_path: Path, backend: str) -> None:
     env = local_environment(parallelism=2)
     source = ManualSource()

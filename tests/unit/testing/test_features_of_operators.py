@@ -90,7 +90,7 @@ class Learn(KeyedProcessFunction):
 VALUES = [1.0, 9.0, 2.0, 8.0, 2.0, 9.0, 1.0, 9.0, 3.0]
 
 
-@pytest.mark.parametrize("backend", ["hashmap", "lmdb"])
+@pytest.mark.parametrize("backend", ["hashmap", "lmdb", "rocksdb"])
 def test_s13_counter_sum_tree_matrix_and_window_are_state_and_survive_a_restore(backend: str) -> None:
     with function_harness(Learn(), key_selector=lambda v: "key", state_backend=backend) as harness:
         harness.push_all(VALUES[:5])

@@ -103,7 +103,7 @@ def test_state_of_a_key_can_be_looked_at():
         assert harness.state("a") == harness.state("b") == {}
 
 
-@pytest.mark.parametrize("backend", ["hashmap", "lmdb"])
+@pytest.mark.parametrize("backend", ["hashmap", "lmdb", "rocksdb"])
 def test_looking_at_state_does_not_keep_it_alive(backend):
     with function_harness(Remember(), key_selector=lambda v: v[0], state_backend=backend) as harness:
         harness.push("ann")

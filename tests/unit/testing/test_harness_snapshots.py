@@ -19,8 +19,8 @@ from wiesel.testing import END_OF_TIME, StreamHarness, function_harness
 KEYS = "abcdefghij"
 
 
-@pytest.mark.parametrize("after", ["hashmap", "lmdb"])
-@pytest.mark.parametrize("before", ["hashmap", "lmdb"])
+@pytest.mark.parametrize("after", ["hashmap", "lmdb", "rocksdb"])
+@pytest.mark.parametrize("before", ["hashmap", "lmdb", "rocksdb"])
 @pytest.mark.parametrize("parallelism", [1, 2, 5])
 def test_state_and_timers_move_with_their_keys(before, after, parallelism):
     with function_harness(CountOfKey(), key_selector=first, parallelism=2, state_backend=before) as harness:
@@ -93,7 +93,7 @@ def test_state_that_does_not_fit_is_refused():
 
 
 records = st.lists(st.tuples(st.sampled_from(KEYS), st.integers(0, 500)), min_size=1, max_size=40)
-settings_of_one_harness = st.tuples(st.integers(1, 5), st.sampled_from(["hashmap", "lmdb"]))
+settings_of_one_harness = st.tuples(st.integers(1, 5), st.sampled_from(["hashmap", "lmdb", "rocksdb"]))
 
 
 @settings(max_examples=60)

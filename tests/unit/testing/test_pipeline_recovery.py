@@ -81,7 +81,7 @@ def test_timers_and_windows_survive_with_their_times():
 
 
 @pytest.mark.parametrize("parallelism", [1, 2, 5])
-@pytest.mark.parametrize("backend", ["hashmap", "lmdb"])
+@pytest.mark.parametrize("backend", ["hashmap", "lmdb", "rocksdb"])
 def test_another_job_goes_on_with_another_parallelism(parallelism, backend):
     source = ManualSource(splits=3)
     job, _ = started(source, parallelism=3)

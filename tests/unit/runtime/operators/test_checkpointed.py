@@ -145,7 +145,7 @@ OPERATORS: dict[str, tuple[Any, Any, dict[str, Any], Callable[[Any], Any] | None
 }
 
 
-@pytest.mark.parametrize("backend", ["hashmap", "lmdb"])
+@pytest.mark.parametrize("backend", ["hashmap", "lmdb", "rocksdb"])
 @pytest.mark.parametrize("kind", OPERATORS)
 def test_state_of_a_function_in_any_operator_is_restored(kind: str, backend: str, tmp_path: Path) -> None:
     factory, function, params, key = OPERATORS[kind]

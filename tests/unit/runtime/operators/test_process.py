@@ -228,7 +228,7 @@ class AtTheEnd(KeyedProcessFunction):
         yield ctx.get_current_key(), self.count.value()
 
 
-@pytest.mark.parametrize("backend", ["hashmap", "lmdb"])
+@pytest.mark.parametrize("backend", ["hashmap", "lmdb", "rocksdb"])
 def test_state_and_timers_survive_a_restore_in_mid_stream(backend, tmp_path):
     records = [(key, n) for n in range(20) for key in "abc"[: n % 3 + 1]]
     undisturbed = keyed(AtTheEnd())
