@@ -12,7 +12,7 @@ BACKENDS = ("hashmap", "lmdb")
 EVERY_SECOND = {"execution.checkpointing.interval": "1s", "execution.checkpointing.dir": "file://{folder}/checkpoints"}
 
 
-def _some_were_taken(result: Result) -> None:
+def some_were_taken(result: Result) -> None:
     if not result.get("checkpoints"):
         raise CheckFailed("no checkpoint was completed, so nothing was compared")
 
@@ -40,7 +40,7 @@ def cases(scale: Scale) -> list[Case]:
                 KEYS,
                 conf={**conf, **EVERY_SECOND},
                 arguments={"checkpoints": "{folder}/checkpoints"},
-                check=_some_were_taken,
+                check=some_were_taken,
             )
         )
     return [

@@ -10,9 +10,10 @@ import time
 from pyflink.common import Types, WatermarkStrategy
 
 
-def paced(env, records, rate):
+def paced(env, records, rate, parallelism=None):
     """Return a stream of (number, stamp) of 0 to ``records - 1``; a rate of 0 is as fast as it goes."""
-    return _by_wiesel(env, records, rate) if importlib.util.find_spec("wiesel") else _by_flink(env, records, rate)
+    make = _by_wiesel if importlib.util.find_spec("wiesel") else _by_flink
+    return make(env, records, rate, parallelism or env.get_parallelism())
 
 
 def stamp_ns(stamp):
@@ -24,21 +25,21 @@ def _stamped(number):
     return number, time.time_ns()
 
 
-def _by_wiesel(env, records, rate):
+def _by_wiesel(env, records, rate, parallelism):
     from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiterStrategy
 
     limit = RateLimiterStrategy.per_second(rate) if rate else RateLimiterStrategy.no_op()
     source = DataGeneratorSource(_stamped, records, limit, Types.TUPLE([Types.LONG(), Types.LONG()]))
-    return env.from_source(source, WatermarkStrategy.no_watermarks(), "paced")
+    return env.from_source(source, WatermarkStrategy.no_watermarks(), "paced").set_parallelism(parallelism)
 
 
-def _by_flink(env, records, rate):
+def _by_flink(env, records, rate, parallelism):
     from pyflink.table import StreamTableEnvironment
 
     tables = StreamTableEnvironment.create(env)
     tables.execute_sql(
         "CREATE TEMPORARY TABLE paced (number BIGINT) WITH ('connector' = 'datagen', "
-        f"'rows-per-second' = '{rate or 100_000_000}', 'fields.number.kind' = 'sequence', "
+        f"'rows-per-second' = '{rate or 100_000_000}', 'scan.parallelism' = '{parallelism}', 'fields.number.kind' = 'sequence', "
         f"'fields.number.start' = '0', 'fields.number.end' = '{records - 1}')"
     )
     return tables.to_data_stream(tables.sql_query("SELECT number, CURRENT_ROW_TIMESTAMP() AS stamp FROM paced"))

@@ -5,9 +5,10 @@ A savepoint belongs to the user: no checkpoint names its files, and no job delet
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, replace
 from typing import Any
+
+from zlib_ng.zlib_ng import crc32
 
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.file_io import open_root
@@ -100,7 +101,7 @@ class Savepoint:
                 data = files.read(file)
                 name = f"copy-{len(copies) + 1}"
                 self._io.write(name, [data])
-                copies[file.name] = StateFile(name, len(data), zlib.crc32(data))
+                copies[file.name] = StateFile(name, len(data), crc32(data))
             return copies[file.name]
 
         whole = standing_alone(with_files(checkpoint, here))

@@ -8,10 +8,11 @@ announcement than its own is fenced.
 from __future__ import annotations
 
 import logging
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
+
+from zlib_ng.zlib_ng import crc32
 
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.file_io import FileIO, open_root
@@ -48,7 +49,7 @@ class StateFiles:
         size = sum(len(part) for part in data)
         crc = 0
         for part in data:
-            crc = zlib.crc32(part, crc)
+            crc = crc32(part, crc)
         self._count += 1
         name = self._name(name_hint)
         if size <= _INLINE_BYTES:
@@ -79,7 +80,7 @@ class StateFiles:
 
 
 def _intact(file: StateFile, data: bytes) -> bytes:
-    if len(data) != file.size or zlib.crc32(data) != file.crc32:
+    if len(data) != file.size or crc32(data) != file.crc32:
         raise CorruptCheckpointError(
             f"the state file {file.name} is torn or altered: {len(data)} bytes of {file.size}, or its checksum does not match",
             hint="restore an older checkpoint",
@@ -120,7 +121,7 @@ class MemoryStateFiles:
             )
         contents = b"".join(data)
         self._count += 1
-        return StateFile(f"{self._name}-{name_hint}-{self._count}", len(contents), zlib.crc32(contents), contents)
+        return StateFile(f"{self._name}-{name_hint}-{self._count}", len(contents), crc32(contents), contents)
 
     def read(self, file: StateFile) -> bytes:
         """Return the contents.

@@ -24,7 +24,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from typing import Any
-from zlib import crc32
+
+from zlib_ng.zlib_ng import crc32
 
 from wiesel.core.errors import CorruptCheckpointError, StateMigrationError
 from wiesel.state.pickling import dump, load

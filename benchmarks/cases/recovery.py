@@ -1,0 +1,68 @@
+"""What fault tolerance costs: time to go on after a kill; bytes and rate with checkpoints of large state."""
+
+from __future__ import annotations
+
+from frame.case import PYFLINK, WIESEL, Case, CheckFailed, Result, Run, Scale, Target
+
+from cases.checkpoints import EVERY_SECOND, some_were_taken
+from cases.keyed_count import expected
+
+PROGRAM = "programs/recovery.py"
+BIG_STATE = "programs/big_state.py"
+
+
+def _kills(scale: Scale) -> Case:
+    kills = scale.records(5, 2)
+    runs = tuple(Run(engine, engine, PROGRAM, {"kills": kills}, {"workers_killed": kills}) for engine in (WIESEL, PYFLINK))
+    return Case(
+        "recovery",
+        "from SIGKILL of a worker, and of the driver, to the first result nobody had seen, at 20,000 records/s (s)",
+        runs,
+        (
+            Target("<= 2 s after a worker", "worker_s", WIESEL, at_most=2),
+            Target("<= 12 s after the driver", "driver_s", WIESEL, at_most=12),
+            Target("PyFlink's / Wiesel's, worker", "worker_s", PYFLINK, WIESEL),
+            Target("PyFlink's / Wiesel's, driver", "driver_s", PYFLINK, WIESEL),
+        ),
+        figures=("worker_s", "worker_worst_s", "driver_s"),
+    )
+
+
+def _enough_was_written(result: Result) -> None:
+    some_were_taken(result)
+    if "written_per_changed" not in result:
+        raise CheckFailed("too few checkpoints were complete to compare what they wrote with what had changed")
+
+
+def _large_state(scale: Scale) -> Case:
+    keys = scale.records(4_000_000, 400_000)
+    # Half of the numbers go to each reader: with an odd number of rounds one is half a round ahead, and both do not change the same keys.
+    records = 7 * keys
+    counted = expected(records, keys)
+    runs = []
+    for backend in ("hashmap", "lmdb"):
+        conf = {"state.backend.type": backend}
+        arguments = {"records": records, "keys": keys}
+        runs.append(Run(f"{backend}, none", WIESEL, BIG_STATE, arguments, counted, conf=conf))
+        watched = {**arguments, "checkpoints": "{folder}/checkpoints"}
+        checked = {**conf, **EVERY_SECOND}
+        runs.append(Run(f"{backend}, every second", WIESEL, BIG_STATE, watched, counted, conf=checked, check=_enough_was_written))
+    return Case(
+        "large-state",
+        f"state of {keys:,} values of 256 bytes, each record replaces one, with and without a checkpoint each second (records/s)",
+        tuple(runs),
+        tuple(
+            target
+            for backend in ("hashmap", "lmdb")
+            for target in (
+                Target(f">= 0.9 of the rate without, {backend}", "rate", f"{backend}, every second", f"{backend}, none", at_least=0.9),
+                Target(f"<= 1.3 bytes written per byte changed, {backend}", "written_per_changed", f"{backend}, every second", at_most=1.3),
+            )
+        ),
+        figures=("rate", "checkpoints", "written_per_changed"),
+    )
+
+
+def cases(scale: Scale) -> list[Case]:
+    """Return the cases."""
+    return [_kills(scale), _large_state(scale)]
