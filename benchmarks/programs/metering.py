@@ -96,14 +96,15 @@ def left(folder, subtasks):
     return [json.loads(piece.read_text()) for piece in pieces]
 
 
-def run(env, stream, options):
-    """End the stream in the meter, run the job, print the result on the last line."""
+def run(env, stream, options, further=dict):
+    """End the stream in the meter, run the job, print the result, with what ``further`` returns, on the last line."""
     stream.filter(Meter(options.folder, options.records)).print()
     with CheckpointCount(options.checkpoints) as checkpoints:
         env.execute("benchmark")
     result = summary(left(options.folder, options.parallelism), options.records)
     if options.checkpoints:
         result["checkpoints"] = len(checkpoints.seen)
+    result.update(further())
     print(json.dumps(result), flush=True)
 
 

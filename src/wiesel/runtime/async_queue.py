@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -21,9 +22,10 @@ class Request:
         results: Its results.
         error: Why it has none.
         segment: Where an unordered queue keeps it.
+        timer: Ends it when it takes too long.
     """
 
-    __slots__ = ("done", "error", "results", "segment", "settled", "timestamp", "value")
+    __slots__ = ("done", "error", "results", "segment", "settled", "timer", "timestamp", "value")
 
     def __init__(self, value: Any, timestamp: int | None) -> None:
         self.value = value
@@ -32,6 +34,7 @@ class Request:
         self.results: list[Any] = []
         self.error: Exception | None = None
         self.segment: Any = None
+        self.timer: asyncio.TimerHandle | None = None
 
 
 Event = Callable[[], None]

@@ -28,13 +28,20 @@ _STATE = "async-in-flight"
 
 
 class _Requests:
-    """The event loop's side: makes requests, makes them again, and gives up after a time. All of it runs in the loop's thread."""
+    """The event loop's side: makes requests, makes them again, and gives up after a time. All of it runs in the loop's thread.
 
-    def __init__(self, function: Any, timeout_s: float, strategy: AsyncRetryStrategy[Any], copied: bool) -> None:
+    No more than ``capacity`` run at a time. What it is given beyond that is begun as soon as one ends, without the mailbox thread.
+    """
+
+    def __init__(self, function: Any, timeout_s: float, strategy: AsyncRetryStrategy[Any], copied: bool, capacity: int) -> None:
         self._function = function
         self._timeout_s = timeout_s
         self._strategy = strategy
         self._copied = copied
+        self._capacity = capacity
+        self._ready: deque[Request] = deque()
+        self._count = 0
+        self.closed = False
         predicate = strategy.get_retry_predicate()
         self._retry_result = predicate.result_predicate()
         self._retry_error = predicate.exception_predicate()
@@ -43,25 +50,31 @@ class _Requests:
         self.wake: Any = None
 
     def begin(self, requests: Iterable[Request], loop: asyncio.AbstractEventLoop) -> None:
-        """Make requests."""
-        for request in requests:
-            task = loop.create_task(self._serve(request))
+        """Make requests, as far as there is room at once."""
+        self._ready.extend(requests)
+        self._begin_ready(loop)
+
+    def _begin_ready(self, loop: asyncio.AbstractEventLoop) -> None:
+        while self._ready and self._count < self._capacity and not self.closed:
+            self._count += 1
+            request = self._ready.popleft()
+            task = loop.create_task(self._serve(request, loop))
+            # The loop itself does not keep tasks from being collected.
             self._running.add(task)
             task.add_done_callback(self._running.discard)
             if self._timeout_s > 0:
-                timer = loop.call_later(self._timeout_s, self._time_out, request, task)
-                task.add_done_callback(lambda _, timer=timer: timer.cancel())  # type: ignore[misc]
+                request.timer = loop.call_later(self._timeout_s, self._time_out, request, task, loop)
 
-    async def _serve(self, request: Request) -> None:
+    async def _serve(self, request: Request, loop: asyncio.AbstractEventLoop) -> None:
         try:
             results = await self._attempts(request.value)
-            self._settle(request, self._checked(results, "async_invoke"), None)
+            self._settle(request, self._checked(results, "async_invoke"), None, loop)
         except asyncio.CancelledError:
             # By the timeout, which has settled it, by the end of the loop, or by the function itself, which must not go unnoticed.
-            self._settle(request, [], RuntimeError("the asynchronous request was cancelled"))
+            self._settle(request, [], RuntimeError("the asynchronous request was cancelled"), loop)
             raise
         except Exception as error:  # noqa: BLE001 - handed to the mailbox thread
-            self._settle(request, [], error)
+            self._settle(request, [], error, loop)
 
     async def _attempts(self, value: Any) -> Any:
         attempts = 1
@@ -84,20 +97,26 @@ class _Requests:
             return self._retry_error is not None and bool(self._retry_error(failed))
         return self._retry_result is not None and results is not None and bool(self._retry_result(results))
 
-    def _time_out(self, request: Request, task: asyncio.Task[None]) -> None:
+    def _time_out(self, request: Request, task: asyncio.Task[None], loop: asyncio.AbstractEventLoop) -> None:
         if request.settled:
             return
         try:
-            self._settle(request, self._checked(self._function.timeout(request.value), "timeout"), None)
+            self._settle(request, self._checked(self._function.timeout(request.value), "timeout"), None, loop)
         except Exception as error:  # noqa: BLE001 - handed to the mailbox thread
-            self._settle(request, [], error)
+            self._settle(request, [], error, loop)
         task.cancel()
 
-    def _settle(self, request: Request, results: list[Any], error: Exception | None) -> None:
-        if not request.settled:
-            request.settled, request.results, request.error = True, results, error
-            self.settled.append(request)
-            self.wake()
+    def _settle(self, request: Request, results: list[Any], error: Exception | None, loop: asyncio.AbstractEventLoop) -> None:
+        if request.settled:
+            return
+        request.settled, request.results, request.error = True, results, error
+        if request.timer is not None:
+            request.timer.cancel()
+        self.settled.append(request)
+        self.wake()
+        # Here and not when the task has ended, which is a round of the loop later.
+        self._count -= 1
+        self._begin_ready(loop)
 
     def _checked(self, results: Any, method: str) -> list[Any]:
         if results is None or isinstance(results, str | bytes) or not isinstance(results, Iterable):
@@ -119,6 +138,8 @@ class AsyncWaitOperator(FunctionOperator):
         super().__init__(function, output_type)
         self._timeout_s = timeout_ms / 1e3
         self._capacity = capacity
+        # In order, results that wait for an earlier one count as well. Else as many again lie ready for the requests that end next.
+        self._most = capacity if ordered else 2 * capacity
         self._strategy = strategy
         self._queue: RequestQueue = OrderedQueue() if ordered else UnorderedQueue()
         self._waiting: deque[Request | Event] = deque()
@@ -133,7 +154,7 @@ class AsyncWaitOperator(FunctionOperator):
             return
         reuse = object_reuse(self.context)
         self._settle_result = None if reuse else isolated
-        self._requests = _Requests(self.function, self._timeout_s, self._strategy, not reuse)
+        self._requests = _Requests(self.function, self._timeout_s, self._strategy, not reuse, self._capacity)
         self._loop = start(self._on_results)
         self._requests.wake = self._loop.wake
         self._state = self.context.backend.operator_state.get_list(_STATE)
@@ -142,6 +163,7 @@ class AsyncWaitOperator(FunctionOperator):
     def close(self) -> None:
         """End the event loop, then close the function."""
         if self._loop is not None:
+            self._requests.closed = True
             self._loop.close()
         super().close()
 
@@ -149,8 +171,8 @@ class AsyncWaitOperator(FunctionOperator):
 
     @property
     def full(self) -> bool:
-        """Whether as many requests are being made as may be."""
-        return len(self._queue) >= self._capacity
+        """Whether as many requests are being made, or lie ready, as may be."""
+        return len(self._queue) >= self._most
 
     @property
     def busy(self) -> bool:
@@ -175,7 +197,7 @@ class AsyncWaitOperator(FunctionOperator):
 
     def _add(self, requests: list[Request]) -> None:
         if not self._waiting:
-            room = max(0, self._capacity - len(self._queue))
+            room = max(0, self._most - len(self._queue))
             self._begin(requests[:room])
             requests = requests[room:]
         self._waiting.extend(requests)
@@ -206,7 +228,7 @@ class AsyncWaitOperator(FunctionOperator):
 
     def _take_waiting(self) -> bool:
         """Begin with what waits as far as there is room; return whether an event is among it, which may leave at once."""
-        waiting, begun, room = self._waiting, list[Request](), self._capacity - len(self._queue)
+        waiting, begun, room = self._waiting, list[Request](), self._most - len(self._queue)
         while waiting:
             entry = waiting[0]
             if not isinstance(entry, Request):
