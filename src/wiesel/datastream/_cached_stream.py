@@ -16,6 +16,7 @@ from wiesel.spi.watermark import WatermarkStrategy
 
 if TYPE_CHECKING:
     from wiesel.datastream.slot_sharing_group import SlotSharingGroup
+    from wiesel.datastream.state_backend import StateBackend
     from wiesel.datastream.stream_execution_environment import StreamExecutionEnvironment
 
 __all__ = ["CachedDataStream", "StreamCaches", "cache_of"]
@@ -114,6 +115,10 @@ class CachedDataStream(DataStream[T]):
     def set_max_parallelism(self, max_parallelism: int) -> NoReturn:
         """Raise, as a cached stream is not an operator."""
         self._refuse("set_max_parallelism()")
+
+    def set_state_backend(self, state_backend: StateBackend | str) -> NoReturn:
+        """Raise, as a cached stream is not an operator."""
+        self._refuse("set_state_backend()")
 
     def force_non_parallel(self) -> NoReturn:
         """Raise, as a cached stream is not an operator."""

@@ -24,6 +24,7 @@ from wiesel.datastream._transformations import (
     Transformation,
     UnionTransformation,
 )
+from wiesel.datastream.state_backend import StateBackend
 from wiesel.graph.specs import FORWARD, REBALANCE, OperatorSpec, PartitionerSpec
 from wiesel.spi.builtin_functions import TypedKeySelector
 from wiesel.spi.functions import FilterFunction, FlatMapFunction, KeySelector, MapFunction, Partitioner, ProcessFunction
@@ -32,6 +33,7 @@ from wiesel.spi.sink import Sink
 from wiesel.spi.state import MapStateDescriptor
 from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.spi.windows import WindowAssigner
+from wiesel.state.factory import check_backend
 from wiesel.types import Types
 from wiesel.types.typeinfo import PickledBytesTypeInfo, TupleTypeInfo, TypeInformation
 
@@ -90,6 +92,21 @@ class DataStream(OperatorSettings, Generic[T]):
         """Set the number of key groups of this operator's state: the largest parallelism it can be rescaled to (1 to 32768)."""
         operator = self._operator("set_max_parallelism()")
         operator.node.max_parallelism = require_count(max_parallelism, "max parallelism", maximum=MAX_PARALLELISM_LIMIT)
+        return self
+
+    def set_state_backend(self, state_backend: StateBackend | str) -> DataStream[T]:
+        """Set where this operator keeps its keyed state, whatever is set for the job.
+
+        Args:
+            state_backend: A backend such as ``EmbeddedRocksDBStateBackend()``, or its name as in ``state.backend.type``.
+
+        Raises:
+            ConfigurationError: If there is no backend of that name, or it needs a package that is not installed.
+        """
+        require_instance(state_backend, (StateBackend, str), "the state backend", "e.g. HashMapStateBackend() or 'lmdb'")
+        name = state_backend if isinstance(state_backend, str) else state_backend.option_value
+        check_backend(name)
+        self._operator("set_state_backend()").node.state_backend = name
         return self
 
     def force_non_parallel(self) -> DataStream[T]:

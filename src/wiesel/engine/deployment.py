@@ -36,6 +36,7 @@ def vertex_descriptor(vertex: JobVertex) -> VertexDescriptor:
                 dict(o.node.operator.params),
                 o.node.operator.payload,
                 o.node.user_location,
+                o.node.state_backend,
             )
             for o in vertex.operators
         ),

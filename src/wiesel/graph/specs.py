@@ -66,6 +66,7 @@ class StreamNode:
     slot_sharing_group: str | None = None
     chaining: str = "always"
     buffer_timeout_ms: int | None = None
+    state_backend: str | None = None
     inputs: int = 1
     is_source: bool = False
     is_sink: bool = False

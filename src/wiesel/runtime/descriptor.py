@@ -12,7 +12,7 @@ from wiesel.runtime.record_writer import ChannelTarget
 
 @dataclass(frozen=True)
 class OperatorDescriptor:
-    """One operator of the chain."""
+    """One operator of the chain. ``state_backend``: its own, None if it is that of the job."""
 
     node_id: int
     operator_id: str
@@ -22,6 +22,7 @@ class OperatorDescriptor:
     params: dict[str, Any]
     payload: Any
     user_location: str
+    state_backend: str | None = None
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ class TaskServices(Protocol):
         """Start an event loop; ``wake`` of it has ``on_results`` called in the mailbox thread."""
         ...
 
-    def make_backend(self, operator_id: str, descriptor: TaskDescriptor) -> StateBackend:
+    def make_backend(self, operator: OperatorDescriptor, descriptor: TaskDescriptor) -> StateBackend:
         """Make the state backend of one operator."""
         ...
 
@@ -177,7 +177,7 @@ class StreamTask:
         d = self.descriptor
 
         def make() -> StateBackend:
-            return self.services.make_backend(described.operator_id, d)
+            return self.services.make_backend(described, d)
 
         backend = self._backends[described.operator_id] = LazyBackend(make)
         return OperatorContext(

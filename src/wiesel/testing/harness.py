@@ -123,7 +123,7 @@ class StreamHarness:
         payload = pickle.loads(cloudpickle.dumps(spec.payload, 5)) if ship else spec.payload
         backend = InspectedBackend(
             lambda: make_backend(
-                str(config.get(opt.STATE_BACKEND.key)),
+                described.node.state_backend or str(config.get(opt.STATE_BACKEND.key)),
                 operator_id=described.operator_id,
                 subtask=subtask,
                 parallelism=vertex.parallelism,

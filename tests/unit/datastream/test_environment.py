@@ -10,9 +10,11 @@ from tests.unit.datastream.conftest import FakeEngine
 from wiesel.common import Configuration, Duration, JobExecutionResult, RestartStrategies, Row, Types
 from wiesel.core import hooks
 from wiesel.core.config import set_process_defaults
+from wiesel.core.errors import ConfigurationError, ProgramError
 from wiesel.datastream import (
     CheckpointConfig,
     CheckpointingMode,
+    EmbeddedLMDBStateBackend,
     EmbeddedRocksDBStateBackend,
     ExternalizedCheckpointRetention,
     FileSystemCheckpointStorage,
@@ -145,6 +147,12 @@ def test_state_backends() -> None:
     env.set_state_backend(EmbeddedRocksDBStateBackend())
     assert env._config.get("state.backend.type") == "rocksdb"
     assert isinstance(env.get_state_backend(), EmbeddedRocksDBStateBackend)
+    stream = env.from_collection([1]).map(lambda x: x).set_state_backend("hashmap").set_state_backend(EmbeddedLMDBStateBackend())
+    assert stream._operator("").node.state_backend == "lmdb"
+    with pytest.raises(ConfigurationError, match="no state backend 'nonsense'"):
+        stream.set_state_backend("nonsense")
+    with pytest.raises(ProgramError, match="the state backend"):
+        stream.set_state_backend(7)
     assert env.is_changelog_state_backend_enabled() is None
     assert env.enable_changelog_state_backend(True).is_changelog_state_backend_enabled() is True
 

@@ -25,7 +25,7 @@ from wiesel.engine.job_master import JobMaster
 from wiesel.engine.local.event_loop import SteppedEventLoop
 from wiesel.engine.task_errors import picklable_error
 from wiesel.graph.stage_plan import Region, StagePlan
-from wiesel.runtime.descriptor import TaskDescriptor
+from wiesel.runtime.descriptor import OperatorDescriptor, TaskDescriptor
 from wiesel.runtime.task import StreamTask
 from wiesel.state.backend import StateBackend
 from wiesel.state.factory import make_backend
@@ -96,12 +96,12 @@ class SimulatedTask:
         self.loops.append(loop)
         return loop
 
-    def make_backend(self, operator_id: str, descriptor: TaskDescriptor) -> StateBackend:
+    def make_backend(self, operator: OperatorDescriptor, descriptor: TaskDescriptor) -> StateBackend:
         """Make the state backend of one operator."""
         vertex = descriptor.vertex
         return make_backend(
-            str(descriptor.config.get("state.backend.type", "hashmap")),
-            operator_id=operator_id,
+            operator.state_backend or str(descriptor.config.get("state.backend.type", "hashmap")),
+            operator_id=operator.operator_id,
             subtask=descriptor.subtask,
             parallelism=vertex.parallelism,
             key_group_range=key_group_range(descriptor.subtask, vertex.max_parallelism, vertex.parallelism),

@@ -33,7 +33,7 @@ from wiesel.engine.spark.control import ControlClient
 from wiesel.engine.spark.event_loop import EventLoopThread
 from wiesel.engine.spark.worker_files import unpacked
 from wiesel.engine.task_errors import picklable_error
-from wiesel.runtime.descriptor import TaskDescriptor
+from wiesel.runtime.descriptor import OperatorDescriptor, TaskDescriptor
 from wiesel.runtime.task import StreamTask
 from wiesel.state.backend import StateBackend
 from wiesel.state.factory import make_backend
@@ -139,12 +139,12 @@ class WorkerServices:
         """Start an event loop in a thread; results come back through the mailbox."""
         return EventLoopThread(on_results, lambda call: self._mailbox.put("wake", call))
 
-    def make_backend(self, operator_id: str, descriptor: TaskDescriptor) -> StateBackend:
+    def make_backend(self, operator: OperatorDescriptor, descriptor: TaskDescriptor) -> StateBackend:
         """Make the state backend of one operator."""
         vertex = descriptor.vertex
         return make_backend(
-            str(descriptor.config.get("state.backend.type", "hashmap")),
-            operator_id=operator_id,
+            operator.state_backend or str(descriptor.config.get("state.backend.type", "hashmap")),
+            operator_id=operator.operator_id,
             subtask=descriptor.subtask,
             parallelism=vertex.parallelism,
             key_group_range=key_group_range(descriptor.subtask, vertex.max_parallelism, vertex.parallelism),
