@@ -23,13 +23,17 @@ from wiesel.wire.events import SavepointOptions
 
 @dataclass(frozen=True)
 class CheckpointSettings:
-    """Times in ms; ``interval_ms`` None means no periodic checkpoints."""
+    """Times in ms; ``interval_ms`` None means no periodic checkpoints.
+
+    ``overtake_after_ms``: when barriers of a checkpoint that is not complete begin to overtake records, None for never.
+    """
 
     interval_ms: int | None = None
     timeout_ms: int = 600_000
     min_pause_ms: int = 0
     tolerable_failures: int = 0
     num_retained: int = 1
+    overtake_after_ms: int | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,15 @@ class TriggerSources:
     timestamp_ms: int
     tasks: tuple[TaskKey, ...]
     savepoint: SavepointOptions | None = None
+
+
+@dataclass(frozen=True)
+class Overtake:
+    """Tell these tasks to take part in the checkpoint without waiting for its barriers."""
+
+    checkpoint_id: int
+    timestamp_ms: int
+    tasks: tuple[TaskKey, ...]
 
 
 @dataclass(frozen=True)
@@ -105,7 +118,7 @@ class FailJob:
     reason: str
 
 
-Action: TypeAlias = TriggerSources | Publish | Completed | Aborted | Discard | FailJob
+Action: TypeAlias = TriggerSources | Overtake | Publish | Completed | Aborted | Discard | FailJob
 
 
 @dataclass
@@ -119,6 +132,7 @@ class _Pending:
     acked: dict[TaskKey, TaskSnapshot] = field(default_factory=dict)
     publishing: bool = False
     triggered: set[TaskKey] = field(default_factory=set)
+    overtake_ms: int | None = None
 
 
 class CheckpointCoordinator:
@@ -191,7 +205,10 @@ class CheckpointCoordinator:
     def next_deadline_ms(self) -> int | None:
         """Return when ``on_time`` or ``trigger`` is due next, or None."""
         if self._pending is not None:
-            return None if self._pending.publishing else self._pending.timestamp_ms + self.settings.timeout_ms
+            if self._pending.publishing:
+                return None
+            expires_ms = self._pending.timestamp_ms + self.settings.timeout_ms
+            return expires_ms if self._pending.overtake_ms is None else min(expires_ms, self._pending.overtake_ms)
         return self._next_trigger_ms
 
     # Events
@@ -206,7 +223,18 @@ class CheckpointCoordinator:
             return self._abort(_state_is_missing(*next(iter(self._missing.items()))))
         if savepoint is not None and savepoint.stop:
             self._next_trigger_ms = None
-        return [self._trigger_roots(pending), *self._publish_if_complete()]
+        if savepoint is None and self.settings.overtake_after_ms is not None:
+            pending.overtake_ms = now_ms + self.settings.overtake_after_ms
+        return [self._trigger_roots(pending), *self._overtake(now_ms), *self._publish_if_complete()]
+
+    def _overtake(self, now_ms: int) -> list[Action]:
+        """The barriers have had their time to be aligned. Savepoints wait as long as it takes."""
+        pending = self._pending
+        if pending is None or pending.overtake_ms is None or now_ms < pending.overtake_ms or pending.publishing:
+            return []
+        pending.overtake_ms = None
+        tasks = tuple(sorted(pending.waiting.difference(self._sources)))
+        return [Overtake(pending.checkpoint_id, pending.timestamp_ms, tasks)] if tasks else []
 
     def _trigger_roots(self, pending: _Pending) -> TriggerSources:
         """Tell those to begin whom no barrier will reach: sources, and tasks whose inputs have all finished."""
@@ -269,10 +297,12 @@ class CheckpointCoordinator:
         return self._abort(f"declined by task {message.task}: {message.reason}")
 
     def on_time(self, now_ms: int) -> list[Action]:
-        """Give up a checkpoint that takes too long."""
+        """Let barriers overtake records, and give up a checkpoint that takes too long."""
         pending = self._pending
-        if pending is None or pending.publishing or now_ms < pending.timestamp_ms + self.settings.timeout_ms:
+        if pending is None or pending.publishing:
             return []
+        if now_ms < pending.timestamp_ms + self.settings.timeout_ms:
+            return self._overtake(now_ms)
         return self._abort(f"expired after {self.settings.timeout_ms} ms; no acknowledgement from {sorted(pending.waiting)}")
 
     def finish(self, now_ms: int, enumerators: dict[str, Any]) -> list[Action]:

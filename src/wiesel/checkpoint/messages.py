@@ -39,6 +39,14 @@ class TriggerCheckpoint:
 
 
 @dataclass(frozen=True)
+class OvertakeBarriers:
+    """Tasks with inputs: take part in the checkpoint now, and record what comes before its barriers."""
+
+    checkpoint_id: int
+    timestamp_ms: int
+
+
+@dataclass(frozen=True)
 class CheckpointComplete:
     """The checkpoint is published."""
 
@@ -174,6 +182,7 @@ ToTask: TypeAlias = (
     AssignSplits
     | NoMoreSplits
     | TriggerCheckpoint
+    | OvertakeBarriers
     | CheckpointComplete
     | CheckpointAborted
     | EventToOperator

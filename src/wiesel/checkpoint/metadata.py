@@ -20,7 +20,8 @@ from wiesel.checkpoint.snapshot import CheckpointStats, OperatorStateSnapshot, T
 from wiesel.core.errors import CorruptCheckpointError
 from wiesel.state.backend import StateFile, StateHandle
 
-VERSION = 1
+VERSION = 2
+"""Since 2 there may be records in flight. What has none is written as version 1, which older ones read as well."""
 _HEADER = re.compile(rb"WIESEL-CHECKPOINT ([1-9][0-9]*) ([0-9a-f]{8}) ([0-9]+)")
 
 
@@ -60,7 +61,9 @@ def _handle_in(data: dict[str, Any] | None) -> StateHandle | None:
 
 
 def _operator_out(state: OperatorStateSnapshot) -> dict[str, Any]:
+    in_flight = {} if state.in_flight is None else {"inFlight": _handle_out(state.in_flight)}
     return {
+        **in_flight,
         "state": _handle_out(state.state),
         "splits": _pack(state.reader_splits),
         "writer": _pack(state.writer_state),
@@ -70,7 +73,11 @@ def _operator_out(state: OperatorStateSnapshot) -> dict[str, Any]:
 
 def _operator_in(data: dict[str, Any]) -> OperatorStateSnapshot:
     return OperatorStateSnapshot(
-        _handle_in(data["state"]), _unpack(data["splits"]), _unpack(data["writer"]), _unpack(data["committables"]) or []
+        _handle_in(data["state"]),
+        _unpack(data["splits"]),
+        _unpack(data["writer"]),
+        _unpack(data["committables"]) or [],
+        _handle_in(data.get("inFlight")),
     )
 
 
@@ -81,8 +88,10 @@ def encode_metadata(checkpoint: Checkpoint, job: dict[str, Any]) -> bytes:
         checkpoint: The checkpoint.
         job: JSON-able facts: job id and name, and per vertex its operators (id, name, uid), parallelism and maximum parallelism.
     """
+    in_flight = any(o.in_flight is not None for t in checkpoint.tasks.values() for o in t.operators.values())
+    version = VERSION if in_flight else 1
     body = {
-        "version": VERSION,
+        "version": version,
         "id": checkpoint.checkpoint_id,
         "attempt": checkpoint.attempt,
         "timestamp": checkpoint.timestamp_ms,
@@ -101,7 +110,7 @@ def encode_metadata(checkpoint: Checkpoint, job: dict[str, Any]) -> bytes:
         ],
     }
     text = json.dumps(body, separators=(",", ":"), sort_keys=True).encode()
-    return b"WIESEL-CHECKPOINT %d %08x %d\n" % (VERSION, zlib.crc32(text), len(text)) + text
+    return b"WIESEL-CHECKPOINT %d %08x %d\n" % (version, zlib.crc32(text), len(text)) + text
 
 
 def vars_of(stats: CheckpointStats) -> dict[str, Any]:

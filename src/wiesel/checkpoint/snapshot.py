@@ -12,26 +12,46 @@ from wiesel.state.backend import StateHandle
 class OperatorStateSnapshot:
     """State of one operator in one subtask.
 
-    ``reader_splits``, ``writer_state`` and ``committables`` are picklable values of the source's or sink's own.
+    ``reader_splits``, ``writer_state`` and ``committables`` are picklable values of the source's or sink's own. ``in_flight``: records
+    on their way to the task whose first operator this is.
     """
 
     state: StateHandle | None = None
     reader_splits: list[Any] | None = None
     writer_state: Any = None
     committables: list[Any] = field(default_factory=list)
+    in_flight: StateHandle | None = None
 
 
 @dataclass(frozen=True)
 class CheckpointStats:
-    """Times of one subtask in ms, sizes in bytes, as Flink's checkpoint statistics name them."""
+    """Times of one subtask in ms, sizes in bytes, as Flink's checkpoint statistics name them.
+
+    Attributes:
+        sync_ms: The synchronous part of the snapshot.
+        async_ms: The asynchronous part.
+        alignment_ms: From the first barrier to the last.
+        aligned_bytes: What was held back meanwhile.
+        processed_bytes: What was processed meanwhile, of channels whose barrier had not come.
+        persisted_bytes: Records on their way that became part of the checkpoint.
+        start_delay_ms: From the trigger to the first barrier.
+        state_bytes: All that the snapshot refers to.
+        checkpointed_bytes: What was written for it.
+        unaligned: Whether the barrier has overtaken records here.
+        acked_ms: When the JobMaster had the acknowledgement.
+    """
 
     sync_ms: float = 0.0
     async_ms: float = 0.0
     alignment_ms: float = 0.0
     aligned_bytes: int = 0
+    processed_bytes: int = 0
+    persisted_bytes: int = 0
     start_delay_ms: float = 0.0
     state_bytes: int = 0
     checkpointed_bytes: int = 0
+    unaligned: bool = False
+    acked_ms: int = 0
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ def state_files(checkpoint: Checkpoint) -> Iterator[StateFile]:
     """Yield all state files of a checkpoint, inline ones included."""
     for snapshot in checkpoint.tasks.values():
         for operator in snapshot.operators.values():
-            if operator.state is not None:
-                yield from operator.state.files
+            for handle in (operator.state, operator.in_flight):
+                if handle is not None:
+                    yield from handle.files
 
 
 def state_file_names(checkpoint: Checkpoint) -> set[str]:
@@ -40,7 +41,8 @@ def with_handles(checkpoint: Checkpoint, change: Callable[[StateHandle], StateHa
     """Return a checkpoint with other handles of its state."""
 
     def changed(operator: OperatorStateSnapshot) -> OperatorStateSnapshot:
-        return operator if operator.state is None else replace(operator, state=change(operator.state))
+        state, in_flight = (None if handle is None else change(handle) for handle in (operator.state, operator.in_flight))
+        return replace(operator, state=state, in_flight=in_flight)
 
     tasks = {
         key: replace(task, operators={name: changed(operator) for name, operator in task.operators.items()})

@@ -13,6 +13,7 @@ from wiesel.core.config import ConfigOption, Configuration
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ConfigurationError
 from wiesel.core.managed_memory import managed_memory_bytes
+from wiesel.engine.unaligned import takes_unaligned
 from wiesel.graph.specs import StreamGraph
 from wiesel.state.factory import check_backend
 
@@ -82,6 +83,7 @@ def job_settings(config: Configuration) -> JobSettings:
             min_pause_ms=duration_ms(config, opt.CHECKPOINT_MIN_PAUSE),
             tolerable_failures=config.get(opt.CHECKPOINT_TOLERABLE_FAILURES),
             num_retained=config.get(opt.CHECKPOINT_NUM_RETAINED),
+            overtake_after_ms=duration_ms(config, opt.CHECKPOINT_ALIGNED_TIMEOUT) if takes_unaligned(config) else None,
         ),
         checkpoint_dir=config.get(opt.CHECKPOINT_DIR),
         savepoint_dir=config.get(opt.SAVEPOINT_DIR),

@@ -10,6 +10,7 @@ from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.messages import TaskKey
 from wiesel.checkpoint.snapshot import OperatorRestore, OperatorStateSnapshot
 from wiesel.core.errors import StateMigrationError
+from wiesel.engine.unaligned import check_in_flight, in_flight_handles, input_edges, restored_in_flight
 from wiesel.graph.execution_graph import SubtaskId, edge_targets
 from wiesel.graph.job_graph import ChainedOperator, JobGraph, JobVertex
 from wiesel.graph.stage_plan import Region, StagePlan
@@ -93,6 +94,7 @@ def task_descriptors(
     job = plan.graph.job
     shared = [vertex_descriptor(v) for v in job.vertices]
     given = _by_operator(restore)
+    in_flight = in_flight_handles(restore)
     tasks: dict[TaskKey, TaskDescriptor] = {}
     for region in plan.regions:
         for subtask, (level, partition) in region.place.items():
@@ -111,6 +113,10 @@ def task_descriptors(
                 restore=_restore(vertex, subtask.index, given, restored_facts),
                 restored_checkpoint_id=restore.checkpoint_id if restore is not None else 0,
                 restarts=restarts,
+                input_edges=input_edges(job, subtask.vertex),
+                in_flight=restored_in_flight(
+                    job, vertex, subtask.index, in_flight.get(vertex.operators[0].operator_id, {}), restored_facts
+                ),
             )
     return tasks
 
@@ -176,7 +182,7 @@ def operators_with_state(checkpoint: Checkpoint) -> set[str]:
         operator_id
         for snapshot in checkpoint.tasks.values()
         for operator_id, state in snapshot.operators.items()
-        if state.state is not None or state.reader_splits is not None or state.writer_state is not None
+        if state.state is not None or state.reader_splits is not None or state.writer_state is not None or state.in_flight is not None
     }
 
 
@@ -238,6 +244,7 @@ def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any
             f"checkpoint {checkpoint.checkpoint_id} holds state of operators that the program does not have: {names}",
             hint="give operators uids so that they are found again, or allow it with execution.state-recovery.ignore-unclaimed-state",
         )
+    check_in_flight(job, without_operators(checkpoint, set(lost)), facts)
     for operator_id in with_state & here.keys() - set(lost):
         old = there.get(operator_id)
         vertex = here[operator_id]

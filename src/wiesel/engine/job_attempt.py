@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from wiesel.checkpoint.coordinator import (
@@ -19,6 +20,7 @@ from wiesel.checkpoint.coordinator import (
     Completed,
     Discard,
     FailJob,
+    Overtake,
     Publish,
     TriggerSources,
 )
@@ -34,6 +36,7 @@ from wiesel.checkpoint.messages import (
     FromTask,
     Heartbeat,
     NoMoreSplits,
+    OvertakeBarriers,
     RegisterTask,
     RequestCheckpoint,
     RequestSplit,
@@ -44,6 +47,7 @@ from wiesel.checkpoint.messages import (
     ToTask,
     TriggerCheckpoint,
 )
+from wiesel.checkpoint.snapshot import TaskSnapshot
 from wiesel.core.clock import Clock
 from wiesel.core.errors import CheckpointError, FencedError, InvariantError, ProgramError
 from wiesel.engine.operator_coordinators import OperatorEventRouter
@@ -277,7 +281,7 @@ class JobAttempt:
             return
         self.last_heard_s[message.task] = self.clock.monotonic_s()
         if isinstance(message, AckCheckpoint):
-            self._act(self.coordinator.on_ack(message))
+            self._act(self.coordinator.on_ack(replace(message, snapshot=self._received(message.snapshot))))
         elif isinstance(message, EventFromOperator):
             self._on_operator_event(message)
         elif isinstance(message, RequestSplit):
@@ -333,9 +337,12 @@ class JobAttempt:
             self.port.reached("running")
             self.port.running()
 
+    def _received(self, snapshot: TaskSnapshot) -> TaskSnapshot:
+        return replace(snapshot, stats=replace(snapshot.stats, acked_ms=self.clock.now_ms()))
+
     def _task_finished(self, message: TaskFinished) -> None:
         self._finished.add(message.task)
-        self._act(self.coordinator.on_task_finished(message))
+        self._act(self.coordinator.on_task_finished(replace(message, snapshot=self._received(message.snapshot))))
         self._finish_if_done()
 
     def _finish_if_done(self) -> None:
@@ -381,6 +388,9 @@ class JobAttempt:
                 trigger = TriggerCheckpoint(action.checkpoint_id, action.timestamp_ms, action.savepoint)
                 for task in action.tasks:
                     self.port.send(task, trigger)
+            elif isinstance(action, Overtake):
+                for task in action.tasks:
+                    self.port.send(task, OvertakeBarriers(action.checkpoint_id, action.timestamp_ms))
             elif isinstance(action, Publish):
                 self._publish(action)
             elif isinstance(action, Completed):

@@ -9,6 +9,9 @@ from wiesel.core.errors import ProgramError
 from wiesel.graph.job_graph import JobEdge, JobGraph
 
 POINTWISE = frozenset({"forward", "rescale"})
+ALIGNED = POINTWISE | {"broadcast"}
+"""Partitioners over which barriers never overtake records, as in Flink: what came in order of a source stays with its subtask, and all
+subtasks agree at a barrier on what was broadcast."""
 
 
 @dataclass(frozen=True, order=True)

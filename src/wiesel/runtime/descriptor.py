@@ -8,6 +8,7 @@ from typing import Any
 from wiesel.checkpoint.snapshot import OperatorRestore
 from wiesel.graph.specs import PartitionerSpec
 from wiesel.runtime.record_writer import ChannelTarget
+from wiesel.state.backend import StateHandle
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,39 @@ class OutputDescriptor:
     targets: tuple[ChannelTarget, ...]
     timeout_ms: int
     target_max_parallelism: int
+
+
+@dataclass(frozen=True)
+class InputEdge:
+    """One edge into the task: the operator that it comes from, how it shares records out, and over how many source subtasks."""
+
+    edge: int
+    operator_id: str
+    side_tag: str | None
+    input_index: int
+    kind: str
+    sources: int
+
+
+@dataclass(frozen=True)
+class RestoredEdge:
+    """Where buffers of a checkpoint belong now.
+
+    ``rescaled``: the parallelism on one of the edge's sides has changed; ``by_key``: then, whether records are picked by their keys.
+    """
+
+    edge: int
+    sources: int
+    rescaled: bool = False
+    by_key: bool = False
+
+
+@dataclass(frozen=True)
+class RestoredInFlight:
+    """Buffers that were on their way to an old subtask; ``edges``: index of the edge then -> where its buffers belong now."""
+
+    handle: StateHandle
+    edges: dict[int, RestoredEdge]
 
 
 @dataclass(frozen=True)
@@ -68,6 +102,8 @@ class TaskDescriptor:
     restored_checkpoint_id: int = 0
     restarts: int = 0
     """Restarts of this run of the job: what ``get_attempt_number`` tells; ``attempt`` also counts those of earlier masters."""
+    input_edges: tuple[InputEdge, ...] = ()
+    in_flight: tuple[RestoredInFlight, ...] = ()
 
     @property
     def key(self) -> tuple[int, int]:

@@ -1,15 +1,17 @@
 """Internal. The input side of a task: order and alignment of channels, and the event time they agree on.
 
 ``InputGate`` decides what happens to a buffer that has come in: process it, hold it back, or start or complete a checkpoint.
-It is pure: it takes buffers and returns steps for the task. Watermarks follow Flink's StatusWatermarkValve with a third state:
-a channel is ACTIVE, IDLE or FINISHED, and finished ones never push the event time of idle ones to its end.
+It is pure: it takes buffers and returns steps for the task. A checkpoint either aligns (channels whose barrier has come are held back
+until all have it) or overtakes: the snapshot is taken at once, and what comes before the other channels' barriers is recorded.
+Watermarks follow Flink's StatusWatermarkValve with a third state: a channel is ACTIVE, IDLE or FINISHED, and finished ones never push
+the event time of idle ones to its end.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from wiesel.core.errors import invariant
@@ -112,9 +114,24 @@ class ChangeStatus:
 
 @dataclass(frozen=True, slots=True)
 class TakeCheckpoint:
-    """All barriers are there: snapshot now."""
+    """Snapshot now: all barriers are there, or (``unaligned``) need not be; then ``Recorded`` follows when they are.
+
+    The bytes are what was held back and what was processed since the first barrier came.
+    """
 
     barrier: Barrier
+    unaligned: bool = False
+    held_bytes: int = field(default=0, compare=False)
+    processed_bytes: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """All barriers of an unaligned checkpoint have been seen: these buffers came before them and behind the snapshot."""
+
+    barrier: Barrier
+    buffers: list[Buffer] = field(compare=False)
+    processed_bytes: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,43 +163,89 @@ class PassIterationBarrier:
     barrier: IterationBarrier
 
 
-Step: TypeAlias = Records | AdvanceTime | ChangeStatus | TakeCheckpoint | AbortCheckpoint | InputEnded | PassMarker | PassIterationBarrier
+Step: TypeAlias = (
+    Records | AdvanceTime | ChangeStatus | TakeCheckpoint | Recorded | AbortCheckpoint | InputEnded | PassMarker | PassIterationBarrier
+)
+
+_RECORDED = frozenset({DATA, WATERMARK, STATUS})
+
+
+class _Recording:
+    """The buffers that come before the barriers of a checkpoint whose snapshot is taken."""
+
+    def __init__(self, barrier: Barrier, waiting: set[ChannelKey]) -> None:
+        self.barrier = barrier
+        self.waiting = waiting
+        self.buffers: list[Buffer] = []
+        self.superseded = False
+
+    def see(self, channel: ChannelKey, buffer: Buffer) -> None:
+        if channel not in self.waiting:
+            return
+        if buffer.kind in _RECORDED:
+            self.buffers.append(buffer)
+        elif buffer.kind == END:
+            self.waiting.discard(channel)
+        elif buffer.kind == BARRIER:
+            event = decode_event(BARRIER, buffer.payload)
+            if isinstance(event, Barrier) and event.checkpoint_id >= self.barrier.checkpoint_id:
+                self.waiting.discard(channel)
+                self.superseded = self.superseded or event.checkpoint_id > self.barrier.checkpoint_id
 
 
 class InputGate:
     """Decides the order in which the buffers of all channels are processed.
 
+    Buffers that cannot be processed yet wait in the backlog: those that were read to find a barrier, those that a checkpoint was
+    restored with, those that alignment held back and now lets go. ``work_off`` takes them in their order.
+
     Args:
         inputs: Channel -> index of the logical input that it belongs to.
         exactly_once: Hold buffers of channels back whose barrier has come (alignment); otherwise at-least-once.
+        aligned_edges: Edges whose barriers never overtake.
     """
 
-    def __init__(self, inputs: dict[ChannelKey, int], *, exactly_once: bool) -> None:
+    def __init__(self, inputs: dict[ChannelKey, int], *, exactly_once: bool, aligned_edges: frozenset[int] = frozenset()) -> None:
         self.inputs = inputs
         self.valve = WatermarkValve(list(inputs))
         self._exactly_once = exactly_once
+        self._aligned = {channel for channel in inputs if channel[0] in aligned_edges}
         self._sequences = dict.fromkeys(inputs, 0)
         self._open = set(inputs)
         self._open_of_input: dict[int, int] = {}
         for index in inputs.values():
             self._open_of_input[index] = self._open_of_input.get(index, 0) + 1
         self._pending: Barrier | None = None
+        self._overtakes = False
         self._arrived: set[ChannelKey] = set()
         self._last_done = 0
         self._held: deque[Buffer] = deque()
-        self._holding: set[ChannelKey] = set()
         self.held_bytes = 0
+        self._processed_bytes = 0
+        self._recording: _Recording | None = None
+        self._backlog: deque[Buffer] = deque()
+        self.backlog_bytes = 0
         self._iteration_barriers: dict[int, tuple[IterationBarrier, set[ChannelKey]]] = {}
 
     @property
     def ended(self) -> bool:
         """Return whether all channels have ended and everything was handed out."""
-        return not self._open and not self._held
+        return not self._open and not self._held and not self._backlog
 
     @property
-    def aligning(self) -> bool:
-        """Return whether a checkpoint waits for barriers."""
-        return self._pending is not None
+    def pending(self) -> Barrier | None:
+        """Return the barrier of the checkpoint that waits for others of its kind, or None."""
+        return self._recording.barrier if self._recording is not None else self._pending
+
+    @property
+    def recording(self) -> bool:
+        """Return whether barriers that were overtaken have not been seen yet: buffers are to be brought as fast as they come."""
+        return self._recording is not None
+
+    @property
+    def backlog(self) -> int:
+        """Return how many buffers wait for ``work_off``: they come before all that is brought."""
+        return len(self._backlog)
 
     @property
     def open_inputs(self) -> list[int]:
@@ -195,33 +258,99 @@ class InputGate:
         expected = self._sequences[channel]
         invariant(buffer.sequence == expected & 0xFFFFFFFF, f"channel {channel}: expected buffer {expected}, got {buffer.sequence}")
         self._sequences[channel] = expected + 1
-        if self._exactly_once and (channel in self._arrived or channel in self._holding):
-            self._hold(channel, buffer)
+        if self._recording is not None or self._backlog:
+            yield from self._keep(channel, buffer)
+            return
+        if channel in self._arrived and self._exactly_once:
+            self._hold(buffer)
             return
         yield from self._handle(channel, buffer)
-        yield from self._release()
+        while self._backlog and self._recording is None:
+            yield from self.work_off()
 
-    def _hold(self, channel: ChannelKey, buffer: Buffer) -> None:
+    def _keep(self, channel: ChannelKey, buffer: Buffer) -> Iterator[Step]:
+        self._backlog.append(buffer)
+        self.backlog_bytes += len(buffer.raw)
+        if self._recording is not None:
+            self._recording.see(channel, buffer)
+            yield from self._recorded_if_all()
+
+    def work_off(self) -> Iterator[Step]:
+        """Process the oldest buffer of the backlog."""
+        if not self._backlog:
+            return
+        buffer = self._backlog.popleft()
+        self.backlog_bytes -= len(buffer.raw)
+        channel = (buffer.edge, buffer.source)
+        if channel in self._arrived and self._exactly_once:
+            self._hold(buffer)
+            return
+        yield from self._handle(channel, buffer)
+
+    def put_back(self, buffer: Buffer) -> None:
+        """Take the rest of a buffer whose records were being processed: it is the next one."""
+        self._backlog.appendleft(buffer)
+        self.backlog_bytes += len(buffer.raw)
+
+    def restore(self, buffers: Iterable[Buffer]) -> None:
+        """Take what was on its way when the checkpoint was taken: it comes before anything else."""
+        for buffer in buffers:
+            self._backlog.append(buffer)
+            self.backlog_bytes += len(buffer.raw)
+
+    def _hold(self, buffer: Buffer) -> None:
         self._held.append(buffer)
-        self._holding.add(channel)
         self.held_bytes += len(buffer.raw)
 
-    def _release(self) -> Iterator[Step]:
-        """Process what was held back as far as it is free now; a barrier among it may hold back the rest again."""
-        while self._held and not self._holding <= self._arrived:
-            held, self._held = self._held, deque()
-            self._holding = set()
+    def _forget_arrived(self) -> None:
+        """No channel is held back any more; what was comes before the rest of its channels in the backlog."""
+        self._arrived.clear()
+        if self._held:
+            self._backlog.extendleft(reversed(self._held))
+            self.backlog_bytes += self.held_bytes
+            self._held.clear()
             self.held_bytes = 0
-            for buffer in held:
-                channel = (buffer.edge, buffer.source)
-                # A channel that was held back once in this pass stays so until the next pass: its buffers keep their order.
-                if channel in self._arrived or channel in self._holding:
-                    self._hold(channel, buffer)
-                else:
-                    yield from self._handle(channel, buffer)
+
+    # Overtaking
+
+    def overtake(self, barrier: Barrier) -> Iterator[Step]:
+        """Take the checkpoint without waiting for its barriers, except on edges where they never overtake."""
+        if barrier.checkpoint_id <= self._last_done or not self._open or not self._exactly_once:
+            return
+        if self._recording is not None:
+            yield from self._give_up_recording()
+        if self._pending is None or self._pending.checkpoint_id < barrier.checkpoint_id:
+            yield from self._begin(barrier)
+        if self._pending is not None and self._pending.checkpoint_id == barrier.checkpoint_id:
+            self._overtakes = True
+            yield from self._complete_if_all()
+
+    def _record(self, barrier: Barrier) -> Iterator[Step]:
+        self._recording = recording = _Recording(barrier, self._open - self._arrived)
+        for buffer in self._backlog:
+            recording.see((buffer.edge, buffer.source), buffer)
+        yield self._take(barrier, unaligned=True)
+        yield from self._recorded_if_all()
+
+    def _recorded_if_all(self) -> Iterator[Step]:
+        recording = self._recording
+        if recording is None:
+            return
+        if recording.superseded:
+            yield from self._give_up_recording()
+        elif not recording.waiting:
+            self._recording = None
+            yield Recorded(recording.barrier, recording.buffers, self._processed_bytes)
+
+    def _give_up_recording(self) -> Iterator[Step]:
+        if self._recording is not None:
+            checkpoint_id, self._recording = self._recording.barrier.checkpoint_id, None
+            yield AbortCheckpoint(checkpoint_id)
 
     def _handle(self, channel: ChannelKey, buffer: Buffer) -> Iterator[Step]:
         kind = buffer.kind
+        if self._pending is not None or self._recording is not None:
+            self._processed_bytes += len(buffer.raw)
         if kind == DATA:
             yield Records(channel, buffer.payload)
         elif kind == LATENCY:
@@ -270,46 +399,54 @@ class InputGate:
     def _barrier(self, channel: ChannelKey, barrier: Barrier) -> Iterator[Step]:
         if barrier.checkpoint_id <= self._last_done:
             return  # of a checkpoint that was given up here
-        if self._pending is not None and barrier.checkpoint_id != self._pending.checkpoint_id:
-            if barrier.checkpoint_id < self._pending.checkpoint_id:
-                return
-            yield AbortCheckpoint(self._pending.checkpoint_id)
-            self._arrived.clear()
+        if self._pending is not None and barrier.checkpoint_id < self._pending.checkpoint_id:
+            return
+        if self._pending is None or barrier.checkpoint_id > self._pending.checkpoint_id:
+            yield from self._begin(barrier)
         self._pending = barrier
         self._arrived.add(channel)
         if self._iteration_barriers:
             yield from self._iteration_steps()
         yield from self._complete_if_all()
 
+    def _begin(self, barrier: Barrier) -> Iterator[Step]:
+        if self._pending is not None:
+            yield AbortCheckpoint(self._pending.checkpoint_id)
+            self._forget_arrived()
+        self._pending = barrier
+        self._overtakes = False
+        self._processed_bytes = 0
+
     def _complete_if_all(self) -> Iterator[Step]:
-        if self._pending is not None and self._arrived >= self._open:
-            barrier, self._pending = self._pending, None
-            self._last_done = barrier.checkpoint_id
-            self._arrived.clear()
-            yield TakeCheckpoint(barrier)
+        barrier = self._pending
+        if barrier is None:
+            return
+        if self._arrived >= self._open:
+            yield self._take(barrier)
+        elif self._overtakes and self._arrived >= self._open & self._aligned:
+            yield from self._record(barrier)
+
+    def _take(self, barrier: Barrier, *, unaligned: bool = False) -> TakeCheckpoint:
+        taken = TakeCheckpoint(barrier, unaligned, self.held_bytes, self._processed_bytes)
+        self._pending = None
+        self._last_done = barrier.checkpoint_id
+        self._forget_arrived()
+        return taken
 
     def abort(self, checkpoint_id: int) -> None:
-        """Give up a checkpoint that the coordinator has given up; call ``release`` afterwards."""
+        """Give up a checkpoint that the coordinator has given up. What it has held back is in the backlog afterwards."""
+        if self._recording is not None and self._recording.barrier.checkpoint_id <= checkpoint_id:
+            self._recording = None
         if self._pending is not None and self._pending.checkpoint_id <= checkpoint_id:
             self._last_done = self._pending.checkpoint_id
             self._pending = None
-            self._arrived.clear()
-
-    def release(self) -> Iterator[Step]:
-        """Yield what became free after ``abort``."""
-        yield from self._release()
+            self._forget_arrived()
 
     def _end(self, channel: ChannelKey) -> Iterator[Step]:
         invariant(channel in self._open, f"channel {channel} ended twice")
         yield from self._time_steps(self.valve.finish(channel))
         self._open.discard(channel)
-        if self._open:
-            yield from self._complete_if_all()
-        elif self._pending is not None:
-            barrier, self._pending = self._pending, None
-            self._last_done = barrier.checkpoint_id
-            self._arrived.clear()
-            yield TakeCheckpoint(barrier)
+        yield from self._complete_if_all()
         if self._iteration_barriers and self._open:
             yield from self._iteration_steps()
         index = self.inputs[channel]

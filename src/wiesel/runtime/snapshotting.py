@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from wiesel.checkpoint.snapshot import CheckpointStats, OperatorStateSnapshot, TaskSnapshot
 from wiesel.core.clock import Clock
+from wiesel.runtime.in_flight import InFlightSnapshot
 from wiesel.runtime.operator import OperatorSnapshot
 from wiesel.state.backend import SnapshotTask, StateFileWriter, StateHandle
 
@@ -16,6 +18,7 @@ class PendingSnapshot:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._parts: list[tuple[str, OperatorSnapshot | None, SnapshotTask | None]] = []
+        self._in_flight: tuple[str, InFlightSnapshot] | None = None
         self._stats = CheckpointStats()
 
     def add(self, operator_id: str, taken: OperatorSnapshot | None, state: SnapshotTask | None) -> None:
@@ -23,9 +26,13 @@ class PendingSnapshot:
         if taken is not None or state is not None:
             self._parts.append((operator_id, taken, state))
 
-    def measured(self, *, sync_ms: float, alignment_ms: float, start_delay_ms: float) -> None:
-        """Note the times of the synchronous part."""
-        self._stats = replace(self._stats, sync_ms=sync_ms, alignment_ms=alignment_ms, start_delay_ms=start_delay_ms)
+    def add_in_flight(self, operator_id: str, buffers: InFlightSnapshot) -> None:
+        """Add the records on their way to the task whose first operator this is."""
+        self._in_flight = (operator_id, buffers)
+
+    def measured(self, **times_and_sizes: Any) -> None:
+        """Note what is known so far of the statistics."""
+        self._stats = replace(self._stats, **times_and_sizes)
 
     def without_state(self) -> TaskSnapshot:
         """Return the acknowledgement without what the backends hold."""
@@ -42,11 +49,17 @@ class PendingSnapshot:
                 total += sum(f.size for f in handle.files)
                 written += handle.files[-1].size if handle.files else 0
             operators[operator_id] = _operator_snapshot(taken, handle)
+        persisted = 0
+        if self._in_flight is not None:
+            operator_id, buffers = self._in_flight
+            operators[operator_id] = replace(operators.get(operator_id, OperatorStateSnapshot()), in_flight=buffers.run(writer))
+            persisted = buffers.bytes
         stats = replace(
             self._stats,
             async_ms=(self._clock.monotonic_s() - started_s) * 1e3,
-            state_bytes=total,
-            checkpointed_bytes=written,
+            state_bytes=total + persisted,
+            checkpointed_bytes=written + persisted,
+            persisted_bytes=persisted,
         )
         return TaskSnapshot(operators, stats)
 

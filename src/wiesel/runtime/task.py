@@ -25,6 +25,7 @@ from wiesel.checkpoint.messages import (
     EventToOperator,
     FromTask,
     NoMoreSplits,
+    OvertakeBarriers,
     RequestCheckpoint,
     RequestSplit,
     TaskFinished,
@@ -36,17 +37,22 @@ from wiesel.checkpoint.snapshot import OperatorRestore, TaskSnapshot
 from wiesel.core.clock import Clock
 from wiesel.core.errors import StateTooLargeError
 from wiesel.core.metrics import MetricRegistry
+from wiesel.graph.execution_graph import ALIGNED
+from wiesel.runtime.barrier_times import BarrierTimes
 from wiesel.runtime.chain import ChainOutput
 from wiesel.runtime.descriptor import OperatorDescriptor, OutputDescriptor, TaskDescriptor
 from wiesel.runtime.event_loop import EventLoop
+from wiesel.runtime.in_flight import InFlightSnapshot, rest_of_buffer, restored_buffers
 from wiesel.runtime.input_gate import (
     AbortCheckpoint,
     AdvanceTime,
     ChangeStatus,
+    ChannelKey,
     InputEnded,
     InputGate,
     PassIterationBarrier,
     PassMarker,
+    Recorded,
     Records,
     Step,
     TakeCheckpoint,
@@ -127,14 +133,16 @@ class StreamTask:
         self.outputs: list[ChainOutput] = []
         self.writers: list[EdgeWriter] = []
         self.records_in = 0
-        self.late_alignment_ms = 0.0
         self._metrics = MetricRegistry(services.clock)
         self._backends: dict[str, LazyBackend] = {}
         self._processing_timers: list[tuple[int, int]] = []
         self._epoch = descriptor.restored_checkpoint_id
-        self._alignment_started_s: float | None = None
+        self._barriers = BarrierTimes(services.clock)
+        self._recorded: tuple[Barrier, PendingSnapshot] | None = None
+        self._rest: tuple[ChannelKey, Batch] | None = None
         mode = descriptor.config.get("execution.checkpointing.mode", "EXACTLY_ONCE")
-        self.gate = InputGate(dict(descriptor.inputs), exactly_once=mode != "AT_LEAST_ONCE")
+        aligned = frozenset(e.edge for e in descriptor.input_edges if e.kind in ALIGNED)
+        self.gate = InputGate(dict(descriptor.inputs), exactly_once=mode != "AT_LEAST_ONCE", aligned_edges=aligned)
         self._memory_bytes = _memory_per_user(descriptor)
         self._sorted = SortedInput(self._memory_bytes, services.local_dir) if sorts_input(descriptor) else None
         self._sizer = SliceSizer()
@@ -256,6 +264,7 @@ class StreamTask:
             UserCode(context, output).open(function, StreamingRuntimeContext(context))
         for operator in reversed(self.operators):
             operator.open()
+        self.gate.restore(restored_buffers(self.descriptor, reader))
 
     def close(self) -> None:
         """Close all operators and backends; the first error is raised when all are closed."""
@@ -288,11 +297,35 @@ class StreamTask:
 
     def on_buffer_in_slices(self, buffer: Buffer) -> Iterator[None]:
         """Take one buffer; yields between slices of its records, where the shell may send what is ready."""
-        for step in self.gate.on_buffer(buffer):
+        return self._take_steps(self.gate.on_buffer(buffer))
+
+    def work_off(self) -> Iterator[None]:
+        """Take the oldest buffer of the backlog, likewise in slices."""
+        return self._take_steps(self.gate.work_off())
+
+    def interrupt(self) -> None:
+        """Between two slices: leave the rest of the buffer for later."""
+        if self._rest is not None:
+            (edge, source), rest = self._rest
+            self._rest = None
+            self.gate.put_back(rest_of_buffer(edge, source, rest))
+
+    @property
+    def backlogged(self) -> bool:
+        """Return whether buffers are to be worked off before rows are brought, unless the task is in a hurry for them."""
+        return self.gate.backlog > 0
+
+    @property
+    def hurried(self) -> bool:
+        """Return whether the task wants rows at once, even if it does not process them yet: barriers may be among them."""
+        return self.gate.recording
+
+    def _take_steps(self, steps: Iterator[Step]) -> Iterator[None]:
+        for step in steps:
             if self._stopped or self._draining is not None:
                 return
             if isinstance(step, Records) and self._sorted is None:
-                yield from self._process(decode_batch(step.payload), self.gate.inputs[step.channel])
+                yield from self._process(decode_batch(step.payload), step.channel)
             elif isinstance(step, AdvanceTime) and self._sorted is not None:
                 for batch, input_index in self._sorted.take():
                     self.operators[0].process_batch(batch, input_index)
@@ -300,19 +333,28 @@ class StreamTask:
                 self._do(step)
             else:
                 self._do(step)
-        self._watch_alignment()
+        self._barriers.watch(self.gate.pending)
 
-    def _process(self, batch: Batch, input_index: int) -> Iterator[None]:
+    def _process(self, batch: Batch, channel: ChannelKey) -> Iterator[None]:
         head, sizer, now = self.operators[0], self._sizer, self.services.clock.monotonic_s
-        self.records_in += len(batch.values)
+        input_index = self.gate.inputs[channel]
         rest: Batch | None = batch
         while rest is not None:
             part, rest = cut(rest, sizer.size)
+            self.records_in += len(part.values)
             started_s = now()
             head.process_batch(part, input_index)
             sizer.took(len(part.values), now() - started_s)
             if rest is not None:
+                self._rest = (channel, rest)
                 yield
+                if not self._goes_on():
+                    return  # it comes again from the backlog
+
+    def _goes_on(self) -> bool:
+        """Return whether the rest of a buffer is still to be processed here."""
+        interrupted, self._rest = self._rest is None, None
+        return not interrupted
 
     def _do(self, step: Step) -> None:
         head = self.operators[0]
@@ -321,15 +363,16 @@ class StreamTask:
             self.records_in += len(batch.values)
             if self._sorted is not None:
                 self._sorted.add(batch, self.gate.inputs[step.channel])
-            else:  # released after an aborted alignment
-                head.process_batch(batch, self.gate.inputs[step.channel])
         elif isinstance(step, AdvanceTime):
             head.process_watermark(step.timestamp)
         elif isinstance(step, ChangeStatus):
             head.process_status(step.idle)
         elif isinstance(step, TakeCheckpoint):
-            self._take(step.barrier)
+            self._take(step.barrier, step)
+        elif isinstance(step, Recorded):
+            self._acknowledge_recorded(step)
         elif isinstance(step, AbortCheckpoint):
+            self._forget_recorded(step.checkpoint_id)
             self.services.send(DeclineCheckpoint(self.descriptor.key, step.checkpoint_id, "a newer barrier came first"))
         elif isinstance(step, InputEnded):
             head.end_input(step.input_index)
@@ -339,13 +382,6 @@ class StreamTask:
             return  # latency is measured at the sources' and sinks' own clocks
         if self.gate.ended and not self._ending:
             self._finish()
-
-    def _watch_alignment(self) -> None:
-        if self.gate.aligning:
-            if self._alignment_started_s is None:
-                self._alignment_started_s = self.services.clock.monotonic_s()
-        else:
-            self._alignment_started_s = None
 
     def poll(self) -> bool:
         """Let a source, or an operator that emits its results part by part, emit; return whether there is more right now."""
@@ -437,10 +473,12 @@ class StreamTask:
                 operator.notify_checkpoint_complete(message.checkpoint_id)
             if message.checkpoint_id == self._stopped_by:
                 self.finished = True
+        elif isinstance(message, OvertakeBarriers):
+            self._overtake(Barrier(message.checkpoint_id, message.timestamp_ms))
         elif isinstance(message, CheckpointAborted):
             self.gate.abort(message.checkpoint_id)
-            for step in self.gate.release():
-                self._do(step)
+            self._barriers.given_up()
+            self._forget_recorded(message.checkpoint_id)
             self._events.passed(message.checkpoint_id)
 
     def _deliver(self, event: EventToOperator) -> None:
@@ -466,10 +504,18 @@ class StreamTask:
         else:
             self._triggered = barrier  # what the tasks before have sent is still on its way
 
-    def _take(self, barrier: Barrier) -> None:
+    def _overtake(self, barrier: Barrier) -> None:
+        """Take part in the checkpoint now; the rest of a buffer in the midst of which that happens is in flight, too."""
+        if barrier.checkpoint_id > self._epoch:
+            self.interrupt()
+        for step in self.gate.overtake(barrier):
+            self._do(step)
+        self._barriers.watch(self.gate.pending)
+
+    def _take(self, barrier: Barrier, taken: TakeCheckpoint | None = None) -> None:
         """Take part in a checkpoint; before a savepoint that drains the job, process all to its end."""
         if barrier.savepoint is None or not barrier.savepoint.drain:
-            self._checkpoint(barrier)
+            self._checkpoint(barrier, taken)
             return
         self._draining = barrier
         if self._ending:
@@ -485,12 +531,13 @@ class StreamTask:
         """Return whether the task has taken the savepoint with which the job stops: nothing more is processed or emitted."""
         return self._stopped_by is not None
 
-    def _checkpoint(self, barrier: Barrier) -> None:
-        """Step 1: emit the barrier. Step 2: take the synchronous part. Step 3 (elsewhere): write. Step 4: acknowledge."""
+    def _checkpoint(self, barrier: Barrier, taken: TakeCheckpoint | None = None) -> None:
+        """Step 1: emit the barrier. Step 2: take the synchronous part. Step 3 (elsewhere): write. Step 4: acknowledge.
+
+        In an unaligned checkpoint step 3 waits until the barriers have been seen that step 2 did not wait for.
+        """
         clock = self.services.clock
         started_s = clock.monotonic_s()
-        aligned_ms = 0.0 if self._alignment_started_s is None else (started_s - self._alignment_started_s) * 1e3
-        start_delay_ms = max(0.0, clock.now_ms() - barrier.timestamp_ms)
         self.services.reached("before-barrier")
         for writer in self.writers:
             writer.broadcast_event(barrier)
@@ -500,8 +547,38 @@ class StreamTask:
         if savepoint is not None and savepoint.stop:
             self._stopped_by = barrier.checkpoint_id
         pending = self._take_snapshot(barrier.checkpoint_id, barrier.timestamp_ms, full=savepoint is not None)
-        pending.measured(sync_ms=(clock.monotonic_s() - started_s) * 1e3, alignment_ms=aligned_ms, start_delay_ms=start_delay_ms)
-        key = self.descriptor.key
+        pending.measured(sync_ms=(clock.monotonic_s() - started_s) * 1e3)
+        if taken is not None and taken.unaligned:
+            self._barriers.watch(barrier)
+            self._recorded = (barrier, pending)
+        else:
+            held_bytes, processed_bytes = (taken.held_bytes, taken.processed_bytes) if taken is not None else (0, 0)
+            alignment_ms, start_delay_ms = self._barriers.complete(barrier)
+            pending.measured(
+                alignment_ms=alignment_ms, start_delay_ms=start_delay_ms, aligned_bytes=held_bytes, processed_bytes=processed_bytes
+            )
+            self._upload(barrier, pending)
+        self._events.passed(barrier.checkpoint_id)
+
+    def _acknowledge_recorded(self, step: Recorded) -> None:
+        """All barriers have been seen: what came before them goes into the checkpoint."""
+        if self._recorded is None:
+            return
+        (barrier, pending), self._recorded = self._recorded, None
+        alignment_ms, start_delay_ms = self._barriers.complete(barrier)
+        pending.measured(alignment_ms=alignment_ms, start_delay_ms=start_delay_ms, processed_bytes=step.processed_bytes, unaligned=True)
+        if step.buffers:
+            head = self.descriptor.vertex.operators[0].operator_id
+            pending.add_in_flight(head, InFlightSnapshot(step.buffers, self.descriptor.input_edges))
+        self._upload(barrier, pending)
+
+    def _forget_recorded(self, checkpoint_id: int) -> None:
+        if self._recorded is not None and self._recorded[0].checkpoint_id <= checkpoint_id:
+            self._snapshot_failed(self._recorded[0].checkpoint_id)
+            self._recorded = None
+
+    def _upload(self, barrier: Barrier, pending: PendingSnapshot) -> None:
+        key, savepoint = self.descriptor.key, barrier.savepoint
 
         def acknowledge(snapshot: TaskSnapshot | None, error: BaseException | None) -> None:
             if snapshot is not None:
@@ -513,7 +590,6 @@ class StreamTask:
                 self.services.send(DeclineCheckpoint(key, barrier.checkpoint_id, f"{type(error).__name__}: {error}"))
 
         self._write(pending, acknowledge, None if savepoint is None else savepoint.directory)
-        self._events.passed(barrier.checkpoint_id)
 
     def _take_snapshot(self, checkpoint_id: int, timestamp_ms: int, *, full: bool = False) -> PendingSnapshot:
         pending = PendingSnapshot(self.services.clock)
@@ -594,6 +670,8 @@ class StreamTask:
             "currentInputWatermark": self.gate.valve.current,
             "currentOutputWatermark": self.outputs[0].watermark,
             "heldBytes": self.gate.held_bytes,
+            "backlogBytes": self.gate.backlog_bytes,
+            **self._barriers.metrics(),
             **({} if self._sorted is None else {"spilledBytes": self._sorted.spilled_bytes}),
             "stateSize": sum(b.size_bytes() for b in self._backends.values()),
         }

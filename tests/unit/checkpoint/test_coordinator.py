@@ -9,11 +9,13 @@ from wiesel.checkpoint.coordinator import (
     Completed,
     Discard,
     FailJob,
+    Overtake,
     Publish,
     TriggerSources,
 )
 from wiesel.checkpoint.messages import AckCheckpoint, DeclineCheckpoint, TaskFinished, TaskKey
 from wiesel.checkpoint.snapshot import OperatorStateSnapshot, TaskSnapshot
+from wiesel.wire.events import SavepointOptions
 
 SOURCE, SINK = (0, 0), (1, 0)
 EMPTY = TaskSnapshot({})
@@ -219,3 +221,30 @@ def test_a_source_that_finishes_without_having_seen_the_trigger_passes_it_on() -
     assert c.on_task_finished(TaskFinished(LOOP, EMPTY)) == [TriggerSources(1, 0, (TAIL,))]
     (publish,) = c.on_ack(ack(TAIL, 1))
     assert isinstance(publish, Publish)
+
+
+def test_barriers_overtake_at_once_when_they_have_no_time_to_be_aligned() -> None:
+    c = coordinator(overtake_after_ms=0)
+    assert c.trigger(1000, {}) == [TriggerSources(1, 1000, (SOURCE,)), Overtake(1, 1000, (SINK,))]
+    assert c.on_time(1001) == []
+
+
+def test_barriers_overtake_when_the_time_to_align_them_is_over_and_the_checkpoint_is_not_complete() -> None:
+    c = coordinator(overtake_after_ms=300)
+    assert c.trigger(1000, {}) == [TriggerSources(1, 1000, (SOURCE,))]
+    assert c.next_deadline_ms() == 1300
+    assert c.on_time(1299) == []
+    assert c.on_time(1300) == [Overtake(1, 1000, (SINK,))]
+    assert c.next_deadline_ms() == 1000 + CheckpointSettings().timeout_ms
+    complete(c, 1400, 1)
+    c.trigger(2000, {})
+    c.on_ack(ack(SOURCE, 2))
+    c.on_ack(ack(SINK, 2))
+    assert c.on_time(2300) == [], "it waits for its metadata only"
+
+
+def test_savepoints_are_always_aligned() -> None:
+    c = coordinator(overtake_after_ms=0)
+    options = SavepointOptions("/savepoints/1")
+    assert c.trigger(1000, {}, savepoint=options) == [TriggerSources(1, 1000, (SOURCE,), options)]
+    assert c.on_time(5000) == []

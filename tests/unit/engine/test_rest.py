@@ -93,6 +93,13 @@ def test_the_job_and_its_vertices(asked: Asked) -> None:
     json.dumps(details)
 
 
+SUBTASK = set(
+    "index status ack_timestamp end_to_end_duration checkpointed_size state_size checkpoint alignment start_delay unaligned_checkpoint "
+    "aborted".split()
+)
+"""What Flink's ``CompletedSubtaskCheckpointStatistics`` has."""
+
+
 def test_checkpoints_are_told_with_their_parts(asked: Asked) -> None:
     assert asked.get("/checkpoints")["counts"] == {"restored": 0, "total": 0, "in_progress": 0, "completed": 0, "failed": 0}
     asked.numbers.push_all([(f"key {n}", n) for n in range(5000)])
@@ -111,6 +118,16 @@ def test_checkpoints_are_told_with_their_parts(asked: Asked) -> None:
     assert details["state_size"] >= written > 20_000
     assert sum(task["state_size"] for task in details["tasks"].values()) == details["state_size"]
     assert sum(len(task["subtasks"]) for task in details["tasks"].values()) == details["num_subtasks"]
+    for vertex_id, task in details["tasks"].items():
+        alone = asked.get(f"/checkpoints/details/1/subtasks/{vertex_id}")
+        assert alone["subtasks"] == task["subtasks"] and alone["summary"]["state_size"]["max"] == max(
+            subtask["state_size"] for subtask in task["subtasks"]
+        )
+        for subtask in task["subtasks"]:
+            assert subtask.keys() == SUBTASK and subtask["alignment"].keys() == {"buffered", "processed", "persisted", "duration"}
+            assert details["trigger_timestamp"] <= subtask["ack_timestamp"] <= details["latest_ack_timestamp"]
+            assert not subtask["unaligned_checkpoint"]
+    assert asked.reply("GET", "/checkpoints/details/1/subtasks/none").status == 404
     asked.job.fail()
     asked.job.settle()
     assert asked.get("/checkpoints")["latest"]["restored"]["id"] == 1

@@ -89,7 +89,7 @@ def test_abort_by_the_coordinator_releases_what_was_held() -> None:
     feed.event(0, Barrier(5, 0))
     feed.data(0, "a")
     feed.gate.abort(5)
-    released = [decode_batch(s.payload).values for s in feed.gate.release() if isinstance(s, Records)]
+    released = [decode_batch(s.payload).values for s in feed.gate.work_off() if isinstance(s, Records)]
     assert released == [["a"]]
     feed.event(1, Barrier(5, 0))
     assert feed.steps == []

@@ -22,6 +22,7 @@ from wiesel.datastream.functions import (
 from wiesel.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from wiesel.state.key_groups import key_group, subtask_for_key_group
 from wiesel.testing import ManualSource, local_environment
+from wiesel.wire.buffers import DATA, decode_batch, read_buffers
 
 NO_WATERMARKS = WatermarkStrategy.no_watermarks()
 
@@ -87,6 +88,52 @@ def test_x16_without_alignment_records_behind_the_first_barrier_count_twice() ->
     counts = [counts_after_a_failure("AT_LEAST_ONCE", seed)["key"] for seed in range(8)]
     assert min(counts) >= 40
     assert max(counts) > 40
+
+
+def two_inputs_in_the_midst(seed: int, *, unaligned: bool) -> tuple[dict[str, int], int]:
+    """As above; return the counts at the end, and how many records the checkpoint holds that were on their way."""
+    env = local_environment(seed=seed, config={"execution.checkpointing.unaligned.enabled": str(unaligned).lower()})
+    left, right = ManualSource(), ManualSource()
+    streams = [env.from_source(source, NO_WATERMARKS, name) for source, name in ((left, "left"), (right, "right"))]
+    out = env.collect(streams[0].union(streams[1]).key_by(lambda v: v[0]).reduce(Add()))
+    with env.start() as job:
+        for source in (left, right):
+            source.push_all([("key", 1)] * 20)
+        job.step(Random(seed).randrange(20))
+        tasks = job.checkpoint().checkpoint.tasks.values()
+        job.fail()
+        job.finish()
+    recorded = [o.in_flight.files[0].inline for t in tasks for o in t.operators.values() if o.in_flight is not None]
+    assert sum(t.stats.persisted_bytes for t in tasks) == sum(map(len, recorded))
+    buffers = [buffer for row in recorded for buffer in read_buffers(row) if buffer.kind == DATA]
+    return dict(sorted(out.values)), sum(len(decode_batch(b.payload).values) for b in buffers)
+
+
+def test_x17_both_algorithms_are_consistent_and_one_of_them_records_channels() -> None:
+    aligned = [two_inputs_in_the_midst(seed, unaligned=False) for seed in range(8)]
+    overtaking = [two_inputs_in_the_midst(seed, unaligned=True) for seed in range(8)]
+    assert [counts for counts, _ in aligned + overtaking] == [{"key": 40}] * 16
+    assert {records for _, records in aligned} == {0}
+    assert max(records for _, records in overtaking) > 0
+
+
+def bytes_of_a_checkpoint(records: int, *, unaligned: bool) -> int:
+    """Return the size of a checkpoint of the counts of one key, taken while records are on their way."""
+    env = local_environment(seed=3, config={"execution.checkpointing.unaligned.enabled": str(unaligned).lower()})
+    numbers = ManualSource()
+    env.collect(env.from_source(numbers, NO_WATERMARKS, "numbers").key_by(lambda v: v[0]).reduce(Add()))
+    with env.start() as job:
+        numbers.push(("key", 1))
+        job.settle()
+        numbers.push_all([("key", 1)] * records)
+        job.step(6)
+        return sum(t.stats.state_bytes for t in job.checkpoint().checkpoint.tasks.values())
+
+
+def test_aligned_snapshots_hold_live_state_only() -> None:
+    """One key is one entry, however many records are on their way; an unaligned snapshot holds those, too."""
+    assert abs(bytes_of_a_checkpoint(300, unaligned=False) - bytes_of_a_checkpoint(1, unaligned=False)) < 16
+    assert bytes_of_a_checkpoint(300, unaligned=True) - bytes_of_a_checkpoint(1, unaligned=True) > 500
 
 
 class ReadsCache(MapFunction):

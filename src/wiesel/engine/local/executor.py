@@ -27,6 +27,7 @@ from wiesel.engine.local.simulation import Simulation
 from wiesel.engine.rest.server import JobEndpoint, open_endpoint
 from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
+from wiesel.engine.unaligned import check_unaligned
 from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.job_graph import build_job_graph
 from wiesel.graph.specs import StreamGraph
@@ -41,6 +42,7 @@ class LocalExecutor:
 
     def execute(self, graph: StreamGraph, config: Configuration) -> JobClient:
         """Plan the job and start it."""
+        check_unaligned(graph, config)
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         check_shippable(plan)
         # Tasks in this process cannot be lost, so they send no heartbeats that could be missed.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import TypeVar
 
@@ -35,6 +35,7 @@ from wiesel.wire.buffers import read_buffers
 T = TypeVar("T")
 _LINK_ROWS = 8
 _OUTSIDE_S = 0.02
+_INTERRUPTED = 0.25
 _Action = Callable[[], None]
 
 
@@ -157,9 +158,27 @@ class SimulatedTask:
         """Take a row: buffers for this task, or to be relayed."""
         for buffer in read_buffers(row):
             if buffer.level == self.level:
-                self.task.on_buffer(buffer)
+                self._in_slices(self.task.on_buffer_in_slices(buffer))
             else:
                 self.task.rows.put(self.region.next_hop(self.level, buffer.level, buffer.partition), buffer.raw)
+
+    def work_off(self) -> None:
+        """Take a buffer that came earlier."""
+        self._in_slices(self.task.work_off())
+
+    def _in_slices(self, slices: Iterator[None]) -> None:
+        """Take a buffer; control messages may come between slices of its records, and rows that the task is in a hurry for."""
+        chance = self.world.random.random
+        for _ in slices:
+            if self.inbox and chance() < _INTERRUPTED:
+                self.task.on_control(self.inbox.popleft())
+            if self.task.hurried and chance() < _INTERRUPTED:
+                self.task.interrupt()
+
+    @property
+    def takes_rows(self) -> bool:
+        """Return whether the task takes rows now."""
+        return self.task.hurried or not (self.blocked or self.task.paused or self.task.backlogged)
 
     def poll(self) -> None:
         """Let a source emit."""
@@ -355,7 +374,7 @@ class Simulation:
             actions.append(lambda: self._master().on_message(self._attempt, task.outbox.popleft()))
         for partition, rows in task.links.items():
             target = self._at(task.region, task.level + 1, partition)
-            if rows and not target.blocked and target.started and not target.task.paused:
+            if rows and target.started and target.takes_rows:
                 actions.append(lambda rows=rows, target=target: self._do(target, lambda: target.on_row(rows.popleft())))  # type: ignore[misc]
         if task.gone:
             return actions
@@ -369,6 +388,8 @@ class Simulation:
         if task.calls:
             actions.append(lambda: self._do(task, lambda: task.calls.popleft()()))
         actions += [lambda loop=loop: self._do(task, loop.step) for loop in task.loops if loop.ready]  # type: ignore[misc]
+        if task.task.backlogged and not task.blocked and not task.task.paused:
+            actions.append(lambda: self._do(task, task.work_off))
         can_poll = task.task.polled and not task.task.finished and not task.task.paused and not task.blocked
         if can_poll and (task.more or task.next_poll_ms <= now_ms):
             actions.append(lambda: self._do(task, task.poll))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
+from wiesel.checkpoint.snapshot import CheckpointStats
 from wiesel.common.job_status import JobStatus
 from wiesel.core.errors import WieselError
 from wiesel.engine.job_history import CheckpointRecord, Failure, JobHistory
@@ -17,6 +19,8 @@ from wiesel.graph.rescaling import Bounds
 _TASK_STATES = (
     "CREATED SCHEDULED DEPLOYING INITIALIZING RUNNING FINISHED CANCELING CANCELED FAILED RECONCILING".split()
 )
+_PERCENTILES = (("50", 0.5), ("90", 0.9), ("95", 0.95), ("99", 0.99), ("999", 0.999))
+_SUMMARY = ("checkpointed_size", "state_size", "end_to_end_duration", "alignment_buffered", "processed_data", "persisted_data")
 _ENDED_TASKS = {JobStatus.FINISHED: "FINISHED", JobStatus.FAILED: "FAILED", JobStatus.CANCELED: "CANCELED"}
 
 
@@ -158,10 +162,8 @@ def checkpoints(master: JobMaster) -> dict[str, Any]:
 
 def checkpoint(master: JobMaster, checkpoint_id: int) -> dict[str, Any] | None:
     """``/jobs/:jobid/checkpoints/details/:checkpointid``: with the parts of the tasks; None if it is not known (any more)."""
-    for record in (*master.history.checkpoints, *master.history.latest.values()):
-        if record.checkpoint_id == checkpoint_id:
-            return {**_checkpoint(record), "tasks": _checkpoint_tasks(master, record)}
-    return None
+    record = _record(master, checkpoint_id)
+    return None if record is None else {**_checkpoint(record), "tasks": _checkpoint_tasks(master, record)}
 
 
 def _checkpoint(record: CheckpointRecord) -> dict[str, Any]:
@@ -176,55 +178,122 @@ def _checkpoint(record: CheckpointRecord) -> dict[str, Any]:
     }
     if record.failure:
         return {**common, "failure_timestamp": record.ended_ms, "failure_message": record.failure}
-    stats = list(record.stats.values())
     return {
         **common,
+        "checkpoint_type": "UNALIGNED_CHECKPOINT" if any(s.unaligned for s in record.stats.values()) else common["checkpoint_type"],
         "trigger_timestamp": record.triggered_ms,
         "end_to_end_duration": record.duration_ms,
-        "checkpointed_size": sum(s.checkpointed_bytes for s in stats),
-        "state_size": sum(s.state_bytes for s in stats),
-        "alignment_buffered": sum(s.aligned_bytes for s in stats),
-        "num_subtasks": len(stats),
-        "num_acknowledged_subtasks": len(stats),
+        **_sizes(list(record.stats.values())),
+        "num_subtasks": len(record.stats),
+        "num_acknowledged_subtasks": len(record.stats),
         "external_path": record.path,
         "discarded": False,
     }
 
 
+def _sizes(stats: list[CheckpointStats]) -> dict[str, int]:
+    return {
+        "checkpointed_size": sum(s.checkpointed_bytes for s in stats),
+        "state_size": sum(s.state_bytes for s in stats),
+        "alignment_buffered": sum(s.aligned_bytes for s in stats),
+        "processed_data": sum(s.processed_bytes for s in stats),
+        "persisted_data": sum(s.persisted_bytes for s in stats),
+    }
+
+
 def _checkpoint_tasks(master: JobMaster, record: CheckpointRecord) -> dict[str, Any]:
-    if record.failure:
-        return {}
-    tasks: dict[str, Any] = {}
-    for vertex in master.plan.graph.job.vertices:
-        own = {subtask: stats for (index, subtask), stats in record.stats.items() if index == vertex.index}
-        tasks[_vertex_id(vertex)] = {
-            "num_subtasks": vertex.parallelism,
-            "num_acknowledged_subtasks": len(own),
-            "checkpointed_size": sum(s.checkpointed_bytes for s in own.values()),
-            "state_size": sum(s.state_bytes for s in own.values()),
-            "subtasks": [
-                {
-                    "index": subtask,
-                    "checkpointed_size": stats.checkpointed_bytes,
-                    "state_size": stats.state_bytes,
-                    "checkpoint": {"sync": round(stats.sync_ms), "async": round(stats.async_ms)},
-                    "alignment": {"buffered": stats.aligned_bytes, "duration": round(stats.alignment_ms)},
-                    "start_delay": round(stats.start_delay_ms),
-                }
-                for subtask, stats in sorted(own.items())
-            ],
-        }
-    return tasks
+    return {} if record.failure else {_vertex_id(v): _checkpoint_task(record, v) for v in master.plan.graph.job.vertices}
+
+
+def checkpoint_task(master: JobMaster, checkpoint_id: int, vertex_id: str) -> dict[str, Any] | None:
+    """``/jobs/:jobid/checkpoints/details/:checkpointid/subtasks/:vertexid``; None if one of them is not known."""
+    record = _record(master, checkpoint_id)
+    vertex = next((v for v in master.plan.graph.job.vertices if _vertex_id(v) == vertex_id), None)
+    if record is None or vertex is None or record.failure:
+        return None
+    return {**_checkpoint_task(record, vertex), "summary": _subtask_summary([s for _, s in _stats_of(record, vertex)], record)}
+
+
+def _record(master: JobMaster, checkpoint_id: int) -> CheckpointRecord | None:
+    known = (*master.history.checkpoints, *master.history.latest.values())
+    return next((record for record in known if record.checkpoint_id == checkpoint_id), None)
+
+
+def _stats_of(record: CheckpointRecord, vertex: JobVertex) -> list[tuple[int, CheckpointStats]]:
+    return sorted((subtask, stats) for (index, subtask), stats in record.stats.items() if index == vertex.index)
+
+
+def _checkpoint_task(record: CheckpointRecord, vertex: JobVertex) -> dict[str, Any]:
+    own = _stats_of(record, vertex)
+    latest_ms = max((stats.acked_ms for _, stats in own), default=0)
+    return {
+        "id": record.checkpoint_id,
+        "status": "COMPLETED",
+        "latest_ack_timestamp": latest_ms,
+        "end_to_end_duration": max(0, latest_ms - (record.triggered_ms or 0)),
+        **_sizes([stats for _, stats in own]),
+        "num_subtasks": vertex.parallelism,
+        "num_acknowledged_subtasks": len(own),
+        "subtasks": [_checkpoint_subtask(subtask, stats, record) for subtask, stats in own],
+    }
+
+
+def _checkpoint_subtask(subtask: int, stats: CheckpointStats, record: CheckpointRecord) -> dict[str, Any]:
+    return {
+        "index": subtask,
+        "status": "completed",
+        "ack_timestamp": stats.acked_ms,
+        "end_to_end_duration": _until_acked(stats, record),
+        "checkpointed_size": stats.checkpointed_bytes,
+        "state_size": stats.state_bytes,
+        "checkpoint": {"sync": round(stats.sync_ms), "async": round(stats.async_ms)},
+        "alignment": {
+            "buffered": stats.aligned_bytes,
+            "processed": stats.processed_bytes,
+            "persisted": stats.persisted_bytes,
+            "duration": round(stats.alignment_ms),
+        },
+        "start_delay": round(stats.start_delay_ms),
+        "unaligned_checkpoint": stats.unaligned,
+        "aborted": False,
+    }
+
+
+def _until_acked(stats: CheckpointStats, record: CheckpointRecord) -> int:
+    """Return how long the task took, in ms; 0 for one that had finished before the checkpoint began."""
+    return max(0, stats.acked_ms - (record.triggered_ms or 0))
+
+
+def _subtask_summary(stats: list[CheckpointStats], record: CheckpointRecord) -> dict[str, Any]:
+    def spread(of: Callable[[CheckpointStats], float]) -> dict[str, int]:
+        return _spread([round(of(s)) for s in stats])
+
+    return {
+        "checkpointed_size": spread(lambda s: s.checkpointed_bytes),
+        "state_size": spread(lambda s: s.state_bytes),
+        "end_to_end_duration": spread(lambda s: _until_acked(s, record)),
+        "checkpoint_duration": {"sync": spread(lambda s: s.sync_ms), "async": spread(lambda s: s.async_ms)},
+        "alignment": {
+            "buffered": spread(lambda s: s.aligned_bytes),
+            "processed": spread(lambda s: s.processed_bytes),
+            "persisted": spread(lambda s: s.persisted_bytes),
+            "duration": spread(lambda s: s.alignment_ms),
+        },
+        "start_delay": spread(lambda s: s.start_delay_ms),
+    }
+
+
+def _spread(values: list[int]) -> dict[str, int]:
+    """Return least, greatest, mean and percentiles, these by the nearest rank."""
+    ordered = sorted(values) or [0]
+    percentiles = {f"p{name}": ordered[min(len(ordered) - 1, int(part * len(ordered)))] for name, part in _PERCENTILES}
+    return {"min": ordered[0], "max": ordered[-1], "avg": sum(ordered) // len(ordered), **percentiles}
 
 
 def _summary(history: JobHistory) -> dict[str, Any]:
     done = [_checkpoint(record) for record in history.checkpoints if not record.failure]
 
-    def spread(name: str) -> dict[str, int]:
-        values = [int(record[name]) for record in done]
-        return {"min": min(values, default=0), "max": max(values, default=0), "avg": sum(values) // max(1, len(values))}
-
-    return {name: spread(name) for name in ("checkpointed_size", "state_size", "end_to_end_duration", "alignment_buffered")}
+    return {name: _spread([int(record[name]) for record in done]) for name in _SUMMARY}
 
 
 def _restored(history: JobHistory) -> dict[str, Any] | None:

@@ -66,6 +66,7 @@ class Routes:
                 ("GET", f"{job}/checkpoints", self._checkpoints),
                 ("POST", f"{job}/checkpoints", self._trigger_checkpoint),
                 ("GET", f"{job}/checkpoints/details/(?P<checkpoint>[0-9]+)", self._checkpoint),
+                ("GET", f"{job}/checkpoints/details/(?P<checkpoint>[0-9]+)/subtasks/(?P<vertex>[^/]+)", self._checkpoint_task),
                 ("GET", f"{job}/(?:checkpoints|savepoints)/(?P<trigger>[0-9a-f]{{32}})", self._operation),
                 ("POST", f"{job}/savepoints", self._trigger_savepoint),
                 ("POST", f"{job}/stop", self._stop),
@@ -121,6 +122,9 @@ class Routes:
 
     def _checkpoint(self, request: Request, checkpoint: str) -> Reply:
         return self._told(lambda master: answers.checkpoint(master, int(checkpoint)))
+
+    def _checkpoint_task(self, request: Request, checkpoint: str, vertex: str) -> Reply:
+        return self._told(lambda master: answers.checkpoint_task(master, int(checkpoint), vertex))
 
     def _operation(self, request: Request, trigger: str) -> Reply:
         status = self.operations.status(trigger)

@@ -44,6 +44,7 @@ from wiesel.engine.spark.session import jvm_is_gone, spark_session
 from wiesel.engine.spark.slots import SlotRequest, in_this_process
 from wiesel.engine.spark.worker import AttemptPayload, stage_function
 from wiesel.engine.spark.worker_files import ship
+from wiesel.engine.unaligned import check_unaligned
 from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.job_graph import build_job_graph
 from wiesel.graph.specs import StreamGraph
@@ -63,6 +64,7 @@ class SparkExecutor:
 
     def execute(self, graph: StreamGraph, config: Configuration) -> JobClient:
         """Plan the job, make sure of Spark, and start its JobMaster."""
+        check_unaligned(graph, config)
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         settings = job_settings(config)
         check_shippable(plan)

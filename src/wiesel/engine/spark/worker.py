@@ -92,6 +92,11 @@ class Mailbox:
             self._kept.append(value)
 
     @property
+    def keeps_rows(self) -> bool:
+        """Return whether rows were left here by ``take``."""
+        return bool(self._kept)
+
+    @property
     def empty(self) -> bool:
         """Return whether nothing waits."""
         return self._queue.empty()
@@ -257,6 +262,7 @@ class TaskWorker:
         self._noted_s = 0.0
         self._sent_s = 0.0
         self._slow = False
+        self._began_s = 0.0
         self._pickled = pickled
 
     def run(self, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
@@ -372,8 +378,10 @@ class TaskWorker:
                 return
             elif self._unfilled and time.monotonic() - self._sent_s > _FILL_AFTER_S:
                 yield self._fillers()
-            item = mailbox.take(0, rows=not task.paused)
-            if item is None and not (more and task.polled and not task.finished):
+            item = mailbox.take(0, rows=self._takes_rows)
+            if item is None and task.backlogged and not task.paused:
+                yield from self._work_off()
+            elif item is None and not (more and task.polled and not task.finished):
                 again_ms = task.on_idle(clock.now_ms())
                 rows = task.drain()
                 if rows or self._unfilled:
@@ -396,6 +404,10 @@ class TaskWorker:
                 self._slow = time.monotonic() - began_s > _FILL_AFTER_S
             self._note_metrics_sometimes()
 
+    @property
+    def _takes_rows(self) -> bool:
+        return self._task.hurried or not (self._task.paused or self._task.backlogged)
+
     def _wait(self, until_ms: int | None) -> tuple[str, Any] | None:
         """Wait for the next item, timer or poll, at most until ``until_ms``; time spent here is idle."""
         task = self._task
@@ -406,7 +418,7 @@ class TaskWorker:
         if task.polled and not task.finished:
             timeout_s = min(timeout_s, task.poll_interval_ms / 1e3)
         started = time.monotonic()
-        item = self._mailbox.take(timeout_s, rows=not task.paused)
+        item = self._mailbox.take(timeout_s, rows=self._takes_rows)
         self._spent["idle"] += time.monotonic() - started
         return item
 
@@ -428,21 +440,33 @@ class TaskWorker:
 
     def _on_row(self, row: Any) -> Iterator[pa.RecordBatch]:
         task = self._task
-        began_s = time.monotonic()
+        self._began_s = time.monotonic()
         for buffer in read_buffers(row):
             if buffer.level == self._level:
-                for _ in task.on_buffer_in_slices(buffer):
-                    yield from self._breathe()
-                    began_s = time.monotonic()
+                yield from self._in_slices(task.on_buffer_in_slices(buffer))
             else:
                 # A relay: the edge skips this level, the buffer goes on unopened.
                 last = buffer.level == self._level + 1
                 hop = buffer.partition if last else buffer.partition % self._payload.hops[self._level + 1]
                 task.rows.put(hop, buffer.raw)
-        self._slow = time.monotonic() - began_s > _FILL_AFTER_S
+        self._slow = time.monotonic() - self._began_s > _FILL_AFTER_S
+
+    def _work_off(self) -> Iterator[pa.RecordBatch]:
+        self._began_s = time.monotonic()
+        yield from self._in_slices(self._task.work_off())
+        self._slow = time.monotonic() - self._began_s > _FILL_AFTER_S
+
+    def _in_slices(self, slices: Iterator[None]) -> Iterator[pa.RecordBatch]:
+        for _ in slices:
+            yield from self._breathe()
+            if self._task.hurried and self._mailbox.keeps_rows:
+                self._task.interrupt()
+            self._began_s = time.monotonic()
 
     def _breathe(self) -> Iterator[pa.RecordBatch]:
-        """In the middle of a long buffer: let timers and timeouts run, and send what is ready."""
+        """In the middle of a long buffer: let timers and timeouts run, hear what others want, and send what is ready."""
+        while (item := self._mailbox.take(0, rows=False)) is not None:
+            self._handle(item)
         now_ms = self._services.clock.now_ms()
         deadline = self._task.next_deadline_ms()
         if deadline is not None and deadline <= now_ms:

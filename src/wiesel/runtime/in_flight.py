@@ -1,0 +1,80 @@
+"""Internal. Records on their way to a task as part of a checkpoint: written beside its state, read back and shared out at a restore.
+
+They are kept as the buffers that they came in. At another parallelism each new subtask gets the buffers of all old ones that may hold
+records for it and takes out its own; watermarks are left out then, as buffers of several channels come one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import compress
+
+from wiesel.runtime.descriptor import InputEdge, RestoredEdge, TaskDescriptor
+from wiesel.state.backend import StateFileReader, StateFileWriter, StateHandle
+from wiesel.state.key_groups import ChannelSelector
+from wiesel.wire.batch import Batch
+from wiesel.wire.buffers import DATA, Buffer, decode_batch, encode_batch, header, read_buffers
+
+KIND = "in-flight"
+_VERSION = 1
+
+
+def data_buffer(edge: int, source: int, payload: bytes | memoryview, kind: int = DATA) -> Buffer:
+    """Return a buffer that did not come over the exchange as it is."""
+    row = header(0, 0, edge, source, kind, 0, len(payload)) + bytes(payload)
+    return next(read_buffers(row))
+
+
+def rest_of_buffer(edge: int, source: int, rest: Batch) -> Buffer:
+    """Return the records of a buffer that have not been processed as a buffer of their own."""
+    return data_buffer(edge, source, encode_batch(rest))
+
+
+class InFlightSnapshot:
+    """Buffers that go into a checkpoint (a ``SnapshotTask``)."""
+
+    def __init__(self, buffers: list[Buffer], edges: tuple[InputEdge, ...]) -> None:
+        self._buffers = buffers
+        self._edges = edges
+        self.bytes = sum(len(b.raw) for b in buffers)
+
+    def run(self, writer: StateFileWriter) -> StateHandle:
+        """Write them; any thread, once."""
+        file = writer.write(KIND, [b.raw for b in self._buffers])
+        edges = [[e.edge, e.operator_id, e.side_tag, e.input_index, e.kind, e.sources] for e in self._edges]
+        return StateHandle((file,), 0, 0, {"kind": KIND, "version": _VERSION, "edges": edges})
+
+
+def edges_of(handle: StateHandle) -> Iterator[InputEdge]:
+    """Yield the edges that the buffers of a handle came over."""
+    for edge, operator_id, side_tag, input_index, kind, sources in handle.meta["edges"]:
+        yield InputEdge(edge, operator_id, side_tag, input_index, kind, sources)
+
+
+def restored_buffers(descriptor: TaskDescriptor, reader: StateFileReader) -> Iterator[Buffer]:
+    """Yield what a task has to process before anything else."""
+    vertex = descriptor.vertex
+    subtask_of = ChannelSelector(vertex.max_parallelism, vertex.parallelism)
+    for part in descriptor.in_flight:
+        for buffer in read_buffers(reader.read(part.handle.files[0])):
+            edge = part.edges.get(buffer.edge)
+            if edge is None:
+                continue
+            if not edge.rescaled:
+                yield data_buffer(edge.edge, buffer.source, buffer.payload, buffer.kind)
+            elif buffer.kind == DATA:
+                yield from _own_part(buffer, edge, descriptor.subtask, subtask_of)
+
+
+def _own_part(buffer: Buffer, edge: RestoredEdge, subtask: int, subtask_of: ChannelSelector) -> Iterable[Buffer]:
+    source = buffer.source % edge.sources
+    if not edge.by_key:
+        return (data_buffer(edge.edge, source, buffer.payload),)
+    batch = decode_batch(buffer.payload)
+    keys = batch.keys or []
+    own = [target == subtask for target in subtask_of.channels(keys)]
+    if not any(own):
+        return ()
+    times = None if batch.timestamps is None else list(compress(batch.timestamps, own))
+    kept = Batch(list(compress(batch.values, own)), times, list(compress(keys, own)))
+    return (rest_of_buffer(edge.edge, source, kept),)
