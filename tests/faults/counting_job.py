@@ -183,6 +183,7 @@ def configuration(options: argparse.Namespace) -> Configuration:
     if options.local is not None:
         options.local.mkdir(exist_ok=True)
         tempfile.tempdir = settings["spark.local.dir"] = str(options.local)
+    settings.update(given.split("=", 1) for given in options.setting)
     if options.restore is not None:
         settings["execution.state-recovery.path"] = options.restore
         settings["execution.state-recovery.claim-mode"] = "CLAIM"
@@ -201,6 +202,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--master", default="local[16]")
     parser.add_argument("--heartbeat-timeout", type=int, default=50_000, help="in ms")
     parser.add_argument("--restore")
+    parser.add_argument("--setting", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--local", type=Path, help="directory of what is temporary")
     parser.add_argument("--heap", action="store_true", help="collect the JVM's garbage now and then, and tell what is left")
     return parser.parse_args()
@@ -226,8 +228,17 @@ def main() -> int:
         if end.done():
             end.result()
             return 0
+        ask_for_executors(options.directory / "executors")
         with contextlib.suppress(TimeoutError):
             end.result(_LOOK_EVERY_S)
+
+
+def ask_for_executors(wanted: Path) -> None:
+    """Have Spark's cluster keep as many executors as the file says, if there is one; those that are lost beyond are not replaced."""
+    if wanted.exists():
+        context: Any = SparkContext._active_spark_context
+        context._jsc.sc().requestTotalExecutors(int(wanted.read_text()), 0, context._jvm.scala.Predef.Map().empty())
+        wanted.unlink()
 
 
 class Heap:

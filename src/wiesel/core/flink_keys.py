@@ -26,6 +26,7 @@ _IGNORED_PREFIXES = {
     "taskmanager.memory.": "executors get their memory from Spark (spark.executor.memory, spark.executor.pyspark.memory)",
     "taskmanager.network.": "the exchange is Spark's shuffle",
     "jobmanager.memory.": "the driver gets its memory from Spark (spark.driver.memory)",
+    "jobmanager.adaptive-scheduler.": "a job that is rescaled takes a checkpoint for it",
     "jobmanager.adaptive-": "there is no such scheduler",
     "jobmanager.": "the JobMaster is the Spark driver",
     "taskmanager.": "task managers are Spark executors",

@@ -16,7 +16,7 @@ _SECTIONS = (
         ("execution.runtime-mode", "execution.buffer-timeout", "taskmanager.", "metrics.", "wiesel.exchange.", "wiesel.windows."),
     ),
     ("Checkpoints and state", ("execution.checkpointing.", "execution.state-recovery.", "state.")),
-    ("Failures", ("restart-strategy.", "heartbeat.", "task.", "wiesel.user-error-policy")),
+    ("Failures", ("restart-strategy.", "heartbeat.", "task.", "jobmanager.", "wiesel.user-error-policy")),
     ("Processes", ("",)),
 )
 _TYPES = {

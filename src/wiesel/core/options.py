@@ -412,6 +412,41 @@ SLOT_REQUEST_TIMEOUT: ConfigOption[Duration] = _option(
     "How long an attempt waits for free slots: executors may be on their way, or be replaced. After it the job fails if it has never "
     "run, else the restart strategy decides.",
 )
+SCHEDULER: ConfigOption[str] = _option(
+    "jobmanager.scheduler",
+    "enum",
+    "Default",
+    "Adaptive: a streaming job also runs with fewer slots than it wants, at a lower parallelism, and is rescaled when more come.",
+    choices=("Default", "Adaptive", "AdaptiveBatch"),
+)
+_AS = "jobmanager.adaptive-scheduler."
+ADAPTIVE_WAIT: ConfigOption[Duration] = _option(
+    _AS + "submission.resource-wait-timeout",
+    "duration",
+    Duration.of_minutes(5),
+    "How long a job waits for the slots that it needs at least, with parallelism 1 where nothing else is required.",
+    _AS + "resource-wait-timeout",
+)
+ADAPTIVE_STABLE_BEFORE_START: ConfigOption[Duration] = _option(
+    _AS + "submission.resource-stabilization-timeout",
+    "duration",
+    _s(10),
+    "How long an attempt that could start with fewer slots waits for those that it wants.",
+    _AS + "resource-stabilization-timeout",
+)
+ADAPTIVE_STABLE_BEFORE_RESCALING: ConfigOption[Duration] = _option(
+    _AS + "executing.resource-stabilization-timeout",
+    "duration",
+    _s(60),
+    "How long there have to be more slots before a running job takes them; at once if there are all that it wants.",
+)
+ADAPTIVE_COOLDOWN: ConfigOption[Duration] = _option(
+    _AS + "executing.cooldown-after-rescaling",
+    "duration",
+    _s(30),
+    "How long an attempt runs at least before it takes more slots.",
+    _AS + "scaling-interval.min",
+)
 CANCELLATION_TIMEOUT: ConfigOption[Duration] = _option(
     "task.cancellation.timeout",
     "duration",

@@ -51,6 +51,23 @@ def duration_ms(config: Configuration, option: ConfigOption[Any]) -> int:
 
 
 @dataclass(frozen=True)
+class AdaptiveSettings:
+    """The times of the adaptive scheduler, in ms.
+
+    Attributes:
+        wait_ms: How long an attempt waits for the slots that it needs at least.
+        stable_before_start_ms: How long it waits for those that are wanted when it has those.
+        stable_before_rescaling_ms: How long there have to be more slots before a running job is rescaled, unless there are all it wants.
+        cooldown_ms: How long an attempt runs at least before it is rescaled.
+    """
+
+    wait_ms: int
+    stable_before_start_ms: int
+    stable_before_rescaling_ms: int
+    cooldown_ms: int
+
+
+@dataclass(frozen=True)
 class JobSettings:
     """The options of a job that the engines act on, resolved once."""
 
@@ -65,6 +82,7 @@ class JobSettings:
     heartbeat_timeout_ms: int
     slot_request_timeout_ms: int
     cancellation_timeout_ms: int
+    adaptive: AdaptiveSettings | None
     task: dict[str, Any]
 
 
@@ -95,7 +113,19 @@ def job_settings(config: Configuration) -> JobSettings:
         heartbeat_timeout_ms=duration_ms(config, opt.HEARTBEAT_TIMEOUT),
         slot_request_timeout_ms=duration_ms(config, opt.SLOT_REQUEST_TIMEOUT),
         cancellation_timeout_ms=duration_ms(config, opt.CANCELLATION_TIMEOUT),
+        adaptive=_adaptive_settings(config),
         task={**_task_config(config), "execution.checkpointing.enabled": interval_ms is not None},
+    )
+
+
+def _adaptive_settings(config: Configuration) -> AdaptiveSettings | None:
+    if config.get(opt.SCHEDULER) != "Adaptive":
+        return None
+    return AdaptiveSettings(
+        duration_ms(config, opt.ADAPTIVE_WAIT),
+        duration_ms(config, opt.ADAPTIVE_STABLE_BEFORE_START),
+        duration_ms(config, opt.ADAPTIVE_STABLE_BEFORE_RESCALING),
+        duration_ms(config, opt.ADAPTIVE_COOLDOWN),
     )
 
 

@@ -28,6 +28,7 @@ from wiesel.core.errors import (
     ResourceError,
     WieselError,
 )
+from wiesel.engine.adaptive import AdaptiveScheduler
 from wiesel.engine.base import JobSettings
 from wiesel.engine.checkpoint_requests import CheckpointRequests
 from wiesel.engine.deployment import task_descriptors
@@ -98,6 +99,9 @@ class JobMaster:
         self.checkpoint_requests = CheckpointRequests()
         self.savepoints = Savepoints(self.recovery, background, settings.savepoint_dir)
         self.rescaling = Rescaling(self)
+        self.adaptive = settings.adaptive if plan.graph.job.runtime_mode != "BATCH" else None
+        """How the adaptive scheduler is set, None if there is none."""
+        self._adaptive = None if self.adaptive is None else AdaptiveScheduler(self, self.adaptive)
         self.status = JobStatus.CREATED
         self.result: Future[JobExecutionResult] = Future()
         self.attempt: JobAttempt | None = None
@@ -146,7 +150,10 @@ class JobMaster:
             CorruptCheckpointError, StateMigrationError: the given checkpoint cannot be restored into this program.
         """
         self.last_checkpoint = restore = self.recovery.first()
-        self._begin(restore)
+        if self._adaptive is not None:
+            self._adaptive.wait()
+        else:
+            self._begin(restore)
 
     def _begin(self, restore: Checkpoint | None) -> None:
         self._faults_for_attempt()
@@ -228,6 +235,8 @@ class JobMaster:
 
     def on_time(self, now_ms: int) -> None:
         """Restart after the delay; checkpoints and heartbeats of the attempt."""
+        if self._adaptive is not None:
+            self._adaptive.on_time(now_ms)
         if self._restart_at_ms is not None and now_ms >= self._restart_at_ms:
             self._restart_at_ms = None
             self._restart()
@@ -267,9 +276,10 @@ class JobMaster:
 
     def next_deadline_ms(self) -> int | None:
         """Return when ``on_time`` has to be called next (ms), or None."""
-        if self._restart_at_ms is not None:
-            return self._restart_at_ms
-        return self.attempt.next_deadline_ms() if self.attempt is not None and not self.attempt.ended else None
+        deadlines = [self._restart_at_ms, self._adaptive.next_deadline_ms() if self._adaptive is not None else None]
+        if self._restart_at_ms is None and self.attempt is not None and not self.attempt.ended:
+            deadlines.append(self.attempt.next_deadline_ms())
+        return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def cancel(self) -> None:
         """End the job in state CANCELED."""
@@ -278,7 +288,11 @@ class JobMaster:
         self._cancelling = True
         self._set_status(JobStatus.CANCELLING)
         self._restart_at_ms = None
-        if self.attempt is not None and not self.attempt.ended:
+        if self._adaptive is not None:
+            self._adaptive.stop()
+        if self.attempt is None:
+            self._cancelled()
+        elif not self.attempt.ended:
             self.attempt.fail(JobCancelledError("the job was cancelled"))
         elif not self._launched:
             self._after_attempt()
@@ -314,6 +328,16 @@ class JobMaster:
         """
         self._check_can_be_rescaled()
         return self.rescaling.everywhere(parallelism)
+
+    def rescale_to(self, parallelism: Mapping[int, int]) -> Future[Rescaled]:
+        """Go on with this parallelism of each operator, as there are slots for it; the bounds stay. See ``rescale``."""
+        try:
+            self._check_can_be_rescaled()
+            return self.rescaling.request(parallelism)
+        except WieselError as refused:
+            answer: Future[Rescaled] = Future()
+            answer.set_exception(refused)
+            return answer
 
     def require(self, bounds: Mapping[int, Bounds]) -> Future[None]:
         """Set between what the parallelism of each operator (by node) may be; the answer comes when that is accepted. See ``rescale``."""
@@ -352,7 +376,7 @@ class JobMaster:
         elif self._cancelling:
             self._cancelled()
         elif isinstance(self._failure, RescalingError):
-            self._restart()
+            self._restart_now(self.rescaling.next_plan())
         else:
             self._decide_restart()
 
@@ -377,6 +401,8 @@ class JobMaster:
         if before is not None:
             self._use(before)
             delay_ms: int | None = 0
+        elif self._adaptive is not None and isinstance(failure, NoResourceAvailableError):
+            delay_ms = 0  # slots were lost after they had been seen: how long to wait for others is not for the strategy to say
         else:
             delay_ms = None if self._hopeless(failure) else self._strategy.on_failure(self._clock.now_ms())
         if delay_ms is None:
@@ -394,11 +420,32 @@ class JobMaster:
         return isinstance(failure, (FencedError, ProgramError, ResourceError))
 
     def _restart(self) -> None:
+        if self._adaptive is not None:
+            self._adaptive.wait()
+        else:
+            self._restart_now(None)
+
+    def start_with(self, parallelism: Mapping[int, int]) -> None:
+        """There are slots for this parallelism of the operators: start the attempt that has waited for them."""
+        plan = self.rescaling.plan_with(parallelism)
+        if self.attempt is not None:
+            self._restart_now(plan)
+        else:
+            self._use(plan)
+            self._begin(self.last_checkpoint)
+
+    def cannot_start(self, error: BaseException) -> None:
+        """There are too few slots, and no more are waited for."""
+        self.failures.append(error)
+        self.history.failure(error)
+        self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, error))
+
+    def _restart_now(self, plan: StagePlan | None) -> None:
+        """Begin another attempt, with another plan if one is given."""
         self.restarts += 1
         try:
             # From here on the attempt before can publish nothing more, so the facts that it would publish with may change.
             self.last_checkpoint = restore = self.recovery.again()
-            plan = self.rescaling.next_plan()
             if plan is not None:
                 self._use(plan)
             self._begin(restore)
@@ -468,6 +515,8 @@ class JobMaster:
     def running(self) -> None:
         """See ``MasterPort``."""
         self.rescaling.running()
+        if self._adaptive is not None:
+            self._adaptive.running()
         self._start_requested()
 
     def _start_requested(self) -> None:
@@ -527,6 +576,8 @@ class JobMaster:
     def attempt_ended(self, error: BaseException | None) -> None:
         """See ``MasterPort``."""
         self._failure = error
+        if self._adaptive is not None:
+            self._adaptive.stop()
         self.savepoints.attempt_ended(error)
         self.checkpoint_requests.attempt_ended(error)
         if error is not None and not self._cancelling:

@@ -102,6 +102,26 @@ class Rescaling:
         self.bounds = {node: Bounds(1, parallelism) for node, parallelism in present(self._job).items()}
         """What is required of the parallelism of each operator, by node."""
 
+    def present(self) -> dict[int, int]:
+        """Return the parallelism that the operators have."""
+        return present(self._master.plan.graph.job)
+
+    def desired(self) -> dict[int, int]:
+        """Return the parallelism that the operators are to have if there are slots for it."""
+        return {node: bounds.upper for node, bounds in self.bounds.items()}
+
+    def least_slots(self) -> int:
+        """Return how many slots the job needs at least."""
+        return slots_needed(self._job, {node: bounds.lower for node, bounds in self.bounds.items()})
+
+    def fitting(self, free: int | None) -> dict[int, int] | None:
+        """Return the parallelism that there are slots for beside those that the job has; None if they are too few."""
+        return self.desired() if free is None else fitting(self._job, self.bounds, free + self._master.slots_held())
+
+    def plan_with(self, parallelism: Mapping[int, int]) -> StagePlan:
+        """Return the plan with this parallelism of the operators."""
+        return build_stage_plan(build_execution_graph(rescaled(self._job, parallelism)))
+
     @property
     def under_way(self) -> bool:
         """Return whether the job is being rescaled."""
@@ -109,7 +129,7 @@ class Rescaling:
 
     def everywhere(self, parallelism: int) -> Future[Rescaled]:
         """Go on with this parallelism of all operators whose own the program does not set. See ``request``."""
-        now = present(self._master.plan.graph.job)
+        now = self.present()
         wanted = everywhere(self._master.plan.graph.job, parallelism)
         bounds = {v: b if wanted[v] == now[v] else Bounds(min(wanted[v], b.lower), wanted[v]) for v, b in self.bounds.items()}
         return self.request(wanted, bounds)
@@ -126,7 +146,7 @@ class Rescaling:
         if self._request is not None:
             raise CheckpointError("the job is being rescaled already", hint="try again when it runs")
         before = master.plan
-        after = build_stage_plan(build_execution_graph(rescaled(self._job, parallelism)))
+        after = self.plan_with(parallelism)
         after_bounds = dict(self.bounds if bounds is None else bounds)
         if present(before.graph.job) == present(after.graph.job):
             self.bounds = after_bounds

@@ -54,6 +54,7 @@ from wiesel.runtime.descriptor import TaskDescriptor
 T = TypeVar("T")
 _log = logging.getLogger("wiesel.spark")
 _JVM_END_S = 2.0
+_LEAST_WAIT_MS = 1000
 _LAST_WORDS_S = 30.0
 _LAST_WORDS_OF_FAILED_S = 0.5
 _EXECUTOR_LOST = re.compile(r"\((?P<host>\S+) executor (?P<id>\S+)\): ExecutorLostFailure \([^)]*\) Reason: (?P<why>[^\n]*)")
@@ -68,7 +69,7 @@ class SparkExecutor:
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         settings = job_settings(config)
         check_shippable(plan)
-        session = spark_session(config, slots_needed(plan))
+        session = spark_session(config, slots_needed(plan), least=least_slots(plan, settings))
         job = SparkJob(session, plan, settings, config, ship(session, dependencies_of(config)))
         job.start()
         return JobClient(JobID(job.job_id), job)
@@ -77,6 +78,11 @@ class SparkExecutor:
 def slots_needed(plan: StagePlan) -> int:
     """Return how many tasks of a job must run at the same time: all of them, but in BATCH mode they take turns."""
     return 1 if plan.graph.job.runtime_mode == "BATCH" else sum(region.slots for region in plan.regions)
+
+
+def least_slots(plan: StagePlan, settings: JobSettings) -> int:
+    """Return with how many slots the job can run at all: with one per vertex if the scheduler may choose."""
+    return slots_needed(plan) if settings.adaptive is None else min(slots_needed(plan), len(plan.graph.job.vertices))
 
 
 class SparkJob:
@@ -237,8 +243,11 @@ class SparkJob:
         # The attempt before has ended, so nobody looks at its plan any more.
         self._plan = plan
         pickled = {key: cloudpickle.dumps(task, 5) for key, task in tasks.items()}
-        session, timeout_s = self._session, self._settings.slot_request_timeout_ms / 1e3
-        request = SlotRequest(lambda: free_slots(session), timeout_s, str(session.sparkContext.master))
+        session, limits_ms = self._session, [self._settings.slot_request_timeout_ms]
+        if self.master.adaptive is not None:
+            # The slots have been seen. If they are lost, another look is taken soon.
+            limits_ms.append(max(_LEAST_WAIT_MS, self.master.adaptive.stable_before_start_ms))
+        request = SlotRequest(lambda: free_slots(session), min(limits_ms) / 1e3, str(session.sparkContext.master))
         self._requests[attempt] = request
         self._running[attempt] = len(self._plan.regions)
         InheritableThread(target=self._deploy, args=(attempt, request, pickled), name="wiesel-deploy", daemon=True).start()

@@ -58,20 +58,26 @@ def find_java(config: Configuration) -> str:
     return java
 
 
-def spark_session(config: Configuration, slots: int) -> SparkSession:
+def spark_session(config: Configuration, slots: int, *, least: int | None = None) -> SparkSession:
     """Return a session for a job that needs ``slots``; the executors of a cluster may still be on their way.
+
+    Args:
+        config: The configuration.
+        slots: How many slots the job wants.
+        least: How many it needs, if that is less.
 
     Raises:
         ResourceError: no Java, or the master can never have so many slots.
     """
+    needed = slots if least is None else least
     with _lock:
         active = SparkSession.getActiveSession() or SparkSession._instantiatedSession
         if active is not None and _alive(active):
             _check(active)
-            _check_slots(str(active.sparkContext.master), slots)
+            _check_slots(str(active.sparkContext.master), needed)
             return active
         master = config.get(opt.SPARK_MASTER) or f"local[{max(_LOCAL_SLOTS, slots)}]"
-        _check_slots(master, slots)
+        _check_slots(master, needed)
         java = find_java(config)
         os.environ.setdefault("JAVA_HOME", os.path.dirname(os.path.dirname(os.path.realpath(java))))
         return _create(config, master)

@@ -1,0 +1,142 @@
+"""Internal. The adaptive scheduler: a job runs with as many subtasks as there are slots for, and with more when more slots come.
+
+What it decides, and when, is Flink's: an attempt waits until there are slots for all that is wanted, or for some time with fewer; one that
+runs with fewer is rescaled once more have been there for some time.
+"""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+from wiesel.core.errors import NoResourceAvailableError
+from wiesel.engine.base import AdaptiveSettings
+from wiesel.engine.rescaling import Rescaled
+
+if TYPE_CHECKING:
+    from wiesel.engine.job_master import JobMaster
+
+_LOOK_EVERY_MS = 500
+_log = logging.getLogger("wiesel.job")
+
+
+class AdaptiveScheduler:
+    """Looks for slots while an attempt waits for them or runs with fewer than it wants. Methods are called in the master's thread."""
+
+    def __init__(self, master: JobMaster, settings: AdaptiveSettings) -> None:
+        self._master = master
+        self._settings = settings
+        self._waiting_since_ms: int | None = None
+        self._enough_since_ms: int | None = None
+        self._not_before_ms = 0
+        self._due_ms: int | None = None
+        self._looks = 0
+
+    def next_deadline_ms(self) -> int | None:
+        """Return when ``on_time`` has to be called next (ms), or None."""
+        return self._due_ms
+
+    # What happens to the job
+
+    def wait(self) -> None:
+        """An attempt is wanted: call ``start_with`` of the master as soon as there are slots for it."""
+        now_ms = self._master.now_ms()
+        self._waiting_since_ms, self._enough_since_ms = now_ms, None
+        self._look_at(now_ms)
+
+    def running(self) -> None:
+        """All tasks of the attempt run."""
+        now_ms = self._master.now_ms()
+        self._not_before_ms, self._enough_since_ms = now_ms + self._settings.cooldown_ms, None
+        self._look_at(now_ms + _LOOK_EVERY_MS)
+
+    def stop(self) -> None:
+        """The attempt has ended, or nothing is wanted any more."""
+        self._waiting_since_ms = self._due_ms = None
+        self._looks += 1
+
+    def _look_at(self, due_ms: int) -> None:
+        self._due_ms = due_ms
+        # The answer to an earlier look is of no use.
+        self._looks += 1
+
+    def on_time(self, now_ms: int) -> None:
+        """Look for slots if it is time."""
+        if self._due_ms is None or now_ms < self._due_ms:
+            return
+        self._due_ms, look = None, self._looks
+        if self._waiting_since_ms is None and self._has_all():
+            return
+
+        def looked(free: int | None, error: BaseException | None) -> None:
+            if look != self._looks:
+                return
+            if error is not None:
+                self.stop()
+                self._master.cannot_start(error)
+            elif self._waiting_since_ms is not None:
+                self._while_waiting(self._waiting_since_ms, free)
+            else:
+                self._while_running(free)
+
+        self._master.run_async(self._master.free_slots, looked)
+
+    def requirements_changed(self) -> None:
+        """Somebody wants another parallelism."""
+        if self._waiting_since_ms is None and self._due_ms is None:
+            self._look_at(self._master.now_ms() + _LOOK_EVERY_MS)
+
+    def _has_all(self) -> bool:
+        return self._master.rescaling.present() == self._master.rescaling.desired()
+
+    # What is found
+
+    def _while_waiting(self, since_ms: int, free: int | None) -> None:
+        now_ms, settings, rescaling = self._master.now_ms(), self._settings, self._master.rescaling
+        found, desired = rescaling.fitting(free), rescaling.desired()
+        if found is None:
+            self._enough_since_ms = None
+            if now_ms - since_ms >= settings.wait_ms:
+                self.stop()
+                self._master.cannot_start(
+                    NoResourceAvailableError(
+                        f"the job needs at least {rescaling.least_slots()} slots at the same time, there were {free} after "
+                        f"{(now_ms - since_ms) / 1e3:.0f} s",
+                        hint="add executors or cores, or raise jobmanager.adaptive-scheduler.submission.resource-wait-timeout",
+                    )
+                )
+                return
+        elif found == desired or self._lasts(now_ms, settings.stable_before_start_ms):
+            if found != desired:
+                _log.warning("there are %s slots only: the job runs with a lower parallelism, and with more when more come", free)
+            self.stop()
+            self._master.start_with(found)
+            return
+        self._look_at(now_ms + _LOOK_EVERY_MS)
+
+    def _while_running(self, free: int | None) -> None:
+        now_ms, settings, rescaling = self._master.now_ms(), self._settings, self._master.rescaling
+        found, present = rescaling.fitting(free), rescaling.present()
+        if found is None or sum(found.values()) <= sum(present.values()):
+            self._enough_since_ms = None
+        elif (
+            (self._lasts(now_ms, settings.stable_before_rescaling_ms) or found == rescaling.desired())
+            and now_ms >= self._not_before_ms
+            and not rescaling.under_way
+        ):
+            self._not_before_ms = now_ms + settings.cooldown_ms
+            self._master.rescale_to(found).add_done_callback(_told)
+        self._look_at(now_ms + _LOOK_EVERY_MS)
+
+    def _lasts(self, now_ms: int, limit_ms: int) -> bool:
+        """Return whether there have been enough slots for so long."""
+        if self._enough_since_ms is None:
+            self._enough_since_ms = now_ms
+        return now_ms - self._enough_since_ms >= limit_ms
+
+
+def _told(done: Future[Rescaled]) -> None:
+    if done.exception() is None:
+        after = ", ".join(f"{v.name}: {v.before} -> {v.after}" for v in done.result().vertices)
+        _log.info("more slots have come, and the job was rescaled: %s", after)
