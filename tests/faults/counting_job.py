@@ -168,7 +168,7 @@ def file_sink(directory: Path) -> FileSink:
 def configuration(options: argparse.Namespace) -> Configuration:
     settings = {
         "wiesel.spark.master": options.master,
-        "execution.checkpointing.dir": str(options.directory / "checkpoints"),
+        "execution.checkpointing.dir": options.checkpoints or str(options.directory / "checkpoints"),
         "execution.checkpointing.interval": f"{options.interval} ms",
         "execution.checkpointing.num-retained": str(options.retained),
         "execution.checkpointing.tolerable-failed-checkpoints": "3",
@@ -196,6 +196,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--records", type=int, default=2000, help="per split")
     parser.add_argument("--rate", type=float, default=200, help="records per second and split")
     parser.add_argument("--interval", type=int, default=200, help="of checkpoints, in ms")
+    parser.add_argument("--checkpoints", help="where they lie, if not in the directory")
     parser.add_argument("--retained", type=int, default=2)
     parser.add_argument("--parallelism", type=int, default=2)
     parser.add_argument("--backend", default="hashmap")

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
@@ -18,7 +19,7 @@ _PATIENCE_S = 300
 
 
 @contextmanager
-def _running(command: list[str], log: Path, ready: Callable[[], bool]) -> Iterator[None]:
+def _running(command: list[str], log: Path, ready: Callable[[], bool]) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("wb") as out:
         process = subprocess.Popen(command, cwd=log.parent, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
     try:
@@ -26,29 +27,37 @@ def _running(command: list[str], log: Path, ready: Callable[[], bool]) -> Iterat
         while not ready():
             assert process.poll() is None and time.monotonic() < limit_s, f"{command[0]} did not start:\n{log.read_text()[-3000:]}"
             time.sleep(0.1)
-        yield
+        yield process
     finally:
         process.kill()
         process.wait(60)
 
 
+@dataclass(frozen=True)
+class S3Server:
+    """An S3 server: its address, and its process, which tests may stop for a while."""
+
+    endpoint: str
+    pid: int
+
+
 @pytest.fixture(scope="session")
-def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of an S3 server."""
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """An S3 server."""
     log = tmp_path_factory.mktemp("s3") / "log"
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
-    with _running(command, log, lambda: "Running on http" in log.read_text()):
+    with _running(command, log, lambda: "Running on http" in log.read_text()) as process:
         found = re.search(r"Running on (http://127\.0\.0\.1:\d+)", log.read_text())
         assert found is not None
-        yield found[1]
+        yield S3Server(found[1], process.pid)
 
 
 @pytest.fixture
-def s3(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> str:
     """The address of a bucket of its own; the environment says where the server is, and who asks."""
     import boto3
 
-    monkeypatch.setenv("AWS_ENDPOINT_URL", s3_endpoint)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3_server.endpoint)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 from uuid import uuid4
@@ -52,17 +54,20 @@ class LocalFileIO(FileIO):
     def write(self, path: str, parts: Sequence[bytes | memoryview]) -> None:
         """See ``FileIO``."""
         full = self._full(path)
-        full.parent.mkdir(parents=True, exist_ok=True)
         try:
+            _make_directory(full.parent)
             with full.open("wb") as file:
                 file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
+            _sync_directory(full.parent)
         except OSError as error:
+            with suppress(OSError):
+                # What is there of it would fill a full disk further, and nobody asks for it.
+                full.unlink(missing_ok=True)
             raise CheckpointStorageError(
                 f"cannot write {full}: {error.strerror or error}", hint="check the free space and the permissions of the directory"
             ) from error
-        _sync_directory(full.parent)
 
     def create(self, path: str, data: bytes) -> bool:
         """See ``FileIO``: a hard link of a synced temporary file is the conditional create."""
@@ -72,12 +77,13 @@ class LocalFileIO(FileIO):
         self.write(temporary, [data])
         try:
             os.link(self._full(temporary), full)
+            created = True
         except FileExistsError:
-            return False
+            created = False
         finally:
             self._full(temporary).unlink()
         _sync_directory(full.parent)
-        return True
+        return created
 
     def read(self, path: str) -> bytes:
         """See ``FileIO``."""
@@ -103,6 +109,17 @@ class LocalFileIO(FileIO):
             full.unlink(missing_ok=True)
 
 
+def _make_directory(path: Path) -> None:
+    """Make a directory and those above it, so that they are still there when the machine has lost its power."""
+    if not path.is_dir():
+        _make_directory(path.parent)
+        try:
+            path.mkdir(exist_ok=True)
+        except FileExistsError as error:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from error
+        _sync_directory(path.parent)
+
+
 def _sync_directory(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -112,11 +129,18 @@ def _sync_directory(path: Path) -> None:
 
 
 def open_root(uri: str) -> FileIO:
-    """Return the operations on a directory given as a path, a URI or an address in a database.
+    """Return the operations on a directory given as a path, a URI or an address in a database. What fails is tried again.
 
     Raises:
         CheckpointStorageError: what the address needs is not installed.
     """
+    from wiesel.checkpoint.retries import RetryingFileIO
+
+    return RetryingFileIO(open_without_retries(uri), uri)
+
+
+def open_without_retries(uri: str) -> FileIO:
+    """Return what ``open_root`` tries again."""
     parsed = urlparse(uri)
     if parsed.scheme in ("", "file") or len(parsed.scheme) == 1:
         return LocalFileIO(unquote(parsed.path) if parsed.scheme == "file" else uri)

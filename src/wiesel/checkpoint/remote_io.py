@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
@@ -11,6 +12,19 @@ import fsspec
 from wiesel.checkpoint.file_io import FileIO
 from wiesel.core.errors import CheckpointStorageError
 from wiesel.core.extras import to_install
+
+
+@contextmanager
+def _errors_of(path: str) -> Iterator[None]:
+    """Turn what the libraries of filesystems raise, which is of all kinds, into our own; that there is no such file stays as it is."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        raise CheckpointStorageError(
+            f"the storage failed at {path}: {type(error).__name__}: {error}", hint="check the storage and its credentials"
+        ) from error
 
 
 class RemoteFileIO(FileIO):
@@ -32,13 +46,11 @@ class RemoteFileIO(FileIO):
     def write(self, path: str, parts: Sequence[bytes | memoryview]) -> None:
         """See ``FileIO``."""
         full = self._full(path)
-        try:
+        with _errors_of(full):
             self._fs.makedirs(full.rsplit("/", 1)[0], exist_ok=True)
             with self._fs.open(full, "wb") as file:
                 for part in parts:
                     file.write(part)
-        except OSError as error:
-            raise CheckpointStorageError(f"cannot write {full}: {error}", hint="check the storage and its credentials") from error
 
     def create(self, path: str, data: bytes) -> bool:
         """See ``FileIO``."""
@@ -53,7 +65,8 @@ class RemoteFileIO(FileIO):
         if others or self.exists(path):
             self.delete(mine)
             return False
-        self._fs.mv(self._full(mine), self._full(path))
+        with _errors_of(path):
+            self._fs.mv(self._full(mine), self._full(path))
         if not self.exists(path):
             raise CheckpointStorageError(f"cannot rename {self._full(mine)} to {self._full(path)}", hint="check the permissions")
         return True
@@ -61,19 +74,25 @@ class RemoteFileIO(FileIO):
     def read(self, path: str) -> bytes:
         """See ``FileIO``."""
         self._fs.invalidate_cache()
-        return bytes(self._fs.cat_file(self._full(path)))
+        with _errors_of(path):
+            return bytes(self._fs.cat_file(self._full(path)))
 
     def exists(self, path: str) -> bool:
         """See ``FileIO``."""
         self._fs.invalidate_cache()
-        return bool(self._fs.exists(self._full(path)))
+        try:
+            with _errors_of(path):
+                return bool(self._fs.info(self._full(path)))
+        except FileNotFoundError:
+            return False
 
     def names(self, directory: str) -> list[str]:
         """See ``FileIO``."""
         self._fs.invalidate_cache()
         full = self._full(directory)
         try:
-            found = {str(name).rstrip("/") for name in self._fs.ls(full, detail=False)}
+            with _errors_of(directory):
+                found = {str(name).rstrip("/") for name in self._fs.ls(full, detail=False)}
         except FileNotFoundError:
             return []
         # Object stores may list the mark of the directory itself, and a file instead of a directory lists itself.
@@ -81,10 +100,10 @@ class RemoteFileIO(FileIO):
 
     def delete(self, path: str) -> None:
         """See ``FileIO``."""
-        self._fs.invalidate_cache()
-        full = self._full(path)
-        if self._fs.exists(full):
-            self._fs.rm(full, recursive=True)
+        with suppress(FileNotFoundError):
+            if self.exists(path):
+                with _errors_of(path):
+                    self._fs.rm(self._full(path), recursive=True)
 
 
 def open_remote(uri: str) -> RemoteFileIO:

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from zlib_ng.zlib_ng import crc32
 
@@ -146,6 +147,7 @@ class CheckpointStore:
         self.job_id = job_id
         self._io = open_root(directory)
         self._attempt = 0
+        self._who = uuid4().hex.encode()
 
     def acquire(self, *, at_least: int = 1) -> int:
         """Announce a new attempt and return its number; all earlier masters of the job are fenced from now on.
@@ -160,8 +162,11 @@ class CheckpointStore:
             FencedError: this is not the master's first attempt, and another master has taken over.
         """
         if self._attempt:
-            self.check_fence()
-            attempt = self._attempt + 1
+            newest = max(self._newest_attempt(), self._attempt)
+            # An announcement of this master may have arrived although the storage reported that it failed.
+            if newest > self._attempt and self._io.read(self._announcement(newest)) != self._who:
+                raise self._fenced(self._attempt, newest)
+            attempt = newest + 1
             if not self._announce(attempt):
                 raise self._fenced(self._attempt, attempt)
         else:
@@ -172,7 +177,10 @@ class CheckpointStore:
         return attempt
 
     def _announce(self, attempt: int) -> bool:
-        return self._io.create(f"{self.job_id}/attempts/{attempt}", b"")
+        return self._io.create(self._announcement(attempt), self._who)
+
+    def _announcement(self, attempt: int) -> str:
+        return f"{self.job_id}/attempts/{attempt}"
 
     def _newest_attempt(self) -> int:
         return max((int(n) for n in self._io.names(f"{self.job_id}/attempts") if n.isdigit()), default=0)

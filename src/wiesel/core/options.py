@@ -214,8 +214,8 @@ CHECKPOINT_RETENTION: ConfigOption[str] = _option(
     _CP + "externalized-checkpoint-retention",
     "enum",
     "NO_EXTERNALIZED_CHECKPOINTS",
-    "Whether the checkpoints of a job that is cancelled stay (the second) or are deleted (the others). Those of a job that has failed "
-    "stay, those of one that has finished are deleted.",
+    "Which checkpoints stay when the job has ended: those of a job that has failed for good (the first), of one that has failed or was "
+    "cancelled (the second), none (the third). Those of a job that has finished never stay, those of one whose driver was lost always do.",
     choices=("DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKPOINTS"),
 )
 CHECKPOINT_UNALIGNED: ConfigOption[bool] = _option(

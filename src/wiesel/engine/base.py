@@ -78,6 +78,7 @@ class JobSettings:
     claim_mode: str
     allow_non_restored: bool
     retain_on_cancellation: bool
+    retain_on_failure: bool
     heartbeat_interval_ms: int
     heartbeat_timeout_ms: int
     slot_request_timeout_ms: int
@@ -109,6 +110,7 @@ def job_settings(config: Configuration) -> JobSettings:
         claim_mode=str(config.get(opt.RECOVERY_CLAIM_MODE)),
         allow_non_restored=config.get(opt.RECOVERY_IGNORE_UNCLAIMED),
         retain_on_cancellation=retention == "RETAIN_ON_CANCELLATION",
+        retain_on_failure=retention != "NO_EXTERNALIZED_CHECKPOINTS",
         heartbeat_interval_ms=duration_ms(config, opt.HEARTBEAT_INTERVAL),
         heartbeat_timeout_ms=duration_ms(config, opt.HEARTBEAT_TIMEOUT),
         slot_request_timeout_ms=duration_ms(config, opt.SLOT_REQUEST_TIMEOUT),

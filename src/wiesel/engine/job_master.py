@@ -20,6 +20,8 @@ from wiesel.connectors.driver_sink import DriverReceiver, DriverSink
 from wiesel.core.clock import Clock
 from wiesel.core.errors import (
     CheckpointError,
+    CheckpointStorageError,
+    CorruptCheckpointError,
     FencedError,
     JobCancelledError,
     JobExecutionError,
@@ -382,14 +384,24 @@ class JobMaster:
 
     def _cancelled(self) -> None:
         error = JobCancelledError(f"job {self.job_id} was cancelled")
-        if self.settings.retain_on_cancellation:
-            self._end(JobStatus.CANCELED, error)
+        self._end_with_checkpoints(JobStatus.CANCELED, error, retain=self.settings.retain_on_cancellation)
+
+    def _failed(self, failure: BaseException) -> None:
+        error = _job_failed(self.plan.graph.job.job_name, failure)
+        # They belong to another master, or are what somebody may still repair.
+        not_ours_to_delete = isinstance(failure, (FencedError, CorruptCheckpointError))
+        self._end_with_checkpoints(JobStatus.FAILED, error, retain=self.settings.retain_on_failure or not_ours_to_delete)
+
+    def _end_with_checkpoints(self, status: JobStatus, error: BaseException, *, retain: bool) -> None:
+        """End the job for good, and delete its checkpoints unless they are to stay."""
+        if retain:
+            self._end(status, error)
             return
 
         def cleared(_: None, problem: BaseException | None) -> None:
             if problem is not None:
-                _log.warning("the checkpoints of the cancelled job could not be deleted: %s", problem)
-            self._end(JobStatus.CANCELED, error)
+                _log.warning("the checkpoints of the job could not be deleted: %s", problem)
+            self._end(status, error)
 
         self._background.run(self.recovery.clear_own, cleared)
 
@@ -406,7 +418,7 @@ class JobMaster:
         else:
             delay_ms = None if self._hopeless(failure) else self._strategy.on_failure(self._clock.now_ms())
         if delay_ms is None:
-            self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, failure))
+            self._failed(failure)
             return
         _log.warning("attempt %d failed, restarting in %d ms: %s", self._number, delay_ms, failure)
         self._set_status(JobStatus.RESTARTING)
@@ -449,10 +461,14 @@ class JobMaster:
             if plan is not None:
                 self._use(plan)
             self._begin(restore)
+        except CheckpointStorageError as error:
+            # The storage may come back: this counts as an attempt that has failed.
+            self._failure = error
+            self._decide_restart()
         except WieselError as error:
             self.failures.append(error)
             self.history.failure(error)
-            self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, error))
+            self._failed(error)
 
     def _use(self, plan: StagePlan) -> None:
         self.plan = plan

@@ -77,6 +77,18 @@ def test_a_checkpoint_that_takes_too_long_is_given_up_and_late_acks_have_no_effe
     assert c.pending_id is None
 
 
+def test_a_long_checkpoint_is_followed_by_the_pause_before_the_next() -> None:
+    c = coordinator(min_pause_ms=300)
+    c.trigger(1000, {})
+    c.on_ack(ack(SOURCE, 1))
+    c.on_ack(ack(SINK, 1))
+    c.on_published(1, 1900)
+    assert not c.trigger_due(2199) and c.next_deadline_ms() == 2200, "the interval alone would have been over at 2000"
+    assert c.trigger_due(2200)
+    complete(c, 2200, 2)
+    assert not c.trigger_due(3199) and c.trigger_due(3200), "after a short one the interval counts"
+
+
 def test_failures_in_a_row_fail_the_job_beyond_what_is_tolerated() -> None:
     c = coordinator(tolerable_failures=1)
     c.trigger(0, {})

@@ -186,12 +186,15 @@ def test_what_was_claimed_survives_a_job_that_is_cancelled_before_it_has_a_check
     assert Path(path).exists()
 
 
-def test_the_checkpoints_of_a_job_that_has_failed_stay(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("retention", "stays"), [("RETAIN_ON_CANCELLATION", True), ("DELETE_ON_CANCELLATION", True), ("NO_EXTERNALIZED_CHECKPOINTS", False)]
+)
+def test_the_checkpoints_of_a_job_that_has_failed_stay_or_go_as_the_user_says(tmp_path: Path, retention: str, stays: bool) -> None:
     numbers = ManualSource()
-    job, _ = totals(numbers, tmp_path)
+    job, _ = totals(numbers, tmp_path, **{RETENTION: retention})
     path = Path(job.store())
     numbers.push("no pair")
     with pytest.raises(JobExecutionError):
         job.settle()
     job.close()
-    assert path.exists()
+    assert path.exists() == stays
