@@ -11,6 +11,7 @@ from cases.settings import pyflink_tuned
 
 PROGRAM = "programs/map_filter.py"
 FILES = 4
+UNCHAINED = {"pipeline.operator-chaining.enabled": "false"}
 
 
 def _expected(records: int) -> dict[str, int]:
@@ -34,9 +35,11 @@ def cases(scale: Scale) -> list[Case]:
             "map and filter of lines of 100 bytes, steady rate (records/s)",
             (
                 _run("wiesel", WIESEL, scale.records(20_000_000, 4_000_000)),
+                _run("wiesel, unchained", WIESEL, scale.records(10_000_000, 2_000_000), conf=UNCHAINED),
                 _run("pyflink", PYFLINK, scale.records(4_000_000, 1_000_000), conf=pyflink_tuned()),
             ),
             (
+                Target("CPU per record without chains / with", "steady_cpu_us", "wiesel, unchained", "wiesel", at_least=1),
                 Target(">= 6x PyFlink", "rate", "wiesel", "pyflink", at_least=6),
                 Target("PyFlink's CPU per record / Wiesel's", "steady_cpu_us", "pyflink", "wiesel"),
             ),

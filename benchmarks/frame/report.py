@@ -23,6 +23,7 @@ HEADINGS = {
     "p99_ms": "p99 ms",
     "p999_ms": "p99.9 ms",
     "max_ms": "max ms",
+    "recovery_ms": "recovery ms",
     "python_anonymous_mb": "Python MB",
     "python_rss_mb": "with mapped files MB",
 }

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from wiesel.common import Types
 from wiesel.datastream import CloseableIterator, DataStream, KeyedStream, MapFunction, StreamExecutionEnvironment
+from wiesel.datastream.state import ListState, ListStateDescriptor, ValueState, ValueStateDescriptor
+from wiesel.datastream.window import Trigger
 
 if TYPE_CHECKING:
     from typing_extensions import assert_type
@@ -54,3 +57,9 @@ def mistakes_are_found(env: StreamExecutionEnvironment) -> None:
 
 def a_stream_of_no_stated_type_is_one_of_anything(stream: DataStream) -> None:
     assert_type(stream.map(lambda record: record.anything), DataStream[Any])
+
+
+def state_of_a_trigger_has_the_type_of_its_descriptor(ctx: Trigger.TriggerContext, descriptor: ValueStateDescriptor) -> None:
+    assert_type(ctx.get_partitioned_state(descriptor), ValueState[Any])
+    assert_type(ctx.get_partitioned_state(ListStateDescriptor("times", Types.LONG())), ListState[Any])
+    ctx.get_partitioned_state(descriptor).add(1)  # type: ignore[attr-defined]

@@ -130,8 +130,15 @@ class Expression:
         self.iterative = compiler.iterative
 
     def __call__(self, event: Any, ctx: Any = None) -> bool:
-        """Return whether the event fulfils the condition."""
-        return bool(self._evaluate(event, ctx))
+        """Return whether the event fulfils the condition.
+
+        Raises:
+            ExpressionError: It cannot be told of this event; the text stands in the message, as there is no line of a program to name.
+        """
+        try:
+            return bool(self._evaluate(event, ctx))
+        except Exception as error:
+            raise ExpressionError(f"{type(error).__name__} in the expression {self.text!r}: {error}") from error
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Expression, (self.text, self.patterns)
@@ -152,7 +159,9 @@ class _Compiler:
             tree = ast.parse(text.strip(), mode="eval")
             return self._node(tree.body)
         except SyntaxError as error:
-            raise ExpressionError(f"{error.msg} at character {error.offset} of {text!r}") from None
+            # At the end of the text Python counts from its last line, which is empty.
+            place = f"at character {error.offset}" if error.offset else "at the end"
+            raise ExpressionError(f"{error.msg} {place} of {text!r}") from None
         except (RecursionError, MemoryError, ValueError) as error:
             if isinstance(error, ExpressionError):
                 raise

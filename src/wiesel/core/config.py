@@ -331,7 +331,8 @@ class Configuration:
         return [(key, "******" if _is_secret(key) else to_text(value)) for key, value in self._values.items()]
 
     def _repr_html_(self) -> str:
-        return html_table(f"Configuration, {len(self)} settings", ("option", "value"), sorted(self._shown()))
+        count = f"{len(self)} setting{'' if len(self) == 1 else 's'}"
+        return html_table(f"Configuration, {count}", ("option", "value"), sorted(self._shown()))
 
     def __repr__(self) -> str:
         return f"Configuration({self})"

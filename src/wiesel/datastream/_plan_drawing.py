@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from wiesel.datastream._transformations import operators_behind
 from wiesel.graph.operator_ids import walk
 from wiesel.graph.specs import Loop, StreamGraph, StreamNode
+from wiesel.types.typeinfo import PickledBytesTypeInfo
 
 if TYPE_CHECKING:
     from wiesel.datastream._stream import DataStream
@@ -28,7 +29,9 @@ _MARKER = (
 def stream_html(stream: DataStream) -> str:
     """Return a drawing of the plan up to a stream, and the type of its records."""
     graph = stream.get_execution_environment()._graph_of(operators_behind(stream._transformation))
-    return f"<div><div>{type(stream).__name__} of {escape(str(stream.get_type()))}</div>{_svg(graph)}</div>"
+    records = stream.get_type()
+    kind = "any objects" if isinstance(records, PickledBytesTypeInfo) else str(records)
+    return f"<div><div>{type(stream).__name__} of {escape(kind)}</div>{_svg(graph)}</div>"
 
 
 def _svg(graph: StreamGraph) -> str:

@@ -118,7 +118,8 @@ class _Windowed:
         Args:
             enabled: False for windows of their own, whatever the option says.
         """
-        self._share_slices = bool(enabled)
+        require_instance(enabled, bool, "the argument of share_slices()", "give True or False, or nothing")
+        self._share_slices = enabled
         return self
 
     # Evaluations; the public methods with their narrower types are in the two classes below.

@@ -173,14 +173,14 @@ class UserCode:
         )
 
     def _failure(self, error: Exception, record: Any, lifecycle: str | None = None) -> WieselError:
-        place = user_location(error)
+        place = user_location(error) or ("the declared output type" if isinstance(error, TypeMismatchError | SerializationError) else None)
         shown = _shortened(record)
         frames = user_frames(error.__traceback__)
         trace = "".join(traceback.format_list(frames)) + "".join(traceback.format_exception_only(type(error), error))
         summary = f"{type(error).__name__}: {error.message if isinstance(error, WieselError) else error}"
         subject = f"in {lifecycle}" if lifecycle else f"with record {shown}"
         message = (
-            f"{summary}\n  at {place or 'the declared output type'}\n  in {self._where()}\n  {subject}\n"
+            f"{summary}\n" + (f"  at {place}\n" if place else "") + f"  in {self._where()}\n  {subject}\n"
             f"Traceback of the user's code (innermost call last):\n{trace.rstrip()}"
         )
         kind = type(error) if isinstance(error, WieselError) else UserFunctionError

@@ -95,7 +95,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "number as name": ({"patterns": [{"name": 1}]}, r"patterns\[0\]\.name: a text is needed"),
     "link of the first": ({"patterns": [{"name": "a", "link": "next"}]}, r"patterns\[0\]\.link: the first"),
     "no link": ({"patterns": [ONE, {"name": "b"}]}, r"patterns\[1\]\.link: None does not say"),
-    "wrong expression": ({"patterns": [{"name": "a", "where": "x >"}]}, r"patterns\[0\]\.where: .*at character"),
+    "wrong expression": ({"patterns": [{"name": "a", "where": "x >"}]}, r"patterns\[0\]\.where: .*at the end of"),
     "wrong expression of several": ({"patterns": [{"name": "a", "where": ["x", "y("]}]}, r"patterns\[0\]\.where\[1\]"),
     "forbidden expression": ({"patterns": [{"name": "a", "where": "__import__('os')"}]}, "there is no function __import__"),
     "inside a group": ({"patterns": [{"group": [ONE, {"name": "b", "link": "next", "times": 0}]}]}, r"patterns\[0\]\.group\[1\]\.times"),
@@ -165,13 +165,25 @@ def test_what_is_no_expression(text: str) -> None:
 
 
 def test_private_attributes_are_out_of_reach() -> None:
-    with pytest.raises(LookupError, match="no field '__class__'"):
+    with pytest.raises(ExpressionError, match="no field '__class__'"):
         Expression("event.__class__ == 1")("text")
 
 
-def test_unknown_fields_are_named() -> None:
-    with pytest.raises(LookupError, match="no field 'y'"):
+def test_unknown_fields_are_named_with_the_expression() -> None:
+    with pytest.raises(ExpressionError, match="in the expression 'y > 1': the event has no field 'y'"):
         Expression("y > 1")({"x": 1})
+
+
+def test_what_cannot_be_compared_is_told_with_the_expression() -> None:
+    with pytest.raises(ExpressionError, match="TypeError in the expression 'x > 1': "):
+        Expression("x > 1")({"x": "one"})
+
+
+def test_the_end_of_a_text_that_is_not_complete_is_named() -> None:
+    with pytest.raises(ExpressionError, match="at the end of 'amount <'"):
+        Expression("amount <")
+    with pytest.raises(ExpressionError, match="at character 1 of '"):
+        Expression("(amount")
 
 
 def test_expressions_over_what_was_taken() -> None:

@@ -102,7 +102,8 @@ def test_a_stream_shows_the_operators_before_it(env: StreamExecutionEnvironment)
     source.map(lambda n: n).name("not before it")
     html = stream._repr_html_()
     drawn = texts(html, SVG + "text")
-    assert html.startswith("<div><div>KeyedStream of ")
+    assert html.startswith("<div><div>KeyedStream of any objects</div>")
+    assert source._repr_html_().startswith("<div><div>DataStream of Long</div>")
     assert [name for name in drawn if name in ("Source: numbers & more", "left", "right", "not before it")] == [
         "Source: numbers & more",
         "left",

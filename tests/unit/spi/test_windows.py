@@ -197,6 +197,14 @@ def test_dynamic_gaps():
     assert isinstance(assigner, DynamicEventTimeSessionWindows)
     assert assigner.assign_windows(7, 100, Now(0)) == [TimeWindow(100, 107)]
     assert ProcessingTimeSessionWindows.with_dynamic_gap(Gap()).assign_windows(7, 0, Now(50)) == [TimeWindow(50, 57)]
+
+
+def test_dynamic_gaps_by_a_plain_function():
+    assigner = EventTimeSessionWindows.with_dynamic_gap(lambda element: 2 * element)
+    assert assigner.assign_windows(7, 100, None) == [TimeWindow(100, 114)]
+    for wrong in (Gap, 5, None):
+        with pytest.raises(ProgramError, match="needs what tells the gap of an element"):
+            ProcessingTimeSessionWindows.with_dynamic_gap(wrong)
     with pytest.raises(ProgramError, match="0 < gap"):
         assigner.assign_windows(0, 100, Now(0))
 

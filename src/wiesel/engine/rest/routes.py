@@ -11,7 +11,7 @@ from typing import Any
 from wiesel.core.errors import ConfigurationError
 from wiesel.engine.futures import Ask, ask_later
 from wiesel.engine.job_master import JobMaster
-from wiesel.engine.rest import answers
+from wiesel.engine.rest import answers, settings
 from wiesel.engine.rest.operations import Operations
 
 _ANSWER_S = 60.0
@@ -33,7 +33,7 @@ class Reply:
     """What is answered."""
 
     status: int
-    body: dict[str, Any] = field(default_factory=dict)
+    body: Any = field(default_factory=dict)
 
 
 def error(status: int, message: str) -> Reply:
@@ -63,7 +63,10 @@ class Routes:
                 ("PATCH", job, self._patch),
                 ("GET", f"{job}/status", self._status),
                 ("GET", f"{job}/exceptions", self._exceptions),
+                ("GET", f"{job}/config", lambda request: self._told(settings.of_job)),
+                ("GET", f"{job}/jobmanager/config", lambda request: self._told(settings.of_cluster)),
                 ("GET", f"{job}/checkpoints", self._checkpoints),
+                ("GET", f"{job}/checkpoints/config", lambda request: self._told(settings.of_checkpoints)),
                 ("POST", f"{job}/checkpoints", self._trigger_checkpoint),
                 ("GET", f"{job}/checkpoints/details/(?P<checkpoint>[0-9]+)", self._checkpoint),
                 ("GET", f"{job}/checkpoints/details/(?P<checkpoint>[0-9]+)/subtasks/(?P<vertex>[^/]+)", self._checkpoint_task),
@@ -96,7 +99,7 @@ class Routes:
             return error(405, f"{path} does not take {request.method}")
         return error(404, f"there is nothing at {path}")
 
-    def _told(self, question: Callable[[JobMaster], dict[str, Any] | None]) -> Reply:
+    def _told(self, question: Callable[[JobMaster], Any]) -> Reply:
         answer = self._ask(lambda: question(self._master)).result(_ANSWER_S)
         return error(404, "it is not known") if answer is None else Reply(200, answer)
 

@@ -83,7 +83,9 @@ class SharedSlicesOperator(EventTimeWindowOperator):
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
         """Note the watermark."""
-        self._own_entry[:] = [(*self._geometry, max(self._fired_before, self.timers.current_watermark))]
+        reached = max(self._fired_before, self.timers.current_watermark)
+        # At the end of time all windows have fired, and no key is anywhere.
+        self._own_entry[:] = [(*self._geometry, MIN_TIMESTAMP if reached == MAX_TIMESTAMP else reached)]
         return super().snapshot_state(checkpoint_id, timestamp_ms)
 
     # Input

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from wiesel.core.errors import ProgramError
 from wiesel.core.ids import MIN_TIMESTAMP
 from wiesel.runtime.isolation import isolated
 from wiesel.runtime.windows.contents import AggregatingContents, ReducingContents
@@ -168,8 +167,8 @@ class SliceQueue:
         # Copies throughout: merge and get_result may change what they are given.
         result = self._combined(isolated(first), isolated(second))
         if result is None:
-            raise ProgramError(
-                f"{self._function} made None of two aggregates of windows that share slices",
-                hint="have it return the two in one (for an AggregateFunction: merge), or do not share slices",
+            raise TypeError(
+                f"{self._function} made None of two aggregates of windows that share slices; it has to return the two in one "
+                "(an AggregateFunction by its merge)"
             )
         return result

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, TypeAlias, TypeVar
 
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ProgramError
 from wiesel.core.ids import MIN_TIMESTAMP
+from wiesel.spi.functions import user_callable
 from wiesel.spi.windows.assigner import MergingWindowAssigner, WindowAssigner
 from wiesel.spi.windows.time_assigners import DurationLike, no_timestamp_error
 from wiesel.spi.windows.trigger import Trigger
@@ -27,11 +28,14 @@ T = TypeVar("T")
 
 
 class SessionWindowTimeGapExtractor(ABC):
-    """Says for each element how long a pause after it ends its session."""
+    """Says for each element how long a pause after it ends its session. A callable with one argument will do as well."""
 
     @abstractmethod
     def extract(self, element: Any) -> int:
         """Return the gap in ms; positive."""
+
+
+_GapExtractor: TypeAlias = SessionWindowTimeGapExtractor | Callable[[Any], int]
 
 
 class _SessionWindows(MergingWindowAssigner[T, TimeWindow]):
@@ -57,15 +61,21 @@ class _FixedGapSessionWindows(_SessionWindows[T]):
 
 
 class _DynamicGapSessionWindows(_SessionWindows[T]):
-    def __init__(self, session_window_time_gap_extractor: SessionWindowTimeGapExtractor) -> None:
+    def __init__(self, session_window_time_gap_extractor: _GapExtractor) -> None:
+        extract = user_callable(session_window_time_gap_extractor, "extract")
+        if isinstance(session_window_time_gap_extractor, type) or not callable(extract):
+            raise ProgramError(
+                f"{type(self).__name__} needs what tells the gap of an element, got {session_window_time_gap_extractor!r}",
+                hint="give a SessionWindowTimeGapExtractor, or a function that returns milliseconds",
+            )
         self._session_window_time_gap_extractor = session_window_time_gap_extractor
 
     def _gap_of(self, element: T) -> int:
-        gap = self._session_window_time_gap_extractor.extract(element)
+        gap: int = user_callable(self._session_window_time_gap_extractor, "extract")(element)
         if gap <= 0:
             raise ProgramError(
                 f"Dynamic session time gap must satisfy 0 < gap, got {gap!r} for {element!r:.200}",
-                hint=f"let {type(self._session_window_time_gap_extractor).__name__}.extract return a positive number of milliseconds",
+                hint=f"let {type(self._session_window_time_gap_extractor).__name__} return a positive number of milliseconds",
             )
         return gap
 
@@ -86,7 +96,7 @@ class EventTimeSessionWindows(_FixedGapSessionWindows[T]):
         return EventTimeSessionWindows(to_millis(size))
 
     @staticmethod
-    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor) -> DynamicEventTimeSessionWindows[Any]:
+    def with_dynamic_gap(extractor: _GapExtractor) -> DynamicEventTimeSessionWindows[Any]:
         """Return the assigner of sessions whose gap depends on the elements."""
         return DynamicEventTimeSessionWindows(extractor)
 
@@ -122,7 +132,7 @@ class ProcessingTimeSessionWindows(_FixedGapSessionWindows[T]):
         return ProcessingTimeSessionWindows(to_millis(size))
 
     @staticmethod
-    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor) -> DynamicProcessingTimeSessionWindows[Any]:
+    def with_dynamic_gap(extractor: _GapExtractor) -> DynamicProcessingTimeSessionWindows[Any]:
         """Return the assigner of sessions whose gap depends on the elements."""
         return DynamicProcessingTimeSessionWindows(extractor)
 
@@ -144,7 +154,7 @@ class DynamicEventTimeSessionWindows(_DynamicGapSessionWindows[T]):
     """Sessions of event time whose gap depends on the elements."""
 
     @staticmethod
-    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor) -> DynamicEventTimeSessionWindows[Any]:
+    def with_dynamic_gap(extractor: _GapExtractor) -> DynamicEventTimeSessionWindows[Any]:
         """Return the assigner of sessions whose gap depends on the elements."""
         return DynamicEventTimeSessionWindows(extractor)
 
@@ -171,7 +181,7 @@ class DynamicProcessingTimeSessionWindows(_DynamicGapSessionWindows[T]):
     """Sessions of processing time whose gap depends on the elements."""
 
     @staticmethod
-    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor) -> DynamicProcessingTimeSessionWindows[Any]:
+    def with_dynamic_gap(extractor: _GapExtractor) -> DynamicProcessingTimeSessionWindows[Any]:
         """Return the assigner of sessions whose gap depends on the elements."""
         return DynamicProcessingTimeSessionWindows(extractor)
 

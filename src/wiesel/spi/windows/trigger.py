@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 if TYPE_CHECKING:
-    from wiesel.spi.state import State, StateDescriptor
+    from wiesel.spi.state import (
+        AggregatingState,
+        AggregatingStateDescriptor,
+        ListState,
+        ListStateDescriptor,
+        MapState,
+        MapStateDescriptor,
+        ReducingState,
+        ReducingStateDescriptor,
+        State,
+        StateDescriptor,
+        ValueState,
+        ValueStateDescriptor,
+    )
 
 __all__ = ["Trigger", "TriggerResult"]
 
@@ -78,6 +91,24 @@ class Trigger(ABC, Generic[T, W]):
         def delete_event_time_timer(self, time: int) -> None:
             """Remove the event-time timer for exactly ``time``, if there is one."""
 
+        @overload
+        @abstractmethod
+        def get_partitioned_state(self, state_descriptor: ValueStateDescriptor) -> ValueState[Any]: ...
+        @overload
+        @abstractmethod
+        def get_partitioned_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]: ...
+        @overload
+        @abstractmethod
+        def get_partitioned_state(self, state_descriptor: MapStateDescriptor) -> MapState[Any, Any]: ...
+        @overload
+        @abstractmethod
+        def get_partitioned_state(self, state_descriptor: ReducingStateDescriptor) -> ReducingState[Any]: ...
+        @overload
+        @abstractmethod
+        def get_partitioned_state(self, state_descriptor: AggregatingStateDescriptor) -> AggregatingState[Any, Any]: ...
+        @overload
+        @abstractmethod
+        def get_partitioned_state(self, state_descriptor: StateDescriptor) -> State: ...
         @abstractmethod
         def get_partitioned_state(self, state_descriptor: StateDescriptor) -> State:
             """Return the trigger's state of that name for this key and window."""

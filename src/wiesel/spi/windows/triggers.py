@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wiesel.core.durations import to_millis
 from wiesel.spi.state import ReducingStateDescriptor, ValueStateDescriptor
@@ -14,7 +14,7 @@ from wiesel.spi.windows.window import GlobalWindow, TimeWindow
 from wiesel.types import Types
 
 if TYPE_CHECKING:
-    from wiesel.spi.state import ReducingState, ValueState
+    from wiesel.spi.state import ReducingState
     from wiesel.spi.windows.time_assigners import DurationLike
     from wiesel.types.typeinfo import TypeInformation
 
@@ -127,7 +127,7 @@ class _ContinuousTrigger(Trigger[T, TimeWindow]):
         self.state_desc = ReducingStateDescriptor("fire-time", min, Types.LONG())
 
     def _fire_time(self, ctx: Trigger.TriggerContext) -> ReducingState[int]:
-        return cast("ReducingState[int]", ctx.get_partitioned_state(self.state_desc))
+        return ctx.get_partitioned_state(self.state_desc)
 
     def _next_fire(self, time: int, window: TimeWindow, state: ReducingState[int]) -> int:
         """Remember and return when to fire after ``time``: an interval later, but not after the end of the window."""
@@ -312,7 +312,7 @@ class CountTrigger(Trigger[T, Any]):
 
     def on_element(self, element: T, timestamp: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
         """Count; fire and begin anew when the size is reached."""
-        count = cast("ReducingState[int]", ctx.get_partitioned_state(self._count_state_descriptor))
+        count = ctx.get_partitioned_state(self._count_state_descriptor)
         count.add(1)
         if (count.get() or 0) < self._window_size:
             return TriggerResult.CONTINUE
@@ -381,7 +381,7 @@ class DeltaTrigger(Trigger[T, Any]):
 
     def on_element(self, element: T, timestamp: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
         """Compare with the element that fired last."""
-        state = cast("ValueState[T]", ctx.get_partitioned_state(self._last_descriptor))
+        state = ctx.get_partitioned_state(self._last_descriptor)
         last = state.value()
         if last is None:
             state.update(element)
