@@ -7,6 +7,7 @@
     ├── ProgramError                the program builds something that cannot run (found before the start)
     │   ├── TypeMismatchError       a value does not have its declared type
     │   ├── SerializationError      a function or value cannot be shipped to the workers
+    │   ├── SqlParseError           a statement of SQL cannot be read; tells line and column
     │   └── StateAccessError        keyed state or timers used outside a keyed context
     ├── UserFunctionError           a user's function raised while it processed a record
     ├── JobExecutionError           the job ended in FAILED; carries the cause
@@ -40,6 +41,7 @@ __all__ = [
     "ProgramError",
     "ResourceError",
     "SerializationError",
+    "SqlParseError",
     "StateAccessError",
     "StateMigrationError",
     "TypeMismatchError",
@@ -91,6 +93,10 @@ class TypeMismatchError(ProgramError):
 
 class SerializationError(ProgramError):
     """A function or value cannot be shipped between processes."""
+
+
+class SqlParseError(ProgramError):
+    """A statement of SQL cannot be read. ``details`` holds ``line`` and ``column``, both from 1 on."""
 
 
 class StateAccessError(ProgramError):

@@ -280,3 +280,17 @@ def read_state(path: str, **options: Any) -> None:
     from wiesel.platform.cli._state import Wanted, read
 
     raise SystemExit(read(path, Wanted(**options)))
+
+
+@main.group()
+def sql() -> None:
+    """Work with scripts of SQL."""
+
+
+@sql.command("check")
+@click.argument("scripts", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+def check_sql(scripts: tuple[str, ...]) -> None:
+    """Read the statements of the SCRIPTS ('-': the standard input) and show what is wrong; nothing is run or looked up."""
+    from wiesel.platform.cli._sql import check
+
+    raise SystemExit(check(scripts))
