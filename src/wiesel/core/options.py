@@ -158,7 +158,7 @@ SHARE_SLICES: ConfigOption[bool] = _option(
     "wiesel.windows.share-slices",
     "bool",
     False,
-    "Whether sliding windows of event time that aggregate share what they have in common: each record is added once, but functions must "
+    "Whether sliding windows of time that aggregate share what they have in common: each record is added once, but functions must "
     "not depend on the order and grouping of records. share_slices() of a windowed stream says it for one.",
 )
 ITERATION_FEEDBACK_MEMORY: ConfigOption[MemorySize] = _option(

@@ -109,7 +109,7 @@ class _Windowed:
         return self
 
     def share_slices(self: S, enabled: bool = True) -> S:
-        """Have sliding windows of event time share what they have in common, so that a record costs the same in however many it is.
+        """Have sliding windows of time share what they have in common, so that a record costs the same in however many it is.
 
         Each record is added once, to a slice of time, and windows are made of slices. So the reduce function, or ``merge`` of the
         aggregate function, combines partial aggregates, in the order of time: the result must not depend on the order and grouping of

@@ -16,7 +16,6 @@ from wiesel.datastream.window import (
     CountTrigger,
     EventTimeSessionWindows,
     SlidingEventTimeWindows,
-    SlidingProcessingTimeWindows,
     TimeWindow,
     TumblingEventTimeWindows,
 )
@@ -163,9 +162,7 @@ REFUSED = {
     "process": lambda s: s.window(SLIDING).share_slices().process(OfWindow()),
     "TumblingEventTimeWindows": lambda s: s.window(TumblingEventTimeWindows.of(Time.seconds(1))).share_slices().reduce(add),
     "EventTimeSessionWindows": lambda s: s.window(EventTimeSessionWindows.with_gap(Time.seconds(1))).share_slices().reduce(add),
-    "SlidingProcessingTimeWindows": lambda s: (
-        s.window(SlidingProcessingTimeWindows.of(Time.seconds(2), Time.seconds(1))).share_slices().reduce(add)
-    ),
+    "CountSlidingWindowAssigner": lambda s: s.count_window(4, 2).share_slices().reduce(add),
 }
 
 

@@ -11,6 +11,7 @@ from wiesel.runtime.windows.fast import EventTimeWindowOperator, is_fast
 from wiesel.runtime.windows.fast_sessions import SessionWindowOperator, is_fast_session
 from wiesel.runtime.windows.operator import WindowOperator
 from wiesel.runtime.windows.shared import SharedSlicesOperator, shares
+from wiesel.runtime.windows.shared_processing import ProcessingTimeSlicesOperator
 from wiesel.runtime.windows.spec import WindowSpec
 
 __all__ = ["co_group_operator", "window_operator"]
@@ -28,7 +29,7 @@ def window_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
     """
     spec = WindowSpec.of(payload)
     if shares(spec):
-        return SharedSlicesOperator(spec)
+        return SharedSlicesOperator(spec) if spec.event_time else ProcessingTimeSlicesOperator(spec)
     if spec.evictor is not None:
         return EvictingWindowOperator(spec)
     if is_fast(spec):

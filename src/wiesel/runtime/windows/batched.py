@@ -36,7 +36,7 @@ class BatchedWindowOperator(WindowOperator):
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
         """Process records; results of late ones go out once, at the end."""
-        values, timestamps = batch.values, batch.timestamps
+        values, timestamps = batch.values, self._times(batch)
         if timestamps is None:
             super().process_batch(batch, input_index)
             return
@@ -53,11 +53,15 @@ class BatchedWindowOperator(WindowOperator):
                 index = len(values) - length_hint(source) - 1
                 if timestamps[index] is None:
                     error = no_timestamp_error(self.assigner, values[index])
-                self._failed(error, values[index], timestamps[index])
+                self._failed(error, values[index], None if batch.timestamps is None else batch.timestamps[index])
         finally:
             self._write_back()
             self.key_context.key = NO_KEY
             self.results.flush()
+
+    def _times(self, batch: Batch) -> list[Any] | None:
+        """Return the times of records that say in which windows they are; None for records without."""
+        return batch.timestamps
 
     def process_generally(self, value: Any, key: Any, timestamp: int) -> None:
         """Process one record in the general way, on state that has what came before it."""

@@ -4,11 +4,11 @@ State, per key (the layout is another one than that of the other window operator
 
 * table ``window-slices``, under the slice: its one value;
 * tables ``window-slice-aggregates`` and ``window-slice-positions``: see ``slice_queue``;
-* timers ``event``: with no namespace, when the next window of the key fires; under a slice, when it is dropped; under a window, when the
-  user's function is to clear its state.
+* timers ``event`` (or ``processing``): with no namespace, when the next window of the key fires; under a slice, when it is dropped; under
+  a window, when the user's function is to clear its state.
 
-Operator state ``window-slices`` has an entry per subtask: size, slide and offset, of which the slices are, and the watermark that had been
-reached. Behind a restore the watermark comes anew: until it is there again, records may belong to windows that have fired.
+Operator state ``window-slices`` has an entry per subtask: size, slide and offset, of which the slices are, and the watermark (or clock)
+that had been reached. Behind a restore the watermark comes anew: until it is there again, records may belong to windows that have fired.
 """
 
 from __future__ import annotations
@@ -24,18 +24,21 @@ from wiesel.runtime.windows.results import FailedWindow
 from wiesel.runtime.windows.slice_queue import SliceQueue
 from wiesel.runtime.windows.slices import Slice, Slices
 from wiesel.runtime.windows.spec import WindowSpec
-from wiesel.spi.windows.time_assigners import SlidingEventTimeWindows, no_timestamp_error
-from wiesel.spi.windows.triggers import EventTimeTrigger
+from wiesel.spi.windows.time_assigners import SlidingEventTimeWindows, SlidingProcessingTimeWindows, no_timestamp_error
+from wiesel.spi.windows.triggers import EventTimeTrigger, ProcessingTimeTrigger
 from wiesel.spi.windows.window import TimeWindow
 
 __all__ = ["SharedSlicesOperator", "cannot_share", "shares"]
 
 
+_TRIGGERS: dict[type, type] = {SlidingEventTimeWindows: EventTimeTrigger, SlidingProcessingTimeWindows: ProcessingTimeTrigger}
+
+
 def cannot_share(spec: WindowSpec) -> tuple[str, str] | None:
     """Return why the windows of a spec cannot share slices, and what can be done about it; None if they can."""
-    if type(spec.assigner) is not SlidingEventTimeWindows:
-        return f"only sliding windows of event time share slices, not those of {spec.assigner!r}", "use SlidingEventTimeWindows"
-    if type(spec.trigger) is not EventTimeTrigger:
+    if type(spec.assigner) not in _TRIGGERS:
+        return f"only sliding windows of time share slices, not those of {spec.assigner!r}", "use SlidingEventTimeWindows"
+    if type(spec.trigger) is not _TRIGGERS[type(spec.assigner)]:
         return f"windows with the trigger {type(spec.trigger).__name__} cannot share slices", "leave out trigger()"
     if spec.evictor is not None:
         return "windows with an evictor keep all their records, so they cannot share slices", "leave out evictor()"
@@ -83,18 +86,21 @@ class SharedSlicesOperator(EventTimeWindowOperator):
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
         """Note the watermark."""
-        reached = max(self._fired_before, self.timers.current_watermark)
+        reached = self._reached()
         # At the end of time all windows have fired, and no key is anywhere.
         self._own_entry[:] = [(*self._geometry, MIN_TIMESTAMP if reached == MAX_TIMESTAMP else reached)]
         return super().snapshot_state(checkpoint_id, timestamp_ms)
+
+    def _reached(self) -> int:
+        """Return the time up to which windows may have fired."""
+        return max(self._fired_before, self.timers.current_watermark)
 
     # Input
 
     def _open_panes(self, start: int) -> list[Any]:
         piece = self._slices.slice_of(start)
-        watermark = self.timers.current_watermark
         panes: list[Any] = []
-        if start <= MIN_TIMESTAMP or self._slices.first_end(piece) - 1 <= max(watermark, self._fired_before):
+        if start <= MIN_TIMESTAMP or self._slices.first_end(piece) - 1 <= self._reached():
             self._unusual.add(start)
         else:
             panes.append((self._touched.setdefault(piece, {}), piece))
@@ -103,8 +109,11 @@ class SharedSlicesOperator(EventTimeWindowOperator):
 
     def set_timers(self, key: Any, namespace: Slice) -> None:
         """Set the timers of a new slice: for the end of the first window that has it, and for when it is dropped."""
-        self.timers.event_timers.register(self._slices.first_end(namespace) - 1, key)
+        self._register(self._slices.first_end(namespace) - 1, key)
         self._set_cleanup(key, namespace, self._slices.last_end(namespace))
+
+    def _register(self, timestamp: int, key: Any) -> None:
+        self.timers.event_timers.register(timestamp, key)
 
     def _set_cleanup(self, key: Any, namespace: Any, end: int) -> None:
         cleanup = end - 1 + self.lateness_ms
@@ -128,7 +137,7 @@ class SharedSlicesOperator(EventTimeWindowOperator):
         self._set_cleanup(key, piece, last)
         following = max(first, slices.end_from(reached + 2))
         if following <= last:
-            self.timers.event_timers.register(following - 1, key)
+            self._register(following - 1, key)
         if position is not None and piece[1] <= position.end:
             queue.spoil(key, position.end, max(position.last, piece[0]))
         earliest = max(first, slices.end_from(reached + 2 - self.lateness_ms))
@@ -162,7 +171,7 @@ class SharedSlicesOperator(EventTimeWindowOperator):
         else:
             self._fire_window(key, end, aggregate, end - 1)
         if queue.advance(key, position):
-            self.timers.event_timers.register(end - 1 + self._slices.slide, key)
+            self._register(end - 1 + self._slices.slide, key)
 
     def _fire_window(self, key: Any, end: int, aggregate: Any, timestamp: int) -> None:
         """Make the results of a window that ends at ``end``."""
