@@ -175,6 +175,7 @@ def test_every_kind_of_state_survives_failures_and_rescaling(
         last = job == len(parallelisms) - 1
         checkpoints = tmp_path / f"checkpoints-{job}"
         options = {"wiesel.local.seed": str(seed), "state.backend.type": backend, "execution.checkpointing.dir": str(checkpoints)}
+        options["execution.checkpointing.externalized-checkpoint-retention"] = "DELETE_ON_CANCELLATION"  # not if it fails
         diary = Diary(tmp_path, job)
         if last:
             results = run(diary, parallelism, 1, options | restore)

@@ -28,6 +28,7 @@ def backends_in_force(directory, of_job=None, of_operator=None):
         "wiesel.engine": "local",
         "execution.checkpointing.interval": "10 ms",
         "execution.checkpointing.dir": str(directory),
+        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
         "restart-strategy.type": "none",
         "execution.buffer-timeout.interval": "0 ms",
     }

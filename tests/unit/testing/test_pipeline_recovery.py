@@ -120,6 +120,7 @@ def real_job(directory):
         "wiesel.engine": "local",
         "execution.checkpointing.interval": "10 ms",
         "execution.checkpointing.dir": str(directory),
+        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
         "restart-strategy.type": "none",
         "execution.buffer-timeout.interval": "0 ms",
     }
