@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from frame.case import Case, Scale
 
-from cases import batch, checkpoints, features, keyed_count, latency, map_filter, one_job, recovery, scaling, windows
+from cases import batch, checkpoints, features, keyed_count, latency, map_filter, memory, one_job, recovery, scaling, windows
 
-MODULES = (keyed_count, map_filter, windows, latency, checkpoints, recovery, scaling, one_job, features, batch)
+MODULES = (keyed_count, map_filter, windows, latency, checkpoints, recovery, scaling, one_job, features, batch, memory)
 
 
 def all_cases(scale: Scale) -> list[Case]:

@@ -26,6 +26,12 @@ HEADINGS = {
     "recovery_ms": "recovery ms",
     "python_anonymous_mb": "Python MB",
     "python_rss_mb": "with mapped files MB",
+    "take_s": "take in s",
+    "sort_s": "sort s",
+    "read_s": "read s",
+    "data_mb": "data MB",
+    "gc_share": "share of GC",
+    "major_collections": "major collections",
 }
 # Behind a case's own figures, whatever they are.
 ALWAYS = ("steady_cpu_us", "wall_s", "startup_s", "cpu_s", "cpu_us_per_record", "load_before")

@@ -19,7 +19,7 @@ from wiesel.cep.partial_matches import PartialMatches
 from wiesel.cep.results import PatternResults
 from wiesel.cep.skip import AfterMatchSkipStrategy
 from wiesel.core.errors import ProgramError, invariant
-from wiesel.core.ids import MAX_TIMESTAMP
+from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.operator import StreamOperator
 from wiesel.runtime.operators.function_operator import FunctionOperator, is_batch
 from wiesel.runtime.runtime_context import StreamingRuntimeContext
@@ -70,6 +70,7 @@ class CepOperator(FunctionOperator):
     """Matches the events of each key."""
 
     key_context: KeyContext
+    ends_keys = True
 
     def __init__(self, spec: CepSpec) -> None:
         super().__init__(spec.function, spec.output_type)
@@ -145,6 +146,13 @@ class CepOperator(FunctionOperator):
             # In BATCH mode the end of the input is the end of processing time as well.
             self.on_processing_time(timestamp)
         self.output.emit_watermark(timestamp)
+
+    def end_key(self) -> None:
+        """Match all events of the key."""
+        self.timers.advance_watermark(MAX_TIMESTAMP)
+        self._match_due(0, MAX_TIMESTAMP)
+        self.on_processing_time(MAX_TIMESTAMP)
+        self.timers.current_watermark = MIN_TIMESTAMP
 
     def _on_event_timer(self, timestamp: int, key: Any, namespace: Any) -> None:
         self._due[(timestamp, key)] = None

@@ -14,6 +14,7 @@ from wiesel.core.durations import to_millis
 from wiesel.core.errors import ConfigurationError
 from wiesel.core.managed_memory import managed_memory_bytes
 from wiesel.engine.unaligned import takes_unaligned
+from wiesel.graph.job_graph import JobGraph
 from wiesel.graph.specs import StreamGraph
 from wiesel.state.factory import check_backend
 
@@ -87,9 +88,9 @@ class JobSettings:
     task: dict[str, Any]
 
 
-def job_settings(config: Configuration) -> JobSettings:
-    """Resolve the options of a job."""
-    interval = config.get(opt.CHECKPOINT_INTERVAL)
+def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSettings:
+    """Resolve the options of a job; one over bounded data takes no checkpoints, whatever they say."""
+    interval = None if job is not None and job.of_bounded_data else config.get(opt.CHECKPOINT_INTERVAL)
     # Flink: an interval that is not set, or not positive, means no periodic checkpoints.
     interval_ms = None if interval is None or to_millis(interval) <= 0 else to_millis(interval)
     retention = str(config.get(opt.CHECKPOINT_RETENTION))

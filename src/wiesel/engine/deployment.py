@@ -95,6 +95,8 @@ def task_descriptors(
     shared = [vertex_descriptor(v) for v in job.vertices]
     given = _by_operator(restore)
     in_flight = in_flight_handles(restore)
+    # What AUTOMATIC means is known by now.
+    config = {**config, "execution.runtime-mode": job.runtime_mode}
     tasks: dict[TaskKey, TaskDescriptor] = {}
     for region in plan.regions:
         for subtask, (level, partition) in region.place.items():

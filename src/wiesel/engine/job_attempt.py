@@ -7,7 +7,7 @@ engines drive the same class.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
@@ -51,6 +51,7 @@ from wiesel.checkpoint.snapshot import TaskSnapshot
 from wiesel.core.clock import Clock
 from wiesel.core.errors import CheckpointError, FencedError, InvariantError, ProgramError
 from wiesel.engine.operator_coordinators import OperatorEventRouter
+from wiesel.engine.reuse import Finished
 from wiesel.graph.job_graph import JobGraph
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.spi.sink import Committer
@@ -171,6 +172,7 @@ class JobAttempt:
         restore: Checkpoint | None = None,
         retained: Sequence[Checkpoint] = (),
         next_checkpoint_id: int = 1,
+        finished: Finished | None = None,
     ) -> None:
         self.plan = plan
         self.port = port
@@ -180,11 +182,12 @@ class JobAttempt:
         self.pids: dict[TaskKey, int] = {}
         self.hosts: dict[TaskKey, str] = {}
         self.first_registered_s: float | None = None
-        self.metrics: dict[TaskKey, dict[str, Any]] = {}
+        self.metrics: dict[TaskKey, dict[str, Any]] = {} if finished is None else dict(finished.metrics)
         self.last_heard_s: dict[TaskKey, float] = {}
         self._job: JobGraph = plan.graph.job
         self._tasks: list[TaskKey] = [(s.vertex, s.index) for s in plan.graph.subtasks]
-        self._finished: set[TaskKey] = set()
+        self.finished = Finished() if finished is None else finished
+        self._before = len(self.finished.messages)
         self._restore = restore
         sources = [t for t in self._tasks if self._job.vertices[t[0]].is_source]
         self.coordinator = CheckpointCoordinator(
@@ -197,6 +200,8 @@ class JobAttempt:
             now_ms=clock.now_ms(),
             upstream=_tasks_before(plan),
         )
+        for message in self.finished.messages.values():
+            self.coordinator.on_task_finished(message)
         self._enumerators: dict[str, tuple[SplitEnumerator[Any], _EnumeratorContext]] = {}
         self._source_of: dict[int, str] = {}
         self._committers: dict[str, Committer] = {}
@@ -258,9 +263,9 @@ class JobAttempt:
         return self._restore.checkpoint_id if self._restore is not None else 0
 
     @property
-    def finished_tasks(self) -> set[TaskKey]:
-        """Return the tasks that have ended well."""
-        return self._finished
+    def finished_tasks(self) -> Set[TaskKey]:
+        """Return the tasks that have ended well, in this attempt or in one whose results are used."""
+        return self.finished.messages.keys()
 
     @property
     def ended(self) -> bool:
@@ -273,7 +278,7 @@ class JobAttempt:
         """Take a message of a task of this attempt."""
         if isinstance(message, Heartbeat):
             # Also of a job that has just finished: the last report of a task is the one with its final counts.
-            self.metrics[message.task] = message.metrics
+            self.metrics[message.task] = self.finished.metrics[message.task] = message.metrics
         if self.ended:
             if isinstance(message, RegisterTask):
                 # It was on its way when the others were told to end.
@@ -332,7 +337,7 @@ class JobAttempt:
         operator_id = self._source_of.get(vertex)
         if operator_id is not None:
             self._enumerators[operator_id][0].add_reader(subtask)
-        if len(self.pids) == len(self._tasks):
+        if len(self.pids) + self._before == len(self._tasks):
             self.state = AttemptState.RUNNING
             self.port.reached("running")
             self.port.running()
@@ -341,8 +346,9 @@ class JobAttempt:
         return replace(snapshot, stats=replace(snapshot.stats, acked_ms=self.clock.now_ms()))
 
     def _task_finished(self, message: TaskFinished) -> None:
-        self._finished.add(message.task)
-        self._act(self.coordinator.on_task_finished(replace(message, snapshot=self._received(message.snapshot))))
+        message = replace(message, snapshot=self._received(message.snapshot))
+        self.finished.messages[message.task] = message
+        self._act(self.coordinator.on_task_finished(message))
         self._finish_if_done()
 
     def _finish_if_done(self) -> None:
@@ -409,7 +415,7 @@ class JobAttempt:
             self._finish_if_done()
 
     def _running(self) -> list[TaskKey]:
-        return [t for t in self._tasks if t not in self._finished]
+        return [t for t in self._tasks if t not in self.finished.messages]
 
     def _publish(self, action: Publish) -> None:
         checkpoint = action.checkpoint

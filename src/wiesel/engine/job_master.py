@@ -40,6 +40,7 @@ from wiesel.engine.job_history import JobHistory
 from wiesel.engine.recovery import Recovery
 from wiesel.engine.rescaling import Rescaled, Rescaling, RescalingError
 from wiesel.engine.restart import RestartStrategy
+from wiesel.engine.reuse import Finished, reusable_tasks
 from wiesel.engine.savepoints import Savepoints
 from wiesel.graph.rescaling import Bounds
 from wiesel.graph.stage_plan import StagePlan
@@ -54,11 +55,15 @@ class Launcher(Protocol):
     """Runs the tasks of attempts. All methods return at once."""
 
     def launch(self, attempt: int, plan: StagePlan, tasks: dict[TaskKey, TaskDescriptor]) -> None:
-        """Start all tasks of the plan; ``JobMaster.on_launch_ended`` is called when all of them are gone."""
+        """Start these tasks of the plan; ``JobMaster.on_launch_ended`` is called when all of them are gone."""
         ...
 
     def free_slots(self) -> int | None:
         """Return how many more tasks could run now, None if as many as one likes. May block."""
+        ...
+
+    def kept_levels(self) -> dict[int, list[int]]:
+        """Return by region the levels whose input is there from earlier attempts: the levels before them need not run again."""
         ...
 
     def cancel(self, attempt: int) -> None:
@@ -157,7 +162,7 @@ class JobMaster:
         else:
             self._begin(restore)
 
-    def _begin(self, restore: Checkpoint | None) -> None:
+    def _begin(self, restore: Checkpoint | None, before: Finished | None = None) -> None:
         self._faults_for_attempt()
         retained = self._clean_up(restore)
         attempt = JobAttempt(
@@ -169,6 +174,7 @@ class JobMaster:
             restore=restore,
             retained=retained,
             next_checkpoint_id=self.recovery.next_id(),
+            finished=before,
         )
         self.attempt = attempt
         self.savepoints.attempt_started(attempt)
@@ -188,6 +194,7 @@ class JobMaster:
             receiver.restored(restore.checkpoint_id if restore else 0, self._number)
         self._set_status(JobStatus.RUNNING)
         self._launched = True
+        descriptors = {key: task for key, task in descriptors.items() if key not in attempt.finished_tasks}
         self._launcher.launch(self._number, self.plan, descriptors)
         attempt.start()
 
@@ -460,7 +467,7 @@ class JobMaster:
             self.last_checkpoint = restore = self.recovery.again()
             if plan is not None:
                 self._use(plan)
-            self._begin(restore)
+            self._begin(restore, self._reusable() if restore is None and plan is None else None)
         except CheckpointStorageError as error:
             # The storage may come back: this counts as an attempt that has failed.
             self._failure = error
@@ -473,6 +480,15 @@ class JobMaster:
     def _use(self, plan: StagePlan) -> None:
         self.plan = plan
         self.recovery.use(plan.graph.job)
+
+    def _reusable(self) -> Finished | None:
+        """Return the tasks that need not run again: their results were complete when the last attempt failed, and are there."""
+        if self.attempt is None or self.plan.graph.job.runtime_mode != "BATCH":
+            return None
+        reusable = reusable_tasks(self.plan, self.attempt.finished, self._launcher.kept_levels())
+        if reusable.messages:
+            _log.warning("%d of %d tasks need not run again", len(reusable.messages), len(self.plan.graph.subtasks))
+        return reusable
 
     def _finish(self) -> None:
         self._background.run(self.recovery.clear, lambda _, __: self._finished())

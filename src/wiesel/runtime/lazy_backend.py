@@ -14,6 +14,7 @@ from wiesel.state.backend import (
     StateHandle,
     TimerQueue,
 )
+from wiesel.state.hashmap import HashMapBackend
 
 
 class LazyBackend(StateBackend):
@@ -53,6 +54,11 @@ class LazyBackend(StateBackend):
         handles = list(handles)
         if handles:
             self.backend.restore(handles, reader)
+
+    def clear_keyed(self) -> None:
+        """Forget all keyed state; the backend is one that keeps it in memory."""
+        if isinstance(self._backend, HashMapBackend):
+            self._backend.clear_keyed()
 
     def snapshot(self, checkpoint_id: int, *, full: bool = False) -> SnapshotTask:
         """See ``StateBackend``."""

@@ -102,6 +102,8 @@ class StreamOperator(ABC):
     context: OperatorContext
     output: Output
     holds_records: ClassVar[bool] = False
+    ends_keys: ClassVar[bool] = False
+    """Whether ``end_key`` emits all that depends on the state of a key, so that it can be dropped behind it."""
 
     @property
     def full(self) -> bool:
@@ -133,6 +135,9 @@ class StreamOperator(ABC):
     def process_watermark(self, timestamp: int) -> None:
         """The event time of this operator (minimum over its inputs) has reached ``timestamp``. Fire timers, then hand it on."""
         self.output.emit_watermark(timestamp)
+
+    def end_key(self) -> None:
+        """BATCH mode, in which all records of a key come before those of the next: the key is complete, and its state is about to go."""
 
     def process_status(self, idle: bool) -> None:
         """All inputs have become idle, or one is active again."""

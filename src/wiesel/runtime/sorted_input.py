@@ -1,14 +1,14 @@
 """Internal. BATCH mode: the input of a keyed operator is sorted, so that each key is complete before the next one begins.
 
 As in Flink the records of a key come in the order of their timestamps, and time has not advanced while they do: the one watermark,
-at the end of the input, comes behind all of them.
+at the end of the input, comes behind all of them. Behind the last record of a key its timers fire, and its state is dropped.
 """
 
 from __future__ import annotations
 
 import pickle
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -94,17 +94,23 @@ class SortedInput:
         group = group_key(key)
         sorter.add(group + _ORDER.pack(order - MIN_TIMESTAMP, input_index), dumps((key, input_index, value, time)), len(group))
 
-    def take(self) -> Iterator[tuple[Batch, int]]:
-        """Yield batches of one key and one input each, sorted by timestamp (records of the same time in order of arrival)."""
+    def take(self, end_key: Callable[[], None] = lambda: None) -> Iterator[tuple[Batch, int]]:
+        """Yield batches of one key and one input each, sorted by timestamp (records of the same time in order of arrival).
+
+        Args:
+            end_key: Called when all records of a key were processed.
+        """
         unkeyed, self._unkeyed = self._unkeyed, []
         yield from unkeyed
         self._used = 0
         if self._sorter is not None:
             sorter, self._sorter = self._sorter, None
-            yield from self._from_files(sorter)
+            yield from self._from_files(sorter, end_key)
             return
         by_key, self._by_key = self._by_key, {}
-        for key, entries in by_key.items():
+        while by_key:
+            key = next(iter(by_key))
+            entries = by_key.pop(key)
             entries.sort(key=lambda e: e[:2])
             start = 0
             for at in range(1, len(entries) + 1):
@@ -112,8 +118,9 @@ class SortedInput:
                     part = entries[start:at]
                     yield _batch(key, [e[2] for e in part], [e[3] for e in part]), part[0][1]
                     start = at
+            end_key()
 
-    def _from_files(self, sorter: ExternalSorter) -> Iterator[tuple[Batch, int]]:
+    def _from_files(self, sorter: ExternalSorter, end_key: Callable[[], None]) -> Iterator[tuple[Batch, int]]:
         for _, entries in groups(sorter.sorted_entries()):
             records = map(pickle.loads, map(record_of, entries))
             for input_index, part in groupby(records, itemgetter(1)):
@@ -127,6 +134,7 @@ class SortedInput:
                         values, times = [], []
                 if values:
                     yield _batch(key, values, times), input_index
+            end_key()
 
     def close(self) -> None:
         """Give up the files."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -183,9 +184,12 @@ class StreamTask:
 
     def _context(self, index: int, described: OperatorDescriptor) -> OperatorContext:
         d = self.descriptor
+        only_key = self._sorted is not None and index == 0
+        # With one key at a time there is little state, whatever backend the job has.
+        of_backend = replace(described, state_backend="hashmap") if only_key else described
 
         def make() -> StateBackend:
-            return self.services.make_backend(described, d)
+            return self.services.make_backend(of_backend, d)
 
         backend = self._backends[described.operator_id] = LazyBackend(make)
         return OperatorContext(
@@ -204,7 +208,9 @@ class StreamTask:
             metrics=self._metrics.group(described.name),
             job_parameters=dict(d.config.get("pipeline.global-job-parameters") or {}),
             config=d.config,
-            register_processing_timer=lambda at_ms: heapq.heappush(self._processing_timers, (at_ms, index)),
+            register_processing_timer=self._no_processing_timer
+            if only_key
+            else lambda at_ms: heapq.heappush(self._processing_timers, (at_ms, index)),
             error_policy=str(d.config.get("wiesel.user-error-policy", "fail")),
             restored_checkpoint_id=d.restored_checkpoint_id,
             restarts=d.restarts,
@@ -214,6 +220,9 @@ class StreamTask:
             local_dir=self.services.local_dir,
             user_location=described.user_location,
         )
+
+    def _no_processing_timer(self, at_ms: int) -> None:
+        """BATCH mode: timers of processing time fire at the end of their key, not before."""
 
     def _start_event_loop(self, on_results: Callable[[], None]) -> EventLoop:
         def woken() -> None:
@@ -327,13 +336,20 @@ class StreamTask:
             if isinstance(step, Records) and self._sorted is None:
                 yield from self._process(decode_batch(step.payload), step.channel)
             elif isinstance(step, AdvanceTime) and self._sorted is not None:
-                for batch, input_index in self._sorted.take():
+                for batch, input_index in self._sorted.take(self._end_key):
                     self.operators[0].process_batch(batch, input_index)
                     yield
                 self._do(step)
             else:
                 self._do(step)
         self._barriers.watch(self.gate.pending)
+
+    def _end_key(self) -> None:
+        """BATCH mode: the key is complete; as in Flink nothing of it stays."""
+        head = self.operators[0]
+        if head.ends_keys:
+            head.end_key()
+            self._backends[self.descriptor.vertex.operators[0].operator_id].clear_keyed()
 
     def _process(self, batch: Batch, channel: ChannelKey) -> Iterator[None]:
         head, sizer, now = self.operators[0], self._sizer, self.services.clock.monotonic_s

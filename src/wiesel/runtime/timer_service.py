@@ -6,12 +6,13 @@ The current watermark is not restored: it starts at ``MIN_TIMESTAMP`` and comes 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from operator import index as as_index
 from typing import Any, NoReturn
 
 from wiesel.core.errors import StateAccessError
-from wiesel.core.ids import MIN_TIMESTAMP
+from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.operator import OperatorContext
 from wiesel.runtime.user_code import caller_location
 from wiesel.spi.timers import TimerService
@@ -19,6 +20,8 @@ from wiesel.state.backend import VOID
 from wiesel.state.key_context import KeyContext
 
 __all__ = ["InternalTimerService", "KeyedTimerService", "NonKeyedTimerService", "TimerTarget"]
+
+_log = logging.getLogger("wiesel.timers")
 
 TimerTarget = Callable[[int, Any, Any], None]
 """Called when a timer fires with (timestamp, key, namespace); the key context is set."""
@@ -39,6 +42,7 @@ class InternalTimerService:
         self._on_event_time = on_event_time
         self._on_processing_time = on_processing_time
         self._asked_for: int | None = None
+        self._has_warned = False
         self.current_watermark = MIN_TIMESTAMP
 
     def open(self) -> None:
@@ -86,6 +90,29 @@ class InternalTimerService:
             key_context.key = key
             target(timestamp, key, namespace)
         self._ask()
+
+    def end_key(self) -> None:
+        """BATCH mode: all records of the key have come. Fire its timers, those of processing time last; then time begins anew.
+
+        As in Flink timers that are registered meanwhile are ignored: otherwise one that registers the next would never end.
+        """
+        events, processing = self.event_timers, self.processing_timers
+        if not len(events) and not len(processing):
+            return
+        with events.quiesced(self._ignored), processing.quiesced(self._ignored):
+            self.advance_watermark(MAX_TIMESTAMP)
+            self.advance_processing_time(MAX_TIMESTAMP)
+        self.current_watermark = MIN_TIMESTAMP
+
+    def _ignored(self, timestamp: int) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            _log.warning(
+                "operator %r: a timer for %d was registered when a timer fired, and is ignored, as all such timers in BATCH mode: "
+                "the key is at its end",
+                self._context.name,
+                timestamp,
+            )
 
     def _ask(self) -> None:
         earliest = self.processing_timers.next_timestamp()

@@ -12,7 +12,8 @@ acknowledgement. If ``run`` fails, the backend is told by ``snapshot_failed`` an
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -176,6 +177,10 @@ class TimerQueue(ABC):
     @abstractmethod
     def items(self) -> Iterator[tuple[int, Any, Any]]:
         """Iterate over (timestamp, key, namespace) of all timers, unordered. The queue must not be changed meanwhile."""
+
+    @abstractmethod
+    def quiesced(self, ignored: Callable[[int], None]) -> AbstractContextManager[None]:
+        """Return a context within which ``register`` only calls ``ignored`` with the timestamp."""
 
     @abstractmethod
     def __len__(self) -> int:

@@ -190,6 +190,14 @@ class HashMapBackend(TrackedBackend):
         for store in self._stores():
             store.changes = {}
 
+    def clear_keyed(self) -> None:
+        """Forget the state and the timers of all keys as if there had been none: BATCH mode has one key at a time, and no checkpoints."""
+        for store in self._stores():
+            store.data.clear()
+            store.changes.clear()
+        for timers in self._timers.values():
+            timers.clear()
+
     def size_bytes(self) -> int:
         """See ``StateBackend``: estimated from a sample of the entries."""
         return sum(map(_estimate, self._stores())) + 120 * sum(map(len, self._timers.values()))

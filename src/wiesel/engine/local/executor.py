@@ -46,7 +46,7 @@ class LocalExecutor:
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         check_shippable(plan)
         # Tasks in this process cannot be lost, so they send no heartbeats that could be missed.
-        settings = replace(job_settings(config), heartbeat_timeout_ms=NEVER_MS)
+        settings = replace(job_settings(config, plan.graph.job), heartbeat_timeout_ms=NEVER_MS)
         use_in_this_process(dependencies_of(config))
         local_dir = make_directory("wiesel-local-")
         world = Simulation(

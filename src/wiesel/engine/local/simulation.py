@@ -249,6 +249,10 @@ class Simulation:
         """Return how many more tasks could run."""
         return None if self.slots is None else max(0, self.slots - sum(not task.gone for task in self.tasks.values()))
 
+    def kept_levels(self) -> dict[int, list[int]]:
+        """Keep no results: rows are handed on, not stored."""
+        return {}
+
     def cancel(self, attempt: int) -> None:
         """End all tasks at the next step."""
         self._ending = True

@@ -5,7 +5,6 @@ Named by ``spark.python.daemon.module``. Only modules without threads of their o
 
 from __future__ import annotations
 
-import gc
 import os
 import socket
 from typing import Any
@@ -14,9 +13,9 @@ import pyarrow  # noqa: F401 - loaded for the forked workers
 from pyspark import daemon
 
 import wiesel.engine.spark.worker  # noqa: F401 - loaded for the forked workers
+from wiesel.engine.spark.major_collections import leave_major_collections_to_memory
 
 _SEND_BUFFER_BYTES = 32768
-_COLLECT_AFTER = 10_000
 _run_worker = daemon.worker
 
 
@@ -32,9 +31,6 @@ def _worker(sock: Any, authenticated: bool) -> Any:
 
 if __name__ == "__main__":
     daemon.worker = _worker
-    # A batch makes thousands of objects that are no cycles and live on in the next buffer: Python's default of 700 would look through
-    # each batch several times.  What the workers share with the daemon needs no looking through at all.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_COLLECT_AFTER)
+    # What the workers share with the daemon needs no looking through at all.
+    leave_major_collections_to_memory()
     daemon.manager()

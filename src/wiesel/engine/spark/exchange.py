@@ -7,6 +7,7 @@ assumption has a test in ``tests/spark/test_spark_assumptions.py``, so that anot
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -76,6 +77,42 @@ def cancel_group(session: SparkSession, group: str) -> None:
 
 def exchange(frame: DataFrame, partitions: int, *, pipelined: bool) -> DataFrame:
     """Return ``frame`` with its rows moved to partition ``p``, by a pipelined or by an ordinary (blocking) shuffle."""
+    return _moved(frame, partitions, pipelined=pipelined)[0]
+
+
+@dataclass(frozen=True)
+class Materialized:
+    """What an ordinary (blocking) shuffle gives: Spark keeps it as long as this is there, and computes it at most once.
+
+    Attributes:
+        frame: The rows at their partitions.
+        shuffle: Spark's number of the shuffle.
+        producers: How many tasks make it.
+    """
+
+    frame: DataFrame
+    shuffle: int
+    producers: int
+
+    def is_there(self) -> bool:
+        """Return whether all of it was computed, and is where it can be read."""
+        context: Any = self.frame.sparkSession.sparkContext
+        scheduler = context._jsc.sc().dagScheduler()
+        # The environment has it as well, but is a class that cannot be looked into without libraries that Spark does not bring along.
+        field = scheduler.getClass().getDeclaredField("mapOutputTracker")
+        field.setAccessible(True)
+        tracker = field.get(scheduler)
+        return bool(tracker.containsShuffle(self.shuffle)) and tracker.getNumAvailableOutputs(self.shuffle) == self.producers
+
+
+def materialize(frame: DataFrame, producers: int, partitions: int) -> Materialized:
+    """Return ``frame``, which ``producers`` tasks make, with its rows moved to partition ``p`` by an ordinary shuffle."""
+    moved, rows = _moved(frame, partitions, pipelined=False)
+    return Materialized(moved, int(rows.dependency().shuffleId()), producers)
+
+
+def _moved(frame: DataFrame, partitions: int, *, pipelined: bool) -> tuple[DataFrame, Any]:
+    """Return the frame behind a shuffle, and the RDD that reads that."""
     session = frame.sparkSession
     moved = frame.repartitionById(partitions, "p")
     java_frame: Any = moved._jdf
@@ -86,4 +123,5 @@ def exchange(frame: DataFrame, partitions: int, *, pipelined: bool) -> DataFrame
     make = jvm.org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
     rebuilt = make(plan.outputPartitioning(), plan.child(), plan.shuffleOrigin(), plan.advisoryPartitionSize(), pipelined)
     java_session: Any = session._jsparkSession
-    return DataFrame(java_session.internalCreateDataFrame(rebuilt.execute(), java_frame.schema(), False), session)
+    rows = rebuilt.execute()
+    return DataFrame(java_session.internalCreateDataFrame(rows, java_frame.schema(), False), session), rows

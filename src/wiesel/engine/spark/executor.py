@@ -39,7 +39,16 @@ from wiesel.engine.rest.server import JobEndpoint, open_endpoint
 from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
 from wiesel.engine.spark.control import ControlServer
-from wiesel.engine.spark.exchange import ROW_SCHEMA, cancel_group, exchange, free_slots, lacks_slots, use_in_this_thread
+from wiesel.engine.spark.exchange import (
+    ROW_SCHEMA,
+    Materialized,
+    cancel_group,
+    exchange,
+    free_slots,
+    lacks_slots,
+    materialize,
+    use_in_this_thread,
+)
 from wiesel.engine.spark.session import jvm_is_gone, spark_session
 from wiesel.engine.spark.slots import SlotRequest, in_this_process
 from wiesel.engine.spark.worker import AttemptPayload, stage_function
@@ -67,7 +76,7 @@ class SparkExecutor:
         """Plan the job, make sure of Spark, and start its JobMaster."""
         check_unaligned(graph, config)
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
-        settings = job_settings(config)
+        settings = job_settings(config, plan.graph.job)
         check_shippable(plan)
         session = spark_session(config, slots_needed(plan), least=least_slots(plan, settings))
         job = SparkJob(session, plan, settings, config, ship(session, dependencies_of(config)))
@@ -106,6 +115,9 @@ class SparkJob:
         self._local_dir = make_directory("wiesel-")
         self._fault_plan = os.environ.get(ENVIRONMENT_VARIABLE, "")
         self._running: dict[int, int] = {}
+        self._started: dict[int, int] = {}
+        # By region and level: what the level before has given, in BATCH mode.
+        self._kept: dict[int, dict[int, Materialized]] = {}
         self._launch_error: dict[int, BaseException] = {}
         self._requests: dict[int, SlotRequest] = {}
         self._classes = program_classes()
@@ -197,6 +209,7 @@ class SparkJob:
             self._endpoint.close()
         self._control.close()
         self._pool.shutdown(wait=False)
+        self._kept.clear()
         remove_directory(self._local_dir)
 
     def _on_message(self, attempt: int, message: FromTask) -> None:
@@ -250,7 +263,14 @@ class SparkJob:
         request = SlotRequest(lambda: free_slots(session), min(limits_ms) / 1e3, str(session.sparkContext.master))
         self._requests[attempt] = request
         self._running[attempt] = len(self._plan.regions)
+        self._started[attempt] = len(tasks)
         InheritableThread(target=self._deploy, args=(attempt, request, pickled), name="wiesel-deploy", daemon=True).start()
+
+    def kept_levels(self) -> dict[int, list[int]]:
+        """Return by region the levels whose input is there from earlier attempts."""
+        if self._without_jvm() is not None:
+            return {}
+        return {region: [level for level, kept in levels.items() if kept.is_there()] for region, levels in self._kept.items()}
 
     def _deploy(self, attempt: int, request: SlotRequest, pickled: dict[TaskKey, bytes]) -> None:
         regions = list(reversed(self._plan.regions))
@@ -258,7 +278,8 @@ class SparkJob:
             request.wait(slots_needed(self._plan))
             while regions:
                 region = regions[-1]
-                stages = [[pickled[(s.vertex, s.index)] for s in level] for level in region.levels]
+                # What does not run again, as its results are there, is missing.
+                stages = [[pickled[key] for s in level if (key := (s.vertex, s.index)) in pickled] for level in region.levels]
                 name = f"wiesel-region-{region.index}"
                 InheritableThread(target=self._run_region, args=(attempt, request, region, stages), name=name, daemon=True).start()
                 regions.pop()
@@ -301,11 +322,16 @@ class SparkJob:
     def _collect(self, attempt: int, region: Region, stages: list[list[bytes]]) -> bool:
         """Run a region to its end; return False if Spark would not begin for want of slots."""
         payload = self._payload(attempt, region)
-        pipelined = self._plan.graph.job.runtime_mode != "BATCH"
-        frame = self._session.range(0, len(stages[0]), 1, len(stages[0])).mapInArrow(stage_function(payload, 0, stages[0]), ROW_SCHEMA)
-        for level in range(1, len(stages)):
-            moved = exchange(frame, len(stages[level]), pipelined=pipelined)
-            frame = moved.mapInArrow(stage_function(payload, level, stages[level]), ROW_SCHEMA)
+        blocking, kept = self._plan.graph.job.runtime_mode == "BATCH", self._kept.setdefault(region.index, {})
+        first = next(level for level, tasks in enumerate(stages) if tasks)
+        frame = kept[first].frame if first else self._session.range(0, len(stages[0]), 1, len(stages[0]))
+        for level in range(first, len(stages)):
+            if level > first and blocking:
+                kept[level] = materialize(frame, len(stages[level - 1]), len(stages[level]))
+                frame = kept[level].frame
+            elif level > first:
+                frame = exchange(frame, len(stages[level]), pipelined=True)
+            frame = frame.mapInArrow(stage_function(payload, level, stages[level]), ROW_SCHEMA)
         try:
             frame.collect()
         except Exception as error:
@@ -336,7 +362,7 @@ class SparkJob:
             self._tell_to_end(attempt)
             # Some may never have started, others may not have noticed yet; the message of the one that failed says most.
             self._control.wait_until_heard(attempt, self._control.registered(attempt), _LAST_WORDS_OF_FAILED_S)
-        elif not self._control.wait_until_heard(attempt, len(self._plan.graph.subtasks), _LAST_WORDS_S):
+        elif not self._control.wait_until_heard(attempt, self._started[attempt], _LAST_WORDS_S):
             _log.warning("attempt %d has ended, but the connections of some of its tasks have not", attempt)
         self._events.put(lambda: self.master.on_launch_ended(attempt, error))
 

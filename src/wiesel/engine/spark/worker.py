@@ -31,6 +31,7 @@ from wiesel.engine.dependencies import absolute, in_place
 from wiesel.engine.fault_points import FaultPoints
 from wiesel.engine.spark.control import ControlClient
 from wiesel.engine.spark.event_loop import EventLoopThread
+from wiesel.engine.spark.major_collections import MajorCollections
 from wiesel.engine.spark.worker_files import unpacked
 from wiesel.engine.task_errors import picklable_error
 from wiesel.runtime.descriptor import OperatorDescriptor, TaskDescriptor
@@ -260,6 +261,7 @@ class TaskWorker:
         self._last_metrics: dict[str, Any] = {}
         self._unfilled: set[int] = set()
         self._noted_s = 0.0
+        self._collections = MajorCollections()
         self._sent_s = 0.0
         self._slow = False
         self._began_s = 0.0
@@ -516,6 +518,7 @@ class TaskWorker:
         if now - self._noted_s > self._payload.heartbeat_s / 2:
             self._noted_s = now
             self._note_metrics()
+            self._collections.look()
 
     def _note_metrics(self) -> None:
         self._measure_shares()

@@ -56,6 +56,7 @@ class IntervalJoinOperator(FunctionOperator):
     """
 
     key_context: KeyContext
+    ends_keys = True
 
     def __init__(self, function: Any, output_type: Any, lower: int, upper: int, late_tags: tuple[str | None, str | None]) -> None:
         super().__init__(function, output_type)
@@ -159,6 +160,9 @@ class IntervalJoinOperator(FunctionOperator):
             raise_failure(failure, error)
 
     # Time
+
+    def end_key(self) -> None:
+        """Nothing comes any more that could be joined: the buffers go, and the timers that would have cleaned them."""
 
     def process_watermark(self, timestamp: int) -> None:
         """Drop what can be joined with nothing any more."""

@@ -23,6 +23,8 @@ from wiesel.wire.batch import Batch
 __all__ = ["keyed_filter_operator", "keyed_flat_map_operator", "keyed_map_operator", "keyed_reduce_operator"]
 
 REDUCE_STATE = "_reduce_state"
+_FINAL_RESULTS = 1_000
+"""Results of complete keys that go out together."""
 
 
 class _NoContext:
@@ -38,6 +40,7 @@ class SimpleKeyedOperator(FunctionOperator):
     """Runs a simple function with keyed state: the key is set before each call."""
 
     key_context: KeyContext
+    ends_keys = True
 
     def __init__(self, function: Any, output_type: Any, process: Callable[[Any, Any], Any], *, passes_input: bool = False) -> None:
         super().__init__(function, output_type)
@@ -62,9 +65,11 @@ class KeyedReduceOperator(FunctionOperator):
     """Emits for each record what its key's records so far reduce to; with ``final_only`` just the last of it, at the end."""
 
     key_context: KeyContext
+    ends_keys = True
 
     def __init__(self, function: Any, output_type: Any, *, final_only: bool) -> None:
         super().__init__(function, output_type)
+        self._final: list[Any] = []
         self._reduce = user_callable(function, "reduce")
         self._final_only = final_only
 
@@ -117,11 +122,23 @@ class KeyedReduceOperator(FunctionOperator):
                 # The function may change what it gets as value1, so what goes out is the value as it is now.
                 append(reduced if settle is None or type(reduced) in atomic else settle(reduced))
 
+    def end_key(self) -> None:
+        """The result of the key is final."""
+        if self._final_only:
+            self._final += [value for _, _, value in self._table.items()]
+            if len(self._final) >= _FINAL_RESULTS:
+                self._emit_final()
+
+    def _emit_final(self) -> None:
+        """Emit final results, with the last timestamp there is (as Flink's)."""
+        values, self._final = self._final, []
+        self.collector.emit_main(values, list(repeat(MAX_TIMESTAMP, len(values))))
+
     def process_watermark(self, timestamp: int) -> None:
-        """With ``final_only`` the end of the input brings the results, with the last timestamp there is (as Flink's)."""
+        """With ``final_only`` the end of the input brings the results."""
         if timestamp == MAX_TIMESTAMP and self._final_only:
-            values = [value for _, _, value in self._table.items()]
-            self.collector.emit_main(values, list(repeat(MAX_TIMESTAMP, len(values))))
+            self._final += [value for _, _, value in self._table.items()]
+            self._emit_final()
         self.output.emit_watermark(timestamp)
 
 

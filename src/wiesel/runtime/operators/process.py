@@ -95,6 +95,7 @@ class KeyedFunctionOperator(FunctionOperator):
     """Base of process functions with keyed state and timers. Records of all inputs share the keys."""
 
     key_context: KeyContext
+    ends_keys = True
 
     def open(self) -> None:
         """Take up the timers, make the contexts, then open the function."""
@@ -124,6 +125,10 @@ class KeyedFunctionOperator(FunctionOperator):
             # In BATCH mode the end of the input is the end of processing time as well.
             self._fire(self.timers.advance_processing_time, timestamp)
         self.output.emit_watermark(timestamp)
+
+    def end_key(self) -> None:
+        """Fire the timers of the key."""
+        self._fire(lambda _: self.timers.end_key(), MAX_TIMESTAMP)
 
     def on_processing_time(self, now_ms: int) -> None:
         """Fire processing timers."""

@@ -44,6 +44,8 @@ class WindowOperator(StreamOperator):
     record (late records, counts). A window is dropped when the watermark (or clock) has passed its end and the allowed lateness.
     """
 
+    ends_keys = True
+
     def __init__(self, spec: WindowSpec) -> None:
         self.spec = spec
         self.assigner = spec.assigner
@@ -207,6 +209,10 @@ class WindowOperator(StreamOperator):
             # In BATCH mode the end of the input is the end of processing time as well.
             self._fire(self.timers.advance_processing_time, timestamp)
         self.output.emit_watermark(timestamp)
+
+    def end_key(self) -> None:
+        """Fire the windows of the key."""
+        self._fire(lambda _: self.timers.end_key(), MAX_TIMESTAMP)
 
     def on_processing_time(self, now_ms: int) -> None:
         """Fire processing timers."""
