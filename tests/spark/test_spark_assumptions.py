@@ -21,6 +21,7 @@ from wiesel.engine.spark.exchange import (
     exchange,
     free_slots,
     lacks_slots,
+    materialize,
     use_in_this_thread,
 )
 from wiesel.engine.spark.session import _executor_settings, spark_session
@@ -87,6 +88,23 @@ def test_stages_of_a_pipelined_exchange_run_at_the_same_time(session: Any, tmp_p
     else:
         with pytest.raises(Exception, match="nobody has seen the first record"):
             frame.collect()
+
+
+def test_what_a_finished_stage_has_given_is_used_by_further_jobs(session: Any, tmp_path: Path) -> None:
+    def produce(batches: Any) -> Any:
+        import pyarrow as pa
+        from pyspark import TaskContext
+
+        me = TaskContext.get().partitionId()
+        (tmp_path / f"{me}-{uuid4().hex}").touch()
+        yield pa.RecordBatch.from_arrays([pa.array([me], pa.int32()), pa.array([b"row"], pa.binary())], names=["p", "v"])
+
+    kept = materialize(session.range(0, 3, 1, 3).mapInArrow(produce, ROW_SCHEMA), 3, 3)
+    assert not kept.is_there()
+    for _ in range(2):
+        assert [row.v for row in kept.frame.collect()] == [b"row"] * 3
+        assert kept.is_there()
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 @pytest.mark.parametrize("pipelined", [True, False])

@@ -173,3 +173,13 @@ def test_records_with_and_without_timestamps_share_a_buffer() -> None:
     ((_, row),) = c.rows.drain()
     (buffer,) = read_buffers(row)
     assert decode_batch(buffer.payload).timestamps == [None, 20]
+
+
+def test_what_is_received_is_read_in_place() -> None:
+    c = Channels(2, RoundRobin(0))
+    c.writer.emit(Batch(list(range(1_000))), 0)
+    c.writer.flush()
+    for _, row in c.rows.drain():
+        for buffer in read_buffers(row):
+            assert buffer.payload.obj is row
+            assert buffer.raw.obj is row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import tracemalloc
 
@@ -129,3 +130,26 @@ def test_a_directory_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ResourceError, match=r"spill file in .*file.* cannot be made"):
         Spill(str(tmp_path / "file")).open()
+
+
+def test_the_garbage_collector_sees_nothing_of_what_is_sorted():
+    codec, key = codec_for(Types.TUPLE([Types.LONG(), Types.STRING()])), sort_encoder(Types.LONG(), ascending=True)
+    sorter = ExternalSorter(1 << 30, Spill(None))
+    collections = []
+
+    def note(phase, info):
+        collections.append(info["generation"])
+
+    gc.collect()
+    before = len(gc.get_objects())
+    gc.callbacks.append(note)
+    try:
+        for n in range(50_000):
+            sorter.add(key(n * 7919 % 50_000), codec.encode((n, "text")))
+        entries = sum(1 for _ in sorter.sorted_entries())
+    finally:
+        gc.callbacks.remove(note)
+    assert entries == 50_000
+    # Half of them as tuples in a list would be 25,000 objects, and dozens of collections.
+    assert len(gc.get_objects()) - before < 500
+    assert len(collections) < 10
