@@ -92,17 +92,19 @@ class InternalTimerService:
         self._ask()
 
     def end_key(self) -> None:
-        """BATCH mode: all records of the key have come. Fire its timers, those of processing time last; then time begins anew.
-
-        As in Flink timers that are registered meanwhile are ignored: otherwise one that registers the next would never end.
-        """
-        events, processing = self.event_timers, self.processing_timers
-        if not len(events) and not len(processing):
-            return
-        with events.quiesced(self._ignored), processing.quiesced(self._ignored):
+        """BATCH mode: all records of the key have come. Fire its timers, those of processing time last; then time begins anew."""
+        if len(self.event_timers) or len(self.processing_timers):
             self.advance_watermark(MAX_TIMESTAMP)
             self.advance_processing_time(MAX_TIMESTAMP)
-        self.current_watermark = MIN_TIMESTAMP
+            self.current_watermark = MIN_TIMESTAMP
+
+    def end_key_of_user(self) -> None:
+        """Do the same where a user's function has the timers.
+
+        As in Flink those that it registers meanwhile are ignored: otherwise one that registers the next would never end.
+        """
+        with self.event_timers.quiesced(self._ignored), self.processing_timers.quiesced(self._ignored):
+            self.end_key()
 
     def _ignored(self, timestamp: int) -> None:
         if not self._has_warned:

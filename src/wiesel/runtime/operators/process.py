@@ -128,7 +128,7 @@ class KeyedFunctionOperator(FunctionOperator):
 
     def end_key(self) -> None:
         """Fire the timers of the key."""
-        self._fire(lambda _: self.timers.end_key(), MAX_TIMESTAMP)
+        self._fire(lambda _: self.timers.end_key_of_user(), MAX_TIMESTAMP)
 
     def on_processing_time(self, now_ms: int) -> None:
         """Fire processing timers."""
