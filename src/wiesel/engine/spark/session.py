@@ -25,6 +25,7 @@ from wiesel.core.config import ConfigOption, Configuration
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ResourceError
 from wiesel.core.temporary import make_directory
+from wiesel.engine.spark.class_archive import archive_options, java_version_text
 from wiesel.engine.spark.exchange import LOG_HINT, PIPELINED_SETTINGS
 from wiesel.engine.spark.slots import in_this_process, local_cluster, most_slots
 
@@ -48,8 +49,7 @@ def find_java(config: Configuration) -> str:
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")
     if not java or not os.access(java, os.X_OK):
         raise ResourceError("Wiesel needs Java 17 or later and found none", hint=_JAVA_HINT)
-    text = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(\d+)', text)
+    found = re.search(r'version "(\d+)', java_version_text(java))
     if found and int(found.group(1)) < 17:
         raise ResourceError(
             f"Wiesel needs Java 17 or later and found {found.group(1)} at {java}",
@@ -80,7 +80,7 @@ def spark_session(config: Configuration, slots: int, *, least: int | None = None
         _check_slots(master, needed)
         java = find_java(config)
         os.environ.setdefault("JAVA_HOME", os.path.dirname(os.path.dirname(os.path.realpath(java))))
-        return _create(config, master)
+        return _create(config, master, java)
 
 
 def _alive(session: SparkSession) -> bool:
@@ -121,7 +121,7 @@ def _check_slots(master: str, slots: int) -> None:
         )
 
 
-def _create(config: Configuration, master: str) -> SparkSession:
+def _create(config: Configuration, master: str, java: str) -> SparkSession:
     # py4j tells at INFO of every connection it closes, in the middle of what a program that logs at INFO prints.
     gateway_log = logging.getLogger("py4j")
     if gateway_log.level == logging.NOTSET:
@@ -131,7 +131,7 @@ def _create(config: Configuration, master: str) -> SparkSession:
     # One malloc arena per few threads keeps the resident memory of many small workers down.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
     builder = SparkSession.builder.master(master).appName("wiesel")
-    for key, value in _settings(config, master).items():
+    for key, value in _settings(config, master, java).items():
         builder = builder.config(key, value)
     try:
         with _spark_home(master):
@@ -147,7 +147,7 @@ def _create(config: Configuration, master: str) -> SparkSession:
     return session
 
 
-def _settings(config: Configuration, master: str) -> dict[str, str]:
+def _settings(config: Configuration, master: str, java: str) -> dict[str, str]:
     """Return Spark's settings; those that the user names come last and win."""
     settings = {
         **PIPELINED_SETTINGS,
@@ -156,7 +156,7 @@ def _settings(config: Configuration, master: str) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.artifact.isolation.enabled": "false",
-        "spark.driver.extraJavaOptions": f"{_DRIVER_LOG} {_java_options(config, opt.JAVA_OPTS_JOBMANAGER)}",
+        "spark.driver.extraJavaOptions": " ".join((_DRIVER_LOG, archive_options(java), _java_options(config, opt.JAVA_OPTS_JOBMANAGER))),
     }
     if master.startswith("local"):
         settings["spark.driver.host"] = "127.0.0.1"

@@ -1,0 +1,103 @@
+"""Internal. An archive of the classes that Spark loads, from which a JVM starts much sooner (Java's application class-data sharing).
+
+Half of what a driver's JVM does until the first record is to read, check and compile classes, the same ones each time. The archive
+(160 MB) has them ready to be mapped. It fits one build of Java and one installation of PySpark, which make up its name with its size, as
+a JVM would crash over an archive that is cut off; one that does not fit for other reasons is passed over by the JVM.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pyspark
+
+from wiesel.core.errors import ResourceError
+
+__all__ = ["archive_options", "find_archive", "java_version_text", "make_archive"]
+
+# A small job that goes through what all jobs go through: sources, exchanges, state, checkpoints and Arrow.
+_PROGRAM = """
+import sys
+from wiesel.common import Configuration, Types
+from wiesel.datastream import StreamExecutionEnvironment
+
+conf = Configuration()
+for key, value in {settings!r}.items():
+    conf.set_string(key, value)
+env = StreamExecutionEnvironment.get_execution_environment(conf)
+env.set_parallelism(2)
+numbers = env.from_collection(list(range(1000)), Types.LONG()).rebalance().map(lambda n: n, output_type=Types.LONG())
+numbers.key_by(lambda n: n % 10, key_type=Types.LONG()).reduce(lambda a, b: a + b).rebalance().filter(lambda n: False).print()
+env.execute("class archive")
+"""
+_LIMIT_S = 600
+
+
+@cache
+def java_version_text(java: str) -> str:
+    """Return what a java says of itself."""
+    return subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+
+
+def _name(java: str) -> str:
+    facts = "\n".join((java_version_text(java), pyspark.__version__, str(Path(pyspark.__file__).parent)))
+    return f"classes-{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
+
+
+def _places() -> list[Path]:
+    """Return the directories that an archive may be in: that of the Python environment, and the user's where that is not to be written."""
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return [Path(sys.prefix, "share", "wiesel"), Path(caches, "wiesel")]
+
+
+def find_archive(java: str) -> Path | None:
+    """Return the archive for a java, None if there is none."""
+    found = (path for place in _places() for path in sorted(place.glob(f"{_name(java)}-*.jsa")))
+    return next((path for path in found if path.stem.rpartition("-")[2] == str(path.stat().st_size)), None)
+
+
+def archive_options(java: str) -> str:
+    """Return the JVM's options that make it use the archive, if there is one."""
+    archive = find_archive(java)
+    # Quietly without it where it does not fit. The options are split at spaces.
+    return f"-XX:SharedArchiveFile={archive} -Xshare:auto -Xlog:cds*=off" if archive is not None and " " not in str(archive) else ""
+
+
+def make_archive(java: str) -> Path:
+    """Run a small job whose JVM writes the archive when it ends; return where it is.
+
+    Raises:
+        ResourceError: The job failed, the JVM wrote no archive, or there is no place for it.
+    """
+    place = next((place for place in _places() if _can_be_written(place)), None)
+    if place is None:
+        places = " and ".join(map(str, _places()))
+        raise ResourceError(f"there is no place for the archive: {places} cannot be written", hint="set XDG_CACHE_HOME to a directory")
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        fresh = Path(folder, "classes.jsa")
+        settings = {
+            "env.java.opts.all": f"-Xshare:auto -XX:ArchiveClassesAtExit={fresh} -Xlog:cds*=off",
+            "execution.checkpointing.interval": "200ms",
+            "execution.checkpointing.dir": Path(folder, "checkpoints").as_uri(),
+        }
+        run = subprocess.run(
+            [sys.executable, "-c", _PROGRAM.format(settings=settings)], capture_output=True, text=True, check=False, timeout=_LIMIT_S
+        )
+        if not fresh.is_file():
+            said = (run.stderr or run.stdout).strip().splitlines()[-5:]
+            raise ResourceError(f"no archive of classes was written: {' | '.join(said)}", hint="jobs run without it; they start later")
+        return fresh.replace(place / f"{_name(java)}-{fresh.stat().st_size}.jsa")
+
+
+def _can_be_written(place: Path) -> bool:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(place, os.W_OK)

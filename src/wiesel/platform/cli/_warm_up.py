@@ -1,0 +1,24 @@
+"""Internal. ``wiesel warm-up``: the archive of Java classes from which jobs start sooner."""
+
+from __future__ import annotations
+
+import click
+
+from wiesel.core.config import Configuration
+from wiesel.core.errors import ResourceError
+from wiesel.engine.spark.class_archive import find_archive, make_archive
+from wiesel.engine.spark.session import find_java
+
+__all__ = ["warm_up"]
+
+
+def warm_up() -> int:
+    """Make the archive unless there is one; return the exit code."""
+    try:
+        java = find_java(Configuration())
+        found = find_archive(java)
+        click.echo(f"the archive is there: {found}" if found else f"made {make_archive(java)}")
+    except ResourceError as error:
+        click.echo(str(error), err=True)
+        return 1
+    return 0
