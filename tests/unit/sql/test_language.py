@@ -196,7 +196,10 @@ def test_a_pattern_of_rows() -> None:
     [
         ("SELCT 1", "line 1, column 1: a statement expected, found 'SELCT'\n  SELCT 1\n  ^^^^^\n  what to do: did you mean SELECT?"),
         ("SELECT 1;\n\n  CREATE TABEL t (a INT)", "line 3, column 10: TABLE or VIEW or FUNCTION or CATALOG or DATABASE or MODEL expected"),
-        ("CREATE TABLE t (\n  a INT,\n  b NUMBR(3)\n)", "line 3, column 5: there is no type NUMBR\n    b NUMBR(3)\n      ^^^^^^^^\n  what to do: did you mean NUMERIC?"),
+        (
+            "CREATE TABLE t (\n  a INT,\n  b NUMBR(3)\n)",
+            "line 3, column 5: there is no type NUMBR\n    b NUMBR(3)\n      ^^^^^^^^\n  what to do: did you mean NUMERIC?",
+        ),
         ("CREATE TABLE t (a INT PRIMARY KEY)", "write PRIMARY KEY (...) NOT ENFORCED: the connector sees to it, nothing checks it"),
         ("SELECT a,, b FROM t", "line 1, column 9: nothing that belongs there stands behind the comma\n  SELECT a,, b FROM t\n          ^"),
         ("SELECT CAST(a AS FOO) FROM t", "line 1, column 18: there is no type FOO"),
