@@ -29,6 +29,7 @@ from wiesel.core.errors import InvariantError, JobCancelledError
 from wiesel.engine.code_shipping import install_program_classes
 from wiesel.engine.dependencies import absolute, in_place
 from wiesel.engine.fault_points import FaultPoints
+from wiesel.engine.spark.arrow_rows import row_batch
 from wiesel.engine.spark.control import ControlClient
 from wiesel.engine.spark.event_loop import EventLoopThread
 from wiesel.engine.spark.major_collections import MajorCollections
@@ -42,7 +43,6 @@ from wiesel.state.key_groups import key_group_range
 from wiesel.wire.buffers import read_buffers
 
 T = TypeVar("T")
-_ARROW = pa.schema([("p", pa.int32()), ("v", pa.binary())])
 _MAILBOX_ROWS = 2
 _LOST_GRACE_S = 2.0
 _HANG_UP_S = 5.0
@@ -494,22 +494,19 @@ class TaskWorker:
         function that takes its time.
         """
         started = time.monotonic()
-        partitions: list[int] = [p for p, _ in rows]
-        values: list[bytes | None] = [v for _, v in rows]
-        self._unfilled.update(partitions)
+        self._unfilled.update(p for p, _ in rows)
+        fillers: list[int] = []
         if fill:
-            partitions += sorted(self._unfilled)
-            values += [None] * len(self._unfilled)
+            fillers = sorted(self._unfilled)
             self._unfilled.clear()
-        yield pa.RecordBatch.from_arrays([pa.array(partitions, pa.int32()), pa.array(values, pa.binary())], schema=_ARROW)
+        yield row_batch(rows, fillers)
         self._sent_s = time.monotonic()
         self._spent["backpressured"] += self._sent_s - started
 
     def _fillers(self) -> pa.RecordBatch:
         partitions = sorted(self._unfilled)
         self._unfilled.clear()
-        nothing: list[bytes | None] = [None] * len(partitions)
-        return pa.RecordBatch.from_arrays([pa.array(partitions, pa.int32()), pa.array(nothing, pa.binary())], schema=_ARROW)
+        return row_batch([], partitions)
 
     # Metrics
 
