@@ -41,6 +41,7 @@ _IGNORED_PREFIXES = {
 _JVM = "there are no classes of the JVM in a job; connectors are Python packages"
 _IGNORED_KEYS = {
     **dict.fromkeys(("pipeline.jars", "pipeline.classpaths"), _JVM),
+    "jobmanager.execution.failover-strategy": "after a failure all regions of a job restart",
     **dict.fromkeys(
         (
             "pipeline.closure-cleaner-level pipeline.force-avro pipeline.force-kryo pipeline.force-kryo-avro pipeline.generic-types "

@@ -98,7 +98,8 @@ class Rescaling:
         self._request: _Request | None = None
         self.completed = 0
         self._job = master.plan.graph.job
-        """As it was started: chains are those, or split."""
+        """With the chains of the attempt that ran last. They are split further, but do not grow together again: records in flight of an
+        unaligned checkpoint belong to a connection between tasks."""
         self.bounds = {node: Bounds(1, parallelism) for node, parallelism in present(self._job).items()}
         """What is required of the parallelism of each operator, by node."""
 
@@ -146,6 +147,7 @@ class Rescaling:
         if self._request is not None:
             raise CheckpointError("the job is being rescaled already", hint="try again when it runs")
         before = master.plan
+        self._check_in_flight()
         after = self.plan_with(parallelism)
         after_bounds = dict(self.bounds if bounds is None else bounds)
         if present(before.graph.job) == present(after.graph.job):
@@ -196,6 +198,16 @@ class Rescaling:
                 hint="add executors or cores, or give lower bounds; the job runs on as it is",
             )
         return parallelism
+
+    def _check_in_flight(self) -> None:
+        """Refuse what could not be restored: a checkpoint with records on their way that a custom partitioner has shared out."""
+        if self._master.settings.checkpoints.overtake_after_ms is None:
+            return
+        if any(edge.partitioner.kind == "custom" for edge in self._job.edges):
+            raise CheckpointError(
+                "a job with partition_custom and unaligned checkpoints cannot be rescaled",
+                hint="stop it with a savepoint, and start it from that with the parallelism",
+            )
 
     # One step after the other
 
@@ -254,7 +266,7 @@ class Rescaling:
 
     def running(self) -> None:
         """All tasks of the attempt run."""
-        request = self._request
+        request, self._job = self._request, self._master.plan.graph.job
         if request is not None and request.phase is _Phase.STARTING:
             self._request = None
             self.completed += 1

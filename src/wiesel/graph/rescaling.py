@@ -1,8 +1,7 @@
 """Internal. The same job with another parallelism of some operators. Pure.
 
-Ids and maximum parallelism stay what they are, so every state finds its operator and every key its group. Chains are those that the job
-was started with, split where neighbours are not of one parallelism any more; they never grow together, as operators of one chain have
-one maximum parallelism.
+Ids and maximum parallelism stay what they are, so every state finds its operator and every key its group. Chains are split where
+neighbours are not of one parallelism any more; they never grow together, as operators of one chain have one maximum parallelism.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def _loops(job: JobGraph) -> list[tuple[StreamNode, StreamNode]]:
 
 
 def rescaled(job: JobGraph, wanted: Mapping[int, int]) -> JobGraph:
-    """Return the job, as it was started, with this parallelism of its operators.
+    """Return the job with this parallelism of its operators.
 
     What went forward between operators that are not of one parallelism any more is shared out over all subtasks.
 

@@ -218,6 +218,16 @@ def test_a_job_that_is_cancelled_meanwhile_ends(tmp_path: Path) -> None:
             answer.result()
 
 
+def test_records_in_flight_that_cannot_be_shared_out_anew_are_in_the_way(tmp_path: Path) -> None:
+    env = environment(tmp_path, 2, execution_checkpointing_unaligned_enabled="true", execution_checkpointing_unaligned_forced="true")
+    stream = env.from_source(ManualSource(), WatermarkStrategy.no_watermarks(), "numbers")
+    env.collect(stream.partition_custom(lambda key, n: key % n, lambda pair: pair[1]).map(lambda pair: pair))
+    with start(env) as job:
+        with pytest.raises(CheckpointError, match="partition_custom and unaligned checkpoints cannot be rescaled"):
+            job.master.rescale(3)
+        assert (job.status, job.restarts) == (JobStatus.RUNNING, 0)
+
+
 # Failures in between
 
 
