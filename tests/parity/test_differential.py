@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -57,14 +59,26 @@ def test_same_records_as_real_flink(engine, name, key, pyflink_names):
     assert not problem, f"{name} ({load(name).about}) on {engine}, {key}:\n{problem}"
 
 
-def run(name: str, key: str, engine: str) -> list[Any]:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_windows_that_share_slices_give_what_flinks_windows_of_their_own_give(engine, pyflink_names):
+    name, key = "window_sliding_aggregate", "streaming-p2"
+    with time_limit(SECONDS):
+        actual = multiset(run(name, key, engine, {"wiesel.windows.share-slices": "true"}))
+    problem = difference(expected(name)[key], actual)
+    assert not problem, f"{name} on {engine} with shared slices:\n{problem}"
+
+
+def run(name: str, key: str, engine: str, options: Mapping[str, str] = MappingProxyType({})) -> list[Any]:
     """Runs one variant of a program and returns its records."""
     from pyflink.common import Configuration
     from pyflink.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 
     program = load(name)
     variant = next(variant for variant in program.variants if variant.key == key)
-    env = StreamExecutionEnvironment.get_execution_environment(configuration(Configuration(), engine))
+    config = configuration(Configuration(), engine)
+    for option, value in options.items():
+        config.set_string(option, value)
+    env = StreamExecutionEnvironment.get_execution_environment(config)
     env.set_runtime_mode(RuntimeExecutionMode[variant.mode])
     env.set_parallelism(variant.parallelism)
     return collect(program.build(env))
