@@ -61,6 +61,29 @@ def _full(scale: Scale) -> Case:
     )
 
 
+EVERY_SECOND = {"execution.checkpointing.interval": "1s", "execution.checkpointing.dir": "file://{folder}/checkpoints"}
+BARRIERS: dict[str, dict[str, object]] = {
+    "no checkpoints": {},
+    "aligned": EVERY_SECOND,
+    "unaligned": {**EVERY_SECOND, "execution.checkpointing.unaligned.enabled": True},
+    "at least once": {**EVERY_SECOND, "execution.checkpointing.mode": "AT_LEAST_ONCE"},
+}
+
+
+def _during_checkpoints(scale: Scale) -> list[Case]:
+    """What the ways to treat barriers cost in latency; snapshots are asynchronous in all of them."""
+    seconds, records = scale.records(30, 10), scale.records(15_000_000, 4_000_000)
+    paced = tuple(_run(name, WIESEL, 5_000, seconds, 5, conf=conf) for name, conf in BARRIERS.items())
+    full = tuple(_saturated(name, WIESEL, records, 101, conf=conf) for name, conf in BARRIERS.items())
+    slower = tuple(
+        Target(f"p99, {name} / without", "p99_ms", name, "no checkpoints") for name in BARRIERS if name != "no checkpoints"
+    )
+    return [
+        Case("latency-checkpoints", "latency with a checkpoint each second, 5,000 records/s (ms)", paced, slower, figures=FIGURES),
+        Case("latency-checkpoints-saturated", "the same while the source is faster than the job (ms)", full, slower, figures=FIGURES),
+    ]
+
+
 def cases(scale: Scale) -> list[Case]:
     """Return the cases."""
-    return [_paced(scale, 200, "200"), _paced(scale, 5_000, "5000"), _full(scale)]
+    return [_paced(scale, 200, "200"), _paced(scale, 5_000, "5000"), _full(scale), *_during_checkpoints(scale)]

@@ -61,6 +61,15 @@ class CheckpointAborted:
 
 
 @dataclass(frozen=True)
+class LimitOutput:
+    """What the task at ``target`` (level, partition) has taken of your channels to it, by edge, and how much may be on its way there."""
+
+    target: tuple[int, int]
+    taken: dict[int, int]
+    window: int | None
+
+
+@dataclass(frozen=True)
 class EventToOperator:
     """An event for one operator, from its coordinator or by way of it. ``epoch``: see ``EventFromOperator``."""
 
@@ -115,6 +124,16 @@ class AckCheckpoint:
     task: TaskKey
     checkpoint_id: int
     snapshot: TaskSnapshot
+
+
+@dataclass(frozen=True)
+class InputTaken:
+    """What the task at ``place`` (level, partition) has taken of each channel (edge, source), and how much may be on its way in each."""
+
+    task: TaskKey
+    place: tuple[int, int]
+    taken: dict[tuple[int, int], int]
+    window: int | None
 
 
 @dataclass(frozen=True)
@@ -183,6 +202,7 @@ ToTask: TypeAlias = (
     | NoMoreSplits
     | TriggerCheckpoint
     | OvertakeBarriers
+    | LimitOutput
     | CheckpointComplete
     | CheckpointAborted
     | EventToOperator
@@ -194,6 +214,7 @@ FromTask: TypeAlias = (
     | RequestSplit
     | RequestCheckpoint
     | AckCheckpoint
+    | InputTaken
     | DeclineCheckpoint
     | TaskFinished
     | TaskFailed

@@ -109,6 +109,23 @@ BUFFER_TIMEOUT_ENABLED: ConfigOption[bool] = _option(
 SEGMENT_SIZE: ConfigOption[MemorySize] = _option(
     "taskmanager.memory.segment-size", "memory", MemorySize(32 << 10), "Size at which a buffer counts as full.", minimum=256
 )
+DEBLOAT: ConfigOption[bool] = _option(
+    "taskmanager.network.memory.buffer-debloat.enabled",
+    "bool",
+    False,
+    "Whether producers are kept from running further ahead of a slow task than it can take within the target. On with unaligned "
+    "checkpoints.",
+)
+DEBLOAT_TARGET: ConfigOption[Duration] = _option(
+    "taskmanager.network.memory.buffer-debloat.target",
+    "duration",
+    Duration.of_seconds(1),
+    "In which time a task should be able to take what is on its way to it.",
+    minimum=1,
+)
+DEBLOAT_PERIOD: ConfigOption[Duration] = _option(
+    "taskmanager.network.memory.buffer-debloat.period", "duration", _ms(200), "How often that is worked out.", minimum=1
+)
 MANAGED_MEMORY_SIZE: ConfigOption[MemorySize | None] = _option(
     "taskmanager.memory.managed.size",
     "memory",

@@ -16,6 +16,7 @@ from wiesel.core.managed_memory import managed_memory_bytes
 from wiesel.engine.unaligned import takes_unaligned
 from wiesel.graph.job_graph import JobGraph
 from wiesel.graph.specs import StreamGraph
+from wiesel.runtime.task import DEBLOAT
 from wiesel.state.factory import check_backend
 
 _HANDED_ON = ("state.backend.", "wiesel.state.", opt.CHECKPOINT_INCREMENTAL.key, "user.")
@@ -141,6 +142,13 @@ def _check_heartbeats(config: Configuration) -> None:
         )
 
 
+def _debloat(config: Configuration) -> tuple[int, int] | None:
+    """Return target and period in ms: what an unaligned checkpoint holds of a slow task's input would be without bounds otherwise."""
+    if not config.get(opt.DEBLOAT) and not takes_unaligned(config):
+        return None
+    return duration_ms(config, opt.DEBLOAT_TARGET), duration_ms(config, opt.DEBLOAT_PERIOD)
+
+
 def _task_config(config: Configuration) -> dict[str, Any]:
     """Return what tasks read of the configuration, in plain values: durations in ms, sizes in bytes."""
     return {
@@ -155,5 +163,6 @@ def _task_config(config: Configuration) -> dict[str, Any]:
         "wiesel.iteration.feedback-memory": int(config.get(opt.ITERATION_FEEDBACK_MEMORY)),
         "heartbeat.interval": duration_ms(config, opt.HEARTBEAT_INTERVAL),
         opt.MANAGED_MEMORY_SIZE.key: managed_memory_bytes(config),
+        DEBLOAT: _debloat(config),
         **{k: v for k, v in config.to_dict().items() if k.startswith(_HANDED_ON)},
     }

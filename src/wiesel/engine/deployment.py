@@ -16,6 +16,7 @@ from wiesel.graph.job_graph import ChainedOperator, JobGraph, JobVertex
 from wiesel.graph.stage_plan import Region, StagePlan
 from wiesel.runtime.descriptor import OperatorDescriptor, OutputDescriptor, TaskDescriptor, VertexDescriptor
 from wiesel.runtime.record_writer import ChannelTarget
+from wiesel.runtime.task import DEBLOAT
 from wiesel.state.key_groups import key_group_range
 from wiesel.state.operator_state import handles_for
 
@@ -97,6 +98,8 @@ def task_descriptors(
     in_flight = in_flight_handles(restore)
     # What AUTOMATIC means is known by now.
     config = {**config, "execution.runtime-mode": job.runtime_mode}
+    if job.runtime_mode == "BATCH":
+        config = {**config, DEBLOAT: None}  # producers end before anything is taken
     tasks: dict[TaskKey, TaskDescriptor] = {}
     for region in plan.regions:
         for subtask, (level, partition) in region.place.items():

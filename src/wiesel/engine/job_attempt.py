@@ -35,6 +35,8 @@ from wiesel.checkpoint.messages import (
     EventToOperator,
     FromTask,
     Heartbeat,
+    InputTaken,
+    LimitOutput,
     NoMoreSplits,
     OvertakeBarriers,
     RegisterTask,
@@ -188,6 +190,7 @@ class JobAttempt:
         self._tasks: list[TaskKey] = [(s.vertex, s.index) for s in plan.graph.subtasks]
         self.finished = Finished() if finished is None else finished
         self._before = len(self.finished.messages)
+        self._requested = False
         self._restore = restore
         sources = [t for t in self._tasks if self._job.vertices[t[0]].is_source]
         self.coordinator = CheckpointCoordinator(
@@ -287,6 +290,8 @@ class JobAttempt:
         self.last_heard_s[message.task] = self.clock.monotonic_s()
         if isinstance(message, AckCheckpoint):
             self._act(self.coordinator.on_ack(replace(message, snapshot=self._received(message.snapshot))))
+        elif isinstance(message, InputTaken):
+            self._on_input_taken(message)
         elif isinstance(message, EventFromOperator):
             self._on_operator_event(message)
         elif isinstance(message, RequestSplit):
@@ -300,9 +305,19 @@ class JobAttempt:
         elif isinstance(message, DeclineCheckpoint):
             self._act(self.coordinator.on_decline(message))
         elif isinstance(message, RequestCheckpoint):
-            self.trigger()
+            self._requested = True
+            self._trigger_if_requested()
         elif isinstance(message, TaskFailed):
             self.fail(message.error)
+
+    def _on_input_taken(self, message: InputTaken) -> None:
+        """Tell each producer what it has to know of it."""
+        by_task: dict[TaskKey, dict[int, int]] = {}
+        for (edge, source), taken in message.taken.items():
+            by_task.setdefault((self._job.edges[edge].source_vertex, source), {})[edge] = taken
+        for task, taken_by_edge in by_task.items():
+            if task not in self.finished.messages:
+                self.port.send(task, LimitOutput(message.place, taken_by_edge, message.window))
 
     def _on_operator_event(self, message: EventFromOperator) -> None:
         source = self._enumerators.get(message.operator_id)
@@ -341,6 +356,7 @@ class JobAttempt:
             self.state = AttemptState.RUNNING
             self.port.reached("running")
             self.port.running()
+            self._trigger_if_requested()
 
     def _received(self, snapshot: TaskSnapshot) -> TaskSnapshot:
         return replace(snapshot, stats=replace(snapshot.stats, acked_ms=self.clock.now_ms()))
@@ -381,6 +397,12 @@ class JobAttempt:
         if self.state is AttemptState.RUNNING and self.coordinator.pending_id is None:
             self._act(self.coordinator.trigger(self.clock.now_ms(), self._snapshot_enumerators(), savepoint=savepoint))
 
+    def _trigger_if_requested(self) -> None:
+        """A source waits for a checkpoint at its position; if one is under way that has begun elsewhere, for the next."""
+        if self._requested and self.state is AttemptState.RUNNING and self.coordinator.pending_id is None:
+            self._requested = False
+            self.trigger()
+
     def _snapshot_enumerators(self) -> dict[str, Any]:
         # Taken in the same breath as the triggers are sent: splits assigned later reach their readers behind the trigger.
         next_id = self.coordinator.pending_id or 0
@@ -413,6 +435,8 @@ class JobAttempt:
         if any(isinstance(action, Aborted) for action in actions):
             # It may have been what the end of the job waited for.
             self._finish_if_done()
+        if actions:
+            self._trigger_if_requested()
 
     def _running(self) -> list[TaskKey]:
         return [t for t in self._tasks if t not in self.finished.messages]

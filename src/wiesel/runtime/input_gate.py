@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from wiesel.core.errors import invariant
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
+from wiesel.runtime.flow import InputFlow
 from wiesel.wire.buffers import BARRIER, DATA, END, ITERATION, LATENCY, STATUS, WATERMARK, Buffer, decode_event
 from wiesel.wire.events import Barrier, IterationBarrier, StreamStatus, Watermark
 
@@ -168,6 +169,8 @@ Step: TypeAlias = (
 )
 
 _RECORDED = frozenset({DATA, WATERMARK, STATUS})
+_COUNTED = 0
+"""In place of a buffer's level, which is that of its receiver and so above 0: it has not come over the exchange just now."""
 
 
 class _Recording:
@@ -203,10 +206,19 @@ class InputGate:
         inputs: Channel -> index of the logical input that it belongs to.
         exactly_once: Hold buffers of channels back whose barrier has come (alignment); otherwise at-least-once.
         aligned_edges: Edges whose barriers never overtake.
+        flow: Told of what is taken of each channel, if somebody wants to know.
     """
 
-    def __init__(self, inputs: dict[ChannelKey, int], *, exactly_once: bool, aligned_edges: frozenset[int] = frozenset()) -> None:
+    def __init__(
+        self,
+        inputs: dict[ChannelKey, int],
+        *,
+        exactly_once: bool,
+        aligned_edges: frozenset[int] = frozenset(),
+        flow: InputFlow | None = None,
+    ) -> None:
         self.inputs = inputs
+        self._flow = flow
         self.valve = WatermarkValve(list(inputs))
         self._exactly_once = exactly_once
         self._aligned = {channel for channel in inputs if channel[0] in aligned_edges}
@@ -261,6 +273,8 @@ class InputGate:
         if self._recording is not None or self._backlog:
             yield from self._keep(channel, buffer)
             return
+        if self._flow is not None:
+            self._flow.took(channel, len(buffer.raw))
         if channel in self._arrived and self._exactly_once:
             self._hold(buffer)
             return
@@ -282,6 +296,8 @@ class InputGate:
         buffer = self._backlog.popleft()
         self.backlog_bytes -= len(buffer.raw)
         channel = (buffer.edge, buffer.source)
+        if self._flow is not None and buffer.level != _COUNTED:
+            self._flow.took(channel, len(buffer.raw))
         if channel in self._arrived and self._exactly_once:
             self._hold(buffer)
             return
@@ -299,7 +315,7 @@ class InputGate:
             self.backlog_bytes += len(buffer.raw)
 
     def _hold(self, buffer: Buffer) -> None:
-        self._held.append(buffer)
+        self._held.append(buffer if self._flow is None else buffer._replace(level=_COUNTED))
         self.held_bytes += len(buffer.raw)
 
     def _forget_arrived(self) -> None:

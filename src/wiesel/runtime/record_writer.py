@@ -14,7 +14,7 @@ from typing import Any
 
 from wiesel.core.errors import ProgramError
 from wiesel.wire.batch import Batch
-from wiesel.wire.buffers import DATA, encode_batch, encode_event, header
+from wiesel.wire.buffers import DATA, HEADER_BYTES, encode_batch, encode_event, header
 from wiesel.wire.events import Event
 
 _FIRST_GUESS_BYTES = 64.0
@@ -30,6 +30,7 @@ _AIM_MS = 8
 
 _LEAST_BYTES = 4096
 _PACE_OVER_MS = 100
+_BUFFERS_PER_WINDOW = 4
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,12 @@ class RowSink:
 class _Pending:
     """Records that wait in one channel."""
 
-    __slots__ = ("keys", "sequence", "target", "timestamps", "values")
+    __slots__ = ("keys", "sent", "sequence", "target", "timestamps", "values")
 
     def __init__(self, target: ChannelTarget) -> None:
         self.target = target
         self.sequence = 0
+        self.sent = 0
         self.values: list[Any] = []
         self.timestamps: list[Any] | None = None
         self.keys: list[Any] | None = None
@@ -178,6 +180,11 @@ class Pace:
         self.full_bytes = most_bytes
         self.bytes = 0
 
+    def cap(self, most_bytes: int) -> None:
+        """Set how large a buffer may be at most."""
+        self.full_bytes = most_bytes if most_bytes > self._most else min(self.full_bytes, most_bytes)
+        self._most = most_bytes
+
     def at(self, now_ms: int) -> None:
         """Work out the size anew when enough time has passed."""
         if self._since_ms is None:
@@ -221,6 +228,8 @@ class EdgeWriter:
         self._waiting_since_ms: int | None = None
         self._idle_after_ms = min(timeout_ms, max(timeout_ms // _IDLE_SHARE, _BUFFER_COST_MS * len(targets)))
         self._flushed_ms = 0
+        self._buffer_bytes = buffer_bytes
+        self._limits: dict[int, tuple[int, int]] = {}
         self.records_out = 0
 
     def emit(self, batch: Batch, now_ms: int) -> None:
@@ -253,14 +262,47 @@ class EdgeWriter:
         # A moving mean: record sizes drift, and one odd buffer must not spoil the estimate.
         self._record_bytes += (len(payload) / count - self._record_bytes) * 0.3
         self._pace.bytes += len(payload)
-        self._full = max(1, int(self._pace.full_bytes / max(self._record_bytes, 1.0)))
+        self._size_buffers()
         for channel in self._channels if self._broadcast else (pending,):
             self._put(channel, DATA, payload)
+
+    def _size_buffers(self) -> None:
+        self._full = max(1, int(self._pace.full_bytes / max(self._record_bytes, 1.0)))
+
+    def limit(self, window: int | None, *, taken: int = 0, target: tuple[int, int] | None = None) -> None:
+        """Set how many bytes may be on their way in a channel, None for any number.
+
+        Args:
+            window: That many.
+            taken: What the receiver has taken so far.
+            target: Level and partition of the receiver; all channels if it is None.
+        """
+        for index, channel in enumerate(self._channels):
+            if target is None or (channel.target.level, channel.target.partition) == target:
+                if window is None:
+                    self._limits.pop(index, None)
+                else:
+                    self._limits[index] = (taken, window)
+        least = min((window for _, window in self._limits.values()), default=None)
+        # Several buffers to a window, so that it does not stand still while one is on its way.
+        self._pace.cap(self._buffer_bytes if least is None else min(self._buffer_bytes, least // _BUFFERS_PER_WINDOW))
+        self._size_buffers()
+
+    @property
+    def limited(self) -> bool:
+        """Return whether there is a limit to what may be on its way in some channel."""
+        return bool(self._limits)
+
+    @property
+    def ahead(self) -> bool:
+        """Return whether more is on its way in some channel than may be."""
+        return bool(self._limits) and any(self._channels[i].sent - taken > window for i, (taken, window) in self._limits.items())
 
     def _put(self, channel: _Pending, kind: int, payload: bytes) -> None:
         target = channel.target
         head = header(target.level, target.partition, self._edge, self._source, kind, channel.sequence, len(payload))
         channel.sequence += 1
+        channel.sent += HEADER_BYTES + len(payload)
         self._rows.put(target.next_partition, head, payload)
 
     def flush(self) -> None:

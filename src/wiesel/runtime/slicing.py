@@ -11,7 +11,7 @@ from wiesel.wire.batch import Batch
 _SHORT_S = 0.005
 _LONG_S = 0.020
 _AIM_S = 0.010
-_MOST = 1 << 20
+MOST_RECORDS = 1 << 20
 
 
 class SliceSizer:
@@ -25,7 +25,7 @@ class SliceSizer:
         if seconds > _LONG_S:
             self.size = max(1, int(records * _AIM_S / seconds))
         elif seconds < _SHORT_S and records >= self.size:
-            self.size = min(_MOST, self.size * 4)
+            self.size = min(MOST_RECORDS, self.size * 4)
 
 
 def cut(batch: Batch, size: int) -> tuple[Batch, Batch | None]:

@@ -25,6 +25,8 @@ from wiesel.checkpoint.messages import (
     EventFromOperator,
     EventToOperator,
     FromTask,
+    InputTaken,
+    LimitOutput,
     NoMoreSplits,
     OvertakeBarriers,
     RequestCheckpoint,
@@ -43,6 +45,7 @@ from wiesel.runtime.barrier_times import BarrierTimes
 from wiesel.runtime.chain import ChainOutput
 from wiesel.runtime.descriptor import OperatorDescriptor, OutputDescriptor, TaskDescriptor
 from wiesel.runtime.event_loop import EventLoop
+from wiesel.runtime.flow import FIRST_BYTES, InputFlow, Taken
 from wiesel.runtime.in_flight import InFlightSnapshot, rest_of_buffer, restored_buffers
 from wiesel.runtime.input_gate import (
     AbortCheckpoint,
@@ -67,7 +70,7 @@ from wiesel.runtime.partitioning import edge_functions, make_distributor
 from wiesel.runtime.record_writer import EdgeWriter, RowSink
 from wiesel.runtime.registry import make_operator
 from wiesel.runtime.runtime_context import StreamingRuntimeContext
-from wiesel.runtime.slicing import SliceSizer, cut
+from wiesel.runtime.slicing import MOST_RECORDS, SliceSizer, cut
 from wiesel.runtime.snapshotting import PendingSnapshot
 from wiesel.runtime.sorted_input import SortedInput, sorts_input
 from wiesel.runtime.user_code import UserCode
@@ -78,6 +81,10 @@ from wiesel.wire.buffers import Buffer, decode_batch, read_buffers
 from wiesel.wire.events import Barrier, EndOfInput
 
 T = TypeVar("T")
+DEBLOAT = "wiesel.buffer-debloat"
+"""Key of a task's configuration: (target ms, period ms) of ``InputFlow``, or None."""
+
+_MOST_WITH_LIMITS = 64
 
 
 class TaskServices(Protocol):
@@ -143,7 +150,11 @@ class StreamTask:
         self._rest: tuple[ChannelKey, Batch] | None = None
         mode = descriptor.config.get("execution.checkpointing.mode", "EXACTLY_ONCE")
         aligned = frozenset(e.edge for e in descriptor.input_edges if e.kind in ALIGNED)
-        self.gate = InputGate(dict(descriptor.inputs), exactly_once=mode != "AT_LEAST_ONCE", aligned_edges=aligned)
+        self._limited = bool(descriptor.config.get(DEBLOAT))
+        self._flow = InputFlow(descriptor.inputs, *descriptor.config[DEBLOAT]) if self._limited and descriptor.inputs else None
+        self.gate = InputGate(
+            dict(descriptor.inputs), exactly_once=mode != "AT_LEAST_ONCE", aligned_edges=aligned, flow=self._flow
+        )
         self._memory_bytes = _memory_per_user(descriptor)
         self._sorted = SortedInput(self._memory_bytes, services.local_dir) if sorts_input(descriptor) else None
         self._sizer = SliceSizer()
@@ -152,6 +163,7 @@ class StreamTask:
         self._draining: Barrier | None = None
         self._stopped_by: int | None = None
         self._triggered: Barrier | None = None
+        self._requested = False
         self._events = OperatorEvents(self._deliver, self._epoch)
         self._build()
         self._holding = [o for o in self.operators if o.holds_records]
@@ -248,7 +260,7 @@ class StreamTask:
 
     def _edge_writer(self, out: OutputDescriptor) -> EdgeWriter:
         distributor, prepare = make_distributor(out, self.descriptor)
-        return EdgeWriter(
+        writer = EdgeWriter(
             out.edge,
             self.descriptor.subtask,
             out.targets,
@@ -259,6 +271,9 @@ class StreamTask:
             broadcast=out.partitioner.kind == "broadcast",
             prepare=prepare,
         )
+        if self._limited:
+            writer.limit(FIRST_BYTES)
+        return writer
 
     # Life
 
@@ -356,7 +371,7 @@ class StreamTask:
         input_index = self.gate.inputs[channel]
         rest: Batch | None = batch
         while rest is not None:
-            part, rest = cut(rest, sizer.size)
+            part, rest = cut(rest, min(sizer.size, self._most_at_once))
             self.records_in += len(part.values)
             started_s = now()
             head.process_batch(part, input_index)
@@ -366,6 +381,16 @@ class StreamTask:
                 yield
                 if not self._goes_on():
                     return  # it comes again from the backlog
+
+    @property
+    def ahead(self) -> bool:
+        """Return whether more is on its way to some receiver than that wants."""
+        return self._limited and any(w.ahead for w in self.writers)
+
+    @property
+    def _most_at_once(self) -> int:
+        """Return how many records may be processed without a look at what is on its way to receivers."""
+        return _MOST_WITH_LIMITS if self._limited and any(w.limited for w in self.writers) else MOST_RECORDS
 
     def _goes_on(self) -> bool:
         """Return whether the rest of a buffer is still to be processed here."""
@@ -405,11 +430,13 @@ class StreamTask:
             self._finish_on()
             return self._emitting
         source = self._source
-        if source is None or self._ending or self._stopped or self.paused:
+        if source is None or self._ending or self._stopped or self._requested or self.paused:
             return False
+        source.most_at_once = self._most_at_once
         status = source.poll()
         if source.checkpoint_requested:
             source.checkpoint_requested = False
+            self._requested = True  # nothing more is read until it comes
             self.services.send(RequestCheckpoint(self.descriptor.key))
         if status is InputStatus.END_OF_INPUT:
             source.end_of_input()
@@ -420,7 +447,8 @@ class StreamTask:
     @property
     def paused(self) -> bool:
         """Return whether the task wants no input for now: neither rows nor to be polled. Everything else goes on."""
-        return any(operator.full for operator in self._holding) and not self._events.waiting and not self._stopped
+        full = any(operator.full for operator in self._holding) or self.ahead
+        return full and not self._events.waiting and not self._stopped
 
     @property
     def polled(self) -> bool:
@@ -443,6 +471,8 @@ class StreamTask:
         deadlines = [d for w in self.writers if (d := w.deadline_ms()) is not None]
         if self._processing_timers and not self.paused:
             deadlines.append(self._processing_timers[0][0])
+        if self._flow is not None and (due_ms := self._flow.deadline_ms(self.services.clock.now_ms())) is not None:
+            deadlines.append(due_ms)
         return min(deadlines, default=None)
 
     def on_time(self, now_ms: int) -> None:
@@ -459,10 +489,19 @@ class StreamTask:
             self._finish_on()
         for writer in self.writers:
             writer.on_time(now_ms)
+        if self._flow is not None:
+            self._tell_producers(self._flow.on_time(now_ms))
+
+    def _tell_producers(self, taken: Taken | None) -> None:
+        if taken is not None:
+            place = (self.descriptor.level, self.descriptor.partition)
+            self.services.send(InputTaken(self.descriptor.key, place, taken.bytes_by_channel, taken.window))
 
     def on_idle(self, now_ms: int) -> int | None:
         """There is nothing to do right now: send what waits if it may leave; return when (ms) to call again, or None."""
         deadline: int | None = None
+        if self._flow is not None and not self.paused:
+            self._tell_producers(self._flow.on_idle())
         for writer in self.writers:
             writer.on_idle(now_ms)
             again = writer.idle_deadline_ms()
@@ -484,18 +523,31 @@ class StreamTask:
         elif isinstance(message, NoMoreSplits):
             if self._source is not None:
                 self._source.reader.notify_no_more_splits()
-        elif isinstance(message, CheckpointComplete):
-            for operator in self.operators:
-                operator.notify_checkpoint_complete(message.checkpoint_id)
-            if message.checkpoint_id == self._stopped_by:
-                self.finished = True
+        elif isinstance(message, LimitOutput):
+            self._limit_output(message)
         elif isinstance(message, OvertakeBarriers):
             self._overtake(Barrier(message.checkpoint_id, message.timestamp_ms))
+        elif isinstance(message, CheckpointComplete):
+            self._checkpoint_complete(message.checkpoint_id)
         elif isinstance(message, CheckpointAborted):
-            self.gate.abort(message.checkpoint_id)
-            self._barriers.given_up()
-            self._forget_recorded(message.checkpoint_id)
-            self._events.passed(message.checkpoint_id)
+            self._checkpoint_aborted(message.checkpoint_id)
+
+    def _limit_output(self, message: LimitOutput) -> None:
+        for out, writer in zip(self.descriptor.outputs, self.writers, strict=True):
+            if out.edge in message.taken:
+                writer.limit(message.window, taken=message.taken[out.edge], target=message.target)
+
+    def _checkpoint_complete(self, checkpoint_id: int) -> None:
+        for operator in self.operators:
+            operator.notify_checkpoint_complete(checkpoint_id)
+        if checkpoint_id == self._stopped_by:
+            self.finished = True
+
+    def _checkpoint_aborted(self, checkpoint_id: int) -> None:
+        self.gate.abort(checkpoint_id)
+        self._barriers.given_up()
+        self._forget_recorded(checkpoint_id)
+        self._events.passed(checkpoint_id)
 
     def _deliver(self, event: EventToOperator) -> None:
         if self._stopped:
@@ -513,6 +565,7 @@ class StreamTask:
         if self.finished or barrier.checkpoint_id <= self._epoch:
             return
         if self._source is not None:
+            self._requested = False
             self._source.process_pending()
             self._take(barrier)
         elif self._ending:

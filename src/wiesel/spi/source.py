@@ -144,7 +144,10 @@ class ReaderOutput(Protocol):
         ...
 
     def request_checkpoint(self) -> None:
-        """Ask the coordinator for a checkpoint at this position (sources that define where checkpoints happen)."""
+        """Ask the coordinator for a checkpoint at this position (sources that define where checkpoints happen).
+
+        The reader is not polled again until its part is taken, which is when a checkpoint that is under way has ended.
+        """
         ...
 
 

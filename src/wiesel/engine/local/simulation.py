@@ -172,7 +172,7 @@ class SimulatedTask:
         for _ in slices:
             if self.inbox and chance() < _INTERRUPTED:
                 self.task.on_control(self.inbox.popleft())
-            if self.task.hurried and chance() < _INTERRUPTED:
+            if self.task.ahead or (self.task.hurried and chance() < _INTERRUPTED):
                 self.task.interrupt()
 
     @property

@@ -461,7 +461,7 @@ class TaskWorker:
     def _in_slices(self, slices: Iterator[None]) -> Iterator[pa.RecordBatch]:
         for _ in slices:
             yield from self._breathe()
-            if self._task.hurried and self._mailbox.keeps_rows:
+            if self._task.ahead or (self._task.hurried and self._mailbox.keeps_rows):
                 self._task.interrupt()
             self._began_s = time.monotonic()
 

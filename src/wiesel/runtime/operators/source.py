@@ -9,7 +9,7 @@ from typing import Any
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
 from wiesel.runtime.operator_states import OperatorStates
-from wiesel.runtime.slicing import SliceSizer, cut
+from wiesel.runtime.slicing import MOST_RECORDS, SliceSizer, cut
 from wiesel.spi.source import Boundedness, InputStatus, Source, SourceReader
 from wiesel.spi.state import OperatorStateStore
 from wiesel.spi.watermark import WatermarkGenerator, WatermarkStrategy
@@ -68,6 +68,7 @@ class SourceOperator(StreamOperator):
         self._pending: deque[tuple[str, Batch] | Callable[[], None]] = deque()
         self._status = InputStatus.MORE_AVAILABLE
         self._sizer = SliceSizer()
+        self.most_at_once = MOST_RECORDS
 
     def bind(self, request_split: Callable[[], None], restored_splits: list[Any] | None) -> None:
         """Take what the task offers to the reader. Called between ``setup`` and ``open``."""
@@ -151,7 +152,7 @@ class SourceOperator(StreamOperator):
             item()
             return
         split_id, batch = item
-        part, rest = cut(batch, self._sizer.size)
+        part, rest = cut(batch, min(self._sizer.size, self.most_at_once))
         if rest is not None:
             self._pending.appendleft((split_id, rest))
         now = self.context.clock.monotonic_s
