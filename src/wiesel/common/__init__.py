@@ -16,11 +16,12 @@ from wiesel.common.restart_strategy import RestartStrategies, RestartStrategyCon
 from wiesel.common.serialization import ByteArraySchema, DeserializationSchema, Encoder, SerializationSchema, SimpleStringSchema
 from wiesel.common.serializer import TypeSerializer
 from wiesel.common.time import Duration, Instant, Time
-from wiesel.common.typeinfo import TypeInformation, Types
+from wiesel.common.typeinfo import Alias, TypeInformation, Types
 from wiesel.common.types import Row, RowKind
 from wiesel.common.watermark_strategy import WatermarkStrategy
 
 __all__ = [
+    "Alias",
     "ByteArraySchema",
     "CompletableFuture",
     "ConfigOption",

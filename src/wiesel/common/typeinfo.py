@@ -1,5 +1,6 @@
 """Types of records."""
 
+from wiesel.types.records import Alias, RecordTypeInfo
 from wiesel.types.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,
@@ -23,6 +24,7 @@ from wiesel.types.typeinfo import (
 from wiesel.types.types import Types
 
 __all__ = [
+    "Alias",
     "BasicArrayTypeInfo",
     "BasicType",
     "BasicTypeInfo",
@@ -35,6 +37,7 @@ __all__ = [
     "ObjectArrayTypeInfo",
     "PickledBytesTypeInfo",
     "PrimitiveArrayTypeInfo",
+    "RecordTypeInfo",
     "RowTypeInfo",
     "SqlTimeTypeInfo",
     "TimeTypeInfo",

@@ -21,6 +21,7 @@ from wiesel.core.clock import Clock
 from wiesel.core.errors import (
     CheckpointError,
     CheckpointStorageError,
+    ConfigurationError,
     CorruptCheckpointError,
     FencedError,
     JobCancelledError,
@@ -28,6 +29,7 @@ from wiesel.core.errors import (
     NoResourceAvailableError,
     ProgramError,
     ResourceError,
+    StateMigrationError,
     WieselError,
 )
 from wiesel.engine.adaptive import AdaptiveScheduler
@@ -436,7 +438,7 @@ class JobMaster:
         if isinstance(failure, NoResourceAvailableError):
             # A job that has run before waits for what replaces the slots it had; one that never had them is told at once.
             return self.restarts == 0
-        return isinstance(failure, (FencedError, ProgramError, ResourceError))
+        return isinstance(failure, (ConfigurationError, FencedError, ProgramError, ResourceError, StateMigrationError))
 
     def _restart(self) -> None:
         if self._adaptive is not None:

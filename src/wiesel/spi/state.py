@@ -9,7 +9,7 @@ import datetime
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from wiesel.core.durations import Duration, Time, to_millis
 from wiesel.state.interfaces import (
@@ -25,6 +25,7 @@ from wiesel.state.interfaces import (
     ValueState,
 )
 from wiesel.state.ttl import TtlSettings
+from wiesel.types.records import RecordTypeInfo, is_record_class
 from wiesel.types.typeinfo import ListTypeInfo, MapTypeInfo, PickledBytesTypeInfo, TypeInformation
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "ValueStateDescriptor",
 ]
 
+D = TypeVar("D", bound="StateDescriptor")
 _DEFAULT_CLEANUP_ENTRIES = 5
 _DEFAULT_COMPACTION_QUERY_ENTRIES = 1000
 
@@ -89,12 +91,19 @@ class OperatorStateStore(ABC):
         """Return the names of all broadcast maps, also of those that were restored and not asked for."""
 
 
+def _type_of(given: TypeInformation | type | None) -> Any:
+    if given is None:
+        return PickledBytesTypeInfo()
+    return RecordTypeInfo(given) if isinstance(given, type) and is_record_class(given) else given
+
+
 class StateDescriptor(ABC):  # noqa: B024 - PyFlink's is abstract as well: only its subclasses are of use
     """Name, type and time to live of a piece of state.
 
     Args:
         name: Unique within an operator; state is found by it after a restart.
-        type_info: Type of what is stored; without one, any picklable value.
+        type_info: Type of what is stored; without one, any picklable value. A dataclass, a ``msgspec.Struct`` or a pydantic model
+            stands for ``Types.POJO`` of it.
 
     Raises:
         TypeError: If the name is not a non-empty string.
@@ -103,16 +112,28 @@ class StateDescriptor(ABC):  # noqa: B024 - PyFlink's is abstract as well: only 
     kind: ClassVar[str] = ""
     """``value``, ``list``, ``map``, ``reducing`` or ``aggregating``."""
 
-    def __init__(self, name: str, type_info: TypeInformation | None) -> None:
+    def __init__(self, name: str, type_info: TypeInformation | type | None) -> None:
         if not name or not isinstance(name, str):
             raise TypeError(f"the name of a state must be a non-empty string, got {name!r}")
         self.name = name
-        self.type_info = PickledBytesTypeInfo() if type_info is None else type_info
+        self.type_info = _type_of(type_info)
         self._ttl_config: StateTtlConfig | None = None
+        self.aliases: tuple[str, ...] = ()
 
     def get_name(self) -> str:
         """Return the name."""
         return self.name
+
+    def add_alias(self: D, *names: str) -> D:
+        """Name earlier names of the state: what a restored snapshot has under one of them becomes this state.
+
+        Returns:
+            The descriptor itself.
+        """
+        if not all(names) or set(map(type, names)) - {str}:
+            raise TypeError(f"the earlier names of a state must be non-empty strings, got {names!r}")
+        self.aliases = (*self.aliases, *names)
+        return self
 
     def enable_time_to_live(self, ttl_config: StateTtlConfig) -> None:
         """Let values expire as ``ttl_config`` says."""
@@ -131,7 +152,7 @@ class ValueStateDescriptor(StateDescriptor):
 
     kind = "value"
 
-    def __init__(self, name: str, value_type_info: TypeInformation | None = None) -> None:
+    def __init__(self, name: str, value_type_info: TypeInformation | type | None = None) -> None:
         super().__init__(name, value_type_info)
 
 
@@ -140,8 +161,8 @@ class ListStateDescriptor(StateDescriptor):
 
     kind = "list"
 
-    def __init__(self, name: str, elem_type_info: TypeInformation | None = None) -> None:
-        super().__init__(name, ListTypeInfo(elem_type_info or PickledBytesTypeInfo()))
+    def __init__(self, name: str, elem_type_info: TypeInformation | type | None = None) -> None:
+        super().__init__(name, ListTypeInfo(_type_of(elem_type_info)))
 
 
 class MapStateDescriptor(StateDescriptor):
@@ -149,8 +170,10 @@ class MapStateDescriptor(StateDescriptor):
 
     kind = "map"
 
-    def __init__(self, name: str, key_type_info: TypeInformation | None = None, value_type_info: TypeInformation | None = None) -> None:
-        super().__init__(name, MapTypeInfo(key_type_info or PickledBytesTypeInfo(), value_type_info or PickledBytesTypeInfo()))
+    def __init__(
+        self, name: str, key_type_info: TypeInformation | type | None = None, value_type_info: TypeInformation | type | None = None
+    ) -> None:
+        super().__init__(name, MapTypeInfo(_type_of(key_type_info), _type_of(value_type_info)))
 
 
 class _CallableReduce:
@@ -174,7 +197,7 @@ class ReducingStateDescriptor(StateDescriptor):
 
     kind = "reducing"
 
-    def __init__(self, name: str, reduce_function: Any, type_info: TypeInformation | None = None) -> None:
+    def __init__(self, name: str, reduce_function: Any, type_info: TypeInformation | type | None = None) -> None:
         super().__init__(name, type_info)
         if not hasattr(reduce_function, "reduce"):
             if not callable(reduce_function):
@@ -201,7 +224,7 @@ class AggregatingStateDescriptor(StateDescriptor):
 
     kind = "aggregating"
 
-    def __init__(self, name: str, agg_function: Any, state_type_info: TypeInformation | None = None) -> None:
+    def __init__(self, name: str, agg_function: Any, state_type_info: TypeInformation | type | None = None) -> None:
         super().__init__(name, state_type_info)
         missing = [method for method in ("create_accumulator", "add", "get_result") if not hasattr(agg_function, method)]
         if missing:

@@ -207,6 +207,10 @@ class OperatorStateStore(ABC):
         """Return the live map; the same on all subtasks."""
 
     @abstractmethod
+    def rename(self, old: str, new: str) -> None:
+        """Give state that was restored another name, if there is some of that name and none of the other."""
+
+    @abstractmethod
     def list_names(self) -> set[str]:
         """Return the names of all lists, also of those that were restored and not asked for."""
 
@@ -219,7 +223,9 @@ class StateBackend(ABC):
     """State of one operator in one subtask."""
 
     @abstractmethod
-    def table(self, name: str, *, serializer: Any = None, ttl: Any = None, kind: str = "value") -> KeyedTable:
+    def table(
+        self, name: str, *, serializer: Any = None, ttl: Any = None, kind: str = "value", aliases: Sequence[str] = ()
+    ) -> KeyedTable:
         """Return the table of a state name, restored if it was in the snapshot. The same name gives the same table.
 
         Args:
@@ -228,6 +234,7 @@ class StateBackend(ABC):
             ttl: ``TtlSettings``, or None.
             kind: ``value``, ``reducing`` or ``aggregating`` (a :class:`KeyedTable`), ``list`` (a :class:`ListTable`) or ``map``
                 (a :class:`MapTable`).
+            aliases: Earlier names of the state, under which it may have been restored. Given only if there are some.
 
         Raises:
             StateMigrationError: the restored entries were written by a serializer or for a kind that does not fit.

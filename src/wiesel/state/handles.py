@@ -354,7 +354,7 @@ def make_state(descriptor: Any, backend: StateBackend, context: KeyContext, name
     if kind not in ("value", "list", "map", "reducing", "aggregating"):
         raise ConfigurationError(f"{descriptor!r} does not describe a state", hint="pass a ValueStateDescriptor, ListStateDescriptor, ...")
     serializer = serializer_of(descriptor)
-    table = backend.table(descriptor.name, serializer=serializer, ttl=descriptor.ttl_settings(), kind=kind)
+    table = backend.table(descriptor.name, serializer=serializer, ttl=descriptor.ttl_settings(), kind=kind, **_aliases(descriptor))
     if namespace is VOID and not namespaced:
         if isinstance(table, DictValueTable) and kind == "value":
             return _DictValueHandle(table, context)
@@ -382,10 +382,14 @@ def _generic(descriptor: Any, kind: str, table: Any, context: KeyContext, namesp
 def keys_with(descriptor: Any, backend: StateBackend) -> Iterator[Any]:
     """Yield the keys that have something in a state without a namespace, each once. The state of a key may be changed meanwhile."""
     ttl = descriptor.ttl_settings()
-    table = backend.table(descriptor.name, serializer=serializer_of(descriptor), ttl=ttl, kind=descriptor.kind)
+    table = backend.table(descriptor.name, serializer=serializer_of(descriptor), ttl=ttl, kind=descriptor.kind, **_aliases(descriptor))
     keys = (key for key, namespace, _ in table.items() if namespace is VOID)
     # Tables with a time to live may name an entry again that was changed meanwhile.
     return keys if ttl is None else _once(keys)
+
+
+def _aliases(descriptor: Any) -> dict[str, Any]:
+    return {"aliases": descriptor.aliases} if descriptor.aliases else {}
 
 
 def _once(keys: Iterable[Any]) -> Iterator[Any]:

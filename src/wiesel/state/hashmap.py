@@ -157,6 +157,15 @@ class HashMapBackend(TrackedBackend):
             table = self._tables[name] = _TABLES[storage](name)
         return table
 
+    def _rename_table(self, old: str, new: str) -> None:
+        table = self._tables[new] = self._tables.pop(old)
+        for store in table.stores():
+            store.name = new
+
+    def _resolve(self, name: str, resolve: Callable[[Any], Any]) -> None:
+        for store in self._tables[name].stores():
+            store.data = {slot: resolve(value) for slot, value in store.data.items()}
+
     def _set_pruning(self, name: str, prune: Callable[[Any], Any]) -> None:
         for store in self._tables[name].stores():
             store.prune = prune

@@ -339,6 +339,12 @@ class LmdbBackend(TrackedBackend):
             table = self._tables[name] = kind(self, make)
         return table
 
+    def _rename_table(self, old: str, new: str) -> None:
+        # In their order, which is that of the stores' numbers.
+        self._tables = {new if name == old else name: table for name, table in self._tables.items()}
+        table = self._tables[new]
+        table.void.name = table.spaced.name = new
+
     def _set_pruning(self, name: str, prune: Callable[[Any], Any]) -> None:
         table = self._tables[name]
         table.void.prune = table.spaced.prune = prune

@@ -151,7 +151,7 @@ def make_broadcast_state(descriptor: Any, store: OperatorStateStore, *, read_onl
         StateAccessError: If the descriptor is not that of a map.
         StateMigrationError: If the name stands for another kind of state, or values of the declared type cannot be made of it.
     """
-    entries = store.get_broadcast(_name_of(descriptor, "map", "MapStateDescriptor"), serializer_of(descriptor))
+    entries = store.get_broadcast(_name_of(descriptor, "map", "MapStateDescriptor", store), serializer_of(descriptor))
     return ReadOnlyBroadcastHandle(entries) if read_only else BroadcastHandle(entries)
 
 
@@ -163,12 +163,14 @@ def make_operator_list_state(descriptor: Any, store: OperatorStateStore, *, unio
         StateMigrationError: If the name stands for another kind of state, or values of the declared type cannot be made of it.
     """
     get = store.get_union_list if union else store.get_list
-    return OperatorListHandle(get(_name_of(descriptor, "list", "ListStateDescriptor"), serializer_of(descriptor)))
+    return OperatorListHandle(get(_name_of(descriptor, "list", "ListStateDescriptor", store), serializer_of(descriptor)))
 
 
-def _name_of(descriptor: Any, kind: str, wanted: str) -> str:
+def _name_of(descriptor: Any, kind: str, wanted: str, store: OperatorStateStore) -> str:
     if getattr(descriptor, "kind", None) != kind:
         raise StateAccessError(f"this operator state is asked for with a {wanted}, got {descriptor!r}", hint=f"give a {wanted}")
     if descriptor.ttl_settings() is not None:
         _log.warning("the time to live of %r has no effect: only keyed state expires, as in Flink", descriptor)
+    for alias in descriptor.aliases:
+        store.rename(alias, descriptor.name)
     return str(descriptor.name)

@@ -13,7 +13,7 @@ from typing import Any
 
 from wiesel.core.errors import StateMigrationError
 from wiesel.state.backend import KeyGroupRange, OperatorStateStore, StateHandle
-from wiesel.state.schema import StateSchema, check_schema, snapshot_of
+from wiesel.state.schema import StateSchema, check_schema, resolve_records, snapshot_of
 
 __all__ = ["FACTS", "HeapOperatorState", "OperatorStateImage", "Share", "handles_for", "shares"]
 
@@ -75,6 +75,18 @@ class HeapOperatorState(OperatorStateStore):
         """See ``OperatorStateStore``."""
         return self._live(_BROADCAST, self._image.broadcast, name, {}, serializer)  # type: ignore[no-any-return]
 
+    def rename(self, old: str, new: str) -> None:
+        """See ``OperatorStateStore``."""
+        if any(new in getattr(self._image, kind) for kind in _KINDS):
+            return
+        for kind in _KINDS:
+            contents = getattr(self._image, kind)
+            if old in contents:
+                contents[new] = contents.pop(old)
+        for types in (self._types, self._restored_types):
+            if old in types:
+                types[new] = types.pop(old)
+
     def list_names(self) -> set[str]:
         """See ``OperatorStateStore``."""
         return {*self._image.split, *self._image.union}
@@ -99,6 +111,7 @@ class HeapOperatorState(OperatorStateStore):
         """Turn what was restored, or got before with another type, into values of the declared type."""
         before = self._restored_types.get(name, self._types.get(name))
         convert = check_schema(name, StateSchema(_KINDS[kind], serializer=before), _KINDS[kind], serializer)
+        convert = convert or resolve_records(serializer)
         if convert is not None and name in contents:
             live = contents[name]
             converted = type(live)(convert(live))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from wiesel.core.errors import StateMigrationError
-from wiesel.types.serializers import Compatibility, PickleSerializer, migrator, serializer_from_snapshot
+from wiesel.types.serializers import Compatibility, PickleSerializer, migrator, mismatch, resolver, serializer_from_snapshot
 
-__all__ = ["STORAGE", "StateSchema", "check_schema"]
+__all__ = ["STORAGE", "StateSchema", "check_schema", "resolve_records"]
 
 STORAGE = {"value": "value", "reducing": "value", "aggregating": "value", "list": "list", "map": "map"}
 """Kind of state -> how it is stored."""
@@ -72,11 +72,18 @@ def check_schema(name: str, restored: StateSchema, kind: str, serializer: Any) -
     old, new = serializer_from_snapshot(restored.serializer), serializer
     if compatibility is Compatibility.MIGRATE and isinstance(old, PickleSerializer) and isinstance(new, PickleSerializer):
         return migrator(old.type_info, new.type_info)
+    why = mismatch(_type_of(old), _type_of(new)) if isinstance(old, PickleSerializer) and isinstance(new, PickleSerializer) else ""
     raise StateMigrationError(
-        f"state {name!r} was written with type {_type_of(old)}, the program declares {_type_of(new)}",
-        hint="declare the old type, or one that it can become (fields added or removed, numbers widened), or use another state name",
+        f"state {name!r} was written with type {_type_of(old)}, the program declares {_type_of(new)}" + (f": {why}" if why else ""),
+        hint="declare the old type, or one that it can become (fields added with a default, removed, renamed with an alias, "
+        "numbers widened), or use another state name",
         state=name,
     )
+
+
+def resolve_records(serializer: Any) -> Callable[[Any], Any] | None:
+    """Return what gives restored values of a declared type their classes, None if the type has none."""
+    return resolver(serializer.type_info) if isinstance(serializer, PickleSerializer) else None
 
 
 def _type_of(serializer: Any) -> Any:

@@ -16,7 +16,7 @@ from wiesel.state.backend import KeyedTable, KeyGroupRange, OperatorStateStore, 
 from wiesel.state.changelog import FORMAT_VERSION, OPERATOR, TIMERS, Section, encode_section, read_file
 from wiesel.state.key_groups import key_group
 from wiesel.state.operator_state import FACTS, HeapOperatorState, OperatorStateImage, shares
-from wiesel.state.schema import STORAGE, StateSchema, check_schema, snapshot_of
+from wiesel.state.schema import STORAGE, StateSchema, check_schema, resolve_records, snapshot_of
 from wiesel.state.snapshots import Chain, Contents, FileScope, Link, Part
 from wiesel.state.timers import HeapTimerQueue
 from wiesel.state.ttl import TtlSettings, join_times, split_times, with_ttl
@@ -82,6 +82,10 @@ class TrackedBackend(StateBackend):
         """Return the table of a name; ``storage`` is ``value``, ``list`` or ``map``."""
 
     @abstractmethod
+    def _rename_table(self, old: str, new: str) -> None:
+        """Give a table another name, which has none."""
+
+    @abstractmethod
     def _set_pruning(self, name: str, prune: Callable[[Any], Any]) -> None:
         """Tell what is left of a value after its time to live, for writing it anew."""
 
@@ -120,11 +124,18 @@ class TrackedBackend(StateBackend):
         for section, storage in native_sections(handle, reader, self._range, self._local_dir):
             self._apply(section, storage, None)
 
+    def _resolve(self, name: str, resolve: Callable[[Any], Any]) -> None:
+        """Give restored values that are in memory their classes. It is no change: they are stored by the names of their fields."""
+
     # StateBackend
 
-    def table(self, name: str, *, serializer: Any = None, ttl: TtlSettings | None = None, kind: str = "value") -> KeyedTable:
+    def table(
+        self, name: str, *, serializer: Any = None, ttl: TtlSettings | None = None, kind: str = "value", aliases: Sequence[str] = ()
+    ) -> KeyedTable:
         """See ``StateBackend``."""
         storage = STORAGE[kind]
+        for alias in aliases:
+            self._take_over(alias, name)
         known = self._schemas.get(name)
         if known is not None and known.kind != kind:
             raise StateMigrationError(
@@ -136,12 +147,26 @@ class TrackedBackend(StateBackend):
         self._schemas[name] = StateSchema(kind, ttl is not None, snapshot_of(serializer), None if ttl is None else ttl.ttl_ms)
         if restored is not None:
             self._adapt(table, storage, restored.ttl, ttl is not None, convert)
+            resolve = resolve_records(serializer) if convert is None else None
+            if resolve is not None:
+                self._resolve(name, _within_times(storage, resolve) if ttl is not None else resolve)
         if ttl is None:
             return table
         wrapped = with_ttl(table, storage, ttl, self._clock)
         if ttl.cleanup_in_full_snapshot:
             self._set_pruning(name, wrapped.prune)
         return wrapped
+
+    def _take_over(self, alias: str, name: str) -> None:
+        """Rename restored state."""
+        if name in self.schemas or alias not in self._restored_schemas:
+            return
+        schema = self._restored_schemas.pop(alias)
+        self._open_table(alias, STORAGE[schema.kind])
+        self._rename_table(alias, name)
+        self._restored_schemas[name] = schema
+        # The files that there are have it under its earlier name.
+        self._must_rewrite = True
 
     def _adapt(self, table: KeyedTable, storage: str, had_ttl: bool, has_ttl: bool, convert: Callable[[Any], Any] | None) -> None:
         """Turn restored values into those of the declared type, with or without times of last access as declared now."""
@@ -337,6 +362,14 @@ class TrackedBackend(StateBackend):
                     raise InvariantError(f"state file {file.name} has operation {section.operation} among operator state")
                 self._operator_state.take(share, OperatorStateImage(*section.columns))
         self._operator_state.restored(meta[FACTS] for meta in metas)
+
+
+def _within_times(storage: str, resolve: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def resolve_stored(stored: Any) -> Any:
+        bare, accessed_ms = split_times(storage, stored)
+        return join_times(storage, resolve(bare), accessed_ms)
+
+    return resolve_stored
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ class DeclaredState:
     kind: str
     serializer: Any = None
     ttl_ms: int | None = None
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,10 @@ class _NotingBackend(StateBackend):
         )
         self._operator_state = _NotingStore(self._backend.operator_state, self.noted)
 
-    def table(self, name: str, *, serializer: Any = None, ttl: Any = None, kind: str = "value") -> KeyedTable:
-        self.noted[name] = DeclaredState(kind, serializer, None if ttl is None else ttl.ttl_ms)
+    def table(
+        self, name: str, *, serializer: Any = None, ttl: Any = None, kind: str = "value", aliases: Sequence[str] = ()
+    ) -> KeyedTable:
+        self.noted[name] = DeclaredState(kind, serializer, None if ttl is None else ttl.ttl_ms, tuple(aliases))
         return self._backend.table(name, serializer=serializer, ttl=ttl, kind=kind)
 
     def timers(self, name: str) -> TimerQueue:
@@ -129,17 +132,24 @@ class _NotingStore(OperatorStateStore):
     def __init__(self, store: OperatorStateStore, noted: dict[str, DeclaredState]) -> None:
         self._store = store
         self._noted = noted
+        self._aliases: dict[str, tuple[str, ...]] = {}
+
+    def _note(self, name: str, kind: str, serializer: Any) -> None:
+        self._noted[name] = DeclaredState(kind, serializer, aliases=self._aliases.get(name, ()))
+
+    def rename(self, old: str, new: str) -> None:
+        self._aliases[new] = (*self._aliases.get(new, ()), old)
 
     def get_list(self, name: str, serializer: Any = None) -> list[Any]:
-        self._noted[name] = DeclaredState("operator list", serializer)
+        self._note(name, "operator list", serializer)
         return self._store.get_list(name, serializer)
 
     def get_union_list(self, name: str, serializer: Any = None) -> list[Any]:
-        self._noted[name] = DeclaredState("union list", serializer)
+        self._note(name, "union list", serializer)
         return self._store.get_union_list(name, serializer)
 
     def get_broadcast(self, name: str, serializer: Any = None) -> dict[Any, Any]:
-        self._noted[name] = DeclaredState("broadcast", serializer)
+        self._note(name, "broadcast", serializer)
         return self._store.get_broadcast(name, serializer)
 
     def list_names(self) -> set[str]:

@@ -135,14 +135,22 @@ def _verdicts(here: _Operator, old: OperatorOverview | None) -> Iterator[StateVe
         return
     if old.has_other_state:
         yield here.verdict(_POSITIONS, KEPT)
+    renamed = {was: name for name, state in here.declared.states.items() for was in _earlier(name, state, old)}
     for name in old.states:
-        yield _compared(here, name, here.declared.states.get(name))
-    for name in here.declared.states.keys() - old.states.keys():
+        now = renamed.get(name, name)
+        yield _compared(here, name, here.declared.states.get(now), now)
+    for name in here.declared.states.keys() - old.states.keys() - set(renamed.values()):
         yield here.verdict(name, NEW, "the operator has no state of this name in the savepoint")
 
 
-def _compared(here: _Operator, name: str, declared: DeclaredState | None) -> StateVerdict:
-    """Tell what becomes of a state that the savepoint has."""
+def _earlier(name: str, state: DeclaredState, old: OperatorOverview) -> list[str]:
+    """Return the name under which the savepoint has a state that was renamed."""
+    found = [] if name in old.states else [alias for alias in state.aliases if alias in old.states]
+    return found[:1]
+
+
+def _compared(here: _Operator, name: str, declared: DeclaredState | None, now: str) -> StateVerdict:
+    """Tell what becomes of a state that the savepoint has; ``now``: its name in the program."""
     if declared is None:
         if not here.declared.opened:
             return here.verdict(name, KEPT)
@@ -155,11 +163,15 @@ def _compared(here: _Operator, name: str, declared: DeclaredState | None) -> Sta
     except StateMigrationError as error:
         return here.verdict(name, INCOMPATIBLE, f"{error.message}; {error.hint}" if error.hint else error.message)
     if convert is not None:
-        return here.verdict(name, CONVERTED, "its declared type has changed in a way that values can follow")
+        return here.verdict(name, CONVERTED, f"its declared type has changed in a way that values can follow{_called(name, now)}")
     if restored.ttl != (declared.ttl_ms is not None):
         why = "it has no time to live from now on" if restored.ttl else "its time to live begins when the job starts"
-        return here.verdict(name, CONVERTED, why)
-    return here.verdict(name, KEPT)
+        return here.verdict(name, CONVERTED, why + _called(name, now))
+    return here.verdict(name, KEPT, f"it is called {now!r} in the program" if now != name else "")
+
+
+def _called(name: str, now: str) -> str:
+    return "" if now == name else f"; it is called {now!r} in the program"
 
 
 def _restored(here: _Operator, name: str) -> StateSchema:

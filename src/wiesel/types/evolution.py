@@ -3,6 +3,9 @@
 Allowed: wider numbers (BYTE < SHORT < INT < LONG < BIG_INT, FLOAT < DOUBLE, an integer to BIG_DEC), fields of a named row added
 (``None`` in old values), removed or in another order, a declared type that becomes PICKLED_BYTE_ARRAY, and any of these inside
 lists, maps, arrays, tuples and rows. Everything else is refused.
+
+Records (``wiesel.types.records``) as well: fields added that have a default or may be ``None``, removed, in another order, renamed with an
+alias, and wider, where an ``int`` may become a ``float``, too. The class may have another name. Fields of rows are renamed by aliases, too.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from wiesel.core.errors import StateMigrationError
+from wiesel.types.records import RecordTypeInfo, fields_of
 from wiesel.types.row import make_row
 from wiesel.types.typeinfo import (
     BasicType,
@@ -25,7 +29,7 @@ from wiesel.types.typeinfo import (
     TypeInformation,
 )
 
-__all__ = ["Compatibility", "compatibility", "migrator"]
+__all__ = ["Compatibility", "compatibility", "migrator", "mismatch", "resolver"]
 
 Migration: TypeAlias = Callable[[Any], Any]
 
@@ -74,8 +78,10 @@ def _unchanged(value: Any) -> Any:
 
 
 def _migration(old: TypeInformation, new: TypeInformation) -> Migration | None:
-    if old == new and _names(old) == _names(new):
+    if old == new and _names(old) == _names(new) and not _has_records(new):
         return _unchanged
+    if isinstance(new, RecordTypeInfo):
+        return _record(old, new)
     if isinstance(new, PickledBytesTypeInfo):
         return _unchanged
     if isinstance(new, ExternalTypeInfo) or isinstance(old, ExternalTypeInfo):
@@ -118,7 +124,8 @@ def _row(old: RowTypeInfo, new: RowTypeInfo) -> Migration | None:
         return None
     sources: list[tuple[int, Migration]] = []
     for position, name in enumerate(new_names):
-        source = position if by_position else old_names.index(name) if name in old_names else -1
+        earlier = next((known for known in (name, *new.earlier_names(name)) if known in old_names), None)
+        source = position if by_position else -1 if earlier is None else old_names.index(earlier)
         migration = _unchanged if source < 0 else _nullable(_migration(old.get_field_types()[source], new.get_field_types()[position]))
         if migration is None:
             return None
@@ -129,6 +136,93 @@ def _row(old: RowTypeInfo, new: RowTypeInfo) -> Migration | None:
         return make_row(new_names, [None if source < 0 else change(values[source]) for source, change in sources], row._row_kind)
 
     return migrate
+
+
+def _record(old: TypeInformation, new: RecordTypeInfo) -> Migration | None:
+    """Return what makes records of the class as it is now; also of instances that were made of it or of another class."""
+    layout = new.layout
+    if layout is None:
+        return None
+    if type(old) is PickledBytesTypeInfo:
+        old = new  # nothing was declared: what the values are shows when they are read
+    if not isinstance(old, RecordTypeInfo) or _mismatches(old, new):
+        return None
+    kinds = dict(zip(old.names, old.types, strict=True))
+    changes: dict[str, Migration] = {}
+    for name, kind in zip(new.names, new.types, strict=True):
+        source = layout.source(name, kinds)
+        change = None if source is None else _field(kinds[source], kind)
+        if change is not None and change is not _unchanged:
+            changes[name] = _unless_none(change)
+
+    def migrate(value: Any) -> Any:
+        if type(value) is layout.record_class and not changes:
+            return value
+        found = fields_of(value)
+        if found is None:
+            return value
+        fields = dict(found[0])
+        for name, change in changes.items():
+            source = layout.source(name, fields)
+            if source is not None:
+                fields[source] = change(fields[source])
+        return layout.evolve(fields, found[1] if type(value) is layout.record_class else None)
+
+    return migrate
+
+
+def _unless_none(change: Migration) -> Migration:
+    return lambda value: None if value is None else change(value)
+
+
+def _field(old: TypeInformation, new: TypeInformation) -> Migration | None:
+    if isinstance(old, BasicTypeInfo) and isinstance(new, BasicTypeInfo):
+        if old._basic_type in _INTEGERS and new._basic_type is BasicType.DOUBLE:
+            return _as_float
+        if old._basic_type in _INTEGERS and new._basic_type is BasicType.BIG_DEC:
+            return decimal.Decimal
+    return _migration(old, new)
+
+
+def _as_float(value: Any) -> Any:
+    try:
+        return float(value)
+    except OverflowError:
+        return value
+
+
+def _mismatches(old: RecordTypeInfo, new: RecordTypeInfo) -> list[str]:
+    layout, kinds, found = new.layout, dict(zip(old.names, old.types, strict=True)), []
+    if layout is None:
+        return ["its class is not known"]
+    for name, kind in zip(new.names, new.types, strict=True):
+        source = layout.source(name, kinds)
+        if source is None:
+            if name not in layout.defaults:
+                found.append(f"field {name!r} is new and has no default")
+        elif _field(kinds[source], kind) is None:
+            found.append(f"field {source!r} is {kinds[source]} and cannot become {kind}")
+    return found
+
+
+def mismatch(old: TypeInformation, new: TypeInformation) -> str:
+    """Return why values of the old type cannot become values of the new one, as far as single fields are the reason."""
+    if isinstance(old, RecordTypeInfo) and isinstance(new, RecordTypeInfo):
+        return "; ".join(_mismatches(old, new))
+    pairs = zip(old.children(), new.children(), strict=False) if type(old) is type(new) and not isinstance(old, RowTypeInfo) else ()
+    return "; ".join(text for pair in pairs if _migration(*pair) is None and (text := mismatch(*pair)))
+
+
+def resolver(kind: TypeInformation) -> Migration | None:
+    """Return what makes records of a declared class out of stored ones whose class was not known when they were read.
+
+    None where a type holds no records.
+    """
+    return _migration(kind, kind) if _has_records(kind) else None
+
+
+def _has_records(kind: TypeInformation) -> bool:
+    return isinstance(kind, RecordTypeInfo) or any(map(_has_records, kind.children()))
 
 
 def _tuple(old: TupleTypeInfo, new: TupleTypeInfo) -> Migration | None:

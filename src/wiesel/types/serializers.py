@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO, Generic, TypeVar
 
 from wiesel.core.errors import SerializationError, StateMigrationError
-from wiesel.types.evolution import Compatibility, compatibility, migrator
+from wiesel.types.evolution import Compatibility, compatibility, migrator, mismatch, resolver
 from wiesel.types.row import Row, RowKind, make_row
 from wiesel.types.typeinfo import RowTypeInfo, TypeInformation
 from wiesel.types.types import type_from_json
@@ -30,6 +30,8 @@ __all__ = [
     "TypeSerializer",
     "VoidNamespaceSerializer",
     "migrator",
+    "mismatch",
+    "resolver",
     "serializer_for",
     "serializer_from_snapshot",
 ]

@@ -7,7 +7,7 @@ beside this one, dispatched on the classes below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, ClassVar
 
@@ -295,8 +295,20 @@ class RowTypeInfo(TypeInformation):
 
     tag = "row"
 
-    def __init__(self, field_types: Sequence[TypeInformation], field_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        field_types: Sequence[TypeInformation],
+        field_names: Sequence[str] | None = None,
+        aliases: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         self._field_types = list(field_types)
+        self._aliases = {name: [old] if isinstance(old, str) else list(old) for name, old in (aliases or {}).items()}
+        unknown = sorted(self._aliases.keys() - set(field_names or ()))
+        if unknown:
+            raise ProgramError(
+                f"aliases are given for fields that the row type does not have: {', '.join(unknown)}",
+                hint="give them as {new name: [old names]}",
+            )
         self._field_names = None if field_names is None else list(field_names)
         if self._field_names is not None and len(self._field_names) != len(self._field_types):
             raise ProgramError(
@@ -323,6 +335,10 @@ class RowTypeInfo(TypeInformation):
     def get_field_types(self) -> list[TypeInformation]:
         """Return the types of the fields, in order."""
         return self._field_types
+
+    def earlier_names(self, field_name: str) -> list[str]:
+        """Return the names that a field had before."""
+        return self._aliases.get(field_name, [])
 
     def children(self) -> tuple[TypeInformation, ...]:
         return tuple(self._field_types)

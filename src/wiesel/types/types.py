@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wiesel.core.errors import ProgramError
+from wiesel.types.records import RecordTypeInfo
 from wiesel.types.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,
@@ -139,9 +140,22 @@ class Types:
         return RowTypeInfo(field_types)
 
     @staticmethod
-    def ROW_NAMED(field_names: Sequence[str], field_types: Sequence[TypeInformation]) -> RowTypeInfo:
-        """A :class:`~wiesel.types.row.Row` with fields of these names and types."""
-        return RowTypeInfo(field_types, field_names)
+    def ROW_NAMED(
+        field_names: Sequence[str], field_types: Sequence[TypeInformation], aliases: Mapping[str, Sequence[str]] | None = None
+    ) -> RowTypeInfo:
+        """A :class:`~wiesel.types.row.Row` with fields of these names and types.
+
+        Args:
+            field_names: The names.
+            field_types: The types.
+            aliases: Field -> earlier names of it, under which rows in restored state may have it.
+        """
+        return RowTypeInfo(field_types, field_names, aliases)
+
+    @staticmethod
+    def POJO(record_class: type) -> RecordTypeInfo:
+        """Instances of a dataclass, a ``msgspec.Struct`` or a pydantic model, whose fields may change while state lives on."""
+        return RecordTypeInfo(record_class)
 
     @staticmethod
     def TUPLE(field_types: Sequence[TypeInformation]) -> TupleTypeInfo:
@@ -204,6 +218,8 @@ def type_from_json(data: dict[str, Any]) -> TypeInformation:
             return MapTypeInfo(children[0], children[1])
         case "local_time":
             return LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType[data["name"]])
+        case "record":
+            return RecordTypeInfo.stored(data["class"], data["names"], children)
         case "external":
             return ExternalTypeInfo(children[0])
     raise ProgramError(f"unknown type {tag!r} in a stored type description", hint="it was written by a newer version of Wiesel")

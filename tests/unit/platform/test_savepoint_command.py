@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,11 @@ SUM = ValueStateDescriptor("sum", Types.INT())
 ALL = ListStateDescriptor("all", Types.INT())
 
 
+@dataclass
+class Point:
+    x: int
+
+
 class Asking(KeyedProcessFunction):
     """Asks for these states when it opens."""
 
@@ -129,6 +135,9 @@ def test_c28_kept_and_dropped_states_are_told(savepoint: str) -> None:
         (Asking(ValueStateDescriptor("sum", Types.LONG())), "sum", "converted", "type has changed"),
         (Asking(ValueStateDescriptor("sum", Types.STRING())), "sum", "incompatible", "Integer.*String"),
         (Asking(MapStateDescriptor("all", Types.INT(), Types.INT())), "all", "incompatible", "list.*map"),
+        (Asking(ValueStateDescriptor("total", Types.INT()).add_alias("sum")), "sum", "kept", "called 'total' in the program"),
+        (Asking(ValueStateDescriptor("total", Types.LONG()).add_alias("sum")), "sum", "converted", "type has changed.*'total'"),
+        (Asking(ValueStateDescriptor("sum", Point)), "sum", "incompatible", r"Integer.*Point\(x: Long\)"),
         (Asking(SUM), "all", "unused", "does not ask for it"),
         (Asking(ValueStateDescriptor("other", Types.INT())), "other", "new", "no state of this name"),
         (Asking(error="no such server"), "sum", "unknown", "could not be opened here.*no such server"),
@@ -139,6 +148,31 @@ def test_c28_changed_states_are_told_with_the_reason(savepoint: str, function: A
     told = verdicts(found)[state]
     assert told[0] == verdict and re.search(why, told[1])
     assert found.fits == (verdict != "incompatible")
+
+
+class Counting(Asking):
+    """Notes in a file how often it was opened: functions are sent to their tasks as copies."""
+
+    def __init__(self, path: Path, *descriptors: Any) -> None:
+        super().__init__(*descriptors)
+        self.path = path
+
+    def open(self, runtime_context):
+        with self.path.open("a") as file:
+            file.write("opened\n")
+        super().open(runtime_context)
+
+
+def test_a_job_whose_state_does_not_fit_is_not_tried_again(savepoint: str, tmp_path: Path) -> None:
+    retries = {"restart__strategy_type": "fixed-delay", "restart__strategy_fixed__delay_attempts": "9"}
+    allowed = "execution_state__recovery_ignore__unclaimed__state"
+    env = environment(None, **{"execution_state__recovery_path": savepoint, allowed: "true", **retries})
+    stream = env.from_source(ManualSource(), WatermarkStrategy.no_watermarks(), "numbers").uid("numbers")
+    counting = Counting(tmp_path / "opened", ValueStateDescriptor("sum", Types.STRING()))
+    stream.key_by(lambda n: "a", Types.STRING()).process(counting).set_parallelism(1).uid("sums").print()
+    with pytest.raises(JobExecutionError, match=r"Integer.*String"):
+        start(env)
+    assert (tmp_path / "opened").read_text() == "opened\n"
 
 
 def test_what_is_told_is_what_happens(savepoint: str) -> None:
