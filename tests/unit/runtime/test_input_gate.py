@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from wiesel.core.errors import InvariantError
 from wiesel.core.ids import MAX_TIMESTAMP
 from wiesel.runtime.input_gate import (
     AbortCheckpoint,
@@ -61,6 +63,17 @@ def test_alignment_holds_back_the_channel_whose_barrier_has_come() -> None:
     feed.data(1, "b2")
     assert feed.steps == [["a1"], ["b1"], TakeCheckpoint(barrier), ["a2"], ["b2"]]
     assert feed.gate.held_bytes == 0
+
+
+@pytest.mark.parametrize("step", [1, -1], ids=["lost", "twice"])
+def test_a_buffer_that_is_lost_or_comes_twice_is_noticed(step: int) -> None:
+    feed = Feed(2)
+    feed.data(0, "a1")
+    feed.data(1, "b1")
+    feed.sequences[1] += step
+    with pytest.raises(InvariantError, match="expected buffer 1, got"):
+        feed.data(1, "b2")
+    assert feed.steps == [["a1"], ["b1"]]
 
 
 def test_at_least_once_does_not_hold_back() -> None:

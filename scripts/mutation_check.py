@@ -1,0 +1,291 @@
+"""Takes each guard of the engine's promises out of a copy of the project, one at a time, and shows that a named test then fails.
+
+usage: mutation_check.py [NAME...]    only the guards whose names contain one of the words
+
+A mutant that survives fails the run, as does a guard whose text is not in its file any more, or a test that fails without any mutant.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPIED = ("src", "tests", "pyproject.toml")
+LIMIT_S = 900
+TESTS_FAILED = 1
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A guard that is taken out.
+
+    Attributes:
+        name: What is missing without it.
+        file: The file, below ``src/wiesel``.
+        guard: The text of the guard, which is there once.
+        instead: What takes its place.
+        tests: Tests of which at least one must fail.
+    """
+
+    name: str
+    file: str
+    guard: str
+    instead: str
+    tests: tuple[str, ...]
+
+
+IO = "tests/unit/checkpoint/test_file_io.py"
+DURABLE = "tests/unit/checkpoint/test_durability.py"
+HYGIENE = "tests/faults/test_checkpoint_hygiene.py"
+FENCING = "tests/faults/test_fencing.py"
+COORDINATOR = "tests/unit/checkpoint/test_coordinator.py"
+GATE = "tests/unit/runtime/test_input_gate.py"
+SINK = "tests/unit/connectors/test_file_sink.py"
+OUTAGES = "tests/unit/engine/test_storage_outages.py"
+
+MUTANTS = (
+    Mutant(
+        "fence: a newer attempt stops an older one",
+        "checkpoint/store.py",
+        "        if newest > mine:\n            raise",
+        "        if False:\n            raise",
+        (FENCING, HYGIENE),
+    ),
+    Mutant(
+        "fence: a second look after the metadata is written",
+        "checkpoint/store.py",
+        "        # one may be committed. One that comes later finds the checkpoint.\n        self.check_fence(checkpoint.attempt)",
+        "        # one may be committed. One that comes later finds the checkpoint.",
+        (f"{HYGIENE}::test_master_that_is_superseded_while_it_publishes_must_not_commit",),
+    ),
+    Mutant(
+        "fence: a look before sinks commit",
+        "engine/job_attempt.py",
+        "                self.port.check_fence(self.number)\n",
+        "",
+        (FENCING,),
+    ),
+    Mutant(
+        "fence: a look before checkpoints are deleted",
+        "checkpoint/store.py",
+        "        self.check_fence()\n        self.delete(checkpoint, keep)",
+        "        self.delete(checkpoint, keep)",
+        (FENCING, HYGIENE),
+    ),
+    Mutant(
+        "fence: a replaced master does not take the job back",
+        "checkpoint/store.py",
+        "            if newest > self._attempt and self._io.read(self._announcement(newest)) != self._who:",
+        "            if False:",
+        (FENCING,),
+    ),
+    Mutant(
+        "own announcements whose answer was lost do not fence",
+        "checkpoint/store.py",
+        " and self._io.read(self._announcement(newest)) != self._who:",
+        ":",
+        (OUTAGES,),
+    ),
+    Mutant(
+        "a file is created once",
+        "checkpoint/file_io.py",
+        "os.link(self._full(temporary), full)",
+        "os.replace(self._full(temporary), full); self._full(temporary).touch()",
+        (f"{IO}::test_local_directories",),
+    ),
+    Mutant("fsync of state files and metadata", "checkpoint/file_io.py", "                os.fsync(file.fileno())\n", "", (DURABLE,)),
+    Mutant(
+        "fsync of the folder after a file was created",
+        "checkpoint/file_io.py",
+        "        _sync_directory(full.parent)\n        return created",
+        "        return created",
+        (DURABLE,),
+    ),
+    Mutant("fsync above new folders", "checkpoint/file_io.py", "        _sync_directory(path.parent)\n", "", (DURABLE,)),
+    Mutant("fsync of part files", "connectors/filesystem.py", "        os.fsync(stream.fileno())\n", "        pass\n", (DURABLE,)),
+    Mutant(
+        "fsync of folders with visible files",
+        "connectors/file_parts.py",
+        "        files.sync_folder(folder)\n",
+        "        pass\n",
+        (DURABLE,),
+    ),
+    Mutant(
+        "checksums of state files",
+        "checkpoint/store.py",
+        "if len(data) != file.size or crc32(data) != file.crc32:",
+        "if len(data) != file.size:",
+        (HYGIENE,),
+    ),
+    Mutant(
+        "an older checkpoint takes the place of a damaged one",
+        "checkpoint/store.py",
+        "                return self.load(checkpoint_id)\n",
+        "                return self.load_metadata(checkpoint_id)\n",
+        (HYGIENE,),
+    ),
+    Mutant(
+        "files that other checkpoints need are not deleted",
+        "checkpoint/store.py",
+        "for name in state_file_names(checkpoint) - needed:",
+        "for name in state_file_names(checkpoint):",
+        (f"{HYGIENE}::test_discard_keeps_what_another_checkpoint_names",),
+    ),
+    Mutant(
+        "a failing storage is asked again",
+        "checkpoint/retries.py",
+        "for delay_s in (*DELAYS_S, None):",
+        "for delay_s in (None,):",
+        ("tests/unit/checkpoint/test_retries.py",),
+    ),
+    Mutant(
+        "nothing is left of a file that did not fit on the disk",
+        "checkpoint/file_io.py",
+        "                full.unlink(missing_ok=True)\n            raise",
+        "                pass\n            raise",
+        ("tests/unit/checkpoint/test_retries.py",),
+    ),
+    Mutant(
+        "a storage that is down at a restart costs an attempt only",
+        "engine/job_master.py",
+        "        except CheckpointStorageError as error:\n",
+        "        except ZeroDivisionError as error:\n",
+        (OUTAGES,),
+    ),
+    Mutant(
+        "a checkpoint needs all acknowledgements",
+        "checkpoint/coordinator.py",
+        "if pending is None or pending.waiting or pending.publishing:",
+        "if pending is None or pending.publishing:",
+        (COORDINATOR,),
+    ),
+    Mutant(
+        "late acknowledgements have no effect",
+        "checkpoint/coordinator.py",
+        "if pending is None or message.checkpoint_id != pending.checkpoint_id or message.task not in pending.waiting:",
+        "if pending is None or message.task not in pending.waiting:",
+        (COORDINATOR,),
+    ),
+    Mutant(
+        "committables of a finished task go into one checkpoint",
+        "checkpoint/coordinator.py",
+        "snapshot if task not in self._reported_final else _without_committables(snapshot)",
+        "snapshot",
+        (COORDINATOR,),
+    ),
+    Mutant(
+        "more failed checkpoints than are tolerated fail the attempt",
+        "checkpoint/coordinator.py",
+        "if pending.final or self._failures > self.settings.tolerable_failures:",
+        "if pending.final:",
+        (COORDINATOR,),
+    ),
+    Mutant(
+        "alignment: what comes behind a barrier waits",
+        "runtime/input_gate.py",
+        "        if channel in self._arrived and self._exactly_once:\n            self._hold(buffer)\n            return\n"
+        "        yield from self._handle(channel, buffer)\n        while",
+        "        yield from self._handle(channel, buffer)\n        while",
+        (GATE,),
+    ),
+    Mutant(
+        "buffers that are lost or come twice are noticed",
+        "runtime/input_gate.py",
+        "invariant(buffer.sequence == expected & 0xFFFFFFFF,",
+        "invariant(True,",
+        (GATE,),
+    ),
+    Mutant(
+        "what was committed already is not committed again",
+        "connectors/file_parts.py",
+        "        if record.knows(part.target):\n            return False\n",
+        "",
+        (SINK,),
+    ),
+    Mutant(
+        "a visible file is never overwritten",
+        "connectors/file_parts.py",
+        "    if there is not None:\n",
+        "    if False:\n",
+        (SINK,),
+    ),
+    Mutant(
+        "part files that lost data are not made visible",
+        "connectors/file_parts.py",
+        "    if size != part.size:\n",
+        "    if False:\n",
+        (SINK,),
+    ),
+    Mutant(
+        "a part that goes on is cut back to what the checkpoint holds",
+        "connectors/file_sink_writer.py",
+        "files.copy_prefix(source, self.path, part.length)",
+        "files.copy_prefix(source, self.path, files.size(source) or 0)",
+        (SINK,),
+    ),
+)
+
+
+def make_copy(folder: Path) -> None:
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+        else:
+            shutil.copy(source, folder / name)
+
+
+def run_tests(folder: Path, tests: tuple[str, ...]) -> tuple[int, str]:
+    """Return pytest's exit code and output."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", f"--timeout={LIMIT_S}", *tests]
+    paths = os.pathsep.join([str(folder / "src"), str(folder)])
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode, done.stdout
+
+
+def trial(folder: Path, mutant: Mutant) -> str | None:
+    """Run the tests without the guard; return what is wrong, None if a test has failed as it should."""
+    path = folder / "src" / "wiesel" / mutant.file
+    whole = path.read_text()
+    if whole.count(mutant.guard) != 1:
+        return f"its text is {whole.count(mutant.guard)} times in {mutant.file}: describe the guard anew"
+    path.write_text(whole.replace(mutant.guard, mutant.instead))
+    try:
+        code, output = run_tests(folder, mutant.tests)
+    finally:
+        path.write_text(whole)
+    if code == TESTS_FAILED:
+        return None
+    return "SURVIVED" if code == 0 else f"the tests could not run:\n{output[-2000:]}"
+
+
+def main(words: list[str]) -> int:
+    chosen = [m for m in MUTANTS if not words or any(word in m.name for word in words)]
+    with tempfile.TemporaryDirectory(prefix="wiesel-mutants-") as name:
+        folder = Path(name)
+        make_copy(folder)
+        tests = tuple(sorted({test.partition("::")[0] for m in chosen for test in m.tests}))
+        code, output = run_tests(folder, tests)
+        if code != 0:
+            print(f"the tests fail without any mutant:\n{output[-3000:]}")
+            return 1
+        wrong = 0
+        for mutant in chosen:
+            began_s = time.monotonic()
+            problem = trial(folder, mutant)
+            wrong += problem is not None
+            print(f"{problem or 'noticed'}: {mutant.name} ({time.monotonic() - began_s:.0f} s)", flush=True)
+    print(f"{len(chosen) - wrong} of {len(chosen)} mutants were noticed")
+    return 1 if wrong or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
