@@ -399,6 +399,7 @@ class JobMaster:
         error = _job_failed(self.plan.graph.job.job_name, failure)
         # They belong to another master, or are what somebody may still repair.
         not_ours_to_delete = isinstance(failure, (FencedError, CorruptCheckpointError))
+        self._set_status(JobStatus.FAILING)
         self._end_with_checkpoints(JobStatus.FAILED, error, retain=self.settings.retain_on_failure or not_ours_to_delete)
 
     def _end_with_checkpoints(self, status: JobStatus, error: BaseException, *, retain: bool) -> None:

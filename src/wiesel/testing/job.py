@@ -229,6 +229,8 @@ class PipelineJob:
 
     def _after_failure(self, failures_before: int) -> None:
         """Raise what the job has failed with, or an injected failure, when the job has recovered from it."""
+        if self._master.status is JobStatus.FAILING:
+            self._until(lambda: self._master.status is not JobStatus.FAILING, "fail")
         self._raise_failure()
         failures = self._master.failures[failures_before:]
         if failures and isinstance(failures[0], InjectedFailure):

@@ -20,7 +20,7 @@ EXECUTORS = {
 
 
 def settings(master: str, **options: str) -> dict[str, str]:
-    return _settings(Configuration.from_dict({**EXECUTORS, **options}), master)
+    return _settings(Configuration.from_dict({**EXECUTORS, **options}), master, "-XX:SharedArchiveFile=x.jsa")
 
 
 def test_executors_of_a_cluster() -> None:
@@ -31,6 +31,8 @@ def test_executors_of_a_cluster() -> None:
     assert found["spark.network.timeoutInterval"] == "4000ms"
     assert "-Dall=1" in found["spark.executor.extraJavaOptions"] and "-Dexecutor=1" in found["spark.executor.extraJavaOptions"]
     assert "-Ddriver=1" not in found["spark.executor.extraJavaOptions"]
+    assert "-XX:SharedArchiveFile=x.jsa" in found["spark.driver.extraJavaOptions"]
+    assert "-XX:SharedArchiveFile" not in found["spark.executor.extraJavaOptions"], "executors may run on other machines"
     assert "-Ddriver=1" in found["spark.driver.extraJavaOptions"] and "-Dexecutor=1" not in found["spark.driver.extraJavaOptions"]
     assert "spark.executor.memory" not in found and "spark.driver.host" not in found
 

@@ -131,7 +131,7 @@ def _create(config: Configuration, master: str, java: str) -> SparkSession:
     # One malloc arena per few threads keeps the resident memory of many small workers down.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
     builder = SparkSession.builder.master(master).appName("wiesel")
-    for key, value in _settings(config, master, java).items():
+    for key, value in _settings(config, master, archive_options(java)).items():
         builder = builder.config(key, value)
     try:
         with _spark_home(master):
@@ -147,7 +147,7 @@ def _create(config: Configuration, master: str, java: str) -> SparkSession:
     return session
 
 
-def _settings(config: Configuration, master: str, java: str) -> dict[str, str]:
+def _settings(config: Configuration, master: str, archive: str) -> dict[str, str]:
     """Return Spark's settings; those that the user names come last and win."""
     settings = {
         **PIPELINED_SETTINGS,
@@ -156,7 +156,7 @@ def _settings(config: Configuration, master: str, java: str) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.artifact.isolation.enabled": "false",
-        "spark.driver.extraJavaOptions": " ".join((_DRIVER_LOG, archive_options(java), _java_options(config, opt.JAVA_OPTS_JOBMANAGER))),
+        "spark.driver.extraJavaOptions": " ".join((_DRIVER_LOG, archive, _java_options(config, opt.JAVA_OPTS_JOBMANAGER))),
     }
     if master.startswith("local"):
         settings["spark.driver.host"] = "127.0.0.1"
