@@ -1,4 +1,4 @@
-"""Fetches what a Hadoop file system for tests needs beside Spark's own jars, with Maven; prints the class path.
+"""Fetches what a Hadoop file system for tests needs beside Spark's own jars, with the Ivy that comes with Spark; prints the class path.
 
 usage: hadoop_jars.py DIRECTORY
 
@@ -25,17 +25,14 @@ ARTIFACTS = (
     "org.opentest4j:opentest4j:1.3.0",
     "commons-logging:commons-logging:1.3.5",
 )
+_SPARKS_JARS = Path(pyspark.__file__).parent / "jars"
 SPARKS = ("hadoop-client-api-*.jar", "hadoop-client-runtime-*.jar", "slf4j-api-*.jar", "log4j-*.jar")
 
-_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
-<modelVersion>4.0.0</modelVersion>
-<groupId>wiesel</groupId><artifactId>hadoop-for-tests</artifactId><version>1</version><packaging>pom</packaging>
-<dependencies>{}</dependencies>
-</project>"""
-_DEPENDENCY = (
-    "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>"
-    "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>"
-)
+_MODULE = """<ivy-module version="2.0"><info organisation="wiesel" module="hadoop-for-tests"/>
+<configurations><conf name="default"/></configurations>
+<dependencies>{}</dependencies></ivy-module>"""
+_DEPENDENCY = '<dependency org="{}" name="{}" rev="{}" transitive="false" conf="default->default"/>'
+_LIMIT_S = 900
 
 
 def jar_name(artifact: str) -> str:
@@ -48,17 +45,18 @@ def fetch(directory: Path) -> list[Path]:
     wanted = [directory / jar_name(artifact) for artifact in ARTIFACTS]
     if all(jar.exists() for jar in wanted):
         return wanted
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise SystemExit("hadoop_jars.py: there is no mvn on the PATH: install Maven (apt install maven, brew install maven)")
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory) as work:
-        pom = Path(work, "pom.xml")
-        pom.write_text(_POM.format("".join(_DEPENDENCY.format(*artifact.split(":")) for artifact in ARTIFACTS)))
-        command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={work}/jars"]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=900)
-        if done.returncode != 0:
-            raise SystemExit(f"hadoop_jars.py: Maven failed\n{done.stdout[-3000:]}")
+        module = Path(work, "ivy.xml")
+        module.write_text(_MODULE.format("".join(_DEPENDENCY.format(*artifact.split(":")) for artifact in ARTIFACTS)))
+        (ivy,) = _SPARKS_JARS.glob("ivy-*.jar")
+        home = os.environ.get("JAVA_HOME")
+        java = str(Path(home, "bin", "java")) if home else "java"
+        command = [java, "-jar", str(ivy), "-warn", "-cache", f"{work}/cache", "-ivy", str(module), "-confs", "default"]
+        command += ["-retrieve", f"{work}/jars/[artifact]-[revision].[ext]", "-types", "jar"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=_LIMIT_S)
+        if done.returncode != 0 or not all(Path(work, "jars", jar.name).exists() for jar in wanted):
+            raise SystemExit(f"hadoop_jars.py: the jars could not be fetched\n{done.stdout[-3000:]}")
         for jar in wanted:
             # Others may fetch at the same time: each jar appears whole.
             os.replace(shutil.copy(Path(work, "jars", jar.name), directory / f"{jar.name}.{uuid4().hex}"), jar)
@@ -67,8 +65,7 @@ def fetch(directory: Path) -> list[Path]:
 
 def class_path(directory: Path) -> str:
     """Return the class path of a Hadoop file system in one process."""
-    sparks = Path(pyspark.__file__).parent / "jars"
-    return ":".join(map(str, [*fetch(directory), *(jar for pattern in SPARKS for jar in sorted(sparks.glob(pattern)))]))
+    return ":".join(map(str, [*fetch(directory), *(jar for pattern in SPARKS for jar in sorted(_SPARKS_JARS.glob(pattern)))]))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from wiesel.common import Encoder, WatermarkStrategy
 from wiesel.datastream.connectors.file_system import FileSink, FileSource, RollingPolicy, StreamFormat
 from wiesel.testing import ManualSource, local_environment
 
-# The first time, Maven fetches a jar of 56 MB for HDFS.
+# The first time a jar of 56 MB is fetched for HDFS.
 pytestmark = pytest.mark.timeout(900)
 SERVERS = ("s3", "hdfs")
 # State that is larger than what travels inside the metadata.
