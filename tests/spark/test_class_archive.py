@@ -43,7 +43,7 @@ def test_an_archive_is_made_used_and_passed_over_when_it_is_damaged(tmp_path: Pa
     java = find_java(Configuration())
     monkeypatch.setattr(sys, "prefix", _NOWHERE)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert class_archive.find_archive(java) is None and class_archive.archive_options(java) == ""
+    assert class_archive.find_archive(java) is None and class_archive.archive_options(java, "") == ""
     assert run(tmp_path) == "not mapped"
 
     made = class_archive.make_archive(java)

@@ -37,6 +37,7 @@ numbers.key_by(lambda n: n % 10, key_type=Types.LONG()).reduce(lambda a, b: a + 
 env.execute("class archive")
 """
 _LIMIT_S = 600
+_WRITE = "-XX:ArchiveClassesAtExit"
 
 
 @cache
@@ -62,9 +63,9 @@ def find_archive(java: str) -> Path | None:
     return next((path for path in found if path.stem.rpartition("-")[2] == str(path.stat().st_size)), None)
 
 
-def archive_options(java: str) -> str:
-    """Return the JVM's options that make it use the archive, if there is one."""
-    archive = find_archive(java)
+def archive_options(java: str, others: str) -> str:
+    """Return the JVM's options that make it use the archive, if there is one and the other options do not say to write one."""
+    archive = None if _WRITE in others else find_archive(java)
     # Quietly without it where it does not fit. The options are split at spaces.
     return f"-XX:SharedArchiveFile={archive} -Xshare:auto -Xlog:cds*=off" if archive is not None and " " not in str(archive) else ""
 
@@ -82,7 +83,7 @@ def make_archive(java: str) -> Path:
     with tempfile.TemporaryDirectory(dir=place) as folder:
         fresh = Path(folder, "classes.jsa")
         settings = {
-            "env.java.opts.all": f"-Xshare:auto -XX:ArchiveClassesAtExit={fresh} -Xlog:cds*=off",
+            "env.java.opts.all": f"-Xshare:auto {_WRITE}={fresh} -Xlog:cds*=off",
             "execution.checkpointing.interval": "200ms",
             "execution.checkpointing.dir": Path(folder, "checkpoints").as_uri(),
         }

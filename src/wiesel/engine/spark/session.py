@@ -131,7 +131,8 @@ def _create(config: Configuration, master: str, java: str) -> SparkSession:
     # One malloc arena per few threads keeps the resident memory of many small workers down.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
     builder = SparkSession.builder.master(master).appName("wiesel")
-    for key, value in _settings(config, master, archive_options(java)).items():
+    archive = archive_options(java, _java_options(config, opt.JAVA_OPTS_JOBMANAGER))
+    for key, value in _settings(config, master, archive).items():
         builder = builder.config(key, value)
     try:
         with _spark_home(master):
