@@ -232,7 +232,8 @@ CHECKPOINT_RETENTION: ConfigOption[str] = _option(
     "enum",
     "NO_EXTERNALIZED_CHECKPOINTS",
     "Which checkpoints stay when the job has ended: those of a job that has failed for good (the first), of one that has failed or was "
-    "cancelled (the second), none (the third). Those of a job that has finished never stay, those of one whose driver was lost always do.",
+    "cancelled (the second), none (the third). Those of a job that has finished never stay, those of one that lost its driver or JVM, or "
+    "lacked slots, always do.",
     choices=("DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKPOINTS"),
 )
 CHECKPOINT_UNALIGNED: ConfigOption[bool] = _option(

@@ -397,8 +397,8 @@ class JobMaster:
 
     def _failed(self, failure: BaseException) -> None:
         error = _job_failed(self.plan.graph.job.job_name, failure)
-        # They belong to another master, or are what somebody may still repair.
-        not_ours_to_delete = isinstance(failure, (FencedError, CorruptCheckpointError))
+        # They belong to another master, or are what somebody may still repair or go on from when the machine has what it lacked.
+        not_ours_to_delete = isinstance(failure, (FencedError, CorruptCheckpointError, ResourceError))
         self._set_status(JobStatus.FAILING)
         self._end_with_checkpoints(JobStatus.FAILED, error, retain=self.settings.retain_on_failure or not_ours_to_delete)
 
