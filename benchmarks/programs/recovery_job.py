@@ -45,6 +45,8 @@ class Teller(FilterFunction):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--told", required=True, help="where the lines go")
+    # For PyFlink all numbers are made ahead, so there cannot be any number of them: enough for five minutes.
+    parser.add_argument("--records", type=int, default=6_000_000)
     parser.add_argument("--rate", type=int, default=20_000)
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--every", type=int, default=101)
@@ -58,7 +60,7 @@ def main():
     env.set_parallelism(2)
     keys = options.keys
     # One reader: then each key's numbers come in order, and its count follows from the number.
-    numbers = paced(env, 1 << 40, options.rate, parallelism=1)
+    numbers = paced(env, options.records, options.rate, parallelism=1)
     (
         numbers.key_by(lambda record: record[0] % keys, key_type=Types.LONG())
         .process(Count(), output_type=Types.TUPLE([Types.LONG(), Types.LONG()]))
