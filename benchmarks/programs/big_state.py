@@ -1,8 +1,6 @@
 """State of 256 bytes per key, all of it replaced by each record of the key: with four million keys, 1 GB."""
 
 import json
-import os
-import threading
 import time
 
 import metering
@@ -26,40 +24,26 @@ class Replace(KeyedProcessFunction):
         yield value[0], count
 
 
-class Volume:
+class Volume(metering.FolderWatch):
     """Adds up the sizes of all files that checkpoints leave behind, and notes the sum whenever a checkpoint is complete."""
 
     def __init__(self, folder):
-        self._folder = folder
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
+        super().__init__(folder, 0.1)
         self._sizes = {}
         self._complete = set()
         self.marks = []
 
-    def __enter__(self):
-        if self._folder:
-            self._thread.start()
-        return self
-
-    def __exit__(self, *failure):
-        self._over.set()
-
-    def _watch(self):
-        while not self._over.wait(0.1):
-            fresh = False
-            for place, _, names in os.walk(self._folder):
-                for name in names:
-                    path = os.path.join(place, name)
-                    try:
-                        self._sizes[path] = max(self._sizes.get(path, 0), os.path.getsize(path))
-                    except FileNotFoundError:
-                        continue
-                    if name == "_metadata" and place not in self._complete:
-                        self._complete.add(place)
-                        fresh = True
-            if fresh:
-                self.marks.append((time.time_ns(), sum(self._sizes.values())))
+    def look(self, places):
+        for place, names in places:
+            for path in (place / name for name in names):
+                try:
+                    self._sizes[path] = max(self._sizes.get(path, 0), path.stat().st_size)
+                except FileNotFoundError:
+                    continue
+        complete = {place for place, names in places if "_metadata" in names}
+        if complete - self._complete:
+            self.marks.append((time.time_ns(), sum(self._sizes.values())))
+        self._complete |= complete
 
 
 def at(marks, when_ns):
@@ -75,15 +59,8 @@ def at(marks, when_ns):
 
 def progress(parts):
     """Return (time in ns, results of all subtasks so far)."""
-    steps = []
-    for part in parts:
-        before = 0
-        for at_ns, reached in part["marks"]:
-            steps.append((at_ns, reached - before))
-            before = reached
-    steps.sort()
     total, marks = 0, []
-    for at_ns, amount in steps:
+    for at_ns, amount in metering.steps_of(parts):
         total += amount
         marks.append((at_ns, total))
     return marks

@@ -108,14 +108,17 @@ def run(env, stream, options, further=dict):
     print(json.dumps(result), flush=True)
 
 
-class CheckpointCount:
-    """Watches a folder for complete checkpoints while a job runs; old ones are deleted, so they cannot be counted at the end."""
+class FolderWatch:
+    """Looks at a folder again and again while a job runs: old checkpoints are deleted, so that the end tells little.
 
-    def __init__(self, folder):
+    A subclass has ``look``; without a folder nothing is looked at.
+    """
+
+    def __init__(self, folder, every_s):
         self._folder = folder
+        self._every_s = every_s
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
-        self.seen = set()
 
     def __enter__(self):
         if self._folder:
@@ -126,24 +129,40 @@ class CheckpointCount:
         self._over.set()
 
     def _watch(self):
-        while not self._over.wait(0.2):
+        while not self._over.wait(self._every_s):
             # walk() takes folders that vanish under it for empty ones.
-            self.seen.update(Path(place).name for place, _, files in os.walk(self._folder) if "_metadata" in files)
+            self.look([(Path(place), files) for place, _, files in os.walk(self._folder)])
 
 
-def summary(parts, records):
-    """Return the figures of a run: count and total over all subtasks, the first and last time, records/s."""
-    count = sum(part["count"] for part in parts)
-    result = {"records": records, "count": count, "total": sum(part["total"] for part in parts)}
+class CheckpointCount(FolderWatch):
+    """Notes complete checkpoints."""
+
+    def __init__(self, folder):
+        super().__init__(folder, 0.2)
+        self.seen = set()
+
+    def look(self, places):
+        self.seen.update(place.name for place, files in places if "_metadata" in files)
+
+
+def steps_of(parts):
+    """Return (time in ns, results since the mark before) of all subtasks, in order of time."""
     steps = []
     for part in parts:
         before = 0
         for at_ns, reached in part["marks"]:
             steps.append((at_ns, reached - before))
             before = reached
+    return sorted(steps)
+
+
+def summary(parts, records):
+    """Return the figures of a run: count and total over all subtasks, the first and last time, records/s."""
+    count = sum(part["count"] for part in parts)
+    result = {"records": records, "count": count, "total": sum(part["total"] for part in parts)}
+    steps = steps_of(parts)
     if len(steps) < 3:
         return result
-    steps.sort()
     result.update(first_ns=steps[0][0], last_ns=steps[-1][0])
     begin, end = _steady(steps)
     # A result may stand for many records (a window's does), so it is the records that went in that are counted.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,21 @@ from wiesel.checkpoint.snapshot import CheckpointStats, OperatorStateSnapshot, T
 from wiesel.core.clock import Clock
 from wiesel.runtime.in_flight import InFlightSnapshot
 from wiesel.runtime.operator import OperatorSnapshot
-from wiesel.state.backend import SnapshotTask, StateFileWriter, StateHandle
+from wiesel.state.backend import SnapshotTask, StateFile, StateFileWriter, StateHandle
+
+
+class _CountingWriter:
+    """Hands files on to another writer, and adds up their sizes: what belongs to a snapshot may have been written by an earlier one."""
+
+    def __init__(self, writer: StateFileWriter) -> None:
+        self._writer = writer
+        self.bytes = 0
+
+    def write(self, name_hint: str, data: Sequence[bytes | memoryview]) -> StateFile:
+        """See ``StateFileWriter``."""
+        file = self._writer.write(name_hint, data)
+        self.bytes += file.size
+        return file
 
 
 class PendingSnapshot:
@@ -42,12 +57,12 @@ class PendingSnapshot:
         """Write all state; any thread, once."""
         started_s = self._clock.monotonic_s()
         operators: dict[str, OperatorStateSnapshot] = {}
-        written = total = 0
+        counting = _CountingWriter(writer)
+        total = 0
         for operator_id, taken, state in self._parts:
-            handle = state.run(writer) if state is not None else None
+            handle = state.run(counting) if state is not None else None
             if handle is not None:
                 total += sum(f.size for f in handle.files)
-                written += handle.files[-1].size if handle.files else 0
             operators[operator_id] = _operator_snapshot(taken, handle)
         persisted = 0
         if self._in_flight is not None:
@@ -58,7 +73,7 @@ class PendingSnapshot:
             self._stats,
             async_ms=(self._clock.monotonic_s() - started_s) * 1e3,
             state_bytes=total + persisted,
-            checkpointed_bytes=written + persisted,
+            checkpointed_bytes=counting.bytes + persisted,
             persisted_bytes=persisted,
         )
         return TaskSnapshot(operators, stats)

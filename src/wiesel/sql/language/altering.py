@@ -68,9 +68,9 @@ def _table_change(cursor: Cursor) -> s.Change:
     if word == "ADD" and (cursor.words("PARTITION") or cursor.words("IF", "NOT", "EXISTS")):
         return _add_partitions(cursor)
     reader = ElementsReader(cursor)
-    if cursor.symbol("("):
+    if cursor.match("("):
         reader.read()
-        while cursor.symbol(","):
+        while cursor.match(","):
             reader.read()
         cursor.expect(")")
     else:

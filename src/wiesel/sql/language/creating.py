@@ -110,8 +110,8 @@ def _distribution(cursor: Cursor) -> s.Distribution:
 def _like(cursor: Cursor) -> s.LikeClause:
     source = cursor.path("the name of a table")
     options: list[tuple[str, str]] = []
-    if cursor.symbol("("):
-        while not cursor.symbol(")"):
+    if cursor.match("("):
+        while not cursor.match(")"):
             options.append((cursor.choose(*_WHICH), cursor.choose(*_LIKE_PARTS)))
     return s.LikeClause(source, tuple(options))
 

@@ -82,7 +82,7 @@ class Cursor:
         return token
 
     def match(self, *words: str) -> bool:
-        """Take these words if they come next."""
+        """Take these words, or symbols, if they come next."""
         if not self.words(*words):
             return False
         self.at += len(words)
@@ -134,10 +134,6 @@ class Cursor:
 
     # Parts
 
-    def symbol(self, symbol: str) -> bool:
-        """Take a symbol if it comes next."""
-        return self.match(symbol)
-
     def name(self, what: str = "a name") -> str:
         """Take a name: between backquotes, or a word."""
         token = self.peek()
@@ -151,7 +147,7 @@ class Cursor:
     def path(self, what: str = "a name") -> Path:
         """Take one to three names with points between them."""
         parts = [self.name(what)]
-        while self.symbol("."):
+        while self.match("."):
             parts.append(self.name(what))
         return tuple(parts)
 
@@ -174,7 +170,7 @@ class Cursor:
     def listed(self, read: Callable[[], T]) -> tuple[T, ...]:
         """Take one or more of something with commas between them."""
         found = [read()]
-        while self.symbol(","):
+        while self.match(","):
             found.append(read())
         return tuple(found)
 

@@ -14,7 +14,7 @@ def parse_elements(cursor: Cursor) -> s.TableElements:
     reader = ElementsReader(cursor)
     cursor.expect("(")
     reader.read()
-    while cursor.symbol(","):
+    while cursor.match(","):
         reader.read()
     cursor.expect(")")
     return reader.elements()

@@ -52,7 +52,7 @@ def check_script(sql: str) -> tuple[list[s.Statement], list[SqlParseError]]:
 
 
 def _another_follows(cursor: Cursor) -> bool:
-    while cursor.symbol(";"):
+    while cursor.match(";"):
         pass
     return cursor.peek() is not None
 
@@ -112,7 +112,7 @@ def _statement_set(cursor: Cursor, start: int) -> s.StatementSet:
         begin = cursor.at
         cursor.expect("INSERT")
         inserts.append(parse_insert(cursor, begin))
-        if not cursor.symbol(";"):
+        if not cursor.match(";"):
             cursor.fail("';' behind the insert")
     if not inserts:
         cursor.fail("an INSERT")
