@@ -8,6 +8,7 @@ from typing import Any
 from wiesel.core.errors import ProgramError
 from wiesel.runtime.descriptor import OutputDescriptor, TaskDescriptor
 from wiesel.runtime.record_writer import ByChannel, Distributor, RoundRobin, shuffle_distributor
+from wiesel.runtime.table.exchange import ByColumns, ColumnKeys
 from wiesel.spi.builtin_functions import TypedKeySelector
 from wiesel.state.key_groups import ChannelSelector
 from wiesel.wire.batch import Batch
@@ -51,6 +52,8 @@ def _custom(payload: Any) -> Distributor:
 
 def edge_functions(out: OutputDescriptor) -> tuple[Any, ...]:
     """Return the user's functions that an edge calls, which are to be opened and closed with the task."""
+    if isinstance(out.partitioner.payload, ColumnKeys):
+        return ()
     if out.partitioner.kind == "hash":
         return (out.partitioner.payload,)
     return tuple(out.partitioner.payload) if out.partitioner.kind == "custom" else ()
@@ -60,6 +63,8 @@ def make_distributor(out: OutputDescriptor, task: TaskDescriptor) -> tuple[Distr
     """Return the distributor of an edge and what is done to each batch before it (the key of each record, for keyed edges)."""
     kind = out.partitioner.kind
     n = len(out.targets)
+    if isinstance(out.partitioner.payload, ColumnKeys):
+        return ByColumns(out.partitioner.payload, out.target_max_parallelism, n), None
     if kind == "hash":
         selector = ChannelSelector(out.target_max_parallelism, n)
         return ByChannel(lambda batch, _: selector.channels(batch.keys or [])), _with_keys(out.partitioner.payload)

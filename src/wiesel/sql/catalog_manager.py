@@ -7,6 +7,7 @@ import difflib
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.sql.paths import parse_path
+from wiesel.sql.plan import Relation, TableScan
 from wiesel.types.logical import quoted
 
 __all__ = ["CatalogManager"]
@@ -20,6 +21,7 @@ class CatalogManager:
     def __init__(self) -> None:
         self._current = (_CATALOG, _DATABASE)
         self._temporary_tables: dict[ObjectIdentifier, CatalogTable] = {}
+        self._temporary_views: dict[ObjectIdentifier, Relation] = {}
 
     def qualify(self, path: str) -> ObjectIdentifier:
         """Return the full name.
@@ -45,6 +47,25 @@ class CatalogManager:
                 f"temporary table {identifier.sql} already exists{made}",
                 hint="give the new one another name, or drop_temporary_table() the old one",
             )
+
+    def create_temporary_view(self, identifier: ObjectIdentifier, plan: Relation) -> None:
+        """Add a view.
+
+        Raises:
+            ProgramError: If there is a table or view of the name already.
+        """
+        if identifier in self._temporary_tables or identifier in self._temporary_views:
+            raise ProgramError(f"temporary table or view {identifier.sql} already exists", hint="give the new one another name")
+        self._temporary_views[identifier] = plan
+
+    def relation(self, path: str) -> Relation:
+        """Return what a table or view is read by.
+
+        Raises:
+            ProgramError: If there is none; tells those there are.
+        """
+        view = self._temporary_views.get(self.qualify(path))
+        return TableScan(*self.find(path)) if view is None else view
 
     def drop_temporary_table(self, identifier: ObjectIdentifier) -> bool:
         """Remove a table; returns whether it was there."""
@@ -73,4 +94,5 @@ class CatalogManager:
 
     def table_names(self) -> list[str]:
         """Return the names of the tables of the current database."""
-        return sorted(known.object_name for known in self._temporary_tables if (known.catalog_name, known.database_name) == self._current)
+        known_ones = (*self._temporary_tables, *self._temporary_views)
+        return sorted(known.object_name for known in known_ones if (known.catalog_name, known.database_name) == self._current)

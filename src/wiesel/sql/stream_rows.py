@@ -7,12 +7,12 @@ from typing import Any
 
 from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.spi.functions import MapFunction, RuntimeContext
-from wiesel.types.logical import DataType, RowField, RowType
-from wiesel.types.logical_conversion import to_data_type
+from wiesel.types.logical import DataType, RowField, RowType, quoted
+from wiesel.types.logical_conversion import to_data_type, to_type_info
 from wiesel.types.row import Row, RowKind, make_row
 from wiesel.types.typeinfo import BasicType, BasicTypeInfo, ExternalTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
 
-__all__ = ["ToRow", "row_info", "row_type"]
+__all__ = ["ToRow", "row_info", "row_type", "table_row_info"]
 
 _NEVER_NULL = frozenset(BasicType) - {BasicType.STRING, BasicType.BIG_DEC, BasicType.BIG_INT, BasicType.INSTANT}
 """Types that are primitive in Java."""
@@ -89,3 +89,19 @@ def _inserted(row: Row) -> Row:
             hint="filter the stream for rows of RowKind.INSERT",
         )
     return row
+
+
+def table_row_info(rows: RowType) -> RowTypeInfo:
+    """Return the type of a stream of a table's rows.
+
+    Raises:
+        ProgramError: If the values of a column cannot become records of a stream; names the column.
+    """
+    return RowTypeInfo([_stream_type(field.name, field.data_type) for field in rows], rows.names)
+
+
+def _stream_type(name: str, data_type: DataType) -> TypeInformation:
+    try:
+        return to_type_info(data_type)
+    except ProgramError as error:
+        raise ProgramError(f"column {quoted(name)}: {error.message}", hint=error.hint) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wiesel.sql.logical import LogicalPlan
+from wiesel.sql.plan import Relation
 
 if TYPE_CHECKING:
     from wiesel.table.table_environment import TableEnvironment
@@ -15,7 +15,7 @@ __all__ = ["Table"]
 class Table:
     """Rows of named columns, made by a :class:`~wiesel.table.TableEnvironment`. Nothing is read before the job runs."""
 
-    def __init__(self, plan: LogicalPlan, t_env: TableEnvironment) -> None:
+    def __init__(self, plan: Relation, t_env: TableEnvironment) -> None:
         self._plan = plan
         self._t_env = t_env
 

@@ -9,12 +9,16 @@ from wiesel.core.errors import ProgramError, WieselError
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.datastream._checks import program_error, require_built, require_instance, user_location
 from wiesel.spi.table.schema import ResolvedSchema
+from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.catalog_manager import CatalogManager
-from wiesel.sql.logical import StreamScan, TableScan
+from wiesel.sql.language import statements
+from wiesel.sql.language.parser import parse_statement
+from wiesel.sql.plan import Relation, StreamScan
 from wiesel.sql.stream_rows import row_type
 from wiesel.sql.translation import to_stream
 from wiesel.table.table import Table
 from wiesel.table.table_descriptor import TableDescriptor
+from wiesel.types.logical import quoted
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
@@ -59,6 +63,23 @@ class TableEnvironment:
             table = descriptor._to_catalog_table(user_location())
             self._catalogs.create_temporary_table(identifier, table, ignore_if_exists=bool(ignoreIfExists))
 
+    def create_temporary_view(self, view_path: str, table_or_data_stream: Any, *fields_or_schema: Any) -> None:
+        """Make a table known under a path, as long as the environment lives.
+
+        Args:
+            view_path: The path.
+            table_or_data_stream: A table of this environment.
+            fields_or_schema: Not in this version.
+
+        Raises:
+            ProgramError: If there is a table or view of the path.
+        """
+        require_instance(table_or_data_stream, Table, "create_temporary_view() takes a table: it", "give what sql_query() returned")
+        if fields_or_schema:
+            raise program_error("create_temporary_view() with fields or a schema is not in this version", "name the columns in a query")
+        with _AtUsersLine():
+            self._catalogs.create_temporary_view(self._catalogs.qualify(view_path), table_or_data_stream._plan)
+
     def drop_temporary_table(self, table_path: str) -> bool:
         """Forget a temporary table; returns whether there was one."""
         with _AtUsersLine():
@@ -79,7 +100,29 @@ class TableEnvironment:
             ProgramError: If there is none.
         """
         with _AtUsersLine():
-            return Table(TableScan(*self._catalogs.find(path)), self)
+            return Table(self._catalogs.relation(path), self)
+
+    def sql_query(self, query: str) -> Table:
+        """Return what a query returns as a table. Nothing is read before the job runs.
+
+        Raises:
+            SqlParseError: If it is no query, a name is not known, or types do not fit; tells line and column.
+        """
+        with _AtUsersLine():
+            statement = parse_statement(query)
+            if not isinstance(statement, statements.Query):
+                raise ProgramError("sql_query() takes a query", hint="give a SELECT, VALUES or WITH ... SELECT")
+            return Table(QueryBinder(query, _Tables(self._catalogs)).bind(statement.tree), self)
+
+
+class _Tables:
+    """The tables of an environment, for queries."""
+
+    def __init__(self, catalogs: CatalogManager) -> None:
+        self._catalogs = catalogs
+
+    def relation(self, path: tuple[str, ...]) -> Relation:
+        return self._catalogs.relation(".".join(map(quoted, path)))
 
 
 class StreamTableEnvironment(TableEnvironment):

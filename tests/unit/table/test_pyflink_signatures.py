@@ -19,8 +19,10 @@ THERE = {
     "table.Table": {"print_schema"},
     "table_environment.TableEnvironment": {
         "create_temporary_table",
+        "create_temporary_view",
         "drop_temporary_table",
         "from_path",
+        "sql_query",
         "list_tables",
         "list_temporary_tables",
     },

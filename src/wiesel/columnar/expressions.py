@@ -1,0 +1,93 @@
+"""Internal. Expressions over the columns of a batch, bound and typed: plain data, which plans carry and workers evaluate.
+
+Every operand has exactly the type that its function computes with; whoever makes a call (:func:`wiesel.columnar.functions.registry.call`)
+puts casts where they are needed. So evaluation decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from wiesel.types.logical import DataType
+
+__all__ = ["Call", "Expression", "InputRef", "Literal", "input_refs", "shifted", "transformed"]
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A value for each row."""
+
+    data_type: DataType
+
+
+@dataclass(frozen=True)
+class Literal(Expression):
+    """The same value for all rows, as ``pyarrow.scalar`` takes it for the type; None is NULL."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        return "NULL" if self.value is None else repr(self.value)
+
+
+@dataclass(frozen=True)
+class InputRef(Expression):
+    """A column of the input, by its index. ``name`` is shown only."""
+
+    index: int
+    name: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return self.name or f"${self.index}"
+
+
+@dataclass(frozen=True)
+class Call(Expression):
+    """A call of a function of the registry.
+
+    Attributes:
+        function: Its name there, such as ``+`` or ``UPPER`` (operators have their SQL sign, all others capitals).
+        operands: What it is called with.
+        options: What else it was told, such as the words of JSON_VALUE or a function of the user; must be picklable.
+    """
+
+    function: str
+    operands: tuple[Expression, ...] = ()
+    options: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        if self.function == "CAST":
+            return f"CAST({self.operands[0]} AS {self.data_type.as_summary_string()})"
+        if not self.function[0].isalpha() and len(self.operands) == 2:
+            return f"({self.operands[0]} {self.function} {self.operands[1]})"
+        return f"{self.function}({', '.join(map(str, self.operands))})"
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """Yield an expression and all within it."""
+    yield expression
+    if isinstance(expression, Call):
+        for operand in expression.operands:
+            yield from walk(operand)
+
+
+def input_refs(expression: Expression) -> set[int]:
+    """Return the indexes of the columns that an expression reads."""
+    return {part.index for part in walk(expression) if isinstance(part, InputRef)}
+
+
+def transformed(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
+    """Return an expression with parts exchanged; ``change`` returns None for what stays (and is looked into)."""
+    changed = change(expression)
+    if changed is not None:
+        return changed
+    if isinstance(expression, Call):
+        return replace(expression, operands=tuple(transformed(operand, change) for operand in expression.operands))
+    return expression
+
+
+def shifted(expression: Expression, by: int) -> Expression:
+    """Return an expression that reads columns so many places further right."""
+    return transformed(expression, lambda part: replace(part, index=part.index + by) if isinstance(part, InputRef) else None)

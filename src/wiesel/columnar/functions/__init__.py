@@ -1,0 +1,1 @@
+"""Internal. The functions that expressions call, by topic. ``registry`` finds them."""

@@ -1,0 +1,134 @@
+"""Internal. Functions by name: which types they take, which they return, and how they are computed.
+
+Modules of this package register their functions when they are imported; which module has which is listed here by its import.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from wiesel.columnar.expressions import Call, Expression, Literal
+from wiesel.core.errors import ProgramError, invariant
+from wiesel.types.logical import DataType
+
+if TYPE_CHECKING:
+    from wiesel.columnar.evaluation import Datum, Frame
+
+__all__ = ["Arguments", "ScalarFunction", "Signature", "call", "cast", "find_function", "register", "similar_names"]
+
+_MODULES = ("arithmetic", "casts", "comparison", "logic")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a call is bound with.
+
+    Attributes:
+        name: What the function is called by, for messages.
+        operands: The operands, as they are written.
+        options: What else the call says.
+    """
+
+    name: str
+    operands: tuple[Expression, ...]
+    options: tuple[Any, ...] = ()
+
+    @property
+    def types(self) -> list[DataType]:
+        """The types of the operands."""
+        return [operand.data_type for operand in self.operands]
+
+    def literal(self, index: int) -> Any:
+        """Return the value of an operand that is a literal, None if it is none (or NULL)."""
+        operand = self.operands[index] if index < len(self.operands) else None
+        return operand.value if isinstance(operand, Literal) else None
+
+    def refuse(self, supported: str = "") -> ProgramError:
+        """Return the error for operands that the function cannot take; ``supported`` shows those that it can."""
+        given = ", ".join(f"<{of.as_summary_string()}>" for of in self.types)
+        hint = f"supported: {supported}" if supported else "cast the arguments to types that it takes"
+        return ProgramError(f"cannot apply {self.name!r} to arguments of type ({given})", hint=hint)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a call was resolved to: the types that its operands are cast to, and that of the result."""
+
+    operand_types: Sequence[DataType]
+    result: DataType
+
+
+@dataclass(frozen=True)
+class ScalarFunction:
+    """A function of the values of one row.
+
+    Attributes:
+        name: Operators have their SQL sign, all others capitals.
+        resolve: Returns the signature for operands, or raises what :meth:`Arguments.refuse` returns.
+        evaluate: Computes all rows at once from columns (or single values) of exactly the resolved types.
+        evaluate_lazily: In place of ``evaluate`` for functions that do not compute all operands for all rows (CASE, COALESCE).
+        deterministic: Whether it may be computed ahead or again.
+    """
+
+    name: str
+    resolve: Callable[[Arguments], Signature]
+    evaluate: Callable[[Call, Frame, list[Datum]], Datum]
+    evaluate_lazily: Callable[[Call, Frame, Callable[[Expression, Frame], Datum]], Datum] | None = None
+    deterministic: bool = True
+
+
+_FUNCTIONS: dict[str, ScalarFunction] = {}
+_loaded: list[str] = []
+
+
+def register(function: ScalarFunction) -> None:
+    """Make a function known."""
+    invariant(function.name not in _FUNCTIONS, f"there are two functions {function.name!r}")
+    _FUNCTIONS[function.name] = function
+
+
+def _load() -> None:
+    if not _loaded:
+        _loaded.extend(_MODULES)
+        for module in _MODULES:
+            importlib.import_module(f"wiesel.columnar.functions.{module}")
+
+
+def find_function(name: str) -> ScalarFunction | None:
+    """Return a function, None if there is none of the name."""
+    _load()
+    return _FUNCTIONS.get(name)
+
+
+def similar_names(name: str) -> list[str]:
+    """Return names of functions that look like one that there is not."""
+    _load()
+    return difflib.get_close_matches(name, _FUNCTIONS, n=3)
+
+
+def call(name: str, operands: Sequence[Expression], options: Sequence[Any] = ()) -> Call:
+    """Return the call of a function with operands cast to what it takes.
+
+    Raises:
+        ProgramError: If there is no such function, or it does not take such operands.
+    """
+    function = find_function(name)
+    if function is None:
+        near = similar_names(name)
+        raise ProgramError(f"there is no function {name!r}", hint=f"did you mean {' or '.join(near)}?" if near else "see SHOW FUNCTIONS")
+    signature = function.resolve(Arguments(name, tuple(operands), tuple(options)))
+    fitted = tuple(cast(operand, wanted) for operand, wanted in zip(operands, signature.operand_types, strict=True))
+    return Call(signature.result, name, fitted, tuple(options))
+
+
+def cast(operand: Expression, wanted: DataType) -> Expression:
+    """Return an operand as a value of another type; itself if it has it, apart from whether it may be NULL."""
+    if operand.data_type.nullable() == wanted.nullable():
+        return operand
+    if isinstance(operand, Literal) and operand.value is None:
+        return Literal(wanted.nullable(), None)
+    return Call(wanted if not operand.data_type.is_nullable else wanted.nullable(), "CAST", (operand,))

@@ -1,0 +1,96 @@
+"""Internal. Changes of a table as columns: the unit that travels between the operators of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from wiesel.types.row import RowKind
+
+__all__ = ["DELETE", "INSERT", "UPDATE_AFTER", "UPDATE_BEFORE", "Kinds", "RowBatch", "concat"]
+
+Kinds = npt.NDArray[np.uint8]
+
+INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = (kind.value for kind in RowKind)
+
+
+class RowBatch:
+    """Rows in order, each with what it means in the changelog.
+
+    Attributes:
+        rows: The rows.
+        kinds: One number of :class:`~wiesel.types.row.RowKind` per row; None if all are inserted, the usual case.
+
+    A batch is never changed in place. ``len()`` is the number of rows.
+    """
+
+    __slots__ = ("kinds", "rows")
+
+    def __init__(self, rows: pa.RecordBatch, kinds: Kinds | None = None) -> None:
+        self.rows = rows
+        self.kinds = kinds
+
+    def __len__(self) -> int:
+        return self.rows.num_rows  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"RowBatch({self.rows.to_pylist()!r}, {None if self.kinds is None else self.kinds.tolist()!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kinds = None if self.kinds is None else self.kinds.tobytes()
+        return _restored, (_schema_bytes(self.rows.schema), self.rows.serialize().to_pybytes(), kinds)
+
+    def take(self, places: npt.NDArray[np.integer[Any]]) -> RowBatch:
+        """Return the rows at these places, in this order."""
+        return RowBatch(self.rows.take(pa.array(places)), None if self.kinds is None else self.kinds[places])
+
+    def filter(self, mask: pa.BooleanArray) -> RowBatch:
+        """Return the rows for which the mask is true (neither false nor null)."""
+        if self.kinds is None:
+            return RowBatch(self.rows.filter(mask))
+        chosen = mask.fill_null(False).to_numpy(zero_copy_only=False)
+        return RowBatch(self.rows.filter(mask), self.kinds[chosen])
+
+    def with_rows(self, rows: pa.RecordBatch) -> RowBatch:
+        """Return other rows, as many as these, with the same kinds."""
+        return RowBatch(rows, self.kinds)
+
+    def kinds_or_inserts(self) -> Kinds:
+        """Return the kinds, also where all rows are inserted."""
+        return np.zeros(len(self), np.uint8) if self.kinds is None else self.kinds
+
+
+def concat(batches: Sequence[RowBatch]) -> RowBatch:
+    """Return the rows of several batches (at least one) of one schema."""
+    if len(batches) == 1:
+        return batches[0]
+    rows = pa.concat_batches([batch.rows for batch in batches])
+    if all(batch.kinds is None for batch in batches):
+        return RowBatch(rows)
+    return RowBatch(rows, np.concatenate([batch.kinds_or_inserts() for batch in batches]))
+
+
+# Few schemas cross between tasks, each very often: theirs are the larger part of a small batch.
+@lru_cache(maxsize=256)
+def _schema_bytes(schema: pa.Schema) -> bytes:
+    return schema.serialize().to_pybytes()  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=256)
+def _schema(data: bytes) -> pa.Schema:
+    return pa.ipc.read_schema(pa.py_buffer(data))
+
+
+def _restored(schema: bytes, rows: bytes, kinds: bytes | None) -> RowBatch:
+    batch = pa.ipc.read_record_batch(pa.py_buffer(rows), _schema(schema))
+    return RowBatch(batch, None if kinds is None else np.frombuffer(kinds, np.uint8))
+
+
+def row_count(batches: Iterable[RowBatch]) -> int:
+    """Return how many rows there are in several batches."""
+    return sum(map(len, batches))

@@ -1,0 +1,39 @@
+"""Internal. What the operators of queries share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from wiesel.columnar.evaluation import Session
+from wiesel.columnar.row_batch import RowBatch, concat
+from wiesel.runtime.operator import StreamOperator
+from wiesel.wire.batch import Batch
+
+__all__ = ["TableOperator"]
+
+
+class TableOperator(StreamOperator):
+    """Gets the batches of a buffer as one, as small ones cost nearly as much as large ones."""
+
+    session = Session()
+
+    def open(self) -> None:
+        """Take the time zone of the session."""
+        zone = self.context.config.get("table.local-time-zone", "default")
+        self.session = Session(time_zone="UTC" if zone == "default" else str(zone), clock=self.context.clock)
+
+    def process_batch(self, batch: Batch, input_index: int = 0) -> None:
+        """Process the rows of one input."""
+        if batch.values:
+            rows = concat(batch.values)
+            if len(rows):
+                self.process_rows(rows, input_index)
+
+    @abstractmethod
+    def process_rows(self, rows: RowBatch, input_index: int) -> None:
+        """Process rows (at least one) of one input."""
+
+    def emit_rows(self, rows: RowBatch) -> None:
+        """Hand on rows."""
+        if len(rows):
+            self.output.emit(Batch([rows]))

@@ -1,0 +1,37 @@
+"""Internal. Filters and projections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from wiesel.columnar.evaluation import Frame, as_array, evaluate, evaluate_all
+from wiesel.columnar.expressions import Expression
+from wiesel.columnar.row_batch import RowBatch
+from wiesel.runtime.table.base import TableOperator
+
+__all__ = ["calc_operator"]
+
+
+class CalcOperator(TableOperator):
+    """The rows for which a condition is true, as other columns."""
+
+    def __init__(self, condition: Expression | None, expressions: Sequence[Expression] | None, schema: pa.Schema | None) -> None:
+        self._condition = condition
+        self._expressions = expressions
+        self._schema = schema
+
+    def process_rows(self, rows: RowBatch, input_index: int) -> None:
+        """Filter, then project."""
+        if self._condition is not None:
+            rows = rows.filter(as_array(evaluate(self._condition, Frame(rows.rows, self.session)), len(rows)))
+        if self._expressions is not None and len(rows):
+            rows = rows.with_rows(evaluate_all(self._expressions, self._schema, Frame(rows.rows, self.session)))
+        self.emit_rows(rows)
+
+
+def calc_operator(params: dict[str, Any], payload: dict[str, Any]) -> CalcOperator:
+    """Return the operator of a spec."""
+    return CalcOperator(payload["condition"], payload["expressions"], payload["schema"])

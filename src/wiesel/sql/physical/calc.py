@@ -1,0 +1,24 @@
+"""Internal. Filters and projections; a projection takes the filter below it along."""
+
+from __future__ import annotations
+
+from wiesel.datastream._transformations import Transformation
+from wiesel.sql.physical.translator import Translator
+from wiesel.sql.plan import Filter, Project
+
+__all__ = ["filter", "project"]
+
+
+def project(translator: Translator, relation: Project) -> Transformation:
+    """Return the projected rows."""
+    below = relation.input
+    condition = below.condition if isinstance(below, Filter) else None
+    source = translator.translate(below.input if isinstance(below, Filter) else below)
+    payload = {"condition": condition, "expressions": relation.expressions, "schema": translator.schema(relation)}
+    return translator.operator("Calc", "table_calc", payload, [source])
+
+
+def filter(translator: Translator, relation: Filter) -> Transformation:
+    """Return the rows that pass."""
+    payload = {"condition": relation.condition, "expressions": None, "schema": None}
+    return translator.operator("Calc", "table_calc", payload, [translator.translate(relation.input)])

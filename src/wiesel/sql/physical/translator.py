@@ -1,0 +1,68 @@
+"""Internal. Makes the operators of a plan in a stream environment."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from wiesel.columnar.arrow_types import arrow_schema
+from wiesel.core.errors import invariant
+from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation, Transformation
+from wiesel.graph.specs import OperatorSpec, PartitionerSpec
+from wiesel.runtime.table.exchange import ColumnKeys
+from wiesel.sql.plan import Relation
+from wiesel.types import Types
+
+if TYPE_CHECKING:
+    from wiesel.datastream import StreamExecutionEnvironment
+
+__all__ = ["Translator"]
+
+# kind of relation -> "module:function"; the function takes (translator, relation) and returns the transformation of its row batches.
+_TRANSLATIONS = {
+    "TableScan": "scans:table_scan",
+    "StreamScan": "scans:stream_scan",
+    "Project": "calc:project",
+    "Filter": "calc:filter",
+    "Union": "unions:union",
+}
+
+
+class Translator:
+    """Translates the relations of one job; a relation that is read twice becomes one operator."""
+
+    def __init__(self, environment: StreamExecutionEnvironment) -> None:
+        self.environment = environment
+        self._done: dict[int, tuple[Relation, Transformation]] = {}
+
+    def translate(self, relation: Relation) -> Transformation:
+        """Return the transformation whose records are the relation's :class:`~wiesel.columnar.row_batch.RowBatch`.
+
+        Raises:
+            ProgramError: If the relation cannot be run, or a table cannot be read.
+        """
+        if id(relation) not in self._done:
+            place = _TRANSLATIONS.get(type(relation).__name__)
+            invariant(place is not None, f"there is no translation of {type(relation).__name__}")
+            module, _, function = str(place).partition(":")
+            made = getattr(importlib.import_module(f"wiesel.sql.physical.{module}"), function)(self, relation)
+            self._done[id(relation)] = (relation, made)  # the relation stays alive, and so its id
+        return self._done[id(relation)][1]
+
+    def operator(
+        self, name: str, kind: str, payload: dict[str, Any], inputs: Sequence[Transformation], *, keyed: bool = False
+    ) -> OperatorTransformation:
+        """Add an operator of a kind of the registry."""
+        operator = self.environment._new_operator(name, OperatorSpec(kind, {}, payload), tuple(inputs), Types.PICKLED_BYTE_ARRAY(), "{}")
+        operator.node.keyed = keyed
+        return operator
+
+    def by_key(self, source: Transformation, columns: Sequence[int]) -> Transformation:
+        """Return the rows of a transformation shared out by columns; all to one subtask where there are none."""
+        partitioner = PartitionerSpec("hash", ColumnKeys(tuple(columns))) if columns else PartitionerSpec("global")
+        return PartitionTransformation(source.output_type, source.location, source, partitioner)
+
+    def schema(self, relation: Relation) -> Any:
+        """Return the schema of a relation's batches."""
+        return arrow_schema((field.name, field.data_type) for field in relation.fields)

@@ -1,0 +1,318 @@
+"""Internal. Plans of queries: relations over relations, bound and typed, as plain data. Rules change them; ``sql.physical`` runs them.
+
+A relation's ``fields`` are what comes out of it. Columns are known by their index; names are for the last one who looks at them.
+"""
+
+from __future__ import annotations
+
+import enum
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from wiesel.columnar.expressions import Expression
+from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
+from wiesel.spi.table.schema import ResolvedSchema
+from wiesel.types.logical import DataType, RowField, RowType
+
+if TYPE_CHECKING:
+    from wiesel.datastream import DataStream
+
+__all__ = [
+    "Aggregate",
+    "AggregateCall",
+    "Field",
+    "Filter",
+    "Join",
+    "JoinType",
+    "Limit",
+    "Project",
+    "Relation",
+    "Sort",
+    "SortKey",
+    "StreamScan",
+    "TableScan",
+    "TimeAttribute",
+    "Union",
+    "Values",
+    "WatermarkAssigner",
+    "walk",
+]
+
+
+class TimeAttribute(enum.Enum):
+    """What makes a column one that windows and joins in time go by."""
+
+    ROWTIME = "ROWTIME"
+    PROCTIME = "PROCTIME"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a relation."""
+
+    name: str
+    data_type: DataType
+    time: TimeAttribute | None = None
+
+    def __str__(self) -> str:
+        attribute = f" *{self.time.value}*" if self.time else ""
+        return f"{self.name} {self.data_type.as_summary_string()}{attribute}"
+
+
+Fields = tuple[Field, ...]
+
+
+class Relation(ABC):
+    """A node of a plan."""
+
+    @property
+    @abstractmethod
+    def fields(self) -> Fields:
+        """The columns of the result."""
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """What it reads."""
+        found = (getattr(self, name) for name in ("input", "left", "right") if hasattr(self, name))
+        return tuple(relation for relation in found if isinstance(relation, Relation))
+
+    def with_inputs(self, *inputs: Relation) -> Relation:
+        """Return the relation with other inputs of the same fields."""
+        names = [name for name in ("input", "left", "right") if hasattr(self, name)]
+        return replace(self, **dict(zip(names, inputs, strict=True)))  # type: ignore[type-var]
+
+    @property
+    def row_type(self) -> RowType:
+        """The type of the rows."""
+        return RowType([RowField(field.name, field.data_type) for field in self.fields], nullable=False)
+
+    @property
+    def schema(self) -> ResolvedSchema:
+        """The columns as a schema."""
+        return ResolvedSchema.physical(self.row_type)
+
+    @property
+    def name(self) -> str:
+        """What EXPLAIN calls it."""
+        return type(self).__name__
+
+
+def walk(relation: Relation) -> Iterator[Relation]:
+    """Yield a relation and all below it, inputs first."""
+    for below in relation.inputs:
+        yield from walk(below)
+    yield relation
+
+
+@dataclass(frozen=True)
+class TableScan(Relation):
+    """Reads a table of a catalog: its stored columns. What is computed or declared stands in relations above it."""
+
+    identifier: ObjectIdentifier
+    table: CatalogTable
+
+    @property
+    def fields(self) -> Fields:
+        """The stored columns."""
+        return tuple(Field(field.name, field.data_type) for field in self.table.schema.physical_row_type)
+
+    @property
+    def schema(self) -> ResolvedSchema:
+        """All columns of the table, and its primary key."""
+        return self.table.schema
+
+
+@dataclass(frozen=True)
+class StreamScan(Relation):
+    """Reads a stream of rows."""
+
+    stream: DataStream
+    columns: ResolvedSchema
+
+    @property
+    def fields(self) -> Fields:
+        """The fields of the stream's records."""
+        return tuple(Field(field.name, field.data_type) for field in self.columns.physical_row_type)
+
+
+@dataclass(frozen=True)
+class Values(Relation):
+    """Rows of expressions without columns."""
+
+    rows: tuple[tuple[Expression, ...], ...]
+    columns: Fields
+
+    @property
+    def fields(self) -> Fields:
+        """The columns."""
+        return self.columns
+
+
+@dataclass(frozen=True)
+class WatermarkAssigner(Relation):
+    """Makes a column the event time of the rows: watermarks follow the values of an expression over them."""
+
+    input: Relation
+    column: int
+    watermark: Expression
+
+    @property
+    def fields(self) -> Fields:
+        """Those of the input, one of them with event time."""
+        fields = list(self.input.fields)
+        fields[self.column] = replace(fields[self.column], time=TimeAttribute.ROWTIME)
+        return tuple(fields)
+
+
+@dataclass(frozen=True)
+class Project(Relation):
+    """Columns computed of each row."""
+
+    input: Relation
+    expressions: tuple[Expression, ...]
+    columns: Fields
+
+    @property
+    def fields(self) -> Fields:
+        """The columns."""
+        return self.columns
+
+
+@dataclass(frozen=True)
+class Filter(Relation):
+    """The rows for which a condition is true."""
+
+    input: Relation
+    condition: Expression
+
+    @property
+    def fields(self) -> Fields:
+        """Those of the input."""
+        return self.input.fields
+
+
+@dataclass(frozen=True)
+class AggregateCall:
+    """An aggregate function over columns of the input.
+
+    Attributes:
+        function: Its name in capitals.
+        arguments: Indexes of the columns; none for COUNT(*).
+        data_type: The type of the result.
+        distinct: Whether equal arguments count once.
+        filter: Index of a boolean column: rows where it is not true are left out.
+        options: What else the call says.
+    """
+
+    function: str
+    arguments: tuple[int, ...]
+    data_type: DataType
+    distinct: bool = False
+    filter: int | None = None
+    options: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True)
+class Aggregate(Relation):
+    """One row per group: the columns of the key, then the results of the calls.
+
+    ``grouping_sets``: which of ``keys`` each row is grouped by in turn; None for all of them once.
+    """
+
+    input: Relation
+    keys: tuple[int, ...]
+    calls: tuple[AggregateCall, ...]
+    columns: Fields
+    grouping_sets: tuple[tuple[int, ...], ...] | None = None
+
+    @property
+    def fields(self) -> Fields:
+        """Keys and results."""
+        return self.columns
+
+
+class JoinType(enum.Enum):
+    """Which rows a join returns besides the pairs."""
+
+    INNER = "INNER"
+    LEFT = "LEFT"
+    RIGHT = "RIGHT"
+    FULL = "FULL"
+    SEMI = "SEMI"
+    ANTI = "ANTI"
+
+
+@dataclass(frozen=True)
+class Join(Relation):
+    """Pairs of rows; the condition reads the columns of the left side and behind them those of the right."""
+
+    left: Relation
+    right: Relation
+    type: JoinType
+    condition: Expression | None
+    columns: Fields
+
+    @property
+    def fields(self) -> Fields:
+        """Left columns, and right ones unless it is a semi or anti join."""
+        return self.columns
+
+
+@dataclass(frozen=True)
+class Union(Relation):
+    """The rows of several relations of the same types, all of them (UNION ALL)."""
+
+    relations: tuple[Relation, ...]
+    columns: Fields
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations."""
+        return self.relations
+
+    def with_inputs(self, *inputs: Relation) -> Relation:
+        """Return the union of other relations."""
+        return replace(self, relations=inputs)
+
+    @property
+    def fields(self) -> Fields:
+        """The columns, named by the first relation."""
+        return self.columns
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """A column to sort by."""
+
+    index: int
+    ascending: bool = True
+    nulls_first: bool = True
+
+
+@dataclass(frozen=True)
+class Sort(Relation):
+    """The rows in an order."""
+
+    input: Relation
+    keys: tuple[SortKey, ...]
+
+    @property
+    def fields(self) -> Fields:
+        """Those of the input."""
+        return self.input.fields
+
+
+@dataclass(frozen=True)
+class Limit(Relation):
+    """Some of the rows: ``count`` (None for all) behind ``offset``; the first ones if the input is sorted."""
+
+    input: Relation
+    count: int | None
+    offset: int = 0
+
+    @property
+    def fields(self) -> Fields:
+        """Those of the input."""
+        return self.input.fields
