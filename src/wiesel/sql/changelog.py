@@ -1,0 +1,156 @@
+"""Internal. Which kinds of changes a relation emits, and which its readers need of it.
+
+What a relation emits follows from its inputs, from the bottom up: new rows only, or also updates and deletions. Whether an update is
+told by two rows (``-U`` with the old one, ``+U`` with the new one) or by ``+U`` alone is decided from the top down: by two only where a
+reader needs the old row. ``_RULES`` has a line per kind of relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from wiesel.core.errors import ProgramError, invariant
+from wiesel.sql.plan import Relation
+from wiesel.types.row import RowKind
+
+__all__ = ["ALL_CHANGES", "APPEND", "UPSERTS", "ChangelogPlan", "Changes", "changes_of", "require_append"]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What happens to the rows of a relation, besides that there are new ones."""
+
+    updates: bool = False
+    deletes: bool = False
+
+    @property
+    def append_only(self) -> bool:
+        """Whether rows only ever come."""
+        return not self.updates and not self.deletes
+
+    def __or__(self, other: Changes) -> Changes:
+        return Changes(self.updates or other.updates, self.deletes or other.deletes)
+
+    def kinds(self, update_before: bool) -> tuple[RowKind, ...]:
+        """Return the kinds of rows in the changelog."""
+        found = [RowKind.INSERT]
+        if self.updates:
+            found += [RowKind.UPDATE_BEFORE, RowKind.UPDATE_AFTER] if update_before else [RowKind.UPDATE_AFTER]
+        return tuple([*found, RowKind.DELETE] if self.deletes else found)
+
+
+APPEND = Changes()
+UPSERTS = Changes(updates=True)
+ALL_CHANGES = Changes(updates=True, deletes=True)
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """How a kind of relation stands to changes.
+
+    Attributes:
+        emits: From the relation and what its inputs emit to what it emits.
+        needs_before: From the relation, the index of an input and whether ``-U`` is wanted of the relation to whether it needs ``-U`` of
+            that input (which is asked only if the input has updates).
+        appends_only: None if it can read all changes; else what to say when an input has others than new rows.
+    """
+
+    emits: Callable[[Any, list[Changes]], Changes]
+    needs_before: Callable[[Any, int, bool], bool] = lambda relation, index, wanted: True
+    appends_only: str | None = None
+
+
+def _append(relation: Relation, inputs: list[Changes]) -> Changes:
+    return APPEND
+
+
+def _as_input(relation: Relation, inputs: list[Changes]) -> Changes:
+    return inputs[0]
+
+
+def _united(relation: Relation, inputs: list[Changes]) -> Changes:
+    found = APPEND
+    for each in inputs:
+        found |= each
+    return found
+
+
+def _grouped(relation: Any, inputs: list[Changes]) -> Changes:
+    if inputs[0].append_only:
+        return UPSERTS if relation.calls or not relation.keys else APPEND
+    return ALL_CHANGES
+
+
+def _wanted(relation: Relation, index: int, wanted: bool) -> bool:
+    return wanted
+
+
+# A filter needs the old row: where it passed and the new one does not, it has to be taken back.
+_RULES: dict[str, _Rule] = {
+    "TableScan": _Rule(_append),
+    "StreamScan": _Rule(_append),
+    "Values": _Rule(_append),
+    "WatermarkAssigner": _Rule(_as_input, _wanted),
+    "Project": _Rule(_as_input, _wanted),
+    "Filter": _Rule(_as_input),
+    "Union": _Rule(_united, _wanted),
+    "Aggregate": _Rule(_grouped),
+}
+
+
+def _rule(relation: Relation) -> _Rule:
+    found = _RULES.get(type(relation).__name__)
+    invariant(found is not None, f"the changelog of {type(relation).__name__} is not known")
+    assert found is not None  # noqa: S101 - for the type checker
+    return found
+
+
+def changes_of(relation: Relation) -> Changes:
+    """Return what happens to the rows of a relation.
+
+    Raises:
+        ProgramError: If a relation below cannot read the changes of its input.
+    """
+    rule = _rule(relation)
+    inputs = [changes_of(below) for below in relation.inputs]
+    if rule.appends_only is not None and not all(each.append_only for each in inputs):
+        raise ProgramError(rule.appends_only, hint="let it read a table to which rows are only added")
+    return rule.emits(relation, inputs)
+
+
+def require_append(relation: Relation, reader: str) -> None:
+    """Refuse a relation with updates or deletions.
+
+    Raises:
+        ProgramError: If there are some; tells who cannot read them.
+    """
+    if not changes_of(relation).append_only:
+        raise ProgramError(
+            f"{reader} takes new rows only, but the query updates or deletes rows that it has returned before",
+            hint="use to_changelog_stream(), a table with a primary key, or a query without such changes",
+        )
+
+
+class ChangelogPlan:
+    """Of which relations of a job ``-U`` is needed. All that is read at the end is added before it is asked."""
+
+    def __init__(self) -> None:
+        self._before: dict[int, tuple[Relation, bool]] = {}
+
+    def add(self, relation: Relation, update_before: bool = True) -> None:
+        """Add what is read at the end of the job, and whether its reader needs ``-U`` rows."""
+        before = update_before and changes_of(relation).updates
+        _, known = self._before.get(id(relation), (relation, None))
+        if known is not None and (known or not before):
+            return
+        self._before[id(relation)] = (relation, before)
+        rule = _rule(relation)
+        for index, below in enumerate(relation.inputs):
+            self.add(below, changes_of(below).updates and rule.needs_before(relation, index, update_before))
+
+    def sends_before(self, relation: Relation) -> bool:
+        """Return whether a relation is to emit ``-U`` rows where it updates; those that nobody asked about do."""
+        _, before = self._before.get(id(relation), (relation, True))
+        return before
