@@ -136,6 +136,14 @@ class DatabaseFileIO(FileIO):
         with self._transaction() as connection:
             return connection.execute(query).first() is not None
 
+    def size(self, path: str) -> int | None:
+        """See ``FileIO``."""
+        columns, full = self._table.c, self._full(path)
+        bytes_of = self._sql.func.datalength if self._engine.dialect.name == "mssql" else self._sql.func.length
+        with self._transaction() as connection:
+            found = connection.execute(self._sql.select(self._sql.func.sum(bytes_of(columns.data))).where(columns.name == full)).scalar()
+        return None if found is None else int(found)
+
     def names(self, directory: str) -> list[str]:
         """See ``FileIO``."""
         full = self._full(directory)

@@ -34,6 +34,10 @@ class FileIO(ABC):
         """Return whether there is such a file or directory."""
 
     @abstractmethod
+    def size(self, path: str) -> int | None:
+        """Return the size of a file in bytes, None if there is none."""
+
+    @abstractmethod
     def names(self, directory: str) -> list[str]:
         """Return the names in a directory, sorted; none if it does not exist."""
 
@@ -92,6 +96,13 @@ class LocalFileIO(FileIO):
     def exists(self, path: str) -> bool:
         """See ``FileIO``."""
         return self._full(path).exists()
+
+    def size(self, path: str) -> int | None:
+        """See ``FileIO``."""
+        try:
+            return self._full(path).stat().st_size
+        except FileNotFoundError:
+            return None
 
     def names(self, directory: str) -> list[str]:
         """See ``FileIO``."""

@@ -86,6 +86,15 @@ class RemoteFileIO(FileIO):
         except FileNotFoundError:
             return False
 
+    def size(self, path: str) -> int | None:
+        """See ``FileIO``."""
+        self._fs.invalidate_cache()
+        try:
+            with _errors_of(path):
+                return int(self._fs.info(self._full(path))["size"])
+        except FileNotFoundError:
+            return None
+
     def names(self, directory: str) -> list[str]:
         """See ``FileIO``."""
         self._fs.invalidate_cache()

@@ -65,6 +65,10 @@ class RetryingFileIO(FileIO):
         """See ``FileIO``."""
         return self._try(f"a look at {path}", lambda: self._files.exists(path))
 
+    def size(self, path: str) -> int | None:
+        """See ``FileIO``."""
+        return self._try(f"a look at {path}", lambda: self._files.size(path))
+
     def names(self, directory: str) -> list[str]:
         """See ``FileIO``."""
         return self._try(f"listing {directory}", lambda: self._files.names(directory))

@@ -7,17 +7,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from wiesel.checkpoint.coordinator import Checkpoint
-from wiesel.checkpoint.snapshot import OperatorStateSnapshot
+from wiesel.checkpoint.snapshot import OperatorStateSnapshot, TaskSnapshot
 from wiesel.state.backend import StateFile, StateHandle
 
 
 def state_files(checkpoint: Checkpoint) -> Iterator[StateFile]:
     """Yield all state files of a checkpoint, inline ones included."""
     for snapshot in checkpoint.tasks.values():
-        for operator in snapshot.operators.values():
-            for handle in (operator.state, operator.in_flight):
-                if handle is not None:
-                    yield from handle.files
+        yield from files_of(snapshot)
+
+
+def files_of(snapshot: TaskSnapshot) -> Iterator[StateFile]:
+    """Yield all state files of one task's part of a checkpoint, inline ones included."""
+    for operator in snapshot.operators.values():
+        for handle in (operator.state, operator.in_flight):
+            if handle is not None:
+                yield from handle.files
 
 
 def state_file_names(checkpoint: Checkpoint) -> set[str]:

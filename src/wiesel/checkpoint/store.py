@@ -17,6 +17,7 @@ from zlib_ng.zlib_ng import crc32
 
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.file_io import FileIO, open_root
+from wiesel.checkpoint.local_copies import LocalCopies
 from wiesel.checkpoint.metadata import decode_metadata, encode_metadata
 from wiesel.checkpoint.state_files import absolute, is_elsewhere, state_file_names, state_files, with_files
 from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, FencedError, StateTooLargeError
@@ -29,10 +30,11 @@ _log = logging.getLogger("wiesel.checkpoint")
 class StateFiles:
     """Writes and reads state files; picklable, used in tasks. Names are relative to the checkpoint directory."""
 
-    def __init__(self, directory: str, job_id: str, prefix: str) -> None:
+    def __init__(self, directory: str, job_id: str, prefix: str, copies: LocalCopies | None = None) -> None:
         self._directory = directory
         self._job_id = job_id
         self._prefix = prefix
+        self._copies = copies
         self._count = 0
         self._io: FileIO | None = None
 
@@ -56,7 +58,10 @@ class StateFiles:
         if size <= _INLINE_BYTES:
             return StateFile(name, size, crc, b"".join(data))
         self._files.write(name, data)
-        return StateFile(name, size, crc)
+        file = StateFile(name, size, crc)
+        if self._copies is not None:
+            self._copies.store(file, data)
+        return file
 
     def _name(self, hint: str) -> str:
         return f"{self._job_id}/shared/{self._prefix}-{hint}-{self._count}"
@@ -71,13 +76,34 @@ class StateFiles:
             return _intact(file, file.inline)
         if is_elsewhere(file.name):
             return _read_elsewhere(file)
+        copy = self._copies.read(file) if self._copies is not None else None
+        if copy is not None:
+            return copy
         try:
-            data = self._files.read(file.name)
+            data = _intact(file, self._files.read(file.name))
         except FileNotFoundError as error:
             raise CorruptCheckpointError(
                 f"the state file {file.name} is missing below {self._directory}", hint="restore an older checkpoint"
             ) from error
-        return _intact(file, data)
+        if self._copies is not None:
+            self._copies.store(file, [data])
+        return data
+
+    def check(self, file: StateFile) -> None:
+        """Do what ``read`` does for its errors only.
+
+        Of a file with a local copy that is whole, the storage is asked for the size alone.
+
+        Raises:
+            CorruptCheckpointError: it is missing, torn or altered.
+        """
+        if self._copies is not None and file.inline is None and not is_elsewhere(file.name) and self._copies.read(file) is not None:
+            if self._files.size(file.name) == file.size:
+                return
+            raise CorruptCheckpointError(
+                f"the state file {file.name} is missing or torn below {self._directory}", hint="restore an older checkpoint"
+            )
+        self.read(file)
 
 
 def _intact(file: StateFile, data: bytes) -> bytes:
@@ -140,11 +166,18 @@ class MemoryStateFiles:
 
 
 class CheckpointStore:
-    """Checkpoints of one job, as its master sees them."""
+    """Checkpoints of one job, as its master sees them.
 
-    def __init__(self, directory: str, job_id: str) -> None:
+    Args:
+        directory: Where those of all jobs lie.
+        job_id: The job.
+        copies: Copies of state files on this host.
+    """
+
+    def __init__(self, directory: str, job_id: str, copies: LocalCopies | None = None) -> None:
         self.directory = directory
         self.job_id = job_id
+        self.copies = copies
         self._io = open_root(directory)
         self._attempt = 0
         self._who = uuid4().hex.encode()
@@ -313,9 +346,9 @@ class CheckpointStore:
         checkpoint, job = self.load_metadata(checkpoint_id)
         if checkpoint.savepoint:
             checkpoint = self.with_whole_paths(checkpoint, job)
-        files = StateFiles(self.directory, self.job_id, "verify")
+        files = StateFiles(self.directory, self.job_id, "verify", self.copies)
         for file in state_files(checkpoint):
-            files.read(file)
+            files.check(file)
         return checkpoint, job
 
     def with_whole_paths(self, checkpoint: Checkpoint, job: dict[str, Any]) -> Checkpoint:

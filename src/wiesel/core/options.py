@@ -281,16 +281,24 @@ CHECKPOINT_INLINE_THRESHOLD: ConfigOption[MemorySize] = _option(
     maximum=1 << 20,
 )
 LOCAL_BACKUP: ConfigOption[bool] = _option(
-    _CP + "local-backup.enabled", "bool", False, "Whether workers keep a second copy of their state on their own disk."
+    _CP + "local-backup.enabled",
+    "bool",
+    False,
+    "Whether tasks keep a second copy of the state files of their newest checkpoint on the disk of their host. Not set: if "
+    "execution.state-recovery.from-local is.",
 )
 LOCAL_BACKUP_DIRS: ConfigOption[str | None] = _option(
-    _CP + "local-backup.dirs", "str", None, "Where that copy is kept, with ',' between them.", "taskmanager.state.local.root-dirs"
+    _CP + "local-backup.dirs",
+    "str",
+    None,
+    "Where that copy is kept, with ',' between several directories; without it in the executor's working directory, with which it goes.",
+    "taskmanager.state.local.root-dirs",
 )
 RECOVERY_FROM_LOCAL: ConfigOption[bool] = _option(
     "execution.state-recovery.from-local",
     "bool",
     False,
-    "Whether a worker that comes back to the same host takes its state from there.",
+    "Whether a task takes state files from the copies on its host, if it starts where they are, instead of from the storage.",
     "state.backend.local-recovery",
 )
 RECOVERY_PATH: ConfigOption[str | None] = _option(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from wiesel.checkpoint.coordinator import CheckpointSettings
+from wiesel.checkpoint.local_copies import LocalBackup
+from wiesel.checkpoint.state_files import absolute
 from wiesel.common.job_client import JobClient
 from wiesel.core import options as opt
 from wiesel.core.config import ConfigOption, Configuration
@@ -75,6 +77,7 @@ class JobSettings:
 
     checkpoints: CheckpointSettings
     checkpoint_dir: str | None
+    local_backup: LocalBackup
     savepoint_dir: str | None
     restore_path: str | None
     claim_mode: str
@@ -107,6 +110,7 @@ def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSetti
             overtake_after_ms=duration_ms(config, opt.CHECKPOINT_ALIGNED_TIMEOUT) if takes_unaligned(config) else None,
         ),
         checkpoint_dir=config.get(opt.CHECKPOINT_DIR),
+        local_backup=_local_backup(config),
         savepoint_dir=config.get(opt.SAVEPOINT_DIR),
         restore_path=config.get(opt.RECOVERY_PATH),
         claim_mode=str(config.get(opt.RECOVERY_CLAIM_MODE)),
@@ -120,6 +124,14 @@ def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSetti
         adaptive=_adaptive_settings(config),
         task={**_task_config(config), "execution.checkpointing.enabled": interval_ms is not None},
     )
+
+
+def _local_backup(config: Configuration) -> LocalBackup:
+    """Return whether copies of state are kept beside the tasks: as Flink has it, whoever wants to read them wants them written."""
+    read = config.get(opt.RECOVERY_FROM_LOCAL)
+    write = config.get(opt.LOCAL_BACKUP) if config.contains(opt.LOCAL_BACKUP) else read
+    directories = (directory.strip() for directory in (config.get(opt.LOCAL_BACKUP_DIRS) or "").split(","))
+    return LocalBackup(tuple(absolute(directory) for directory in directories if directory), write, read)
 
 
 def _adaptive_settings(config: Configuration) -> AdaptiveSettings | None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.local_copies import LocalCopies
 from wiesel.checkpoint.snapshots import Found, Retained, find_snapshot
 from wiesel.checkpoint.state_files import standing_alone, with_files
 from wiesel.checkpoint.store import CheckpointStore, MemoryStateFiles, StateFiles
@@ -89,10 +90,14 @@ class Recovery:
     def _open(self, *, restores: bool) -> None:
         """Open the job's own store, if it has one."""
         if self._settings.checkpoint_dir and (self._settings.checkpoints.interval_ms is not None or restores):
-            self.store = CheckpointStore(self._settings.checkpoint_dir, self.job_id)
+            self.store = CheckpointStore(self._settings.checkpoint_dir, self.job_id, self._copies())
             self.number = self.store.acquire()
         else:
             self.number = 1
+
+    def _copies(self) -> LocalCopies | None:
+        """Return the copies of the job's state files that lie on this host, if it is known where."""
+        return self._settings.local_backup.copies(self.job_id, "", None)
 
     def _go_on_as(self, path: str, found: Found, retained: Retained) -> Found:
         """Go on under the id of the job that wrote the checkpoint, with its older masters fenced; return what to restore."""
@@ -102,8 +107,9 @@ class Recovery:
         self.number = claimed.acquire()
         if retained.lies_in(self._settings.checkpoint_dir):
             self.store = claimed
+            claimed.copies = self._copies()
         elif self._settings.checkpoint_dir:
-            self.store = CheckpointStore(self._settings.checkpoint_dir, self.job_id)
+            self.store = CheckpointStore(self._settings.checkpoint_dir, self.job_id, self._copies())
             self.number = self.store.acquire(at_least=self.number)
         # An older master could publish until it was fenced: what was found may not be the newest any more.
         if retained.checkpoint_id is None and claimed.checkpoint_ids()[:1] != [found.checkpoint.checkpoint_id]:

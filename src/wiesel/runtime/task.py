@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+from wiesel.checkpoint.local_copies import LocalCopies
 from wiesel.checkpoint.messages import (
     AckCheckpoint,
     AssignSplits,
@@ -37,6 +38,7 @@ from wiesel.checkpoint.messages import (
     TriggerCheckpoint,
 )
 from wiesel.checkpoint.snapshot import OperatorRestore, TaskSnapshot
+from wiesel.checkpoint.state_files import files_of
 from wiesel.core.clock import Clock
 from wiesel.core.errors import StateTooLargeError
 from wiesel.core.metrics import MetricRegistry
@@ -124,6 +126,10 @@ class TaskServices(Protocol):
         """Return where the files of checkpoints are read."""
         ...
 
+    def local_copies(self) -> LocalCopies | None:
+        """Return the copies of state files on this host, None if there are none."""
+        ...
+
     def reached(self, point: str) -> None:
         """A named point of the protocol is reached (fault injection stops or kills here)."""
         ...
@@ -146,6 +152,7 @@ class StreamTask:
         self._processing_timers: list[tuple[int, int]] = []
         self._epoch = descriptor.restored_checkpoint_id
         self._barriers = BarrierTimes(services.clock)
+        self._copies = services.local_copies()
         self._recorded: tuple[Barrier, PendingSnapshot] | None = None
         self._rest: tuple[ChannelKey, Batch] | None = None
         mode = descriptor.config.get("execution.checkpointing.mode", "EXACTLY_ONCE")
@@ -540,6 +547,8 @@ class StreamTask:
     def _checkpoint_complete(self, checkpoint_id: int) -> None:
         for operator in self.operators:
             operator.notify_checkpoint_complete(checkpoint_id)
+        if self._copies is not None:
+            self.services.run_async(partial(self._copies.prune, checkpoint_id), _nothing)
         if checkpoint_id == self._stopped_by:
             self.finished = True
 
@@ -658,7 +667,7 @@ class StreamTask:
                 self._snapshot_failed(barrier.checkpoint_id)
                 self.services.send(DeclineCheckpoint(key, barrier.checkpoint_id, f"{type(error).__name__}: {error}"))
 
-        self._write(pending, acknowledge, None if savepoint is None else savepoint.directory)
+        self._write(barrier.checkpoint_id, pending, acknowledge, None if savepoint is None else savepoint.directory)
 
     def _take_snapshot(self, checkpoint_id: int, timestamp_ms: int, *, full: bool = False) -> PendingSnapshot:
         pending = PendingSnapshot(self.services.clock)
@@ -670,12 +679,21 @@ class StreamTask:
 
     def _write(
         self,
+        checkpoint_id: int,
         pending: PendingSnapshot,
         done: Callable[[TaskSnapshot | None, BaseException | None], None],
         savepoint: str | None = None,
     ) -> None:
         writer = self.services.state_writer(savepoint)
-        self.services.run_async(lambda: pending.write(writer), done)
+        copies = self._copies if savepoint is None else None
+
+        def write() -> TaskSnapshot:
+            snapshot = pending.write(writer)
+            if copies is not None:
+                copies.keep(checkpoint_id, files_of(snapshot))
+            return snapshot
+
+        self.services.run_async(write, done)
 
     def _snapshot_failed(self, checkpoint_id: int) -> None:
         for backend in self._backends.values():
@@ -712,7 +730,8 @@ class StreamTask:
     def _send_last_state(self) -> None:
         """Send the last state, end the channels."""
         key = self.descriptor.key
-        pending = self._take_snapshot(self._epoch + 1, self.services.clock.now_ms())
+        last = self._epoch + 1
+        pending = self._take_snapshot(last, self.services.clock.now_ms())
 
         def report(snapshot: TaskSnapshot | None, error: BaseException | None) -> None:
             if snapshot is not None:
@@ -723,7 +742,7 @@ class StreamTask:
             else:
                 raise error or RuntimeError("the final snapshot gave no result")
 
-        self._write(pending, report)
+        self._write(last, pending, report)
         for writer in self.writers:
             writer.broadcast_event(EndOfInput())
 
@@ -742,12 +761,19 @@ class StreamTask:
             "backlogBytes": self.gate.backlog_bytes,
             **self._barriers.metrics(),
             **({} if self._sorted is None else {"spilledBytes": self._sorted.spilled_bytes}),
+            **({} if self._copies is None else self._copies.metrics()),
             "stateSize": sum(b.size_bytes() for b in self._backends.values()),
         }
         for described, output in zip(self.descriptor.vertex.operators, self.outputs, strict=True):
             values[f"{described.name}.numRecordsOut"] = output.records_out
         values.update(self._metrics.snapshot())
         return values
+
+
+def _nothing(result: None, error: BaseException | None) -> None:
+    """What was run in the background concerns nobody."""
+    if error is not None:
+        raise error
 
 
 def _memory_per_user(descriptor: TaskDescriptor) -> int:

@@ -73,6 +73,7 @@ class PipelineJob:
             checkpoint_dir=self._settings(config).checkpoint_dir,
             memory_limit_bytes=NO_LIMIT_BYTES,
             local_dir=self._local_dir,
+            local_backup=self._settings(config).local_backup,
             faults=self._on_task_point,
         )
         self._master = self._make_master(plan, config, job_id, restore_from)

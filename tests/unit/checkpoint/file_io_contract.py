@@ -46,6 +46,7 @@ def behaves_like_a_dict(address: str, steps: int) -> None:
             files = {p: d for p, d in files.items() if p != path and not p.startswith(f"{path}/")}
         for known in _PATHS:
             assert root.exists(known) is (known in files)
+            assert root.size(known) == (len(files[known]) if known in files else None)
             if known in files:
                 assert root.read(known) == files[known]
             else:

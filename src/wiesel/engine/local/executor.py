@@ -49,12 +49,14 @@ class LocalExecutor:
         settings = replace(job_settings(config, plan.graph.job), heartbeat_timeout_ms=NEVER_MS)
         use_in_this_process(dependencies_of(config))
         local_dir = make_directory("wiesel-local-")
+        settings = replace(settings, local_backup=settings.local_backup.below(local_dir))
         world = Simulation(
             plan,
             seed=config.get(opt.LOCAL_SEED),
             clock=ManualClock(config.get(opt.LOCAL_START_TIME)),
             checkpoint_dir=settings.checkpoint_dir if settings.checkpoints.interval_ms is not None else None,
             local_dir=local_dir,
+            local_backup=settings.local_backup,
         )
         master = JobMaster(
             plan,

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import cloudpickle
 
+from wiesel.checkpoint.local_copies import LocalBackup, LocalCopies
 from wiesel.checkpoint.messages import FromTask, Heartbeat, RegisterTask, TaskFailed, TaskKey, ToTask
 from wiesel.checkpoint.savepoint import SavepointFiles
 from wiesel.checkpoint.store import MEMORY_LIMIT_BYTES, MemoryStateFiles, StateFiles
@@ -60,8 +61,9 @@ class SimulatedTask:
         self.next_poll_ms = 0
         self._prefix = prefix = f"{descriptor.attempt}-{self.key[0]}-{self.key[1]}"
         directory = world.checkpoint_dir
+        self._copies = world.local_backup.copies(descriptor.job_id, f"{self.key[0]}-{self.key[1]}", world.local_dir)
         self._files: StateFiles | MemoryStateFiles = (
-            StateFiles(directory, descriptor.job_id, prefix)
+            StateFiles(directory, descriptor.job_id, prefix, self._copies)
             if directory
             else MemoryStateFiles(descriptor.job_id, prefix, world.memory_limit_bytes)
         )
@@ -123,6 +125,10 @@ class SimulatedTask:
     def state_reader(self) -> StateFiles | MemoryStateFiles:
         """Return where state files are read."""
         return self._files
+
+    def local_copies(self) -> LocalCopies | None:
+        """Return the copies of state files on this host."""
+        return self._copies
 
     def reached(self, point: str) -> None:
         """Ask the world whether this task fails here."""
@@ -201,6 +207,7 @@ class Simulation:
         clock: ManualClock,
         checkpoint_dir: str | None,
         local_dir: str,
+        local_backup: LocalBackup | None = None,
         memory_limit_bytes: int = MEMORY_LIMIT_BYTES,
         faults: Callable[[str, TaskKey], None] | None = None,
     ) -> None:
@@ -208,6 +215,7 @@ class Simulation:
         self.clock = clock
         self.checkpoint_dir = checkpoint_dir
         self.local_dir = local_dir
+        self.local_backup = local_backup or LocalBackup()
         self.memory_limit_bytes = memory_limit_bytes
         self.random = Random(seed)
         self.tasks: dict[TaskKey, SimulatedTask] = {}

@@ -10,6 +10,7 @@ import secrets
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -105,7 +106,6 @@ class SparkJob:
         self._bundle = bundle
         self._session = session
         self._plan = plan
-        self._settings = settings
         self._config = config
         self._endpoint: JobEndpoint | None = None
         self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
@@ -113,6 +113,9 @@ class SparkJob:
         self._clock = SystemClock()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="wiesel-master-io")
         self._local_dir = make_directory("wiesel-")
+        if self._on_this_host:
+            settings = replace(settings, local_backup=settings.local_backup.below(self._local_dir))
+        self._settings = settings
         self._fault_plan = os.environ.get(ENVIRONMENT_VARIABLE, "")
         self._running: dict[int, int] = {}
         self._started: dict[int, int] = {}
@@ -132,6 +135,11 @@ class SparkJob:
             clock=self._clock,
             fault_plan=self._fault_plan,
         )
+
+    @property
+    def _on_this_host(self) -> bool:
+        """Return whether all tasks run where this process does."""
+        return in_this_process(str(self._session.sparkContext.master))
 
     def _start_control(self) -> ControlServer:
         host = bind = "127.0.0.1"
@@ -294,7 +302,8 @@ class SparkJob:
             address=self._control.address,
             token=self._token,
             checkpoint_dir=self._settings.checkpoint_dir if self._settings.checkpoints.interval_ms is not None else None,
-            local_dir=self._local_dir if in_this_process(str(self._session.sparkContext.master)) else None,
+            local_dir=self._local_dir if self._on_this_host else None,
+            local_backup=self._settings.local_backup,
             hops=[len(level) for level in region.levels],
             initializers=hooks.worker_initializers(),
             classes=self._classes,

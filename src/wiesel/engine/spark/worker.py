@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from wiesel.checkpoint.local_copies import LocalBackup, LocalCopies
 from wiesel.checkpoint.messages import CancelTask, FromTask, Heartbeat, MasterHeartbeat, RegisterTask, TaskFailed, ToTask
 from wiesel.checkpoint.savepoint import SavepointFiles
 from wiesel.checkpoint.store import MemoryStateFiles, StateFiles
@@ -116,8 +117,11 @@ class WorkerServices:
         self.outstanding = 0
         self._faults = FaultPoints(payload.fault_plan, descriptor.attempt, f"task-{descriptor.vertex.vertex}-{descriptor.subtask}")
         self._prefix = prefix = f"{descriptor.attempt}-{descriptor.vertex.vertex}-{descriptor.subtask}"
+        self._copies = payload.local_backup.copies(
+            descriptor.job_id, f"{descriptor.vertex.vertex}-{descriptor.subtask}", self.local_dir
+        )
         self._files: StateFiles | MemoryStateFiles = (
-            StateFiles(payload.checkpoint_dir, descriptor.job_id, prefix)
+            StateFiles(payload.checkpoint_dir, descriptor.job_id, prefix, self._copies)
             if payload.checkpoint_dir
             else MemoryStateFiles(descriptor.job_id, prefix)
         )
@@ -172,6 +176,10 @@ class WorkerServices:
         """Return where state files are read."""
         return self._files
 
+    def local_copies(self) -> LocalCopies | None:
+        """Return the copies of state files on this host."""
+        return self._copies
+
     def reached(self, point: str) -> None:
         """See ``FaultPoints``."""
         self._faults.reached(point)
@@ -200,6 +208,7 @@ class AttemptPayload:
         token: bytes,
         checkpoint_dir: str | None,
         local_dir: str | None,
+        local_backup: LocalBackup,
         hops: list[int],
         initializers: tuple[str, ...],
         classes: bytes,
@@ -214,6 +223,7 @@ class AttemptPayload:
         self.token = token
         self.checkpoint_dir = checkpoint_dir
         self.local_dir = local_dir
+        self.local_backup = local_backup
         self.hops = hops
         self.initializers = initializers
         self.classes = classes
