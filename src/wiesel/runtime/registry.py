@@ -61,6 +61,7 @@ _FACTORIES: dict[str, str] = {
     "batch_solution_set": "wiesel.runtime.operators.batch.solution_set:solution_set_operator",
     "table_calc": "wiesel.runtime.table.calc:calc_operator",
     "table_from_rows": "wiesel.runtime.table.conversion:from_rows_operator",
+    "table_values": "wiesel.runtime.table.values:values_operator",
     "table_to_rows": "wiesel.runtime.table.conversion:to_rows_operator",
     "source": "wiesel.runtime.operators.source:source_operator",
     "sink": "wiesel.runtime.operators.sink:sink_operator",

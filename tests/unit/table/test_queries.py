@@ -41,6 +41,18 @@ def test_projections_filters_and_unions(tables: Tables) -> None:
     assert tables.rows("SELECT id, id FROM t WHERE name = 'd'") == [Row(id=None, id0=None)]
 
 
+def test_aliases_with_and_stars(tables: Tables) -> None:
+    assert tables.rows("SELECT s.n, s.* FROM t AS s(i, n) WHERE i = 1") == [Row(n="a", i=1, n0="a")]
+    query = "WITH a(x) AS (SELECT id FROM t), b AS (SELECT x + 1 AS y FROM a) SELECT * FROM b UNION ALL SELECT * FROM a WHERE x = 3"
+    assert tables.rows(query) == [Row(y=2), Row(y=3), Row(y=3), Row(y=4), Row(y=None)]
+
+
+def test_values_and_queries_of_nothing(tables: Tables) -> None:
+    assert tables.rows("VALUES (1, 'a'), (2, NULL)") == [Row(**{"EXPR$0": 1, "EXPR$1": "a"}), Row(**{"EXPR$0": 2, "EXPR$1": None})]
+    assert tables.rows("SELECT x, n FROM (VALUES (1, 'a'), (2, 'bb')) AS v(x, n) WHERE x > 1") == [Row(x=2, n="bb")]
+    assert tables.rows("SELECT 1 + 1 AS two") == [Row(two=2)]
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [
@@ -49,6 +61,11 @@ def test_projections_filters_and_unions(tables: Tables) -> None:
         ("SELECT FOO(id) FROM t", "column 8: there is no function 'FOO'"),
         ("SELECT id FROM tt", "column 16: table `tt` was not found"),
         ("SELECT x.id FROM t", "column 10: table `x` is not known here"),
+        ("SELECT x.* FROM t", "column 8: table `x` is not known here"),
+        ("SELECT id FROM t UNION ALL SELECT * FROM t", "the queries of UNION must have as many columns, these have 1 and 2"),
+        ("SELECT id FROM t UNION ALL SELECT name FROM t", "column 1 of the queries of UNION has types without a common one: INT and"),
+        ("VALUES (1), ('a')", "column 1 of VALUES has types without a common one: INT NOT NULL and CHAR"),
+        ("SELECT * FROM t AS s(a)", "column 15: the alias names 1 columns, but there are 2"),
     ],
 )
 def test_errors_show_their_place(query: str, message: str) -> None:

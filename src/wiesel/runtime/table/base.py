@@ -6,10 +6,16 @@ from abc import abstractmethod
 
 from wiesel.columnar.evaluation import Session
 from wiesel.columnar.row_batch import RowBatch, concat
-from wiesel.runtime.operator import StreamOperator
+from wiesel.runtime.operator import OperatorContext, StreamOperator
 from wiesel.wire.batch import Batch
 
-__all__ = ["TableOperator"]
+__all__ = ["TableOperator", "session_of"]
+
+
+def session_of(context: OperatorContext) -> Session:
+    """Return what the expressions of an operator know of the world."""
+    zone = context.config.get("table.local-time-zone", "default")
+    return Session(time_zone="UTC" if zone == "default" else str(zone), clock=context.clock)
 
 
 class TableOperator(StreamOperator):
@@ -19,8 +25,7 @@ class TableOperator(StreamOperator):
 
     def open(self) -> None:
         """Take the time zone of the session."""
-        zone = self.context.config.get("table.local-time-zone", "default")
-        self.session = Session(time_zone="UTC" if zone == "default" else str(zone), clock=self.context.clock)
+        self.session = session_of(self.context)
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
         """Process the rows of one input."""

@@ -7,12 +7,13 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from wiesel.columnar.expressions import Expression, InputRef
-from wiesel.sql.binding.expressions import ExpressionBinder, name_of
-from wiesel.sql.binding.problems import at, problem
-from wiesel.sql.binding.scope import Scope, Source
-from wiesel.sql.plan import Field, Filter, Project, Relation, Union
-from wiesel.types import logical as t
+from wiesel.columnar.expressions import InputRef
+from wiesel.sql.binding import aggregates, ordering, over, selection, set_operations
+from wiesel.sql.binding.expressions import ExpressionBinder
+from wiesel.sql.binding.problems import problem
+from wiesel.sql.binding.selection import Selection
+from wiesel.sql.binding.sources import from_clause, renamed
+from wiesel.sql.plan import Project, Relation
 
 __all__ = ["QueryBinder", "Tables"]
 
@@ -29,12 +30,35 @@ class Tables(Protocol):
         ...
 
 
+# Flink's order of the parts of a SELECT.
+_STEPS: tuple[Callable[[Selection], None], ...] = (
+    selection.where,
+    aggregates.group_by,
+    selection.having,
+    over.over_windows,
+    selection.project,
+    aggregates.distinct,
+    ordering.ordered_selection,
+)
+
+
 class QueryBinder:
     """Binds the queries of one statement."""
 
     def __init__(self, sql: str, tables: Tables) -> None:
         self.sql = sql
-        self.tables = tables
+        self._tables = tables
+        self._named: dict[str, Relation] = {}
+        """The queries of WITH that can be read here."""
+
+    def table(self, path: tuple[str, ...]) -> Relation:
+        """Return what a table, a view or a query of WITH is read by.
+
+        Raises:
+            ProgramError: If there is none of the name.
+        """
+        named = self._named.get(path[0]) if len(path) == 1 else None
+        return self._tables.relation(path) if named is None else named
 
     def bind(self, node: exp.Expr) -> Relation:
         """Return the plan of a query.
@@ -45,84 +69,46 @@ class QueryBinder:
         handler = _QUERIES.get(type(node))
         if handler is None:
             raise problem(self.sql, node, f"{type(node).__name__.upper()} is not supported in this version")
-        return handler(self, node)
+        outer = self._named
+        try:
+            self._named = self._with(node)
+            return handler(self, node)
+        finally:
+            self._named = outer
+
+    def _with(self, node: exp.Expr) -> dict[str, Relation]:
+        """Return the queries that can be read by name within a query."""
+        with_ = node.args.get("with_")
+        if with_ is None:
+            return self._named
+        if with_.args.get("recursive"):
+            raise problem(self.sql, with_, "WITH RECURSIVE is not supported in this version")
+        self._named = dict(self._named)
+        for each in with_.expressions:
+            relation = self.bind(each.this)
+            fields = renamed(self.sql, each, relation.fields, [column.name for column in each.args["alias"].args.get("columns") or ()])
+            if fields != relation.fields:
+                refs = tuple(InputRef(field.data_type, index, field.name) for index, field in enumerate(fields))
+                relation = Project(relation, refs, fields)
+            self._named[each.alias] = relation
+        return self._named
 
     def select(self, node: exp.Select) -> Relation:
         """Return the plan of one SELECT."""
-        relation, scope = self.from_clause(node)
-        binder = ExpressionBinder(self.sql, scope)
-        where = node.args.get("where")
-        if where is not None:
-            relation = Filter(relation, self.condition(binder, where.this))
-        return self.projected(relation, binder, node.expressions)
-
-    def condition(self, binder: ExpressionBinder, node: exp.Expr) -> Expression:
-        """Return a bound condition."""
-        bound = binder.bind(node)
-        if not isinstance(bound.data_type, t.BooleanType | t.NullType):
-            raise problem(self.sql, node, f"a condition must be BOOLEAN, this is {bound.data_type.as_summary_string()}")
-        return bound
-
-    def from_clause(self, node: exp.Select) -> tuple[Relation, Scope]:
-        """Return what a SELECT reads, and the names of its columns."""
-        from_ = node.args.get("from_")
-        if from_ is None or node.args.get("joins"):
-            raise problem(self.sql, node, "a SELECT from one table is all that this version supports")
-        relation, name = self.table_item(from_.this)
-        return relation, Scope([Source(name, relation.fields, 0)])
-
-    def table_item(self, node: exp.Expr) -> tuple[Relation, str | None]:
-        """Return the plan of an item of FROM, and its name."""
-        alias = node.args.get("alias")
-        if isinstance(node, exp.Subquery):
-            return self.bind(node.this), alias.name if alias else None
-        if not isinstance(node, exp.Table):
-            raise problem(self.sql, node, f"{type(node).__name__.upper()} is not supported in FROM")
-        path = tuple(part.name for part in (node.args.get("catalog"), node.args.get("db"), node.this) if part)
-        with at(self.sql, node):
-            return self.tables.relation(path), alias.name if alias else path[-1]
-
-    def projected(self, relation: Relation, binder: ExpressionBinder, items: list[Any]) -> Relation:
-        """Return a relation's columns as SELECT names them."""
-        expressions: list[Expression] = []
-        names: list[str] = []
-        for place, item in enumerate(items):
-            if isinstance(item, exp.Star):
-                columns = [InputRef(field.data_type, index, field.name) for index, field in enumerate(relation.fields)]
-                expressions += columns
-                names += [column.name for column in columns]
-                continue
-            bound = binder.bind(item.this if isinstance(item, exp.Alias) else item)
-            expressions.append(bound)
-            names.append(item.alias if isinstance(item, exp.Alias) else name_of(bound) or f"EXPR${place}")
-        columns_of = [self._field(name, bound, relation) for name, bound in zip(_unique(names), expressions, strict=True)]
-        return Project(relation, tuple(expressions), tuple(columns_of))
-
-    def _field(self, name: str, bound: Expression, relation: Relation) -> Field:
-        time = relation.fields[bound.index].time if isinstance(bound, InputRef) else None
-        return Field(name, bound.data_type, time)
+        relation, scope = from_clause(self, node)
+        state = Selection(self, node, relation, scope, ExpressionBinder(self.sql, scope))
+        for step in _STEPS:
+            step(state)
+        return state.relation
 
 
-def _unique(names: list[str]) -> list[str]:
-    """Return names of which those that come again have a number behind them, as in Flink."""
-    found: dict[str, None] = {}
-    for name in names:
-        fresh, number = name, 0
-        while fresh in found:
-            fresh, number = f"{name}{number}", number + 1
-        found[fresh] = None
-    return list(found)
-
-
-def _union(binder: QueryBinder, node: Any) -> Relation:
-    if node.args.get("distinct"):
-        raise problem(binder.sql, node, "UNION without ALL is not supported in this version")
-    left, right = binder.bind(node.this), binder.bind(node.expression)
-    return Union((left, right), left.fields)
+def _subquery(binder: QueryBinder, node: Any) -> Relation:
+    return ordering.ordered(binder.sql, node, binder.bind(node.this))
 
 
 _QUERIES: dict[type[exp.Expr], Callable[[QueryBinder, Any], Relation]] = {
     exp.Select: lambda binder, node: binder.select(node),
-    exp.Subquery: lambda binder, node: binder.bind(node.this),
-    exp.Union: _union,
+    exp.Subquery: _subquery,
+    exp.Union: set_operations.union,
+    exp.Values: set_operations.values,
 }

@@ -34,6 +34,13 @@ class Scope:
         """All columns."""
         return tuple(field for source in self.sources for field in source.fields)
 
+    def columns(self, qualifier: str | None = None) -> list[InputRef]:
+        """Return the columns that a star stands for: all, or those of the item of a name."""
+        chosen = [source for source in self.sources if qualifier is None or source.name == qualifier]
+        return [
+            InputRef(field.data_type, source.start + index, field.name) for source in chosen for index, field in enumerate(source.fields)
+        ]
+
     def source(self, name: str) -> Source | None:
         """Return the item of a name."""
         return next((source for source in self.sources if source.name == name), None)

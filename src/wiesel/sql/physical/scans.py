@@ -6,12 +6,13 @@ from wiesel.datastream import DataStream
 from wiesel.datastream._transformations import Transformation
 from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.sql.physical.translator import Translator
-from wiesel.sql.plan import Relation, StreamScan, TableScan
+from wiesel.sql.plan import Relation, StreamScan, TableScan, Values
 from wiesel.sql.stream_rows import ToRow, row_info, table_row_info
 from wiesel.sql.table_factories import create_table_source
+from wiesel.types import Types
 from wiesel.types.typeinfo import ExternalTypeInfo
 
-__all__ = ["scanned_rows", "stream_rows", "stream_scan", "table_scan"]
+__all__ = ["scanned_rows", "stream_rows", "stream_scan", "table_scan", "values"]
 
 
 def table_scan(translator: Translator, scan: TableScan) -> Transformation:
@@ -22,6 +23,13 @@ def table_scan(translator: Translator, scan: TableScan) -> Transformation:
 def stream_scan(translator: Translator, scan: StreamScan) -> Transformation:
     """Return the records of a stream."""
     return _columns(translator, scan, stream_rows(scan))
+
+
+def values(translator: Translator, relation: Values) -> Transformation:
+    """Return rows that stand in the query."""
+    once = translator.environment.from_collection([0], Types.INT())
+    payload = {"rows": relation.rows, "schema": translator.schema(relation)}
+    return translator.operator("Values", "table_values", payload, [once._transformation])
 
 
 def _columns(translator: Translator, scan: Relation, rows: DataStream) -> Transformation:

@@ -23,6 +23,7 @@ __all__ = ["Translator"]
 _TRANSLATIONS = {
     "TableScan": "scans:table_scan",
     "StreamScan": "scans:stream_scan",
+    "Values": "scans:values",
     "Project": "calc:project",
     "Filter": "calc:filter",
     "Union": "unions:union",

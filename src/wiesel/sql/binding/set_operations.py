@@ -1,0 +1,75 @@
+"""Internal. UNION, INTERSECT, EXCEPT and VALUES."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from wiesel.columnar.common_types import common_type
+from wiesel.columnar.expressions import InputRef
+from wiesel.columnar.functions.registry import cast
+from wiesel.sql.binding.expressions import ExpressionBinder
+from wiesel.sql.binding.ordering import ordered
+from wiesel.sql.binding.problems import problem
+from wiesel.sql.binding.scope import Scope
+from wiesel.sql.plan import Field, Project, Relation, Union, Values
+
+if TYPE_CHECKING:
+    from wiesel.sql.binding.queries import QueryBinder
+
+__all__ = ["union", "values"]
+
+
+def union(queries: QueryBinder, node: Any) -> Relation:
+    """Return the rows of both sides."""
+    if node.args.get("distinct"):
+        raise problem(queries.sql, node, "UNION without ALL is not supported in this version")
+    sides = fitted(queries.sql, node, [queries.bind(node.this), queries.bind(node.expression)])
+    return ordered(queries.sql, node, Union(tuple(sides), sides[0].fields))
+
+
+def fitted(sql: str, node: exp.Expr, relations: Sequence[Relation]) -> list[Relation]:
+    """Return relations with the same columns: the names of the first, the types that all fit into.
+
+    Raises:
+        SqlParseError: If they have more or fewer columns, or columns without a common type.
+    """
+    name = type(node).__name__.upper()
+    counts = {len(relation.fields) for relation in relations}
+    if len(counts) > 1:
+        raise problem(sql, node, f"the queries of {name} must have as many columns, these have {' and '.join(map(str, sorted(counts)))}")
+    columns: list[Field] = []
+    for place, fields in enumerate(zip(*(relation.fields for relation in relations), strict=True)):
+        of = common_type([field.data_type for field in fields])
+        if of is None:
+            shown = " and ".join(field.data_type.as_summary_string() for field in fields)
+            raise problem(sql, node, f"column {place + 1} of the queries of {name} has types without a common one: {shown}")
+        columns.append(Field(fields[0].name, of, fields[0].time if len({field.time for field in fields}) == 1 else None))
+    return [_as_columns(relation, tuple(columns)) for relation in relations]
+
+
+def _as_columns(relation: Relation, columns: tuple[Field, ...]) -> Relation:
+    if relation.fields == columns:
+        return relation
+    refs = (InputRef(field.data_type, index, field.name) for index, field in enumerate(relation.fields))
+    casts = tuple(cast(ref, column.data_type) for ref, column in zip(refs, columns, strict=True))
+    return Project(relation, casts, columns)
+
+
+def values(queries: QueryBinder, node: exp.Values) -> Relation:
+    """Return the rows that VALUES lists."""
+    binder = ExpressionBinder(queries.sql, Scope([]))
+    rows = [[binder.bind(each) for each in (row.expressions if isinstance(row, exp.Tuple) else [row])] for row in node.expressions]
+    if len({len(row) for row in rows}) > 1:
+        raise problem(queries.sql, node, "the rows of VALUES must have as many columns")
+    columns: list[Field] = []
+    for place, column in enumerate(zip(*rows, strict=True)):
+        of = common_type([value.data_type for value in column])
+        if of is None:
+            shown = " and ".join(dict.fromkeys(value.data_type.as_summary_string() for value in column))
+            raise problem(queries.sql, node, f"column {place + 1} of VALUES has types without a common one: {shown}")
+        columns.append(Field(f"EXPR${place}", of))
+    fit = tuple(tuple(cast(value, column.data_type) for value, column in zip(row, columns, strict=True)) for row in rows)
+    return ordered(queries.sql, node, Values(fit, tuple(columns)))

@@ -1,0 +1,68 @@
+"""Internal. FROM: tables, queries and VALUES with their aliases, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from wiesel.sql.binding.joins import join
+from wiesel.sql.binding.problems import at, problem
+from wiesel.sql.binding.scope import Scope, Source
+from wiesel.sql.plan import Field, Relation, Values
+
+if TYPE_CHECKING:
+    from wiesel.sql.binding.queries import QueryBinder
+
+__all__ = ["from_clause", "table_item"]
+
+
+def from_clause(queries: QueryBinder, node: exp.Select) -> tuple[Relation, Scope]:
+    """Return what a SELECT reads, and the names of its columns; one row without columns where it reads nothing."""
+    first = node.args.get("from_")
+    if first is None:
+        return Values(((),), ()), Scope([])
+    relation, source = table_item(queries, first.this)
+    scope = Scope([source])
+    for each in node.args.get("joins") or ():
+        relation, scope = join(queries, relation, scope, each)
+    return relation, scope
+
+
+def table_item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, Source]:
+    """Return the plan of an item of FROM, and its names."""
+    relation, name = _item(queries, node)
+    alias = node.args.get("alias")
+    fields = relation.fields
+    if alias is not None:
+        name = alias.name or name
+        fields = renamed(queries.sql, node, fields, [column.name for column in alias.args.get("columns") or ()])
+    return relation, Source(name, fields, 0)
+
+
+def renamed(sql: str, node: exp.Expr, fields: tuple[Field, ...], names: list[str]) -> tuple[Field, ...]:
+    """Return columns with the names that an alias gives them.
+
+    Raises:
+        SqlParseError: If there are more or fewer names than columns.
+    """
+    if not names:
+        return fields
+    if len(names) != len(fields):
+        raise problem(sql, node, f"the alias names {len(names)} columns, but there are {len(fields)}")
+    return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
+
+
+def _item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, str | None]:
+    if isinstance(node, exp.Subquery | exp.Values):
+        return queries.bind(node), None
+    if not isinstance(node, exp.Table):
+        raise problem(queries.sql, node, f"{type(node).__name__.upper()} is not supported in FROM")
+    if not isinstance(node.this, exp.Identifier):
+        raise problem(queries.sql, node, "table functions are not supported in FROM in this version")
+    if node.args.get("version"):
+        raise problem(queries.sql, node, "FOR SYSTEM_TIME AS OF is supported on the right side of a join only")
+    path = tuple(part.name for part in (node.args.get("catalog"), node.args.get("db"), node.this) if part)
+    with at(queries.sql, node):
+        return queries.table(path), path[-1]
