@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -20,10 +21,11 @@ from cluster_witness import DIRECTORY
 
 from tests.differential.canonical import multiset
 from tests.differential.programs_loader import collect, load
+from tests.servers.counting import serve
 from wiesel.common import Configuration, JobClient, WatermarkStrategy
 from wiesel.core import hooks
 from wiesel.core.errors import JobExecutionError
-from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from wiesel.datastream import MapFunction, RuntimeContext, RuntimeExecutionMode, StreamExecutionEnvironment
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiterStrategy
 from wiesel.engine.spark.slots import most_slots
 from wiesel.platform import pyflink_hook
@@ -81,6 +83,39 @@ def wait_for_slots(master: str) -> dict[str, Any]:
     return {"refusal": refusal, "before": waited, "status": patient.get_job_status().result().name}
 
 
+class Reads(MapFunction):
+    """Reads a text, from the distributed cache or, if it has an address, from there."""
+
+    def __init__(self, address: str | None) -> None:
+        self.address = address
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        if self.address is None:
+            self.text = Path(runtime_context.get_distributed_cache().get_file("text")).read_text()
+        else:
+            with urlopen(self.address) as file:
+                self.text = file.read().decode()
+
+    def map(self, value: int) -> str:
+        return self.text
+
+
+def count_reads(master: str) -> dict[str, Any]:
+    """Run jobs whose tasks, on both executors, read a file of a server: by the distributed cache, and each for itself."""
+    found: dict[str, Any] = {}
+    with serve(text=b"served") as served:
+        for way in ("cached", "direct"):
+            env = environment(master, 5)
+            address = f"{served.address}/text"
+            if way == "cached":
+                env.register_cached_file(address, "text")
+            source = DataGeneratorSource(lambda n: n, 20, RateLimiterStrategy.no_op())
+            stream = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers").rebalance()
+            texts = collect(stream.map(Reads(None if way == "cached" else address)))
+            found[way] = {"texts": sorted(set(texts)), "reads": served.reads.pop("text", 0)}
+    return {"reads": found}
+
+
 def second(master: str, name: str, timeout: str) -> JobClient:
     env = environment(master, 4, **{"slot.request.timeout": timeout})
     numbers(env, 100)
@@ -98,6 +133,7 @@ def main(master: str, programs: list[str]) -> None:
     for given in programs:
         name, _, variant = given.partition(":")
         print(json.dumps(run_program(master, name, variant)), flush=True)
+    print(json.dumps(count_reads(master)), flush=True)
     print(json.dumps(wait_for_slots(master)), flush=True)
 
 

@@ -113,6 +113,12 @@ def test_same_records_as_real_flink_from_tasks_on_both_executors(results: list[d
     assert set(result["executors"]) == set(results[0]["executors"]), "executors were replaced in between"
 
 
+def test_i12_a_cached_file_is_read_once_by_each_executor_and_without_the_cache_by_each_task(results: list[dict[str, Any]]) -> None:
+    (reads,) = (r["reads"] for r in results if "reads" in r)
+    assert reads["cached"] == {"texts": ["served"], "reads": 2}
+    assert reads["direct"] == {"texts": ["served"], "reads": 5}
+
+
 def test_a_job_waits_for_slots_and_gives_up_in_the_end(results: list[dict[str, Any]]) -> None:
     result = results[-1]
     refusal = result["refusal"]

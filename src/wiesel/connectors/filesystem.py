@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from wiesel.core.errors import ConnectorError
 from wiesel.core.extras import to_install
 
-__all__ = ["FileStatus", "FileSystem", "LocalFiles", "RemoteFiles", "filesystem_for"]
+__all__ = ["FileStatus", "FileSystem", "LocalFiles", "RemoteFiles", "filesystem_for", "is_remote"]
 
 _COPY_BYTES = 1 << 20
 
@@ -278,6 +278,24 @@ class RemoteFiles(FileSystem):
         self._fs.makedirs(target.rsplit("/", 1)[0], exist_ok=True)
         self._fs.mv(source, target)
 
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder."""
+        self._fs.invalidate_cache()
+        try:
+            self._fs.info(path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def download(self, path: str, target: str) -> None:
+        """Copy a file, or a folder with all in it, to a place on the local disk where nothing is yet."""
+        self._fs.invalidate_cache()
+        if self._fs.info(path)["type"] == "directory":
+            os.mkdir(target)
+            self._fs.get(path.rstrip("/") + "/", target + "/", recursive=True)
+        else:
+            self._fs.get_file(path, target)
+
     def remove(self, path: str) -> None:
         """See ``FileSystem``."""
         with contextlib.suppress(FileNotFoundError):
@@ -288,6 +306,11 @@ class RemoteFiles(FileSystem):
         with contextlib.suppress(OSError, NotImplementedError):
             if not self._fs.ls(path):
                 self._fs.rmdir(path)
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path or URI is not one of the local disk."""
+    return "://" in path and urlsplit(path).scheme not in ("file", "local")
 
 
 def filesystem_for(path: str) -> tuple[FileSystem, str]:

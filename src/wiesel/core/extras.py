@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _EXTRAS = {"s3": "s3", "s3a": "s3", "webhdfs": "hdfs", "swebhdfs": "hdfs"}
-_PACKAGES = {"gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "abfss": "adlfs", "az": "adlfs"}
+_PACKAGES = {"http": "aiohttp", "https": "aiohttp", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "abfss": "adlfs", "az": "adlfs"}
 
 
 def to_install(scheme: str) -> str:

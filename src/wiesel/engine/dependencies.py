@@ -1,7 +1,8 @@
 """Internal. What workers need besides the program: Python files, requirements, archives and cached files.
 
-The driver packs all of a job into one zip file, named by its contents. Each machine unpacks it once; each task puts it in place while it
-runs: modules on the import path, archives in the working directory, cached files by their names.
+The driver packs all of a job into one zip file, named by its contents. Each machine unpacks it once, and brings the cached files of other
+file systems, which it only names; each task puts it in place while it runs: modules on the import path, archives in the working directory,
+cached files by their names.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import logging
 import os
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -21,11 +23,15 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from urllib.parse import urlsplit
+from uuid import uuid4
 
+from wiesel.connectors.filesystem import RemoteFiles, filesystem_for, is_remote
 from wiesel.core import options as opt
 from wiesel.core.config import Configuration
-from wiesel.core.errors import ConfigurationError, ResourceError
+from wiesel.core.errors import ConfigurationError, ConnectorError, ResourceError
+from wiesel.core.temporary import make_directory
 from wiesel.runtime.distributed_cache import set_cached_files
 
 __all__ = ["Dependencies", "absolute", "dependencies_of", "in_place", "pack", "unpack", "use_in_this_process"]
@@ -46,7 +52,7 @@ class Dependencies:
     requirements: str | None = None
     packages: str | None = None
     cached: dict[str, tuple[str, bool]] = field(default_factory=dict)
-    """Path and whether it can be executed, by name."""
+    """Path, or URI of another file system, and whether it can be executed, by name."""
     python_path: tuple[str, ...] = ()
     """Directories of the workers' machines."""
     executable: str | None = None
@@ -60,7 +66,7 @@ def dependencies_of(config: Configuration) -> Dependencies:
     """Return what the options of a job name.
 
     Raises:
-        ConfigurationError: a path does not exist.
+        ConfigurationError: a path does not exist, or an address cannot be reached.
     """
     requirements, _, packages = (config.get(opt.PYTHON_REQUIREMENTS) or "").partition("#")
     archives = [entry.partition("#") for entry in _entries(config.get(opt.PYTHON_ARCHIVES))]
@@ -85,7 +91,31 @@ def _cached(entry: str) -> tuple[str, tuple[str, bool]]:
         raise ConfigurationError(
             f"{opt.CACHED_FILES.key}: {entry!r} has no name or no path", hint="write name:n1,path:p1 and ';' between entries"
         )
-    return parts["name"], (_existing(parts["path"], opt.CACHED_FILES.key), parts.get("executable") == "true")
+    path = parts["path"]
+    found = _remote(path) if is_remote(path) else _existing(path, opt.CACHED_FILES.key)
+    return parts["name"], (found, parts.get("executable") == "true")
+
+
+def _remote(uri: str) -> str:
+    """Return the URI of a cached file; a wrong one is better told now than by each worker."""
+    files, path = _files_of(uri)
+    try:
+        there = files.exists(path)
+    except Exception as error:  # each file system has errors of its own
+        raise ConfigurationError(
+            f"{opt.CACHED_FILES.key}: {uri!r} cannot be reached: {error}", hint="check the address, and who may read it"
+        ) from error
+    if not there:
+        raise ConfigurationError(f"{opt.CACHED_FILES.key}: there is no {uri!r}", hint="check the address")
+    return uri
+
+
+def _files_of(uri: str) -> tuple[RemoteFiles, str]:
+    try:
+        files, path = filesystem_for(uri)
+    except ConnectorError as error:
+        raise ConfigurationError(f"{opt.CACHED_FILES.key}: {error.message}", hint=error.hint) from error
+    return cast(RemoteFiles, files), path
 
 
 def _existing(path: str, key: str) -> str:
@@ -111,9 +141,13 @@ def pack(wanted: Dependencies, directory: str) -> str:
             "requirements": wanted.requirements and _add(archive, wanted.requirements, "requirements"),
             "packages": wanted.packages and _add(archive, wanted.packages, "sources/packages"),
             "cached": {
-                name: [_add(archive, path, f"cached/{i}"), executable] for i, (name, (path, executable)) in enumerate(wanted.cached.items())
+                name: [*_add_cached(archive, path, f"cached/{i}"), executable]
+                for i, (name, (path, executable)) in enumerate(wanted.cached.items())
             },
         }
+        if any(is_remote(path) for path, _ in wanted.cached.values()):
+            # They may change behind their address, so each job brings them anew.
+            manifest["only this job"] = uuid4().hex
         _write(archive, _MANIFEST, json.dumps(manifest, sort_keys=True).encode())
     path = os.path.join(directory, f"wiesel-{_digest(temporary)}.zip")
     os.replace(temporary, path)
@@ -139,6 +173,17 @@ def _add(archive: zipfile.ZipFile, path: str, folder: str) -> str:
         if file.is_file() and "__pycache__" not in file.parts:
             _write(archive, f"{name}/{file.relative_to(path).as_posix()}", file.read_bytes(), file.stat().st_mode)
     return name
+
+
+def _add_cached(archive: zipfile.ZipFile, path: str, folder: str) -> tuple[str, str | None]:
+    """Add a cached file; return its name when unpacked, and the address from which it is to be brought there, None if it is in the archive."""
+    if not is_remote(path):
+        return _add(archive, path, folder), None
+    return f"{folder}/{_last_part(path)}", path
+
+
+def _last_part(uri: str) -> str:
+    return urlsplit(uri).path.rstrip("/").rsplit("/", 1)[-1] or "file"
 
 
 def _write(archive: zipfile.ZipFile, name: str, data: bytes, mode: int = 0o644) -> None:
@@ -175,13 +220,27 @@ def _unpack_into(bundle: str, root: str) -> None:
     os.mkdir(os.path.join(root, _ARCHIVES))
     for source, target in manifest["archives"]:
         _unpack_archive(os.path.join(root, source), os.path.join(root, _ARCHIVES, target))
-    for path, executable in manifest["cached"].values():
+    for path, uri, executable in manifest["cached"].values():
+        place = os.path.join(root, path)
+        if uri is not None:
+            _bring(uri, place)
         if executable:
-            place = os.path.join(root, path)
             os.chmod(place, os.stat(place).st_mode | stat.S_IXUSR)
     if manifest["requirements"]:
         packages = manifest["packages"]
         _install(os.path.join(root, manifest["requirements"]), packages and os.path.join(root, packages), os.path.join(root, _PACKAGES))
+
+
+def _bring(uri: str, place: str) -> None:
+    """Copy a file or directory of another file system to a place of this machine."""
+    files, path = _files_of(uri)
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    try:
+        files.download(path, place)
+    except Exception as error:  # each file system has errors of its own
+        raise ResourceError(
+            f"the cached file {uri!r} could not be brought to {socket.gethostname()}: {error}", hint="all machines must be able to read it"
+        ) from error
 
 
 def _unzip(path: str, target: str) -> None:
@@ -232,7 +291,7 @@ def in_place(root: str | None) -> Iterator[None]:
         return
     manifest = _manifest(root)
     path, folder, environment = list(sys.path), os.getcwd(), dict(os.environ)
-    cached = set_cached_files({name: os.path.join(root, place) for name, (place, _) in manifest["cached"].items()})
+    cached = set_cached_files({name: os.path.join(root, place) for name, (place, _, _) in manifest["cached"].items()})
     front = [_import_place(os.path.join(root, name)) for name in manifest["python"]]
     front.extend(manifest["python path"])
     if manifest["requirements"]:
@@ -267,7 +326,15 @@ def use_in_this_process(wanted: Dependencies) -> None:
         )
     front = [*map(_import_place, wanted.python_files), *wanted.python_path]
     sys.path[:0] = [place for place in front if place not in sys.path]
-    set_cached_files({name: path for name, (path, _) in wanted.cached.items()})
+    set_cached_files({name: _in_this_process(path) for name, (path, _) in wanted.cached.items()})
+
+
+def _in_this_process(path: str) -> str:
+    if not is_remote(path):
+        return path
+    place = os.path.join(make_directory("wiesel-cached-"), _last_part(path))
+    _bring(path, place)
+    return place
 
 
 def _import_place(path: str) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from wiesel.core.errors import TypeMismatchError
+from wiesel.formats.csv_decimals import decimal_reader, decimal_writer
 from wiesel.formats.csv_schema import CsvDialect
 from wiesel.formats.java_text import INTEGERS, is_integer, is_text, text_parser, text_writer
+from wiesel.types.logical import DecimalType
 from wiesel.types.row import Row, make_row
 from wiesel.types.typeinfo import (
     BasicArrayTypeInfo,
@@ -44,17 +46,19 @@ def element_type(kind: TypeInformation) -> TypeInformation | None:
     return None
 
 
-def _parser(kind: TypeInformation, separator: str, where: str) -> _Parser:
+def _parser(kind: TypeInformation, separator: str, where: str, decimal: DecimalType | None = None) -> _Parser:
     """Return the function that reads the text of one value."""
     element = element_type(kind)
     if element is not None:
-        parse = _parser(element, separator, where)
+        parse = _parser(element, separator, where, decimal)
         return lambda text: [parse(item) for item in text.split(separator)] if text else []
     if isinstance(kind, RowTypeInfo):
         names = kind.get_field_names()
         parsers = [_parser(k, separator, f"{where}.{n}") for n, k in zip(names, kind.get_field_types(), strict=True)]
         return lambda text: _nested(text, separator, names, parsers)
     parse = text_parser(kind, where)
+    if decimal is not None:
+        return decimal_reader(decimal)
     return parse if is_text(kind) else lambda text: parse(text.strip())
 
 
@@ -70,8 +74,10 @@ def _nested(text: str, separator: str, names: list[str], parsers: list[_Parser])
 class _Column:
     """Reads a column: at C speed where all is well, value by value where something is not."""
 
-    def __init__(self, kind: TypeInformation, separator: str, where: str, null_literal: str | None) -> None:
-        self._parse = _parser(kind, separator, where)
+    def __init__(
+        self, kind: TypeInformation, separator: str, where: str, null_literal: str | None, decimal: DecimalType | None = None
+    ) -> None:
+        self._parse = _parser(kind, separator, where, decimal)
         self._null = null_literal
         self._text = is_text(kind)
         self._range = INTEGERS[kind._basic_type] if is_integer(kind) and isinstance(kind, BasicTypeInfo) else None
@@ -122,14 +128,25 @@ class CsvRows:
         null_literal: The text of a missing value; None if there is none.
         array_separators: Between elements, for each column.
         ignore_errors: Make values that cannot be read None, fill short rows up with None, leave out long ones.
+        decimals: How many digits decimal numbers have, for each column; None for none, or where they are kept as they are.
     """
 
-    def __init__(self, row_type: RowTypeInfo, null_literal: str | None, array_separators: Sequence[str], *, ignore_errors: bool) -> None:
+    def __init__(
+        self,
+        row_type: RowTypeInfo,
+        null_literal: str | None,
+        array_separators: Sequence[str],
+        *,
+        ignore_errors: bool,
+        decimals: Sequence[DecimalType | None] | None = None,
+    ) -> None:
         self._names = row_type.get_field_names()
         self._ignore_errors = ignore_errors
         self._columns = [
-            _Column(kind, separator, f"column {name}", null_literal)
-            for name, kind, separator in zip(self._names, row_type.get_field_types(), array_separators, strict=True)
+            _Column(kind, separator, f"column {name}", null_literal, decimal)
+            for name, kind, separator, decimal in zip(
+                self._names, row_type.get_field_types(), array_separators, decimals or [None] * len(array_separators), strict=True
+            )
         ]
 
     def read(self, rows: Sequence[list[str]]) -> list[Row]:
@@ -181,29 +198,40 @@ class CsvTexts:
         row_type: Type of the rows.
         dialect: The characters.
         array_separators: Between elements, for each column.
+        decimals: How many digits decimal numbers have, for each column; None for none, or where they are written as they are.
     """
 
-    def __init__(self, row_type: RowTypeInfo, dialect: CsvDialect, array_separators: Sequence[str]) -> None:
+    def __init__(
+        self,
+        row_type: RowTypeInfo,
+        dialect: CsvDialect,
+        array_separators: Sequence[str],
+        decimals: Sequence[DecimalType | None] | None = None,
+    ) -> None:
         self._names = row_type.get_field_names()
         self._dialect = dialect
         self._null = dialect.null_literal or ""
         self._quoted = _quoter(dialect)
         self._writers = [
-            self._writer(kind, separator, f"column {name}")
-            for name, kind, separator in zip(self._names, row_type.get_field_types(), array_separators, strict=True)
+            self._writer(kind, separator, f"column {name}", decimal)
+            for name, kind, separator, decimal in zip(
+                self._names, row_type.get_field_types(), array_separators, decimals or [None] * len(array_separators), strict=True
+            )
         ]
 
-    def _writer(self, kind: TypeInformation, separator: str, where: str) -> Callable[[Any], str]:
-        plain = self._plain_writer(kind, separator, where)
+    def _writer(self, kind: TypeInformation, separator: str, where: str, decimal: DecimalType | None) -> Callable[[Any], str]:
+        plain = self._plain_writer(kind, separator, where, decimal)
         if is_integer(kind) or (isinstance(kind, BasicTypeInfo) and not is_text(kind) and kind._basic_type is not BasicType.INSTANT):
             return plain
         quoted = self._quoted
         return lambda value: quoted(plain(value))
 
-    def _plain_writer(self, kind: TypeInformation, separator: str, where: str) -> Callable[[Any], str]:
+    def _plain_writer(
+        self, kind: TypeInformation, separator: str, where: str, decimal: DecimalType | None = None
+    ) -> Callable[[Any], str]:
         element, null = element_type(kind), self._null
         if element is not None:
-            write = self._plain_writer(element, separator, where)
+            write = self._plain_writer(element, separator, where, decimal)
             return lambda value: separator.join([null if item is None else write(item) for item in value])
         if isinstance(kind, RowTypeInfo):
             names = kind.get_field_names()
@@ -211,7 +239,7 @@ class CsvTexts:
             return lambda value: separator.join(
                 [null if item is None else write(item) for write, item in zip(writers, row_values(value, names), strict=True)]
             )
-        return text_writer(kind, where)
+        return text_writer(kind, where) if decimal is None else decimal_writer(decimal, null)
 
     def header(self) -> str:
         """Return the line with the names of the columns."""

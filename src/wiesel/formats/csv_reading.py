@@ -60,7 +60,13 @@ class CsvReaderFormat(StreamFormat):
 
     def _rows(self) -> CsvRows:
         schema = self._schema
-        return CsvRows(schema.row_type, schema.dialect.null_literal, schema.array_separators, ignore_errors=self._ignore_errors)
+        return CsvRows(
+            schema.row_type,
+            schema.dialect.null_literal,
+            schema.array_separators,
+            ignore_errors=self._ignore_errors,
+            decimals=schema.decimals,
+        )
 
     def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
         """Make the reader of one file."""
@@ -238,7 +244,8 @@ class _CsvWriterFactory(BulkWriterFactory):
         self._texts()
 
     def _texts(self) -> CsvTexts:
-        return CsvTexts(self._schema.row_type, self._schema.dialect, self._schema.array_separators)
+        schema = self._schema
+        return CsvTexts(schema.row_type, schema.dialect, schema.array_separators, schema.decimals)
 
     def create(self, stream: BinaryIO) -> BulkWriter:
         texts = self._texts()

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wiesel.core.errors import ProgramError
+from wiesel.types.logical import DataType, DecimalType
+from wiesel.types.logical_conversion import to_type_info
 from wiesel.types.typeinfo import BasicArrayTypeInfo, BasicType, BasicTypeInfo, ObjectArrayTypeInfo, RowTypeInfo, TypeInformation
 
 __all__ = ["CsvDialect", "CsvSchema", "CsvSchemaBuilder"]
@@ -50,6 +52,8 @@ class _Column:
     name: str
     kind: TypeInformation
     array_separator: str = ";"
+    decimal: DecimalType | None = None
+    """Of the numbers, or of the elements: how many digits they have."""
 
 
 class CsvSchema:
@@ -83,6 +87,11 @@ class CsvSchema:
     def array_separators(self) -> list[str]:
         """Return what separates the elements of arrays, for each column."""
         return [c.array_separator for c in self._columns]
+
+    @property
+    def decimals(self) -> list[DecimalType | None]:
+        """Return how many digits decimal numbers have, for each column; None if they are kept as they are."""
+        return [c.decimal for c in self._columns]
 
     def size(self) -> int:
         """Return the number of columns."""
@@ -128,42 +137,45 @@ class CsvSchemaBuilder:
             skip_first_data_row=s.skip_first_data_row,
         )
 
-    def add_column(self, name: str, type_info: TypeInformation) -> CsvSchemaBuilder:
+    def add_column(self, name: str, type_info: TypeInformation | DataType) -> CsvSchemaBuilder:
         """Add a column of any type that has a text: basic types, dates, times, timestamps."""
-        self._columns.append(_Column(name, _type(type_info, "type_info")))
+        self._columns.append(_Column(name, _type(type_info, "type_info"), decimal=_decimal(type_info)))
         return self
 
-    def add_array_column(self, name: str, separator: str = ";", element_type: TypeInformation | None = None) -> CsvSchemaBuilder:
+    def add_array_column(self, name: str, separator: str = ";", element_type: TypeInformation | DataType | None = None) -> CsvSchemaBuilder:
         """Add a column of lists.
 
         Args:
             name: Name of the column.
             separator: Between the elements.
-            element_type: Type of the elements, ``Types.STRING()`` if it is None.
+            element_type: Type of the elements, ``DataTypes.STRING()`` if it is None.
         """
         kind = _type(element_type or BasicTypeInfo(BasicType.STRING), "element_type")
         basic = isinstance(kind, BasicTypeInfo) and kind._basic_type not in (BasicType.BIG_DEC, BasicType.BIG_INT, BasicType.INSTANT)
-        self._columns.append(_Column(name, BasicArrayTypeInfo(kind) if basic else ObjectArrayTypeInfo(kind), separator))
+        array = BasicArrayTypeInfo(kind) if basic else ObjectArrayTypeInfo(kind)
+        self._columns.append(_Column(name, array, separator, _decimal(element_type)))
         return self
 
     def add_boolean_column(self, name: str) -> CsvSchemaBuilder:
         """Add a column of ``true`` and everything else, which is false."""
         return self.add_column(name, BasicTypeInfo(BasicType.BOOLEAN))
 
-    def add_number_column(self, name: str, number_type: TypeInformation | None = None) -> CsvSchemaBuilder:
+    def add_number_column(self, name: str, number_type: TypeInformation | DataType | None = None) -> CsvSchemaBuilder:
         """Add a column of numbers.
 
         Args:
             name: Name of the column.
-            number_type: A type of numbers, ``Types.LONG()`` if it is None.
+            number_type: A type of numbers, ``DataTypes.BIGINT()`` if it is None.
 
         Raises:
             ProgramError: If it is not a type of numbers.
         """
         kind = _type(number_type or BasicTypeInfo(BasicType.LONG), "number_type")
         if not isinstance(kind, BasicTypeInfo) or kind._basic_type not in _NUMBERS:
-            raise ProgramError(f"add_number_column({name!r}): {kind} is no type of numbers", hint="give Types.LONG(), Types.DOUBLE(), ...")
-        return self.add_column(name, kind)
+            raise ProgramError(
+                f"add_number_column({name!r}): {kind} is no type of numbers", hint="give DataTypes.INT(), DataTypes.DOUBLE(), ..."
+            )
+        return self.add_column(name, kind if number_type is None else number_type)
 
     def add_string_column(self, name: str) -> CsvSchemaBuilder:
         """Add a column of texts."""
@@ -274,6 +286,12 @@ def _single(char: str, what: str) -> str:
 
 
 def _type(given: object, what: str) -> TypeInformation:
+    if isinstance(given, DataType):
+        return to_type_info(given)
     if not isinstance(given, TypeInformation):
-        raise ProgramError(f"CSV schema: {what} is {given!r}", hint="give a type of Types, such as Types.INT()")
+        raise ProgramError(f"CSV schema: {what} is {given!r}", hint="give a type of DataTypes or Types, such as DataTypes.INT()")
     return given
+
+
+def _decimal(given: object) -> DecimalType | None:
+    return given if isinstance(given, DecimalType) else None

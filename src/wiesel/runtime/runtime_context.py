@@ -87,7 +87,7 @@ class StreamingRuntimeContext(KeyedStates, RuntimeContext):
         return self._context.restarts
 
     def get_task_name_with_subtasks(self) -> str:
-        return f"{self._context.task_name} ({self._context.subtask_index + 1}/{self._context.parallelism})"
+        return f"{self._context.task_name} ({self._context.subtask_index + 1}/{self._context.parallelism})#{self._context.restarts}"
 
     def get_job_parameter(self, key: str, default_value: str) -> str:
         return self._context.job_parameters.get(key, default_value)

@@ -136,7 +136,7 @@ class RuntimeContext(KeyedStateStore):
 
     @abstractmethod
     def get_task_name_with_subtasks(self) -> str:
-        """Return the name with the subtask, counted from 1: ``MyTask (3/6)``."""
+        """Return the name with the subtask, counted from 1, and the attempt, counted from 0: ``MyTask (3/6)#0``."""
 
     @abstractmethod
     def get_job_parameter(self, key: str, default_value: str) -> str:

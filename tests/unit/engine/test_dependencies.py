@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 import sys
 import tarfile
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import fsspec
 import pytest
 
+from tests.servers.counting import serve
 from wiesel.common import Configuration
 from wiesel.core.errors import ConfigurationError, ProgramError, ResourceError
 from wiesel.datastream import MapFunction, RuntimeContext, StreamExecutionEnvironment
@@ -99,6 +102,53 @@ def test_cached_files_are_found_by_name_and_keep_what_they_can(here: Path) -> No
         DistributedCache().get_file("tool")
 
 
+def test_i12_a_cached_file_of_another_file_system_is_read_once_by_each_machine(here: Path) -> None:
+    with serve(words=b"one two") as served:
+        shipped = bundle(here, pipeline_cached__files=f"name:w,path:{served.address}/words")
+        assert served.reads == {}, "the program's machine only looks whether it is there"
+        for machine in ("first", "second"):
+            (here / machine).mkdir()
+            copy = shutil.copy(shipped, here / machine)
+            with ThreadPoolExecutor(4) as pool:
+                roots = set(pool.map(unpack, [copy] * 8))
+            (root,) = roots
+            with in_place(root):
+                assert Path(DistributedCache().get_file("w")).read_bytes() == b"one two"
+        assert served.reads == {"words": 2}
+        # It may have changed by the time of the next job.
+        served.files["words"] = b"three"
+        again = bundle(here, pipeline_cached__files=f"name:w,path:{served.address}/words")
+        with in_place(unpack(again)):
+            assert Path(DistributedCache().get_file("w")).read_bytes() == b"three"
+
+
+def test_directories_of_other_file_systems_are_cached_whole(here: Path) -> None:
+    # A file system of fsspec that is in the memory of this process.
+    files = fsspec.filesystem("memory")
+    for name in ("a.txt", "deep/b.txt", "_hidden.txt"):
+        files.pipe(f"/cached/tables/{name}", name.encode())
+    with in_place(unpack(bundle(here, pipeline_cached__files="name:t,path:memory://cached/tables,executable:false"))):
+        tables = Path(DistributedCache().get_file("t"))
+        found = {file.relative_to(tables).as_posix(): file.read_text() for file in tables.rglob("*") if file.is_file()}
+    assert found == {name: name for name in ("a.txt", "deep/b.txt", "_hidden.txt")}
+
+
+def test_a_cached_file_that_is_gone_when_a_worker_wants_it_is_an_error_with_its_address(here: Path) -> None:
+    with serve(words=b"one two") as served:
+        shipped = bundle(here, pipeline_cached__files=f"name:w,path:{served.address}/words")
+        served.files.clear()
+        with pytest.raises(ResourceError, match=f"{served.address}/words.* could not be brought"):
+            unpack(shipped)
+
+
+@pytest.mark.parametrize("address", ["{server}/nothing", "http://127.0.0.1:1/x", "nosuch://host/x"])
+def test_addresses_that_lead_nowhere_are_told_before_the_job_starts(address: str) -> None:
+    with serve() as served:
+        entry = f"name:a,path:{address.format(server=served.address)}"
+        with pytest.raises(ConfigurationError, match=r"pipeline\.cached-files"):
+            dependencies_of(Configuration.from_dict({"pipeline.cached-files": entry}))
+
+
 def test_the_same_contents_are_the_same_bundle_and_are_unpacked_once(here: Path) -> None:
     (here / "m.py").write_text("VALUE = 1\n")
     first = bundle(here, python_files=f"{here}/m.py")
@@ -155,3 +205,12 @@ def test_the_local_engine_finds_cached_files_where_they_are(here: Path) -> None:
     env.register_cached_file(str(here / "words.txt"), "words")
     with env.from_collection([1, 2]).map(ReadsCached()).execute_and_collect() as results:
         assert list(results) == ["ab", "abab"]
+
+
+def test_the_local_engine_brings_cached_files_of_other_file_systems_once() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"wiesel.engine": "local"})).set_parallelism(3)
+    with serve(words=b"ab") as served:
+        env.register_cached_file(f"{served.address}/words", "words")
+        with env.from_collection([1, 2]).rebalance().map(ReadsCached()).execute_and_collect() as results:
+            assert sorted(results) == ["ab", "abab"]
+        assert served.reads == {"words": 1}

@@ -114,6 +114,7 @@ JSON_WRITE: list[tuple[str, str]] = [
     ("basic", "{}"),
     ("wide", WIDE),
     ("wide", '{"ts":"2020-01-02T03:04:05Z","dec":"1E+3","fl":1e10}'),
+    *(("wide", f'{{"dec":"{dec}"}}') for dec in ("100.00", "0.00", "1E-9", "12345678901234567890123456789012345.6780")),
     ("nested", '{"a":["x","y"],"r":{"f0":1,"f1":"q"}}'),
 ]
 """(row type, JSON of the row)"""
@@ -154,6 +155,7 @@ CSV_WRITE: list[tuple[str, dict[str, str], str]] = [
         )
     ),
     ("csv", {"disable_quote_character": ""}, '{"i":1,"s":"a,\\"b","d":1.0,"b":true}'),
+    *(("times", {}, f'{{"dec":"{dec}"}}') for dec in ("1.230", "100.00", "0.00", "1E-9", "12345678901234567890123456789012345.6780")),
     *(
         ("nested", {"set_array_element_delimiter": d}, text)
         for d in (";", "|")
@@ -321,3 +323,8 @@ CSV_BULK: list[tuple[list[list[Any]], list[list[Any]]]] = [
     )
 ]
 """(calls of the builder of the schema, rows)"""
+
+CSV_DECIMALS = [
+    *("1.005", "1", "-0.005", "0", "0.00", "100", "1200.50", "123456.789", "999999.995", "999999.994", "1e3", "12345678", "1e-9", "-7.10"),
+]
+"""texts in a column of DECIMAL(8, 2)"""

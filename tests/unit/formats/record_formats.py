@@ -151,6 +151,24 @@ def csv_bulk(calls: list[list[Any]], rows: list[list[Any]]) -> Any:
         return Path(file.name).read_bytes().decode()
 
 
+def csv_decimal(text: str) -> Any:
+    """Return the number as it is read, and what is written for it."""
+    schema = CsvSchema.builder().add_number_column("x", DataTypes.DECIMAL(8, 2)).build()
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "in"), Path(folder, "out")
+        source.write_text(text + "\n")
+        stream = JVM.org.apache.flink.core.fs.local.LocalDataInputStream(JVM.java.io.File(str(source)))
+        size = source.stat().st_size
+        conf = JVM.org.apache.flink.configuration.Configuration()
+        row = CsvReaderFormat.for_schema(schema)._j_stream_format.createReader(conf, stream, size, size).read()
+        out = JVM.org.apache.flink.core.fs.local.LocalDataOutputStream(JVM.java.io.File(str(target)))
+        writer = CsvBulkWriters.for_schema(schema).get_java_object().create(out)
+        writer.addElement(row)
+        writer.finish()
+        out.close()
+        return [None if row.isNullAt(0) else str(row.getDecimal(0, 8, 2).toString()), target.read_text()]
+
+
 def main() -> None:
     recorded = {
         "flink": __version__,
@@ -161,6 +179,7 @@ def main() -> None:
         "JSON_SCHEMAS": [repr(JsonRowDeserializationSchema.builder().json_schema(text)._type_info) for text in cases.JSON_SCHEMAS],
         "CSV_FILES": [csv_file(*case) for case in cases.CSV_FILES],
         "CSV_BULK": [csv_bulk(*case) for case in cases.CSV_BULK],
+        "CSV_DECIMALS": [csv_decimal(text) for text in cases.CSV_DECIMALS],
     }
     Path(__file__).with_name("flink_formats.json").write_text(json.dumps(recorded, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import json
 import math
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,11 @@ import pytest
 
 from tests.unit.formats import format_cases as cases
 from wiesel.common import Types
-from wiesel.core.errors import ConnectorError
+from wiesel.core.errors import ConnectorError, ProgramError
 from wiesel.formats.csv import CsvBulkWriters, CsvReaderFormat, CsvRowDeserializationSchema, CsvRowSerializationSchema, CsvSchema
 from wiesel.formats.json import JsonRowDeserializationSchema, JsonRowSerializationSchema
 from wiesel.spi.file_formats import FilePiece
+from wiesel.table import DataTypes
 from wiesel.types.java_strings import to_java_string
 
 FLINK = json.loads(Path(__file__).with_name("flink_formats.json").read_text(encoding="utf-8"))
@@ -95,7 +98,7 @@ def schema_of(calls: list[list[Any]]) -> CsvSchema:
     builder = CsvSchema.builder()
     for name, *arguments in calls:
         if name in ("add_number_column", "add_array_column") and len(arguments) > 1:
-            arguments[-1] = getattr(Types, arguments[-1])()
+            arguments[-1] = getattr(DataTypes, arguments[-1])()
         getattr(builder, name)(*arguments)
     return builder.build()
 
@@ -132,3 +135,33 @@ def test_csv_files_are_written_as_flink_writes_them(case: Any, flink: Any) -> No
     writer.add_batch([tuple(row) for row in rows[2:]])
     writer.finish()
     assert stream.getvalue().decode() == flink
+
+
+@with_flink("CSV_DECIMALS")
+def test_decimals_of_csv_files_have_the_digits_of_their_column(case: str, flink: Any) -> None:
+    read, written = flink
+    schema = CsvSchema.builder().add_number_column("x", DataTypes.DECIMAL(8, 2)).build()
+    ((value,),) = rows_of(schema, f"{case}\n".encode())
+    assert (None if value is None else str(value)) == read
+    assert lines_of(schema, [(value,)]) == written
+    # What a function made of it is rounded in the same way.
+    assert lines_of(schema, [(Decimal(case),)]) == written
+
+
+def lines_of(schema: CsvSchema, rows: list[tuple[Any, ...]]) -> str:
+    stream = io.BytesIO()
+    writer = CsvBulkWriters.for_schema(schema).create(stream)
+    writer.add_batch(rows)
+    writer.finish()
+    return stream.getvalue().decode()
+
+
+def test_columns_of_lists_take_the_types_of_tables() -> None:
+    builder = CsvSchema.builder().add_array_column("d", ";", DataTypes.DECIMAL(4, 1)).add_array_column("f", element_type=DataTypes.FLOAT())
+    schema = builder.add_column("day", DataTypes.DATE()).build()
+    rows = rows_of(schema, b"1.25;2000;-3,0.1;2,2020-02-29\n")
+    # 0.1 as the nearest number of 32 bits.
+    assert rows == [[[Decimal("1.3"), None, Decimal("-3.0")], [0.10000000149011612, 2.0], datetime.date(2020, 2, 29)]]
+    assert lines_of(schema, [tuple(row) for row in rows]) == "1.3;;-3,0.1;2.0,2020-02-29\n"
+    with pytest.raises(ProgramError, match="Boolean is no type of numbers"):
+        CsvSchema.builder().add_number_column("x", DataTypes.BOOLEAN())

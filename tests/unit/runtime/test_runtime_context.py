@@ -42,7 +42,7 @@ def test_the_runtime_context_tells_about_the_subtask():
     assert harness.values == [
         {
             "name": "MyTask",
-            "with subtasks": "MyTask (3/6)",
+            "with subtasks": "MyTask (3/6)#3",
             "parallelism": 6,
             "max": 64,
             "index": 2,
