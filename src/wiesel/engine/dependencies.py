@@ -176,7 +176,7 @@ def _add(archive: zipfile.ZipFile, path: str, folder: str) -> str:
 
 
 def _add_cached(archive: zipfile.ZipFile, path: str, folder: str) -> tuple[str, str | None]:
-    """Add a cached file; return its name when unpacked, and the address from which it is to be brought there, None if it is in the archive."""
+    """Add a cached file; return its name when unpacked, and the address from which to bring it, None if it is in the archive."""
     if not is_remote(path):
         return _add(archive, path, folder), None
     return f"{folder}/{_last_part(path)}", path

@@ -34,6 +34,7 @@ from wiesel.engine.spark.arrow_rows import row_batch
 from wiesel.engine.spark.control import ControlClient
 from wiesel.engine.spark.event_loop import EventLoopThread
 from wiesel.engine.spark.major_collections import MajorCollections
+from wiesel.engine.spark.time_shares import TimeShares
 from wiesel.engine.spark.worker_files import unpacked
 from wiesel.engine.task_errors import picklable_error
 from wiesel.runtime.descriptor import OperatorDescriptor, TaskDescriptor
@@ -47,7 +48,6 @@ T = TypeVar("T")
 _MAILBOX_ROWS = 2
 _LOST_GRACE_S = 2.0
 _HANG_UP_S = 5.0
-_MEASURE_OVER_S = 0.2
 _FILL_AFTER_S = 0.005
 """How long the last row of a partition may wait for the next one to push it through the JVM."""
 
@@ -265,9 +265,7 @@ class TaskWorker:
         self._control_thread: threading.Thread | None = None
         self._done = threading.Event()
         self._input_ended = level == 0
-        self._spent = {"idle": 0.0, "backpressured": 0.0}
-        self._measured = (time.monotonic(), 0.0, 0.0)
-        self._shares = {"idleTimeMsPerSecond": 0, "backPressuredTimeMsPerSecond": 0, "busyTimeMsPerSecond": 0}
+        self._shares = TimeShares()
         self._last_metrics: dict[str, Any] = {}
         self._unfilled: set[int] = set()
         self._noted_s = 0.0
@@ -358,9 +356,13 @@ class TaskWorker:
             if self._descriptor is None:
                 continue
             try:
-                self._client.send(Heartbeat(self._descriptor.key, self._last_metrics))
+                self._client.send(self._heartbeat(self._descriptor))
             except OSError:
                 return  # the control thread ends the worker
+
+    def _heartbeat(self, descriptor: TaskDescriptor) -> Heartbeat:
+        # A task that stands still counts nothing itself: how long it does is seen from here.
+        return Heartbeat(descriptor.key, {**self._last_metrics, **self._shares.metrics()})
 
     def _read_input(self, batches: Iterator[Any]) -> None:
         try:
@@ -386,7 +388,7 @@ class TaskWorker:
                 if self._unfilled:
                     yield self._fillers()
                 self._note_metrics()
-                self._client.send(Heartbeat(task.descriptor.key, self._last_metrics))
+                self._client.send(self._heartbeat(task.descriptor))
                 return
             elif self._unfilled and time.monotonic() - self._sent_s > _FILL_AFTER_S:
                 yield self._fillers()
@@ -429,9 +431,9 @@ class TaskWorker:
             timeout_s = min(timeout_s, max(0.0, (min(deadlines) - self._services.clock.now_ms()) / 1e3))
         if task.polled and not task.finished:
             timeout_s = min(timeout_s, task.poll_interval_ms / 1e3)
-        started = time.monotonic()
+        self._shares.begin("idle")
         item = self._mailbox.take(timeout_s, rows=self._takes_rows)
-        self._spent["idle"] += time.monotonic() - started
+        self._shares.end()
         return item
 
     def _handle(self, item: tuple[str, Any]) -> None:
@@ -503,15 +505,15 @@ class TaskWorker:
         behind it. Under load the next row does that; fillers are sent only when nothing else is about to follow, or only after a
         function that takes its time.
         """
-        started = time.monotonic()
         self._unfilled.update(p for p, _ in rows)
         fillers: list[int] = []
         if fill:
             fillers = sorted(self._unfilled)
             self._unfilled.clear()
+        self._shares.begin("backpressured")
         yield row_batch(rows, fillers)
+        self._shares.end()
         self._sent_s = time.monotonic()
-        self._spent["backpressured"] += self._sent_s - started
 
     def _fillers(self) -> pa.RecordBatch:
         partitions = sorted(self._unfilled)
@@ -528,21 +530,4 @@ class TaskWorker:
             self._collections.look()
 
     def _note_metrics(self) -> None:
-        self._measure_shares()
-        self._last_metrics = {**self._task.metrics(), **self._shares}
-
-    def _measure_shares(self) -> None:
-        """Work out what the time since the last report went into; over a very short time that would say nothing."""
-        then, idle_then, blocked_then = self._measured
-        now, idle, blocked = time.monotonic(), self._spent["idle"], self._spent["backpressured"]
-        passed_s = now - then
-        if passed_s < _MEASURE_OVER_S:
-            return
-        self._measured = (now, idle, blocked)
-        idle_ms = min(1000, round((idle - idle_then) / passed_s * 1000))
-        blocked_ms = min(1000 - idle_ms, round((blocked - blocked_then) / passed_s * 1000))
-        self._shares = {
-            "idleTimeMsPerSecond": idle_ms,
-            "backPressuredTimeMsPerSecond": blocked_ms,
-            "busyTimeMsPerSecond": 1000 - idle_ms - blocked_ms,
-        }
+        self._last_metrics = self._task.metrics()

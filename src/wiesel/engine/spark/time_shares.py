@@ -1,0 +1,60 @@
+"""Internal. What the time of a task goes into: work, waiting for input, waiting because its output is not taken (backpressure)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Literal
+
+__all__ = ["TimeShares"]
+
+Wait = Literal["idle", "backpressured"]
+
+_MEASURE_OVER_S = 0.2
+
+
+class TimeShares:
+    """Shares of the time since they were last asked for. One thread waits, any thread may ask, also while it waits."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._spent: dict[Wait, float] = {"idle": 0.0, "backpressured": 0.0}
+        self._waiting: tuple[Wait, float] | None = None
+        self._measured = (clock(), 0.0, 0.0)
+        self._shares = {"idleTimeMsPerSecond": 0, "backPressuredTimeMsPerSecond": 0, "busyTimeMsPerSecond": 0}
+
+    def begin(self, what: Wait) -> None:
+        """Note that the task waits from now on."""
+        with self._lock:
+            self._waiting = (what, self._clock())
+
+    def end(self) -> None:
+        """Note that the task has something to do again."""
+        with self._lock:
+            if self._waiting is not None:
+                what = self._waiting[0]
+                self._spent[what] = self._total(what)
+                self._waiting = None
+
+    def _total(self, what: Wait) -> float:
+        waited = self._clock() - self._waiting[1] if self._waiting is not None and self._waiting[0] == what else 0.0
+        return self._spent[what] + waited
+
+    def metrics(self) -> dict[str, int]:
+        """Return the shares in ms per second, by Flink's names; of a very short time they would say nothing, so the last ones stay."""
+        with self._lock:
+            then, idle_then, blocked_then = self._measured
+            now, idle, blocked = self._clock(), self._total("idle"), self._total("backpressured")
+            passed_s = now - then
+            if passed_s >= _MEASURE_OVER_S:
+                self._measured = (now, idle, blocked)
+                idle_ms = min(1000, round((idle - idle_then) / passed_s * 1000))
+                blocked_ms = min(1000 - idle_ms, round((blocked - blocked_then) / passed_s * 1000))
+                self._shares = {
+                    "idleTimeMsPerSecond": idle_ms,
+                    "backPressuredTimeMsPerSecond": blocked_ms,
+                    "busyTimeMsPerSecond": 1000 - idle_ms - blocked_ms,
+                }
+            return self._shares

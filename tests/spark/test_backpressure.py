@@ -1,0 +1,211 @@
+"""Backpressure on Spark: a slow or standing consumer slows its producer down with little in between, and nothing is lost."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.parity.conftest import time_limit
+from wiesel.common import Configuration, JobClient, Types, WatermarkStrategy
+from wiesel.datastream import FlatMapFunction, MapFunction, StreamExecutionEnvironment
+from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiter, RateLimiterStrategy
+
+LIMIT_S = 400
+RECORDS = 60_000
+RECORD_BYTES = 1000
+IN_FLIGHT_BYTES = 8 << 20
+"""Far more than the mailbox, the shuffle and the sockets between two tasks may hold, and far less than all records."""
+
+STOP, SLOW, FREE = 0, 1, 2
+SLOW_S = 0.0005
+
+
+@pytest.fixture(autouse=True)
+def limited() -> Iterator[None]:
+    with time_limit(LIMIT_S):
+        yield
+
+
+class Shared:
+    """Numbers that the processes of a job and the test share."""
+
+    NAMES = ("pace", "produced", "consumed", "hot")
+
+    def __init__(self, path: Path) -> None:
+        self.path = str(path)
+        path.write_bytes(bytes(8 * len(self.NAMES)))
+
+    def __getstate__(self) -> str:
+        return self.path
+
+    def __setstate__(self, path: str) -> None:
+        self.path = path
+
+    def open(self) -> None:
+        with open(self.path, "r+b") as file:
+            self.memory = mmap.mmap(file.fileno(), 0)
+
+    def __getitem__(self, name: str) -> int:
+        return int(struct.unpack_from("<q", self.memory, 8 * self.NAMES.index(name))[0])
+
+    def __setitem__(self, name: str, value: int) -> None:
+        struct.pack_into("<q", self.memory, 8 * self.NAMES.index(name), value)
+
+
+class Produce(MapFunction):
+    """Pads a number, and counts."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+
+    def open(self, runtime_context: Any) -> None:
+        self.shared.open()
+
+    def map(self, value: int) -> tuple[int, str]:
+        self.shared["produced"] += 1
+        return value, f"{value:0{RECORD_BYTES}d}"
+
+
+class Consume(FlatMapFunction):
+    """Takes records at the pace that is set; with the last one it tells how many they were, and their sum."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+        self.total = 0
+
+    def open(self, runtime_context: Any) -> None:
+        self.shared.open()
+
+    def flat_map(self, value: tuple[int, str]) -> Iterable[tuple[int, int]]:
+        while (pace := self.shared["pace"]) == STOP:
+            time.sleep(0.01)
+        if pace == SLOW:
+            time.sleep(SLOW_S)
+        self.total += value[0]
+        self.shared["consumed"] += 1
+        if value[0] == RECORDS - 1:
+            yield self.shared["consumed"], self.total
+
+
+def environment(parallelism: int) -> StreamExecutionEnvironment:
+    options = {"restart-strategy.type": "none", "wiesel.spark.master": "local[64]", "heartbeat.interval": "300 ms"}
+    return StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(options)).set_parallelism(parallelism)
+
+
+def same(index: int) -> int:
+    return index
+
+
+class Few(RateLimiter):
+    """Any rate, but few records at a time, so that they are not most of what is on its way."""
+
+    def permits(self, now_ms: int, wanted: int) -> int:
+        return min(wanted, 50)
+
+
+class FewAtATime(RateLimiterStrategy):
+    def create_rate_limiter(self, parallelism: int, subtask_index: int = 0) -> RateLimiter:
+        return Few()
+
+
+def source() -> DataGeneratorSource:
+    return DataGeneratorSource(same, RECORDS, FewAtATime())
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait; the limit of the test ends what never comes."""
+    while not condition():
+        time.sleep(0.02)
+
+
+def shares(client: JobClient) -> dict[bool, dict[str, int]]:
+    """Return the metrics of the source's task and of the other one."""
+    return {task["source"]: task["metrics"] for task in client.get_job_metrics().result()["tasks"]}
+
+
+def is_stagnant(client: JobClient) -> bool:
+    """Whether the source is seen to wait all the time because nobody takes its output, and the consumer to be busy all the time."""
+    found = shares(client)
+    blocked = found[True].get("backPressuredTimeMsPerSecond", 0) > 990
+    return blocked and found[False].get("busyTimeMsPerSecond", 0) > 990
+
+
+def wait_until_all_stands_still(client: JobClient, shared: Shared) -> int:
+    """Return how many records had been produced when nothing moved any more."""
+    seen = -1
+    while seen != shared["produced"] or not seen:
+        seen = shared["produced"]
+        for _ in range(5):
+            time.sleep(0.2)
+            until(lambda: is_stagnant(client))
+    return seen
+
+
+def test_n9_n16_n25_a_source_goes_as_fast_as_its_consumer_and_nothing_is_lost(tmp_path: Path) -> None:
+    shared = Shared(tmp_path / "shared")
+    shared.open()
+    env = environment(1)
+    numbers = env.from_source(source(), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
+    padded = numbers.map(Produce(shared), Types.TUPLE([Types.LONG(), Types.STRING()]))
+    with padded.rebalance().flat_map(Consume(shared)).execute_and_collect() as results:
+        client = results.get_job_client()
+        # It stands still: so does the source, and both are seen to.
+        standing = wait_until_all_stands_still(client, shared)
+        assert standing * RECORD_BYTES <= IN_FLIGHT_BYTES
+        assert shared["consumed"] == 0
+
+        # It is slow: so is the source.
+        shared["pace"] = SLOW
+        began_s = time.monotonic()
+        until(lambda: shared["consumed"] >= min(4 * standing, RECORDS // 2))
+        consumed, produced = shared["consumed"], shared["produced"]
+        slow_rate = consumed / (time.monotonic() - began_s)
+        assert produced - consumed <= 2 * standing
+
+        # It is free again: the rate comes back, and every record has come once.
+        shared["pace"] = FREE
+        began_s = time.monotonic()
+        assert list(results) == [(RECORDS, RECORDS * (RECORDS - 1) // 2)]
+        assert (RECORDS - consumed) / (time.monotonic() - began_s) > 2 * slow_rate
+
+
+EVERY = 1000
+"""Of so many records one goes to the subtask that stands still."""
+
+
+class Either(FlatMapFunction):
+    """Subtask 1 stands still until it may go on."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+
+    def open(self, runtime_context: Any) -> None:
+        self.shared.open()
+        self.hot = runtime_context.get_index_of_this_subtask() == 1
+
+    def flat_map(self, value: int) -> Iterable[int]:
+        while self.hot and self.shared["pace"] == STOP:
+            time.sleep(0.01)
+        self.shared["hot" if self.hot else "consumed"] += 1
+        if self.hot:
+            yield value
+
+
+def test_n22_a_subtask_that_stands_still_does_not_stop_the_others(tmp_path: Path) -> None:
+    shared = Shared(tmp_path / "shared")
+    shared.open()
+    env = environment(2)
+    numbers = env.from_source(source(), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
+    parted = numbers.set_parallelism(1).partition_custom(lambda key, n: key, lambda number: int(number % EVERY == 0))
+    hot = range(0, RECORDS, EVERY)
+    with parted.flat_map(Either(shared), Types.LONG()).execute_and_collect() as results:
+        until(lambda: shared["consumed"] == RECORDS - len(hot))
+        assert shared["hot"] == 0
+        shared["pace"] = FREE
+        assert list(results) == list(hot)
