@@ -62,6 +62,7 @@ _FACTORIES: dict[str, str] = {
     "table_calc": "wiesel.runtime.table.calc:calc_operator",
     "table_from_rows": "wiesel.runtime.table.conversion:from_rows_operator",
     "table_values": "wiesel.runtime.table.values:values_operator",
+    "table_group_aggregate": "wiesel.runtime.table.group_aggregate:group_aggregate_operator",
     "table_to_rows": "wiesel.runtime.table.conversion:to_rows_operator",
     "source": "wiesel.runtime.operators.source:source_operator",
     "sink": "wiesel.runtime.operators.sink:sink_operator",

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from wiesel.columnar.expressions import Call, Expression, Literal
+from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import call
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope
@@ -112,4 +112,4 @@ def is_true(expression: Expression) -> bool:
 
 def name_of(expression: Expression) -> str | None:
     """Return the name that a column gets by its expression, None if it has none."""
-    return None if isinstance(expression, Call | Literal) else str(expression)
+    return expression.name or None if isinstance(expression, InputRef) else None

@@ -32,6 +32,7 @@ class Tables(Protocol):
 
 # Flink's order of the parts of a SELECT.
 _STEPS: tuple[Callable[[Selection], None], ...] = (
+    aggregates.refuse_in_where,
     selection.where,
     aggregates.group_by,
     selection.having,

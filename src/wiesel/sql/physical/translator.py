@@ -11,13 +11,14 @@ from wiesel.core.errors import invariant
 from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation, Transformation
 from wiesel.graph.specs import OperatorSpec, PartitionerSpec
 from wiesel.runtime.table.exchange import ColumnKeys
+from wiesel.sql.changelog import ChangelogPlan
 from wiesel.sql.plan import Relation
 from wiesel.types import Types
 
 if TYPE_CHECKING:
     from wiesel.datastream import StreamExecutionEnvironment
 
-__all__ = ["Translator"]
+__all__ = ["Translator", "single"]
 
 # kind of relation -> "module:function"; the function takes (translator, relation) and returns the transformation of its row batches.
 _TRANSLATIONS = {
@@ -27,14 +28,28 @@ _TRANSLATIONS = {
     "Project": "calc:project",
     "Filter": "calc:filter",
     "Union": "unions:union",
+    "Aggregate": "aggregates:aggregate",
 }
 
 
+def single(operator: OperatorTransformation) -> OperatorTransformation:
+    """Let an operator run in one subtask."""
+    operator.node.parallelism = operator.node.max_parallelism = 1
+    operator.node.parallelism_set = operator.non_parallel = True
+    return operator
+
+
 class Translator:
-    """Translates the relations of one job; a relation that is read twice becomes one operator."""
+    """Translates the relations of one job; a relation that is read twice becomes one operator.
+
+    Attributes:
+        environment: Where the operators are made.
+        changes: Of which relations ``-U`` is needed: what is translated for a reader is added there first.
+    """
 
     def __init__(self, environment: StreamExecutionEnvironment) -> None:
         self.environment = environment
+        self.changes = ChangelogPlan()
         self._done: dict[int, tuple[Relation, Transformation]] = {}
 
     def translate(self, relation: Relation) -> Transformation:
@@ -57,6 +72,9 @@ class Translator:
         """Add an operator of a kind of the registry."""
         operator = self.environment._new_operator(name, OperatorSpec(kind, {}, payload), tuple(inputs), Types.PICKLED_BYTE_ARRAY(), "{}")
         operator.node.keyed = keyed
+        # Changes of a row must not overtake each other: what comes from one subtask, and is not shared out by key, is left to one.
+        if inputs and all(isinstance(source, OperatorTransformation) and source.non_parallel for source in inputs):
+            single(operator)
         return operator
 
     def by_key(self, source: Transformation, columns: Sequence[int]) -> Transformation:

@@ -1,0 +1,149 @@
+"""Internal. Aggregate functions by name: which types they take and return, and how they are computed.
+
+A function is computed by an :class:`Accumulator`: each row is prepared as a value per slot, slots are reduced by group, and the result of a
+group is made of its slots. Modules of this package register their functions when they are imported.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from wiesel.columnar.aggregates.slots import Column, Slot, numbers
+from wiesel.columnar.functions.registry import Arguments, Signature
+from wiesel.core.errors import invariant
+from wiesel.types.logical import DataType
+
+__all__ = [
+    "Accumulator",
+    "AggregateFunction",
+    "Signs",
+    "Spec",
+    "aggregate_names",
+    "find_aggregate",
+    "make_accumulator",
+    "nulled",
+    "register",
+    "similar_aggregates",
+    "valid_numbers",
+]
+
+_MODULES = ("extremes", "lists", "sums", "statistics")
+
+Signs = npt.NDArray[np.int64] | None
+"""1 for each row that is added and -1 for each that is taken back; None if all are added."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What an accumulator is made for.
+
+    Attributes:
+        types: The types of the operands.
+        result: The type of the result.
+        retracts: Whether rows may be taken back.
+        options: What else the call says.
+    """
+
+    types: tuple[DataType, ...]
+    result: DataType
+    retracts: bool = False
+    options: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Accumulator:
+    """How an aggregate is computed.
+
+    Attributes:
+        slots: What is remembered of a group.
+        prepare: From the columns of the operands and the signs to a column per slot.
+        finish: From columns with a value per group, for each slot, to the results.
+        settle: Makes slots smaller that hold both what was added and what was taken back, after they have been merged.
+        extreme: ``min`` or ``max`` where rows are taken back, so that all values of a group have to be kept outside of the slots.
+    """
+
+    slots: tuple[Slot, ...]
+    prepare: Callable[[Sequence[Column], Signs], list[Column]]
+    finish: Callable[[Sequence[Column]], Column]
+    settle: Callable[[list[Column]], list[Column]] | None = None
+    extreme: str | None = None
+
+
+@dataclass(frozen=True)
+class AggregateFunction:
+    """A function of the values of several rows.
+
+    Attributes:
+        name: Capitals.
+        resolve: From the operands, and whether a group may be without rows that count, to types; raises ``Arguments.refuse``'s error.
+        make: Returns the accumulator.
+        literals: How many operands at the end are literals, which become options.
+    """
+
+    name: str
+    resolve: Callable[[Arguments, bool], Signature]
+    make: Callable[[Spec], Accumulator]
+    literals: int = 0
+
+
+_FUNCTIONS: dict[str, AggregateFunction] = {}
+_loaded: list[str] = []
+
+
+def register(function: AggregateFunction) -> None:
+    """Make a function known."""
+    invariant(function.name not in _FUNCTIONS, f"there are two aggregate functions {function.name!r}")
+    _FUNCTIONS[function.name] = function
+
+
+def aggregate_names() -> set[str]:
+    """Return the names of all functions."""
+    if not _loaded:
+        _loaded.extend(_MODULES)
+        for module in _MODULES:
+            importlib.import_module(f"wiesel.columnar.aggregates.{module}")
+    return set(_FUNCTIONS)
+
+
+def find_aggregate(name: str) -> AggregateFunction | None:
+    """Return a function, None if there is none of the name."""
+    return _FUNCTIONS[name] if name in aggregate_names() else None
+
+
+def similar_aggregates(name: str) -> list[str]:
+    """Return names of functions that look like one that there is not."""
+    return difflib.get_close_matches(name, aggregate_names(), n=3)
+
+
+def make_accumulator(name: str, spec: Spec) -> Accumulator:
+    """Return the accumulator of a function."""
+    function = find_aggregate(name)
+    invariant(function is not None, f"there is no aggregate function {name!r}")
+    assert function is not None  # noqa: S101 - for the type checker
+    return function.make(spec)
+
+
+def valid_numbers(columns: Sequence[Column], signs: Signs) -> npt.NDArray[np.int64]:
+    """Return what each row adds to the number of rows where none of the columns is NULL."""
+    length = len(columns[0])
+    found = np.ones(length, np.int64) if signs is None else signs.copy()
+    for column in columns:
+        if column.null_count:
+            found[numbers(column.is_null())] = 0
+    return found
+
+
+def nulled(column: Column, mask: npt.NDArray[np.bool_]) -> Column:
+    """Return a column with NULL where the mask is true."""
+    if not mask.any():
+        return column
+    places = np.arange(len(column))
+    return column.take(pa.array(places, mask=mask))

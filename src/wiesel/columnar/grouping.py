@@ -1,0 +1,84 @@
+"""Internal. Which rows of a batch belong to the same group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = ["Groups", "Places", "group_by", "grouped_column"]
+
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The group of each row: numbers from 0 in the order in which the groups first come.
+
+    Attributes:
+        ids: The number of each row's group.
+        count: How many groups there are; some may have no row, where rows were left out.
+    """
+
+    ids: Places
+    count: int
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def first(self) -> Places:
+        """The place of each group's first row; -1 where it has none."""
+        return self.firsts(np.arange(len(self.ids)))
+
+    def firsts(self, places: Places) -> Places:
+        """Return which of some places, in rising order, is the first of each group; -1 where it has none."""
+        found = np.full(self.count, -1, np.int64)
+        found[self.ids[places][::-1]] = places[::-1]
+        return found
+
+    def lasts(self, places: Places) -> Places:
+        """Return which of some places, in rising order, is the last of each group; -1 where it has none."""
+        found = np.full(self.count, -1, np.int64)
+        found[self.ids[places]] = places
+        return found
+
+    @cached_property
+    def order(self) -> Places:
+        """The rows' places, group by group, in their order within a group."""
+        return np.argsort(self.ids, kind="stable")
+
+    def sizes(self, lengths: Places | None = None) -> Places:
+        """Return how many rows each group has, or the sum of the rows' lengths."""
+        if lengths is None:
+            return np.bincount(self.ids, minlength=self.count)
+        found = np.zeros(self.count, np.int64)
+        np.add.at(found, self.ids, lengths)
+        return found
+
+    def take(self, places: Places) -> Groups:
+        """Return the groups of some of the rows, with the same numbers."""
+        return Groups(self.ids[places], self.count)
+
+
+def grouped_column(column: pa.Array) -> Groups:
+    """Return the groups of rows with equal values, where NULL is equal to NULL."""
+    if pa.types.is_null(column.type):
+        return Groups(np.zeros(len(column), np.int64), min(len(column), 1))
+    encoded = column.dictionary_encode(null_encoding="encode")
+    return Groups(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary))
+
+
+def group_by(columns: Sequence[pa.Array], length: int) -> Groups:
+    """Return the groups of rows of which all columns are equal; one group of all rows where there are no columns."""
+    if not columns:
+        return Groups(np.zeros(length, np.int64), min(length, 1))
+    groups = grouped_column(columns[0])
+    for column in columns[1:]:
+        other = grouped_column(column)
+        groups = grouped_column(pa.array(groups.ids * other.count + other.ids))
+    return groups

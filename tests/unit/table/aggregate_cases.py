@@ -1,0 +1,68 @@
+"""Runs the queries of ``sql_aggregates.txt`` on the local engine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.differential.sql_events import COLUMNS, ROWS
+from wiesel.common import Configuration, Row, Types
+from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from wiesel.spi.table.schema import ResolvedSchema
+from wiesel.sql.plan import StreamScan
+from wiesel.sql.translation import to_stream
+from wiesel.table import StreamTableEnvironment
+from wiesel.types.logical import RowField, RowType
+from wiesel.types.logical_parser import parse_data_type
+
+DIFFERENTIAL = Path(__file__).parents[2] / "differential"
+_TYPES = Types.ROW_NAMED(
+    ["id", "k", "v", "w", "d", "f", "m", "t", "b", "ts"],
+    [
+        Types.INT(),
+        Types.STRING(),
+        Types.INT(),
+        Types.LONG(),
+        Types.DOUBLE(),
+        Types.FLOAT(),
+        Types.BIG_DEC(),
+        Types.BYTE(),
+        Types.BOOLEAN(),
+        Types.SQL_TIMESTAMP(),
+    ],
+)
+
+
+class Events:
+    """A table environment with the table ``e``."""
+
+    def __init__(self, parallelism: int = 1, mode: str = "STREAMING", **options: Any) -> None:
+        config = Configuration().set("wiesel.engine", "local")
+        for key, value in options.items():
+            config.set(key, value)
+        self.env = StreamExecutionEnvironment.get_execution_environment(config)
+        self.env.set_parallelism(parallelism)
+        self.env.set_runtime_mode(RuntimeExecutionMode[mode])
+        self.t_env = StreamTableEnvironment.create(self.env)
+        stream = self.env.from_collection([Row(*row) for row in ROWS], _TYPES)
+        plan = StreamScan(stream, ResolvedSchema.physical(RowType([RowField(name, parse_data_type(of)) for name, of in COLUMNS.items()])))
+        self.t_env._catalogs.create_temporary_view(self.t_env._catalogs.qualify("e"), plan)
+
+    def changes(self, query: str) -> list[Any]:
+        """Return the changelog of a query."""
+        stream = to_stream(self.env, self.t_env.sql_query(query)._plan, changelog=True)
+        with stream.execute_and_collect() as results:
+            return list(results)
+
+
+def materialized(changes: list[Any]) -> Counter[str]:
+    """Return the rows that are left; fails where a row is taken back that is not there."""
+    left: Counter[str] = Counter()
+    for kind, shown in changes:
+        if kind in ("INSERT", "UPDATE_AFTER"):
+            left[shown] += 1
+        else:
+            left[shown] -= 1
+            assert left[shown] >= 0, f"{shown} is taken back but is not there"
+    return +left
