@@ -8,7 +8,7 @@ from typing import Any
 from wiesel.core.errors import ProgramError
 from wiesel.runtime.descriptor import OutputDescriptor, TaskDescriptor
 from wiesel.runtime.record_writer import ByChannel, Distributor, RoundRobin, shuffle_distributor
-from wiesel.runtime.table.exchange import ByColumns, ColumnKeys
+from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.spi.builtin_functions import TypedKeySelector
 from wiesel.state.key_groups import ChannelSelector
 from wiesel.wire.batch import Batch
@@ -64,6 +64,8 @@ def make_distributor(out: OutputDescriptor, task: TaskDescriptor) -> tuple[Distr
     kind = out.partitioner.kind
     n = len(out.targets)
     if isinstance(out.partitioner.payload, ColumnKeys):
+        from wiesel.runtime.table.exchange import ByColumns  # loads Arrow
+
         return ByColumns(out.partitioner.payload, out.target_max_parallelism, n), None
     if kind == "hash":
         selector = ChannelSelector(out.target_max_parallelism, n)

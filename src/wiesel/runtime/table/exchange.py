@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,17 +10,11 @@ import numpy as np
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import concat
 from wiesel.runtime.record_writer import Distributor
+from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.state.key_groups import ChannelSelector
 from wiesel.wire.batch import Batch
 
-__all__ = ["ByColumns", "ColumnKeys"]
-
-
-@dataclass(frozen=True)
-class ColumnKeys:
-    """The payload of a hash partitioner over batches of rows: the indexes of the key's columns."""
-
-    columns: tuple[int, ...]
+__all__ = ["ByColumns"]
 
 
 class ByColumns(Distributor):

@@ -10,7 +10,7 @@ from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.core.errors import invariant
 from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation, Transformation
 from wiesel.graph.specs import OperatorSpec, PartitionerSpec
-from wiesel.runtime.table.exchange import ColumnKeys
+from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.sql.changelog import ChangelogPlan
 from wiesel.sql.plan import Relation
 from wiesel.types import Types
