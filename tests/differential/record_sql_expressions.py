@@ -1,6 +1,7 @@
-"""Records what real Flink says to the expressions of ``sql_expressions.txt``: ``goldens/sql_expressions.json``.
+"""Records what real Flink says to the expressions of ``sql_expressions.txt`` and ``sql_functions.txt``, in ``goldens``.
 
-Run it with the interpreter of a virtual environment that holds real PyFlink 2.3 and a JDK 17 on the path; it takes some minutes. Each
+Run it with the interpreter of a virtual environment that holds real PyFlink 2.3 and a JDK 17 on the path; it takes some minutes. Names of
+files given to it are the only ones that are recorded anew. Each
 expression is evaluated over the rows of ``sql_samples.py``, in the order of ``n``. Recorded are the type and, by row, the value as
 text: what Java's ``toString`` says, in Flink's own external form; or ``fails`` with the message where Flink refuses the expression, and
 ``fails at`` the first row that it cannot be evaluated for.
@@ -16,7 +17,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-TARGET = HERE / "goldens" / "sql_expressions.json"
+NAMES = ("sql_expressions", "sql_functions")
 
 
 def message(error: BaseException) -> str:
@@ -114,11 +115,13 @@ class Recorder:
 
 def main() -> None:
     """Record all."""
-    expressions = (HERE / "sql_expressions.txt").read_text().splitlines()
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(folder)
-        found = [entry for i in range(0, len(expressions), 40) for entry in recorder.record(expressions[i : i + 40])]
-    TARGET.write_text("[\n" + ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in found) + "\n]\n")
+        for name in sys.argv[1:] or NAMES:
+            expressions = (HERE / f"{name}.txt").read_text().splitlines()
+            found = [entry for i in range(0, len(expressions), 40) for entry in recorder.record(expressions[i : i + 40])]
+            lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in found)
+            (HERE / "goldens" / f"{name}.json").write_text(f"[\n{lines}\n]\n")
 
 
 if __name__ == "__main__":

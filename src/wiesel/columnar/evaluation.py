@@ -29,6 +29,8 @@ class Session:
     is_batch: bool = False
     """Whether times such as CURRENT_TIMESTAMP stand still: they are ``started_ms`` then."""
     started_ms: int = 0
+    generators: dict[int | None, Any] = field(default_factory=dict, compare=False)
+    """Where seeded random numbers have come to, by their seed."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@
     │   ├── SqlParseError           a statement of SQL cannot be read; tells line and column
     │   └── StateAccessError        keyed state or timers used outside a keyed context
     ├── UserFunctionError           a user's function raised while it processed a record
+    │   └── ExpressionError         an expression of SQL has no value for a row: a division by zero, a cast that fails
     ├── JobExecutionError           the job ended in FAILED; carries the cause
     ├── JobCancelledError           the job ended in CANCELED
     ├── ResourceError               too few slots, no Java, no memory
@@ -33,6 +34,7 @@ __all__ = [
     "ConfigurationError",
     "ConnectorError",
     "CorruptCheckpointError",
+    "ExpressionError",
     "FencedError",
     "InvariantError",
     "JobCancelledError",
@@ -108,6 +110,10 @@ class UserFunctionError(WieselError):
 
     ``details`` holds ``operator``, ``subtask``, ``record`` (repr, shortened) and ``user_traceback`` (the user's frames first).
     """
+
+
+class ExpressionError(UserFunctionError):
+    """An expression of SQL has no value for a row. The message shows the expression and the values that it was computed from."""
 
 
 class JobExecutionError(WieselError):

@@ -1,42 +1,171 @@
-"""Internal. Comparisons."""
+"""Internal. Comparisons, IN and BETWEEN."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from wiesel.columnar import type_rules as rules
+from wiesel.columnar.expressions import Call
+from wiesel.columnar.functions.kernels import by_arrays, by_kernel
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
+from wiesel.columnar.functions.signatures import never_null, nullable_if_any
 from wiesel.types import logical as t
 
-__all__: list[str] = []
+__all__ = ["comparable", "equal"]
+
+_STAMPS = (t.TimestampType, t.LocalZonedTimestampType)
+_TIMES = (t.DateType, t.TimeType, *_STAMPS)
 
 
-def _comparable(arguments: Arguments) -> Signature:
-    types = arguments.types
-    if len(types) != 2:
-        raise arguments.refuse(f"<COMPARABLE> {arguments.name} <COMPARABLE>")
-    common = _common(arguments)
-    return Signature([common, common], t.BooleanType(any(of.is_nullable for of in types)))
+def comparable(types: Sequence[t.DataType], ordered: bool) -> t.DataType | None:
+    """Return the type as which values are compared, None if they cannot be. Decimals are compared whatever their digits are."""
+    given = [of.nullable() for of in types if not isinstance(of, t.NullType)]
+    if not given:
+        return t.NullType()
+    if all(isinstance(of, t.NumericType) for of in given):
+        return _of_numbers(given)
+    if all(rules.is_text(of) for of in given):
+        return rules.STRING
+    if all(rules.is_binary(of) for of in given):
+        return rules.BYTES
+    times = [of for of in given if isinstance(of, _TIMES)]
+    if times and all(rules.is_text(of) for of in given if not isinstance(of, _TIMES)):
+        return _of_times(times)
+    if ordered and any(isinstance(of, t.ArrayType | t.MapType | t.RowType | t.MultisetType) for of in given):
+        return None
+    return rules.common_type(given)
 
 
-def _common(arguments: Arguments) -> t.DataType:
-    left, right = (of.nullable() for of in arguments.types)
-    if left == right:
-        return left
-    if isinstance(left, t.IntegralType) and isinstance(right, t.IntegralType):
-        return max(left, right, key=lambda of: of.bits)
-    texts = (t.CharType, t.VarCharType)
-    if isinstance(left, texts) and isinstance(right, texts):
-        return t.VarCharType(t.MAX_LENGTH)
-    raise arguments.refuse(f"<COMPARABLE> {arguments.name} <COMPARABLE>")
+def _of_numbers(given: Sequence[t.DataType]) -> t.DataType | None:
+    common = rules.common_type(given)
+    if not isinstance(common, t.DecimalType):
+        return common
+    scale = max(rules.as_decimal(of).scale for of in given)
+    whole = max((decimal := rules.as_decimal(of)).precision - decimal.scale for of in given)
+    # More digits than a decimal has: each side stays what it is, Arrow compares them in 256 bits.
+    return common if whole + scale <= 38 else t.DecimalType(38, min(scale, 38 - min(whole, 38)))
 
 
-def _kernel(compute: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    return lambda call, frame, operands: compute(*operands)
+def _of_times(times: Sequence[t.DataType]) -> t.DataType | None:
+    first = times[0]
+    if all(isinstance(of, _STAMPS) for of in times):
+        kind = t.TimestampType if all(isinstance(of, t.TimestampType) for of in times) else t.LocalZonedTimestampType
+        return kind(max(of.precision for of in times))  # type: ignore[attr-defined]
+    if all(isinstance(of, t.TimeType) for of in times):
+        return first
+    return first if all(of == first for of in times) else None
 
 
-_SIGNS = {"=": pc.equal, "<>": pc.not_equal, "<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal}
+def _resolve(ordered: bool) -> Callable[[Arguments], Signature]:
+    def resolve(arguments: Arguments) -> Signature:
+        types = arguments.types
+        kind = comparable(types, ordered) if len(types) == 2 else None
+        if kind is None:
+            raise arguments.refuse(f"<COMPARABLE> {arguments.name} <COMPARABLE>")
+        wide = isinstance(kind, t.DecimalType) and all(isinstance(of, t.DecimalType) for of in types)
+        return Signature(types if wide else [kind, kind], nullable_if_any(t.BooleanType(), arguments))
+
+    return resolve
+
+
+def _evaluate(compute: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def evaluate(call: Call, frame: Any, operands: list[Any]) -> Any:
+        of = operands[0].type
+        if pa.types.is_nested(of):
+            return _by_nested(call, frame, operands)
+        if pa.types.is_null(of):
+            return pa.scalar(None, pa.bool_())
+        if pa.types.is_decimal(of):
+            operands = _widened(operands)
+        return compute(*operands)
+
+    return evaluate
+
+
+def _widened(operands: list[Any]) -> list[Any]:
+    scale = max(operand.type.scale for operand in operands)
+    if max(operand.type.precision - operand.type.scale for operand in operands) + scale <= 38:
+        return operands
+    return [operand.cast(pa.decimal256(operand.type.precision, operand.type.scale)) for operand in operands]
+
+
+def _nested(call: Call, frame: Any, left: Any, right: Any) -> Any:
+    same = [None if a is None or b is None else _plain(a) == _plain(b) for a, b in zip(left.to_pylist(), right.to_pylist(), strict=True)]
+    found = pa.array(same, pa.bool_())
+    return pc.invert(found) if call.function == "<>" else found
+
+
+def _plain(value: Any) -> Any:
+    """Return a value whose parts are compared by place: fields of rows have names that do not count, entries of maps no order."""
+    if isinstance(value, dict):
+        return [_plain(part) for part in value.values()]
+    if isinstance(value, list) and value and isinstance(value[0], tuple):
+        return {key: _plain(part) for key, part in value}
+    return [_plain(part) for part in value] if isinstance(value, list) else value
+
+
+_by_nested = by_arrays(_nested)
+
+_SIGNS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": pc.equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
 for _sign, _compute in _SIGNS.items():
-    register(ScalarFunction(_sign, _comparable, _kernel(_compute)))
+    register(ScalarFunction(_sign, _resolve(_sign not in ("=", "<>")), _evaluate(_compute)))
+
+equal = _evaluate(pc.equal)
+
+
+def _resolve_distinct(arguments: Arguments) -> Signature:
+    kind = comparable(arguments.types, False) if len(arguments.types) == 2 else None
+    if kind is None:
+        raise arguments.refuse(f"<COMPARABLE> {arguments.name} <COMPARABLE>")
+    return Signature([kind, kind], never_null(t.BooleanType())(arguments))
+
+
+def _not_distinct(call: Call, frame: Any, operands: list[Any]) -> Any:
+    left, right = operands
+    left_null, right_null = pc.is_null(left), pc.is_null(right)
+    same = equal(call, frame, [left, right])
+    return pc.if_else(pc.or_(left_null, right_null), pc.and_(left_null, right_null), same)
+
+
+register(ScalarFunction("IS NOT DISTINCT FROM", _resolve_distinct, _not_distinct))
+register(
+    ScalarFunction("IS DISTINCT FROM", _resolve_distinct, lambda call, frame, operands: pc.invert(_not_distinct(call, frame, operands)))
+)
+
+
+def _resolve_in(arguments: Arguments) -> Signature:
+    kind = comparable(arguments.types, False) if len(arguments.types) > 1 else None
+    if kind is None:
+        raise arguments.refuse("<COMPARABLE> IN (<COMPARABLE>, ...)")
+    return Signature([kind] * len(arguments.types), nullable_if_any(t.BooleanType(), arguments))
+
+
+def _in(call: Call, frame: Any, operands: list[Any]) -> Any:
+    value, *items = operands
+    if all(isinstance(item, pa.Scalar) for item in items) and not pa.types.is_nested(value.type):
+        known = [item for item in items if item.is_valid]
+        found = pc.is_in(value, value_set=pa.array([item.as_py() for item in known], value.type))
+        keeps = pc.is_valid(value) if len(known) == len(items) else pc.and_(pc.is_valid(value), found)
+        return pc.if_else(keeps, found, pa.scalar(None, pa.bool_()))
+    found = equal(call, frame, [value, items[0]])
+    for item in items[1:]:
+        found = pc.or_kleene(found, equal(call, frame, [value, item]))
+    return found
+
+
+register(ScalarFunction("IN", _resolve_in, _in))
+
+
+register(ScalarFunction("IS NULL", lambda arguments: Signature(arguments.types, t.BooleanType(False)), by_kernel(pc.is_null)))
+register(ScalarFunction("IS NOT NULL", lambda arguments: Signature(arguments.types, t.BooleanType(False)), by_kernel(pc.is_valid)))

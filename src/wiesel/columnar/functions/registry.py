@@ -11,16 +11,47 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wiesel.columnar.expressions import Call, Expression, Literal
+from wiesel.columnar.expressions import Call, Expression, Literal, walk
 from wiesel.core.errors import ProgramError, invariant
 from wiesel.types.logical import DataType
 
 if TYPE_CHECKING:
     from wiesel.columnar.evaluation import Datum, Frame
 
-__all__ = ["Arguments", "ScalarFunction", "Signature", "call", "cast", "find_function", "register", "similar_names"]
+__all__ = [
+    "Arguments",
+    "ScalarFunction",
+    "Signature",
+    "call",
+    "can_fail",
+    "cast",
+    "find_function",
+    "function_names",
+    "is_deterministic",
+    "register",
+    "similar_names",
+]
 
-_MODULES = ("arithmetic", "casts", "comparison", "logic")
+_MODULES = (
+    "arithmetic",
+    "arrays",
+    "casts",
+    "clocks",
+    "comparison",
+    "conditional",
+    "encodings",
+    "intervals",
+    "json_functions",
+    "logic",
+    "maps",
+    "mathematics",
+    "patterns",
+    "printing",
+    "rows",
+    "strings",
+    "time_formats",
+    "times",
+)
 
 
 @dataclass(frozen=True)
@@ -72,6 +103,7 @@ class ScalarFunction:
         evaluate: Computes all rows at once from columns (or single values) of exactly the resolved types.
         evaluate_lazily: In place of ``evaluate`` for functions that do not compute all operands for all rows (CASE, COALESCE).
         deterministic: Whether it may be computed ahead or again.
+        may_fail: Whether a call can raise for some values; such a call inside CASE, AND or OR is computed for those rows only that need it.
     """
 
     name: str
@@ -79,6 +111,7 @@ class ScalarFunction:
     evaluate: Callable[[Call, Frame, list[Datum]], Datum]
     evaluate_lazily: Callable[[Call, Frame, Callable[[Expression, Frame], Datum]], Datum] | None = None
     deterministic: bool = True
+    may_fail: Callable[[Call], bool] | bool = False
 
 
 _FUNCTIONS: dict[str, ScalarFunction] = {}
@@ -102,6 +135,30 @@ def find_function(name: str) -> ScalarFunction | None:
     """Return a function, None if there is none of the name."""
     _load()
     return _FUNCTIONS.get(name)
+
+
+def function_names() -> list[str]:
+    """Return the names of all functions and operators."""
+    _load()
+    return sorted(_FUNCTIONS)
+
+
+def can_fail(expression: Expression) -> bool:
+    """Return whether the evaluation of an expression can raise."""
+    return any(isinstance(part, Call) and _call_can_fail(part) for part in walk(expression))
+
+
+def _call_can_fail(call: Call) -> bool:
+    function = find_function(call.function)
+    if function is None:
+        return True
+    return function.may_fail if isinstance(function.may_fail, bool) else function.may_fail(call)
+
+
+def is_deterministic(expression: Expression) -> bool:
+    """Return whether an expression has the same value whenever it is evaluated for a row."""
+    calls = [part for part in walk(expression) if isinstance(part, Call)]
+    return all((function := find_function(part.function)) is not None and function.deterministic for part in calls)
 
 
 def similar_names(name: str) -> list[str]:

@@ -15,7 +15,7 @@ from wiesel.sql.language import nodes
 __all__ = ["find_foreign"]
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In, exp.Is)
-_TEXTS = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.Escape, exp.DPipe)
+_TEXTS = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.Escape, exp.Overlaps, exp.DPipe)
 _LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren, exp.Case, exp.If, exp.Exists, exp.Null, exp.Boolean, exp.JSON)
 _NUMBERS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Literal, exp.HexString, exp.UnicodeString)
 _TIME = (exp.Interval, exp.IntervalSpan, exp.Var, exp.Extract, exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.DataType)

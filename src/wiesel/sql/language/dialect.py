@@ -36,6 +36,7 @@ _KEYWORDS = {
     if word in _KEPT or (word.isidentifier() and word not in _DROPPED)
 }
 
+_UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 _HINT = re.compile(r"/\*\+(.*?)\*/", re.DOTALL)
 _CLOSING = {TokenType.L_PAREN: 1, TokenType.LT: 1, TokenType.R_PAREN: -1, TokenType.GT: -1}
 _ON_EMPTY_OR_ERROR = ("NULL", "ERROR", "TRUE", "FALSE", "UNKNOWN", "EMPTY ARRAY", "EMPTY OBJECT")
@@ -149,6 +150,13 @@ class FlinkParser(parser.Parser):
         if this is None and self._curr and self._curr.token_type in (TokenType.L_BRACKET, TokenType.L_BRACE):
             self.raise_error("an expression cannot begin like that; write ARRAY[...], MAP[...] or ROW(...)")
         return super()._parse_bracket(this)
+
+    def _parse_paren(self) -> exp.Expr | None:
+        """Read what is in brackets, and a unit behind a difference: ``(a - b) DAY``."""
+        this = super()._parse_paren()
+        if isinstance(this, exp.Paren) and isinstance(this.this, exp.Sub) and self._match_texts(_UNITS):
+            return self.expression(exp.Interval(this=this, unit=exp.var(self._prev.text.upper())))
+        return this
 
     def _parse_call_with_words(self, name: str) -> exp.Expr:
         arguments: list[exp.Expr | None] = []

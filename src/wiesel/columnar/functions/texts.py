@@ -1,0 +1,114 @@
+"""Internal. Values as texts, as Flink's CAST writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wiesel.columnar.arrow_types import arrow_type
+from wiesel.columnar.functions.times import local
+from wiesel.columnar.type_rules import is_binary, is_text
+from wiesel.types import logical as t
+from wiesel.types import logical_intervals as i
+from wiesel.types.java_strings import double_to_string, float_to_string
+
+__all__ = ["as_texts", "fitted_text", "text_of"]
+
+
+def as_texts(column: Any, of: t.DataType, zone: str) -> Any:
+    """Return a column's values as texts, whatever their length."""
+    if is_text(of):
+        return column
+    if isinstance(of, t.IntegralType):
+        return column.cast(pa.string())
+    if isinstance(of, t.BooleanType):
+        return pc.if_else(column, "TRUE", "FALSE")
+    if isinstance(of, t.FloatType | t.DoubleType):
+        return _floats(column)
+    if isinstance(of, t.DecimalType) and of.scale <= 6:
+        return column.cast(pa.string())
+    if isinstance(of, t.DateType):
+        return column.cast(pa.string())
+    if isinstance(of, t.TimeType):
+        return _seconds(column.cast(pa.string()), 8, of.precision)
+    if isinstance(of, t.TimestampType | t.LocalZonedTimestampType):
+        return _seconds(local(column, zone).cast(pa.string()), 19, of.precision)
+    if is_binary(of):
+        try:
+            return column.cast(pa.string())
+        except pa.ArrowInvalid:
+            pass
+    return pa.array([None if value is None else text_of(value, of, zone) for value in column.to_pylist()], pa.string())
+
+
+def _seconds(texts: Any, length: int, precision: int) -> Any:
+    return pc.utf8_slice_codeunits(texts, 0, length + (1 + precision if precision else 0))
+
+
+def _floats(column: Any) -> Any:
+    """Write usual numbers by Arrow, very small and large ones as Java does."""
+    size = pc.abs(column)
+    usual = pc.or_(pc.and_(pc.greater_equal(size, 1e-3), pc.less(size, 1e7)), pc.equal(column, 0.0))
+    texts = column.cast(pa.string())
+    texts = pc.if_else(pc.match_substring_regex(texts, r"^-?\d+$"), pc.binary_join_element_wise(texts, ".0", ""), texts)
+    if not usual.false_count:
+        return texts
+    write = float_to_string if pa.types.is_float32(column.type) else double_to_string
+    others = [write(value) for value in column.filter(pc.invert(usual)).to_pylist() if value is not None]
+    return pc.replace_with_mask(texts, pc.fill_null(pc.invert(usual), False), pa.array(others, pa.string()))
+
+
+def fitted_text(texts: Any, wanted: t.DataType) -> Any:
+    """Return texts cut to the length of a type, and padded with blanks for CHAR."""
+    length = wanted.length  # type: ignore[attr-defined]
+    if length == t.MAX_LENGTH:
+        return texts
+    lengths = pc.utf8_length(texts)
+    longest = lengths.as_py() if isinstance(lengths, pa.Scalar) else pc.max(lengths).as_py()
+    if (longest or 0) > length:
+        texts = pc.utf8_slice_codeunits(texts, 0, length)
+    return pc.utf8_rpad(texts, length, " ") if isinstance(wanted, t.CharType) else texts
+
+
+def text_of(value: Any, of: t.DataType, zone: str) -> str:
+    """Return the text of one value, for parts of arrays, maps and rows."""
+    if value is None:
+        return "NULL"
+    write = _WRITERS.get(type(of))
+    if write is not None:
+        return write(value, of, zone)
+    return as_texts(pa.array([value], arrow_type(of)), of, zone)[0].as_py()  # type: ignore[no-any-return]
+
+
+def _row(value: Any, of: Any, zone: str) -> str:
+    return f"({', '.join(text_of(part, field.data_type, zone) for part, field in zip(value.values(), of.fields, strict=True))})"
+
+
+def _map(value: Any, of: Any, zone: str) -> str:
+    return f"{{{', '.join(f'{text_of(key, of.key_type, zone)}={text_of(part, of.value_type, zone)}' for key, part in value)}}}"
+
+
+def _day_time(value: int, of: Any, zone: str) -> str:
+    sign, rest = "-" if value < 0 else "+", abs(value)
+    days, rest = divmod(rest, 86_400_000)
+    hours, rest = divmod(rest, 3_600_000)
+    minutes, rest = divmod(rest, 60_000)
+    return f"{sign}{days} {hours:02}:{minutes:02}:{rest // 1000:02}.{rest % 1000:03}"
+
+
+_WRITERS: dict[type[t.DataType], Callable[[Any, Any, str], str]] = {
+    t.ArrayType: lambda value, of, zone: f"[{', '.join(text_of(part, of.element_type, zone) for part in value)}]",
+    t.MapType: _map,
+    t.MultisetType: lambda value, of, zone: f"{{{', '.join(f'{text_of(key, of.element_type, zone)}={count}' for key, count in value)}}}",
+    t.RowType: _row,
+    t.DecimalType: lambda value, of, zone: format(value, "f"),
+    t.BinaryType: lambda value, of, zone: value.decode("utf-8", "replace"),
+    t.VarBinaryType: lambda value, of, zone: value.decode("utf-8", "replace"),
+    t.CharType: lambda value, of, zone: value,
+    t.VarCharType: lambda value, of, zone: value,
+    i.DayTimeIntervalType: _day_time,
+    i.YearMonthIntervalType: lambda value, of, zone: f"{'-' if value < 0 else '+'}{abs(value) // 12}-{abs(value) % 12:02}",
+}
