@@ -1,0 +1,11 @@
+"""Sources that are read at a given rate."""
+
+from wiesel.datastream._lazy import lazy_names
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "RateLimitedSource": "wiesel.connectors.rate_limited",
+        **dict.fromkeys(("RateLimiter", "RateLimiterStrategy"), "wiesel.connectors.datagen"),
+    },
+)
