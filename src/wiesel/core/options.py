@@ -64,7 +64,7 @@ CACHED_FILES: ConfigOption[list[str] | None] = _option(
     "pipeline.cached-files",
     "list",
     None,
-    "Files to bring to every worker, one entry 'name:n1,path:p1' each; functions find them by name.",
+    "Files, by paths or addresses, to bring to every worker, one entry 'name:n1,path:p1' each; functions find them by name.",
 )
 PYTHON_FILES: ConfigOption[str | None] = _option(
     "python.files", "str", None, "Modules, packages and archives for the workers' import path, with ',' between them."
@@ -107,7 +107,11 @@ BUFFER_TIMEOUT_ENABLED: ConfigOption[bool] = _option(
     "execution.buffer-timeout.enabled", "bool", True, "If false, buffers are sent only when they are full or before an event."
 )
 SEGMENT_SIZE: ConfigOption[MemorySize] = _option(
-    "taskmanager.memory.segment-size", "memory", MemorySize(32 << 10), "Size at which a buffer counts as full.", minimum=256
+    "taskmanager.memory.segment-size",
+    "memory",
+    MemorySize(32 << 10),
+    "Bytes of a full buffer, where it is set and wiesel.exchange.row-size is not. Records that come at one go are not divided.",
+    minimum=256,
 )
 DEBLOAT: ConfigOption[bool] = _option(
     "taskmanager.network.memory.buffer-debloat.enabled",
@@ -168,7 +172,8 @@ EXCHANGE_ROW_SIZE: ConfigOption[MemorySize] = _option(
     "wiesel.exchange.row-size",
     "memory",
     MemorySize(64 << 10),
-    "Most bytes of a full buffer; slower channels have smaller ones (what they move in 8 ms), so that less is in flight.",
+    "Bytes of a full buffer; slower channels have smaller ones (what they move in 8 ms), so that less is in flight. Records that come "
+    "at one go are not divided.",
     minimum=1024,
 )
 SHARE_SLICES: ConfigOption[bool] = _option(

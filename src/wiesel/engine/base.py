@@ -161,6 +161,12 @@ def _debloat(config: Configuration) -> tuple[int, int] | None:
     return duration_ms(config, opt.DEBLOAT_TARGET), duration_ms(config, opt.DEBLOAT_PERIOD)
 
 
+def _buffer_bytes(config: Configuration) -> int:
+    """Return the size of a full buffer; Flink's option counts where it is set and ours is not."""
+    flinks = config.contains(opt.SEGMENT_SIZE) and not config.contains(opt.EXCHANGE_ROW_SIZE)
+    return int(config.get(opt.SEGMENT_SIZE if flinks else opt.EXCHANGE_ROW_SIZE))
+
+
 def _task_config(config: Configuration) -> dict[str, Any]:
     """Return what tasks read of the configuration, in plain values: durations in ms, sizes in bytes."""
     return {
@@ -171,7 +177,7 @@ def _task_config(config: Configuration) -> dict[str, Any]:
         "execution.checkpointing.mode": str(config.get(opt.CHECKPOINT_MODE)),
         "state.backend.type": str(config.get(opt.STATE_BACKEND)),
         "wiesel.user-error-policy": str(config.get(opt.USER_ERROR_POLICY)),
-        "wiesel.exchange.row-size": int(config.get(opt.EXCHANGE_ROW_SIZE)),
+        "wiesel.exchange.row-size": _buffer_bytes(config),
         "wiesel.iteration.feedback-memory": int(config.get(opt.ITERATION_FEEDBACK_MEMORY)),
         "heartbeat.interval": duration_ms(config, opt.HEARTBEAT_INTERVAL),
         opt.MANAGED_MEMORY_SIZE.key: managed_memory_bytes(config),

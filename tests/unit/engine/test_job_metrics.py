@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from wiesel.common import Configuration, Types
+from wiesel.common import Configuration, Types, WatermarkStrategy
 from wiesel.datastream import StreamExecutionEnvironment
+from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiter, RateLimiterStrategy
 
 MAX_WATERMARK = 2**63 - 1
 
@@ -34,6 +35,36 @@ def test_a_job_that_has_ended(tmp_path: Path) -> None:
     assert sum(r["numRecordsIn"] for r in reports[1:]) == 100
     assert sum(r["sum.numRecordsOut"] for r in reports[1:]) == 100
     assert [r["currentInputWatermark"] for r in reports[1:]] == [MAX_WATERMARK] * 2
+
+
+class TenAtATime(RateLimiter):
+    def permits(self, now_ms: int, wanted: int) -> int:
+        return min(wanted, 10)
+
+
+class TenByTen(RateLimiterStrategy):
+    def create_rate_limiter(self, parallelism: int, subtask_index: int = 0) -> RateLimiter:
+        return TenAtATime()
+
+
+def bytes_of_a_buffer(**settings: str) -> float:
+    keys = {key.replace("__", "-").replace("_", "."): value for key, value in settings.items()}
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"wiesel.engine": "local", **keys}))
+    texts = DataGeneratorSource(lambda n: f"{n:064d}", 20_000, TenByTen(), Types.STRING())
+    stream = env.from_source(texts, WatermarkStrategy.no_watermarks(), "texts").rebalance()
+    stream.map(len).print()
+    client = env.execute_async("buffers")
+    client.get_job_execution_result().result(60)
+    (source,) = (task["metrics"] for task in client.get_job_metrics().result()["tasks"] if task["source"])
+    assert source["numRecordsOut"] == 20_000
+    return source["numBytesOut"] / source["numBuffersOut"]
+
+
+def test_n5_buffers_are_as_large_as_the_option_says() -> None:
+    # Events have buffers of their own, which are small; a full one may be larger by the ten records that filled it.
+    for size in (4 << 10, 32 << 10):
+        assert 0.5 * size < bytes_of_a_buffer(taskmanager_memory_segment__size=str(size)) < 1.2 * size
+    assert bytes_of_a_buffer(taskmanager_memory_segment__size="32 kb", wiesel_exchange_row__size="4 kb") < 1.2 * (4 << 10)
 
 
 def test_without_periodic_checkpoints_the_last_one_is_still_told() -> None:
