@@ -61,6 +61,8 @@ _FACTORIES: dict[str, str] = {
     "batch_solution_set": "wiesel.runtime.operators.batch.solution_set:solution_set_operator",
     "table_calc": "wiesel.runtime.table.calc:calc_operator",
     "table_from_rows": "wiesel.runtime.table.conversion:from_rows_operator",
+    "table_join": "wiesel.runtime.table.join:join_operator",
+    "table_top_n": "wiesel.runtime.table.top_n:top_n_operator",
     "table_values": "wiesel.runtime.table.values:values_operator",
     "table_group_aggregate": "wiesel.runtime.table.group_aggregate:group_aggregate_operator",
     "table_to_rows": "wiesel.runtime.table.conversion:to_rows_operator",

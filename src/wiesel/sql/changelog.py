@@ -83,6 +83,18 @@ def _grouped(relation: Any, inputs: list[Changes]) -> Changes:
     return ALL_CHANGES
 
 
+def _joined(relation: Any, inputs: list[Changes]) -> Changes:
+    # A row without partner goes when its first one comes.
+    found = _united(relation, inputs)
+    return found if relation.type.value in ("INNER", "SEMI") else found | Changes(deletes=True)
+
+
+def _ranked(relation: Any, inputs: list[Changes]) -> Changes:
+    # Rows that follow each other at a place are updates of it.
+    in_place = relation.numbered or relation.deduplicates
+    return UPSERTS if in_place and inputs[0].append_only else ALL_CHANGES
+
+
 def _wanted(relation: Relation, index: int, wanted: bool) -> bool:
     return wanted
 
@@ -96,6 +108,8 @@ _RULES: dict[str, _Rule] = {
     "Project": _Rule(_as_input, _wanted),
     "Filter": _Rule(_as_input),
     "Union": _Rule(_united, _wanted),
+    "Join": _Rule(_joined),
+    "TopN": _Rule(_ranked),
     "Aggregate": _Rule(_grouped),
 }
 

@@ -34,6 +34,7 @@ __all__ = [
     "StreamScan",
     "TableScan",
     "TimeAttribute",
+    "TopN",
     "Union",
     "Values",
     "WatermarkAssigner",
@@ -316,3 +317,29 @@ class Limit(Relation):
     def fields(self) -> Fields:
         """Those of the input."""
         return self.input.fields
+
+
+@dataclass(frozen=True)
+class TopN(Relation):
+    """The rows of each partition that come from the ``first`` to the ``last`` place in an order (None: all behind the first).
+
+    ``number`` is the column of the place behind those of the input, which is left out unless ``numbered``.
+    """
+
+    input: Relation
+    partition: tuple[int, ...]
+    keys: tuple[SortKey, ...]
+    number: Field
+    first: int = 1
+    last: int | None = None
+    numbered: bool = True
+
+    @property
+    def fields(self) -> Fields:
+        """Those of the input, and the number."""
+        return (*self.input.fields, self.number) if self.numbered else self.input.fields
+
+    @property
+    def deduplicates(self) -> bool:
+        """Whether it leaves the first or last row of each partition in time."""
+        return self.last == 1 and len(self.keys) == 1 and self.input.fields[self.keys[0].index].time is not None

@@ -58,10 +58,26 @@ def _of_groups(relation: Any) -> Keys:
     return frozenset([frozenset(groups), *below]) if relation.grouping_sets is None else _NONE
 
 
+def _of_join(relation: Any) -> Keys:
+    if relation.type.value in ("SEMI", "ANTI"):
+        return upsert_keys(relation.left)
+    width = len(relation.left.fields)
+    rights = [frozenset(width + column for column in key) for key in upsert_keys(relation.right)]
+    return frozenset(left | right for left in upsert_keys(relation.left) for right in rights)
+
+
+def _of_top(relation: Any) -> Keys:
+    place = relation.partition if relation.last == relation.first else (*relation.partition, len(relation.input.fields))
+    keys = upsert_keys(relation.input)
+    return keys | {frozenset(place)} if relation.numbered or relation.last == relation.first else keys
+
+
 _KEYS: dict[str, Callable[[Any], Keys]] = {
     "TableScan": _of_scan,
     "WatermarkAssigner": _of_input,
     "Filter": _of_input,
     "Project": _of_projection,
+    "Join": _of_join,
+    "TopN": _of_top,
     "Aggregate": _of_groups,
 }

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
+from wiesel.columnar.grouping import group_by, grouped_column
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import concat
 from wiesel.runtime.record_writer import Distributor
@@ -30,8 +33,20 @@ class ByColumns(Distributor):
             pending[0].add(batch.values, None, None)
             return
         rows = concat(batch.values)
-        channels = np.array(self._selector.channels(key_tuples(rows.rows, self._columns)))
+        channels = self._channels(rows.rows)
         for channel, target in enumerate(pending):
             places = np.flatnonzero(channels == channel)
             if len(places):
                 target.add([rows if len(places) == len(rows) else rows.take(places)], None, None)
+
+    def _channels(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
+        """Return the channel of each row; where few keys come often, values become objects once per key."""
+        columns = [rows.column(index) for index in self._columns]
+        most_keys, few = 1, rows.num_rows // 2
+        for column in columns:
+            most_keys *= grouped_column(column).count
+            if most_keys > few:
+                return np.array(self._selector.channels(key_tuples(rows, self._columns)), np.int64)
+        groups = group_by(columns, rows.num_rows)
+        keys = rows.select(list(self._columns)).take(pa.array(groups.first))
+        return np.array(self._selector.channels(key_tuples(keys, range(len(columns)))), np.int64)[groups.ids]

@@ -50,6 +50,8 @@ class ExpressionBinder:
     def __init__(self, sql: str, scope: Scope) -> None:
         self.sql = sql
         self.scope = scope
+        self.known: dict[int, Expression] = {}
+        """Expressions of nodes, by ``id``, that are bound already."""
 
     def bind(self, node: exp.Expr) -> Expression:
         """Return the typed expression of a node.
@@ -57,6 +59,9 @@ class ExpressionBinder:
         Raises:
             SqlParseError: If a name is not known or types do not fit; tells the place.
         """
+        known = self.known.get(id(node))
+        if known is not None:
+            return known
         with at(self.sql, node):
             bound = self._bind(node)
         if bound is None:

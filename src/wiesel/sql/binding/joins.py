@@ -2,20 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from wiesel.sql.binding.problems import problem
-from wiesel.sql.binding.scope import Scope
-from wiesel.sql.plan import Relation
+from wiesel.columnar.expressions import Expression
+from wiesel.columnar.functions.registry import call
+from wiesel.sql.binding.expressions import ExpressionBinder
+from wiesel.sql.binding.problems import at, problem
+from wiesel.sql.binding.scope import Scope, Source
+from wiesel.sql.binding.selection import bound_condition, unique_names
+from wiesel.sql.plan import Field, Join, JoinType, Relation
+from wiesel.sql.rules.push_down import all_of, joined
+from wiesel.types.logical import quoted
 
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder
 
-__all__ = ["join"]
+__all__ = ["Item", "join", "join_columns"]
+
+Item = Callable[["QueryBinder", exp.Expr], tuple[Relation, Source]]
 
 
-def join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Join) -> tuple[Relation, Scope]:
-    """Return a relation joined with a further item of FROM."""
-    raise problem(queries.sql, node, "joins are not supported in this version")
+def join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Join, item: Item) -> tuple[Relation, Scope]:
+    """Return a relation joined with a further item of FROM, which ``item`` binds."""
+    right, source = item(queries, node.this)
+    kind = JoinType(node.args.get("side") or "INNER")
+    _check_name(queries, scope, source, node)
+    sources = [*scope.sources, replace(source, start=len(left.fields))]
+    both = Scope(sources, scope.merged)
+    merged, condition = _condition(queries, both, node, kind)
+    columns = join_columns(left, right, kind)
+    made = joined(Join(left, right, kind, condition, columns))
+    if kind in (JoinType.RIGHT, JoinType.FULL):
+        sources[:-1] = [each.nullable() for each in sources[:-1]]
+    if kind in (JoinType.LEFT, JoinType.FULL):
+        sources[-1] = sources[-1].nullable()
+    return made, Scope(sources, merged)
+
+
+def join_columns(left: Relation, right: Relation, kind: JoinType) -> tuple[Field, ...]:
+    """Return the columns of a join. None of them has time: rows may come late."""
+    if kind in (JoinType.SEMI, JoinType.ANTI):
+        return left.fields
+    sides = [
+        (left, kind in (JoinType.RIGHT, JoinType.FULL)),
+        (right, kind in (JoinType.LEFT, JoinType.FULL)),
+    ]
+    fields = [(field, may_miss) for side, may_miss in sides for field in side.fields]
+    names = unique_names([field.name for field, _ in fields])
+    return tuple(
+        Field(name, field.data_type.nullable() if may_miss else field.data_type)
+        for name, (field, may_miss) in zip(names, fields, strict=True)
+    )
+
+
+def _check_name(queries: QueryBinder, scope: Scope, source: Source, node: exp.Join) -> None:
+    if source.name is not None and scope.source(source.name) is not None:
+        raise problem(queries.sql, node, f"there are two tables {quoted(source.name)}", "give one of them another name with AS")
+
+
+def _condition(queries: QueryBinder, both: Scope, node: exp.Join, kind: JoinType) -> tuple[dict[str, Expression], Expression | None]:
+    """Return the columns that the join makes one of two, and its condition."""
+    on = node.args.get("on")
+    if on is not None:
+        return both.merged, bound_condition(queries.sql, ExpressionBinder(queries.sql, both), on)
+    left, right = Scope(both.sources[:-1], both.merged), Scope(both.sources[-1:])
+    names = [column.name for column in node.args.get("using") or ()]
+    if node.args.get("method") == "NATURAL":
+        there = [field.name for field in right.fields]
+        names = [name for name in dict.fromkeys(name for _, name in left.columns()) if name in there]
+    merged = dict(both.merged)
+    conditions = []
+    for name in names:
+        with at(queries.sql, node):
+            pair = [left.resolve(name), right.resolve(name)]
+            conditions.append(call("=", pair))
+            merged[name] = _one_of(pair, kind)
+    if not names and node.args.get("using") is None and (node.args.get("side") and node.args.get("method") != "NATURAL"):
+        raise problem(queries.sql, node, f"a {kind.value} JOIN needs a condition", "write ON and a condition, or USING and columns")
+    return merged, all_of(conditions)
+
+
+def _one_of(pair: Sequence[Expression], kind: JoinType) -> Expression:
+    if kind is JoinType.FULL:
+        return call("COALESCE", [replace(each, data_type=each.data_type.nullable()) for each in pair])
+    return pair[1] if kind is JoinType.RIGHT else pair[0]

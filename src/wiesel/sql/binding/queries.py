@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from wiesel.columnar.expressions import InputRef
-from wiesel.sql.binding import aggregates, ordering, over, selection, set_operations
+from wiesel.sql.binding import aggregates, ordering, over, ranking, selection, set_operations, subqueries
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.selection import Selection
@@ -33,10 +33,12 @@ class Tables(Protocol):
 # Flink's order of the parts of a SELECT.
 _STEPS: tuple[Callable[[Selection], None], ...] = (
     aggregates.refuse_in_where,
-    selection.where,
+    subqueries.where,
     aggregates.group_by,
     selection.having,
+    ranking.row_numbers,
     over.over_windows,
+    lambda state: subqueries.single_values(state, *state.node.expressions),
     selection.project,
     aggregates.distinct,
     ordering.ordered_selection,
@@ -111,5 +113,7 @@ _QUERIES: dict[type[exp.Expr], Callable[[QueryBinder, Any], Relation]] = {
     exp.Select: lambda binder, node: binder.select(node),
     exp.Subquery: _subquery,
     exp.Union: set_operations.union,
+    exp.Intersect: set_operations.intersect_or_except,
+    exp.Except: set_operations.intersect_or_except,
     exp.Values: set_operations.values,
 }

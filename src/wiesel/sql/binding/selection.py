@@ -12,13 +12,15 @@ from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.expressions import ExpressionBinder, name_of
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
-from wiesel.sql.plan import Field, Filter, Project, Relation
+from wiesel.sql.plan import Field, Relation
+from wiesel.sql.rules.project import projected
+from wiesel.sql.rules.push_down import filtered
 from wiesel.types import logical as t
 
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder
 
-__all__ = ["Selection", "bound_condition", "having", "project", "unique_names", "where"]
+__all__ = ["Selection", "bound_condition", "having", "project", "unique_names"]
 
 
 @dataclass
@@ -32,6 +34,8 @@ class Selection:
         scope: The names of the items of FROM.
         binder: Binds expressions over ``relation``; GROUP BY puts another in its place.
         items: Expressions and names of the columns that SELECT names, as soon as they are bound.
+        correlated: Conditions that read the query around this one, too.
+        read: What the projection reads, once there is one.
     """
 
     queries: QueryBinder
@@ -40,6 +44,8 @@ class Selection:
     scope: Scope
     binder: ExpressionBinder
     items: list[tuple[Expression, str]] = field(default_factory=list)
+    correlated: list[Expression] = field(default_factory=list)
+    read: Relation | None = None
 
     def refuse(self, node: exp.Expr, message: str, hint: str | None = None) -> ProgramError:
         """Return the error for a node."""
@@ -58,21 +64,12 @@ def bound_condition(sql: str, binder: ExpressionBinder, node: exp.Expr) -> Expre
     return bound
 
 
-def where(selection: Selection) -> None:
-    """Leave the rows for which WHERE is true."""
-    _filter(selection, "where")
-
-
 def having(selection: Selection) -> None:
     """Leave the groups for which HAVING is true."""
-    _filter(selection, "having")
-
-
-def _filter(selection: Selection, clause: str) -> None:
-    node = selection.node.args.get(clause)
+    node = selection.node.args.get("having")
     if node is not None:
         condition = bound_condition(selection.queries.sql, selection.binder, node.this)
-        selection.relation = Filter(selection.relation, condition)
+        selection.relation = filtered(selection.relation, condition)
 
 
 def project(selection: Selection) -> None:
@@ -80,17 +77,18 @@ def project(selection: Selection) -> None:
     for place, item in enumerate(selection.node.expressions):
         inner = item.this if isinstance(item, exp.Alias) else item
         if isinstance(inner, exp.Star) or (isinstance(inner, exp.Column) and isinstance(inner.this, exp.Star)):
-            selection.items += [(column, column.name) for column in _star(selection, inner)]
+            selection.items += _star(selection, inner)
             continue
         bound = selection.binder.bind(inner)
         selection.items.append((bound, item.alias if isinstance(item, exp.Alias) else name_of(bound) or f"EXPR${place}"))
     names = unique_names([name for _, name in selection.items])
     selection.items = [(bound, name) for (bound, _), name in zip(selection.items, names, strict=True)]
     columns = tuple(_field(name, bound, selection.relation) for bound, name in selection.items)
-    selection.relation = Project(selection.relation, tuple(bound for bound, _ in selection.items), columns)
+    selection.read = selection.relation
+    selection.relation = projected(selection.relation, [bound for bound, _ in selection.items], columns)
 
 
-def _star(selection: Selection, node: exp.Expr) -> list[InputRef]:
+def _star(selection: Selection, node: exp.Expr) -> list[tuple[Expression, str]]:
     qualifier = node.args.get("table")
     if qualifier is None:
         return selection.scope.columns()

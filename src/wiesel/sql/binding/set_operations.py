@@ -8,26 +8,45 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from wiesel.columnar.common_types import common_type
-from wiesel.columnar.expressions import InputRef
+from wiesel.columnar.expressions import Call, InputRef
 from wiesel.columnar.functions.registry import cast
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.ordering import ordered
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
-from wiesel.sql.plan import Field, Project, Relation, Union, Values
+from wiesel.sql.plan import Aggregate, Field, Join, JoinType, Project, Relation, Union, Values
+from wiesel.sql.rules.push_down import all_of
+from wiesel.types import logical as t
 
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder
 
-__all__ = ["union", "values"]
+__all__ = ["intersect_or_except", "union", "values"]
 
 
 def union(queries: QueryBinder, node: Any) -> Relation:
     """Return the rows of both sides."""
-    if node.args.get("distinct"):
-        raise problem(queries.sql, node, "UNION without ALL is not supported in this version")
     sides = fitted(queries.sql, node, [queries.bind(node.this), queries.bind(node.expression)])
-    return ordered(queries.sql, node, Union(tuple(sides), sides[0].fields))
+    both: Relation = Union(tuple(sides), sides[0].fields)
+    return ordered(queries.sql, node, _distinct(both) if node.args.get("distinct") else both)
+
+
+def intersect_or_except(queries: QueryBinder, node: Any) -> Relation:
+    """Return the different rows of the first side that are also in the second, or are not."""
+    if not node.args.get("distinct"):
+        raise problem(queries.sql, node, f"{type(node).__name__.upper()} ALL is not supported in this version", "leave out ALL")
+    left, right = fitted(queries.sql, node, [queries.bind(node.this), queries.bind(node.expression)])
+    width = len(left.fields)
+    equal = [
+        Call(t.BooleanType(False), "IS NOT DISTINCT FROM", (InputRef(of.data_type, index), InputRef(of.data_type, width + index)))
+        for index, of in enumerate(left.fields)
+    ]
+    kind = JoinType.SEMI if isinstance(node, exp.Intersect) else JoinType.ANTI
+    return ordered(queries.sql, node, Join(_distinct(left), right, kind, all_of(equal), left.fields))
+
+
+def _distinct(relation: Relation) -> Relation:
+    return Aggregate(relation, tuple(range(len(relation.fields))), (), relation.fields)
 
 
 def fitted(sql: str, node: exp.Expr, relations: Sequence[Relation]) -> list[Relation]:

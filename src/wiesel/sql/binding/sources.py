@@ -26,7 +26,7 @@ def from_clause(queries: QueryBinder, node: exp.Select) -> tuple[Relation, Scope
     relation, source = table_item(queries, first.this)
     scope = Scope([source])
     for each in node.args.get("joins") or ():
-        relation, scope = join(queries, relation, scope, each)
+        relation, scope = join(queries, relation, scope, each, table_item)
     return relation, scope
 
 

@@ -28,6 +28,8 @@ _TRANSLATIONS = {
     "Project": "calc:project",
     "Filter": "calc:filter",
     "Union": "unions:union",
+    "Join": "joins:join",
+    "TopN": "ordering:top_n",
     "Aggregate": "aggregates:aggregate",
 }
 
@@ -67,7 +69,7 @@ class Translator:
         return self._done[id(relation)][1]
 
     def operator(
-        self, name: str, kind: str, payload: dict[str, Any], inputs: Sequence[Transformation], *, keyed: bool = False
+        self, name: str, kind: str, payload: Any, inputs: Sequence[Transformation], *, keyed: bool = False
     ) -> OperatorTransformation:
         """Add an operator of a kind of the registry."""
         operator = self.environment._new_operator(name, OperatorSpec(kind, {}, payload), tuple(inputs), Types.PICKLED_BYTE_ARRAY(), "{}")

@@ -1,0 +1,201 @@
+"""Internal. The rows of one side of a join in keyed state, by the values of the columns that are joined by.
+
+Rows of a side to which rows are only added stay in a list. Otherwise they are entries of a map: under their unique key where there is
+one, else under themselves with their number. Where rows without a partner come out, an entry also has the number of its partners.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from wiesel.columnar.row_batch import DELETE, UPDATE_BEFORE, RowBatch
+from wiesel.columnar.stored import StoredRow, stored_rows
+from wiesel.core.durations import to_millis
+from wiesel.runtime.operator import OperatorContext
+from wiesel.state.ttl import TtlSettings
+
+__all__ = ["JoinSide", "SideState", "Stored", "open_side"]
+
+Places = npt.NDArray[np.int64]
+Key = tuple[Any, ...]
+
+RETRACTS = frozenset((UPDATE_BEFORE, DELETE))
+
+
+@dataclass(frozen=True)
+class JoinSide:
+    """What a join knows of a side.
+
+    Attributes:
+        keys: The columns that are joined by.
+        null_safe: For each of them, whether NULL is equal to NULL.
+        schema: The columns of the rows.
+        appends: Whether rows are only added.
+        unique: The columns of a unique key, None if there is none.
+        ttl_ms: After which time rows are forgotten; 0 for never, None for what the job says (``table.exec.state.ttl``).
+    """
+
+    keys: tuple[int, ...]
+    null_safe: tuple[bool, ...]
+    schema: pa.Schema
+    appends: bool = False
+    unique: tuple[int, ...] | None = None
+    ttl_ms: int | None = None
+
+    def joins(self, key: Key) -> bool:
+        """Return whether rows of a key can have partners."""
+        return None not in key or all(value is not None or safe for value, safe in zip(key, self.null_safe, strict=True))
+
+
+@dataclass
+class Stored:
+    """Rows of several keys, one key after the other.
+
+    Attributes:
+        rows: The rows; those that are there several times come several times.
+        sizes: How many rows each key has.
+        partners: How many partners each row has; empty if that is not counted.
+    """
+
+    rows: list[StoredRow]
+    sizes: Places
+    partners: list[int]
+
+
+class SideState(ABC):
+    """The rows of a side."""
+
+    def __init__(self, side: JoinSide) -> None:
+        self._side = side
+
+    @abstractmethod
+    def read(self, keys: Sequence[Key]) -> Stored:
+        """Return the rows of several keys."""
+
+    @abstractmethod
+    def write(self, keys: Sequence[Key], ids: Places, rows: RowBatch, partners: Sequence[int] | None) -> None:
+        """Add rows and take rows back; ``ids`` are the places of their keys."""
+
+    def write_partners(self, keys: Sequence[Key], stored: Stored, before: Sequence[int]) -> None:
+        """Write what has changed of the numbers of partners."""
+
+    def unpaired(self) -> Iterator[StoredRow]:
+        """Yield the rows without partners, as often as they are there."""
+        return iter(())
+
+    def paired(self) -> Iterator[StoredRow]:
+        """Yield the rows with partners, as often as they are there."""
+        return iter(())
+
+
+class _AppendedRows(SideState):
+    """Lists of rows."""
+
+    def __init__(self, side: JoinSide, table: Any) -> None:
+        super().__init__(side)
+        self._table = table
+
+    def read(self, keys: Sequence[Key]) -> Stored:
+        joins = self._side.joins
+        found = [self._table.get(key) or () if joins(key) else () for key in keys]
+        rows = [row for each in found for row in each]
+        return Stored(rows, np.fromiter(map(len, found), np.int64, len(found)), [])
+
+    def write(self, keys: Sequence[Key], ids: Places, rows: RowBatch, partners: Sequence[int] | None) -> None:
+        values = stored_rows(rows.rows)
+        joins, extend = self._side.joins, self._table.extend
+        order = np.argsort(ids, kind="stable")
+        ordered = [values[place] for place in order.tolist()]
+        end = 0
+        for key, size in zip(keys, np.bincount(ids, minlength=len(keys)).tolist(), strict=True):
+            start, end = end, end + size
+            if size and joins(key):
+                extend(key, ordered[start:end])
+
+
+class _Entries(SideState):
+    """Maps of entries: ``(row, number of partners)`` by unique key, or ``(number, number of partners)`` by row."""
+
+    def __init__(self, side: JoinSide, table: Any) -> None:
+        super().__init__(side)
+        self._table = table
+        self._unique = side.unique
+
+    def read(self, keys: Sequence[Key]) -> Stored:
+        rows: list[StoredRow] = []
+        partners: list[int] = []
+        sizes = []
+        for key in keys:
+            start = len(rows)
+            entries = self._table.get(key) if self._side.joins(key) else None
+            for name, (kept, count) in (entries or {}).items():
+                if self._unique is not None:
+                    rows.append(kept)
+                    partners.append(count)
+                elif kept > 0:
+                    rows += [name] * kept
+                    partners += [count] * kept
+            sizes.append(len(rows) - start)
+        return Stored(rows, np.array(sizes, np.int64), partners)
+
+    def write(self, keys: Sequence[Key], ids: Places, rows: RowBatch, partners: Sequence[int] | None) -> None:
+        values = stored_rows(rows.rows)
+        names = values if self._unique is None else stored_rows(rows.rows.select(list(self._unique)))
+        live = [self._side.joins(key) for key in keys]
+        counts = partners if partners is not None else [0] * len(values)
+        change = self._count if self._unique is None else self._replace
+        for place, name, row, kind, count in zip(ids.tolist(), names, values, rows.kinds_or_inserts().tolist(), counts, strict=True):
+            if live[place]:
+                change(keys[place], name, row, kind, count)
+
+    def _replace(self, key: Key, name: Key, row: StoredRow, kind: int, partners: int) -> None:
+        if kind in RETRACTS:
+            self._table.remove_entry(key, name)
+        else:
+            self._table.put_entry(key, name, (row, partners))
+
+    def _count(self, key: Key, name: Key, row: StoredRow, kind: int, partners: int) -> None:
+        kept = (self._table.get_entry(key, name) or (0, 0))[0]
+        kept += -1 if kind in RETRACTS else 1
+        if kept:
+            self._table.put_entry(key, name, (kept, partners))
+        else:
+            self._table.remove_entry(key, name)
+
+    def write_partners(self, keys: Sequence[Key], stored: Stored, before: Sequence[int]) -> None:
+        places = np.repeat(np.arange(len(keys)), stored.sizes).tolist()
+        for place, row, old, new in zip(places, stored.rows, before, stored.partners, strict=True):
+            if old != new:
+                name = row if self._unique is None else tuple(row[column] for column in self._unique)
+                kept = self._table.get_entry(keys[place], name)
+                if kept is not None:
+                    self._table.put_entry(keys[place], name, (kept[0], new))
+
+    def unpaired(self) -> Iterator[StoredRow]:
+        return self._rows(lambda partners: not partners)
+
+    def paired(self) -> Iterator[StoredRow]:
+        return self._rows(bool)
+
+    def _rows(self, chosen: Any) -> Iterator[StoredRow]:
+        for key, _ in self._table.scan():
+            for name, (kept, partners) in self._table.entries(key):
+                if chosen(partners):
+                    yield from [kept] if self._unique is not None else [name] * kept
+
+
+def open_side(side: JoinSide, name: str, context: OperatorContext, *, counts_partners: bool) -> SideState:
+    """Return the state of a side."""
+    ttl_ms = to_millis(context.config.get("table.exec.state.ttl", 0)) if side.ttl_ms is None else side.ttl_ms
+    ttl = TtlSettings(ttl_ms) if ttl_ms > 0 else None
+    backend = context.backend
+    if side.appends and not counts_partners:
+        return _AppendedRows(side, backend.table(name, kind="list", ttl=ttl))
+    return _Entries(side, backend.table(name, kind="map", ttl=ttl))

@@ -1,0 +1,306 @@
+"""Internal. The first rows of each partition in an order: Top-N, deduplication, ORDER BY with LIMIT.
+
+Per batch the stored rows of the partitions that it touches are sorted together with its own, and what is different at the end of the batch
+is emitted: Flink emits the changes of each row, which come to the same table. To partitions to which rows are only added, those that are
+behind the last place of a full partition are not even looked at.
+
+Retry story: kept are the rows that are in place by partition, and all rows with their number where rows may go again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wiesel.columnar.grouping import group_by
+from wiesel.columnar.keys import key_tuples
+from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch, concat
+from wiesel.columnar.stored import StoredRow, columns_of, stored_rows
+from wiesel.core.durations import to_millis
+from wiesel.runtime.operators.function_operator import is_batch
+from wiesel.runtime.table.base import TableOperator
+from wiesel.runtime.table.join_state import RETRACTS, Key, Places
+from wiesel.state.ttl import TtlSettings
+
+__all__ = ["TopNSpec", "top_n_operator"]
+
+_ROWS_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True)
+class TopNSpec:
+    """A Top-N.
+
+    Attributes:
+        partition: The columns of the partitions.
+        keys: By which columns rows are ordered: index, whether ascending, whether NULLs come first. Equal rows stay in order.
+        latest_first: Of rows that are equal in order the last comes first.
+        first: The first place that comes out.
+        last: The last one; None for all.
+        numbered: Whether the place is a column.
+        in_place: Whether rows that follow each other at a place are updates.
+        appends: Whether rows are only added.
+        schema: The columns of the input.
+        results: The columns that come out.
+    """
+
+    partition: tuple[int, ...]
+    keys: tuple[tuple[int, bool, bool], ...]
+    latest_first: bool
+    first: int
+    last: int | None
+    numbered: bool
+    in_place: bool
+    appends: bool
+    schema: pa.Schema
+    results: pa.Schema
+
+    def ranks(self, ids: Places, columns: Sequence[pa.Array]) -> tuple[Places, Places]:
+        """Return the order of rows by partition, and the place of each row in its partition, from 1."""
+        names, orders = ["id"], [("id", "ascending")]
+        arrays: list[pa.Array] = [pa.array(ids)]
+        for index, ascending, nulls_first in self.keys:
+            column, direction = columns[index], "ascending" if ascending else "descending"
+            if column.null_count:
+                arrays.append(column.is_null())
+                names.append(f"n{index}")
+                orders.append((names[-1], "descending" if nulls_first else "ascending"))
+            arrays.append(column)
+            names.append(f"k{index}")
+            orders.append((names[-1], direction))
+        arrays.append(pa.array(np.arange(len(ids))))
+        orders.append(("seq", "descending" if self.latest_first else "ascending"))
+        table = pa.RecordBatch.from_arrays(arrays, names=[*names, "seq"])
+        order = pc.sort_indices(table, sort_keys=orders).to_numpy().astype(np.int64)
+        sorted_ids = ids[order]
+        starts = np.flatnonzero(np.diff(sorted_ids, prepend=-1))
+        within = np.arange(len(ids)) - np.repeat(starts, np.diff(np.append(starts, len(ids))))
+        places = np.empty(len(ids), np.int64)
+        places[order] = within + 1
+        return order, places
+
+
+class TopNOperator(TableOperator):
+    """Keeps and emits the first rows of each partition."""
+
+    def __init__(self, spec: TopNSpec) -> None:
+        self._spec = spec
+
+    def open(self) -> None:
+        """Take the state."""
+        super().open()
+        ttl_ms = to_millis(self.context.config.get("table.exec.state.ttl", 0))
+        ttl = TtlSettings(ttl_ms) if ttl_ms > 0 else None
+        self._tops = self.context.backend.table("tops", ttl=ttl)
+        self._rows: Any = None if self._spec.appends else self.context.backend.table("rows", kind="map", ttl=ttl)
+        self._is_batch = is_batch(self.context)
+        self._kept: list[RowBatch] = []
+        self._left: Iterator[RowBatch] | None = None
+
+    def process_rows(self, rows: RowBatch, input_index: int) -> None:
+        """Change what is in place."""
+        if self._is_batch:
+            self._kept.append(rows)
+        elif self._spec.appends:
+            self._add(rows)
+        else:
+            self._change(rows)
+
+    def _keys(self, rows: RowBatch) -> tuple[list[Key], Places]:
+        groups = group_by([rows.rows.column(index) for index in self._spec.partition], len(rows))
+        partition = list(self._spec.partition)
+        if not partition:
+            return [()], groups.ids
+        return key_tuples(rows.rows.select(partition).take(pa.array(groups.first)), range(len(partition))), groups.ids
+
+    # Rows that are only added
+
+    def _add(self, rows: RowBatch) -> None:
+        spec = self._spec
+        keys, ids = self._keys(rows)
+        tops: list[list[StoredRow]] = [self._tops.get(key) or [] for key in keys]
+        rows, ids = self._that_may_enter(rows, ids, tops)
+        if not len(rows):
+            return
+        touched = np.unique(ids)
+        keys, tops = [keys[place] for place in touched.tolist()], [tops[place] for place in touched.tolist()]
+        new_ids = np.searchsorted(touched, ids)
+        sizes = np.fromiter(map(len, tops), np.int64, len(tops))
+        flat = [row for top in tops for row in top]
+        all_ids = np.concatenate([np.repeat(np.arange(len(keys)), sizes), new_ids])
+        columns = rows.rows.columns
+        if flat:
+            columns = [pa.concat_arrays(list(pair)) for pair in zip(columns_of(flat, spec.schema), columns, strict=True)]
+        order, places = spec.ranks(all_ids, columns)
+        assert spec.last is not None  # noqa: S101 - for the type checker
+        places[places > spec.last] = 0
+        before = np.zeros(len(all_ids), np.int64)
+        before[: len(flat)] = np.arange(len(flat)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
+        self._write(keys, all_ids, order[places[order] > 0], flat, columns)
+        self._emit_changes(all_ids, columns, before, places, len(keys))
+
+    def _that_may_enter(self, rows: RowBatch, ids: Places, tops: list[list[StoredRow]]) -> tuple[RowBatch, Places]:
+        """Leave out rows behind the last one of a full partition."""
+        spec = self._spec
+        if not spec.keys or all(len(top) != spec.last for top in tops):
+            return rows, ids
+        index, ascending, _ = spec.keys[0]
+        of = pa.schema([spec.schema.field(index)])
+        worst = columns_of([(top[-1][index] if len(top) == spec.last else None,) for top in tops], of)[0].take(pa.array(ids))
+        column = rows.rows.column(index)
+        late = (pc.greater if ascending else pc.less)(column, worst).fill_null(False).to_numpy(zero_copy_only=False)
+        if not late.any():
+            return rows, ids
+        kept = np.flatnonzero(~late)
+        return rows.take(kept), ids[kept]
+
+    def _write(self, keys: list[Key], ids: Places, chosen: Places, flat: list[StoredRow], columns: list[pa.Array]) -> None:
+        """Store the rows in place; ``chosen`` are their places by partition and in order."""
+        old = len(flat)
+        fresh = chosen[chosen >= old]
+        taken = pa.RecordBatch.from_arrays([column.take(pa.array(fresh)) for column in columns], schema=self._spec.schema)
+        made = dict(zip(fresh.tolist(), stored_rows(taken), strict=True))
+        changed = np.zeros(len(keys), np.bool_)
+        changed[ids[fresh]] = True
+        tops: dict[int, list[StoredRow]] = {place: [] for place in np.flatnonzero(changed).tolist()}
+        wanted = chosen[changed[ids[chosen]]]
+        for place, row in zip(ids[wanted].tolist(), wanted.tolist(), strict=True):
+            tops[place].append(made[row] if row >= old else flat[row])
+        for place, top in tops.items():
+            self._tops.put(keys[place], top)
+
+    def _emit_changes(self, ids: Places, columns: list[pa.Array], before: Places, after: Places, count: int) -> None:
+        """Emit what is different between places before and after; 0 is none."""
+        spec = self._spec
+        was, now = before >= spec.first, after >= spec.first
+        if spec.numbered or spec.in_place:
+            assert spec.last is not None  # noqa: S101 - for the type checker
+            old_at, new_at = np.full((2, count * spec.last), -1, np.int64)
+            old_at[(ids * spec.last + before - 1)[was]] = np.flatnonzero(was)
+            new_at[(ids * spec.last + after - 1)[now]] = np.flatnonzero(now)
+            changed = np.flatnonzero(old_at != new_at)
+            olds, news = old_at[changed], new_at[changed]
+        else:
+            gone, come = np.flatnonzero(was & ~now), np.flatnonzero(now & ~was)
+            # By partition, what goes before what comes.
+            both = np.concatenate([gone, come])
+            arrives = np.arange(len(both)) >= len(gone)
+            order = np.lexsort((arrives, ids[both]))
+            kinds = np.where(arrives, INSERT, DELETE).astype(np.uint8)[order]
+            self._emit([column.take(pa.array(both[order])) for column in columns], kinds, None)
+            return
+        rows = np.stack([olds, news], axis=1).ravel()
+        updates = (olds >= 0) & (news >= 0)
+        both_kinds = [np.where(updates, UPDATE_BEFORE, DELETE), np.where(updates, UPDATE_AFTER, INSERT)]
+        kinds = np.stack(both_kinds, axis=1).ravel().astype(np.uint8)
+        numbers = np.repeat(changed % spec.last + 1, 2)
+        chosen = rows >= 0
+        self._emit([column.take(pa.array(rows[chosen])) for column in columns], kinds[chosen], numbers[chosen])
+
+    def _emit(self, columns: list[pa.Array], kinds: Any, numbers: Any) -> None:
+        if self._spec.numbered:
+            columns = [*columns, pa.array(numbers, pa.int64())]
+        rows = pa.RecordBatch.from_arrays(columns, schema=self._spec.results)
+        self.emit_rows(RowBatch(rows, kinds if kinds is not None and kinds.any() else None))
+
+    # Rows that may go again
+
+    def _change(self, rows: RowBatch) -> None:
+        spec = self._spec
+        keys, ids = self._keys(rows)
+        for place, row, kind in zip(ids.tolist(), stored_rows(rows.rows), rows.kinds_or_inserts().tolist(), strict=True):
+            self._count(keys[place], row, -1 if kind in RETRACTS else 1)
+        flat: list[StoredRow] = []
+        sizes = []
+        for key in keys:
+            start = len(flat)
+            for row, count in self._rows.entries(key):
+                flat += [row] * count
+            sizes.append(len(flat) - start)
+        order, places = spec.ranks(np.repeat(np.arange(len(keys)), sizes), columns_of(flat, spec.schema))
+        tops: list[list[StoredRow]] = [[] for _ in keys]
+        in_place = order[places[order] <= (spec.last or len(flat))]
+        owners = np.repeat(np.arange(len(keys)), sizes)[in_place]
+        for owner, place in zip(owners.tolist(), in_place.tolist(), strict=True):
+            tops[owner].append(flat[place])
+        changes: list[tuple[int, StoredRow, int]] = []
+        for key, top in zip(keys, tops, strict=True):
+            old = self._tops.get(key) or []
+            if old != top:
+                changes += self._changes(old, top)
+                if top:
+                    self._tops.put(key, top)
+                else:
+                    self._tops.remove(key)
+        if changes:
+            kinds = np.array([kind for kind, _, _ in changes], np.uint8)
+            self._emit(columns_of([row for _, row, _ in changes], spec.schema), kinds, [number for _, _, number in changes])
+
+    def _count(self, key: Key, row: StoredRow, change: int) -> None:
+        count = (self._rows.get_entry(key, row) or 0) + change
+        if count > 0:
+            self._rows.put_entry(key, row, count)
+        else:
+            self._rows.remove_entry(key, row)
+
+    def _changes(self, old: list[StoredRow], new: list[StoredRow]) -> Iterator[tuple[int, StoredRow, int]]:
+        start = self._spec.first - 1
+        if not (self._spec.numbered or self._spec.in_place):
+            gone, come = Counter(old[start:]), Counter(new[start:])
+            yield from ((DELETE, row, 0) for row in (gone - come).elements())
+            yield from ((INSERT, row, 0) for row in (come - gone).elements())
+            return
+        for place in range(start, max(len(old), len(new))):
+            before = old[place] if place < len(old) else None
+            after = new[place] if place < len(new) else None
+            if before == after:
+                continue
+            if before is not None:
+                yield (DELETE if after is None else UPDATE_BEFORE, before, place + 1)
+            if after is not None:
+                yield (INSERT if before is None else UPDATE_AFTER, after, place + 1)
+
+    # BATCH mode: the rows in their order at the end of the input
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there are results left to emit."""
+        return self._left is not None
+
+    def finish(self) -> None:
+        """Emit results of a BATCH job, a part at a time."""
+        if self._left is None:
+            if not self._kept:
+                return
+            self._left = self._at_end()
+        part = next(self._left, None)
+        if part is None:
+            self._left = None
+        else:
+            self.emit_rows(part)
+
+    def _at_end(self) -> Iterator[RowBatch]:
+        spec = self._spec
+        rows = concat(self._kept)
+        self._kept = []
+        _, ids = self._keys(rows)
+        order, places = spec.ranks(ids, rows.rows.columns)
+        ordered = places[order]
+        order = order[(ordered >= spec.first) & (ordered <= (spec.last or len(order)))]
+        for start in range(0, len(order), _ROWS_AT_ONCE):
+            part = order[start : start + _ROWS_AT_ONCE]
+            columns = [column.take(pa.array(part)) for column in rows.rows.columns]
+            if spec.numbered:
+                columns.append(pa.array(places[part]))
+            yield RowBatch(pa.RecordBatch.from_arrays(columns, schema=spec.results))
+
+
+def top_n_operator(params: dict[str, Any], payload: TopNSpec) -> TopNOperator:
+    """Return the operator of a spec."""
+    return TopNOperator(payload)

@@ -1,0 +1,52 @@
+"""Internal. ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...): with a condition on the number outside, the first rows of each partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from wiesel.columnar.expressions import Expression, InputRef
+from wiesel.sql.binding.selection import Selection
+from wiesel.sql.plan import Field, SortKey, TopN
+from wiesel.sql.rules.project import with_columns
+from wiesel.types import logical as t
+
+__all__ = ["row_numbers"]
+
+
+def row_numbers(selection: Selection) -> None:
+    """Add the columns of ROW_NUMBER."""
+    for item in selection.node.expressions:
+        for node in _calls(item):
+            selection.binder.known[id(node)] = _numbered(selection, node)
+
+
+def _calls(node: exp.Expr) -> Iterator[exp.Window]:
+    if isinstance(node, exp.Query):
+        return
+    if isinstance(node, exp.Window) and isinstance(node.this, exp.Anonymous) and node.this.name.upper() == "ROW_NUMBER":
+        yield node
+        return
+    for part in node.iter_expressions():
+        yield from _calls(part)
+
+
+def _numbered(selection: Selection, node: exp.Window) -> Expression:
+    if node.this.expressions:
+        raise selection.refuse(node, "ROW_NUMBER takes no arguments")
+    if node.args.get("spec") or node.args.get("alias"):
+        raise selection.refuse(node, "ROW_NUMBER with a frame or a named window is not supported in this version")
+    order = node.args.get("order")
+    if order is None:
+        raise selection.refuse(node, "ROW_NUMBER needs an ORDER BY")
+    partition = [selection.binder.bind(part) for part in node.args.get("partition_by") or ()]
+    ordered = [selection.binder.bind(part.this) for part in order.expressions]
+    below, places = with_columns(selection.relation, [*partition, *ordered])
+    keys = tuple(
+        SortKey(place, not part.args.get("desc"), bool(part.args.get("nulls_first")))
+        for place, part in zip(places[len(partition) :], order.expressions, strict=True)
+    )
+    number = Field("$row_number", t.BigIntType(False))
+    selection.relation = TopN(below, places[: len(partition)], keys, number)
+    return InputRef(number.data_type, len(below.fields), "ROW_NUMBER")

@@ -1,0 +1,190 @@
+"""Internal. Queries in expressions: IN and EXISTS in WHERE become semi and anti joins, a query for one value becomes a column.
+
+A query behind EXISTS or IN may read columns of the query around it in its own WHERE: these conditions become conditions of the join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlglot import exp
+
+from wiesel.columnar.expressions import Expression, InputRef, transformed
+from wiesel.columnar.functions.registry import call
+from wiesel.sql.binding.aggregates import aggregate_calls_in
+from wiesel.sql.binding.expressions import ExpressionBinder
+from wiesel.sql.binding.joins import join_columns
+from wiesel.sql.binding.problems import at
+from wiesel.sql.binding.scope import OuterRef, Scope
+from wiesel.sql.binding.selection import Selection, bound_condition
+from wiesel.sql.binding.sources import from_clause
+from wiesel.sql.plan import Join, JoinType, Relation
+from wiesel.sql.rules.push_down import all_of, conjuncts, filtered, joined
+from wiesel.sql.upsert_keys import upsert_keys
+
+__all__ = ["single_values", "where"]
+
+_Inner = tuple[Relation, list[Expression], list[Expression]]
+"""The rows of a query, the values of its columns over them, and conditions that read the query around it, too."""
+
+
+def where(selection: Selection) -> None:
+    """Leave the rows for which WHERE is true."""
+    node = selection.node.args.get("where")
+    if node is None:
+        return
+    parts = list(_parts(node.this))
+    joins = [part for part in parts if _is_join(part)]
+    for part in parts:
+        if not _is_join(part):
+            _add_condition(selection, part)
+    for part in joins:
+        _join(selection, part)
+
+
+def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.And):
+        yield from _parts(node.this)
+        yield from _parts(node.expression)
+    else:
+        yield node
+
+
+def _is_join(node: exp.Expr) -> bool:
+    inner, _ = _without_not(node)
+    return isinstance(inner, exp.Exists) or (isinstance(inner, exp.In) and inner.args.get("query") is not None)
+
+
+def _without_not(node: exp.Expr) -> tuple[exp.Expr, bool]:
+    negated = False
+    while isinstance(node, exp.Not | exp.Paren):
+        negated ^= isinstance(node, exp.Not)
+        node = node.this
+    return node, negated
+
+
+def _add_condition(selection: Selection, node: exp.Expr) -> None:
+    single_values(selection, node)
+    condition = bound_condition(selection.queries.sql, selection.binder, node)
+    for part in conjuncts(condition):
+        if _outer_refs(part):
+            selection.correlated.append(part)
+        else:
+            selection.relation = filtered(selection.relation, part)
+
+
+def _outer_refs(expression: Expression) -> list[Expression]:
+    found: list[Expression] = []
+    transformed(expression, lambda part: found.append(part) if isinstance(part, OuterRef) else None)
+    return found
+
+
+# IN and EXISTS
+
+
+def _join(selection: Selection, node: exp.Expr) -> None:
+    inner, negated = _without_not(node)
+    left = selection.relation
+    if isinstance(inner, exp.In):
+        right, items, conditions = _inner(selection, inner.args["query"].this)
+        tested = inner.this.expressions if isinstance(inner.this, exp.Tuple) else [inner.this]
+        if len(tested) != len(items):
+            raise selection.refuse(node, f"IN compares {len(tested)} values with a query of {len(items)} columns")
+        for part, item in zip(tested, items, strict=True):
+            with at(selection.queries.sql, part):
+                conditions.append(_equal(selection.binder.bind(part), _beside(item, left), may_be_unknown=negated))
+    else:
+        right, _, conditions = _inner(selection, inner.this)
+    kind = JoinType.ANTI if negated else JoinType.SEMI
+    selection.relation = joined(Join(left, right, kind, all_of(conditions), join_columns(left, right, kind)))
+
+
+def _equal(one: Expression, other: Expression, *, may_be_unknown: bool) -> Expression:
+    """Return whether values are equal; for NOT IN, whether they may be equal."""
+    found: Expression = call("=", [one, other])
+    if may_be_unknown:
+        for value in (one, other):
+            if value.data_type.is_nullable:
+                found = call("OR", [found, call("IS NULL", [value])])
+    return found
+
+
+def _beside(expression: Expression, outer: Relation) -> Expression:
+    """Return an expression of the inner query as one over the rows of the outer one and, behind them, its own."""
+    width = len(outer.fields)
+
+    def moved(part: Expression) -> Expression | None:
+        if isinstance(part, OuterRef):
+            return InputRef(part.data_type, part.index, part.name)
+        return replace(part, index=part.index + width) if isinstance(part, InputRef) else None
+
+    return transformed(expression, moved)
+
+
+def _inner(selection: Selection, node: exp.Expr) -> _Inner:
+    while isinstance(node, exp.Subquery) and not any(node.args.get(part) for part in ("with_", "order", "limit", "offset")):
+        node = node.this
+    if isinstance(node, exp.Select) and _is_plain(node):
+        return _plain(selection, node)
+    relation = selection.queries.bind(node)
+    return relation, [InputRef(field.data_type, index, field.name) for index, field in enumerate(relation.fields)], []
+
+
+def _is_plain(node: exp.Select) -> bool:
+    clauses = ("with_", "group", "having", "distinct", "order", "limit", "offset", "windows", "qualify")
+    if any(node.args.get(clause) for clause in clauses) or node.args.get("from_") is None:
+        return False
+    return not any(item.find(exp.Window) or next(aggregate_calls_in(item), None) is not None for item in node.expressions)
+
+
+def _plain(selection: Selection, node: exp.Select) -> _Inner:
+    queries = selection.queries
+    relation, scope = from_clause(queries, node)
+    scope = Scope(scope.sources, scope.merged, selection.scope)
+    inner = Selection(queries, node, relation, scope, ExpressionBinder(queries.sql, scope))
+    where(inner)
+    items: list[Expression] = []
+    if isinstance(node.parent, exp.Exists):
+        return inner.relation, items, [_beside(part, selection.relation) for part in inner.correlated]
+    for item in node.expressions:
+        if isinstance(item, exp.Star):
+            items += [column for column, _ in scope.columns()]
+        else:
+            items.append(inner.binder.bind(item.this if isinstance(item, exp.Alias) else item))
+    return inner.relation, items, [_beside(part, selection.relation) for part in inner.correlated]
+
+
+# A query in place of a value
+
+
+def single_values(selection: Selection, *nodes: exp.Expr) -> None:
+    """Add the values of the queries within expressions as columns to the rows of a SELECT."""
+    for node in nodes:
+        for found in _queries_in(node):
+            selection.binder.known[id(found)] = _with_value(selection, found)
+
+
+def _queries_in(node: exp.Expr) -> Iterator[exp.Subquery]:
+    if isinstance(node, exp.Subquery):
+        yield node
+        return
+    if isinstance(node, exp.In | exp.Exists) and (node.args.get("query") or isinstance(node, exp.Exists)):
+        return  # has no value: the binder refuses it
+    for part in node.iter_expressions():
+        yield from _queries_in(part)
+
+
+def _with_value(selection: Selection, node: exp.Subquery) -> Expression:
+    value = selection.queries.bind(node)
+    if len(value.fields) != 1:
+        raise selection.refuse(node, f"a query in place of a value must have one column, this has {len(value.fields)}")
+    if frozenset() not in upsert_keys(value):
+        message = "a query in place of a value must be one that returns one row, such as an aggregate without GROUP BY"
+        raise selection.refuse(node, message, "use an aggregate function, such as MAX")
+    left = selection.relation
+    selection.relation = Join(left, value, JoinType.LEFT, None, join_columns(left, value, JoinType.LEFT))
+    return InputRef(value.fields[0].data_type.nullable(), len(left.fields), value.fields[0].name)
+

@@ -1,0 +1,107 @@
+"""Internal. Joins without bounds in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from wiesel.columnar.expressions import Call, Expression, InputRef, input_refs, shifted, transformed
+from wiesel.columnar.functions.registry import call
+from wiesel.datastream._transformations import Transformation
+from wiesel.runtime.table.join import JoinSpec
+from wiesel.runtime.table.join_state import JoinSide
+from wiesel.sql.changelog import changes_of
+from wiesel.sql.physical.translator import Translator, single
+from wiesel.sql.plan import Field, Join, JoinType, Project, Relation
+from wiesel.sql.rules.project import with_columns
+from wiesel.sql.rules.push_down import all_of, conjuncts
+from wiesel.sql.upsert_keys import upsert_keys
+
+__all__ = ["EquiKeys", "equi_keys", "join"]
+
+_EQUALS = {"=": False, "IS NOT DISTINCT FROM": True}
+"""Functions that compare a value of one side with one of the other, and whether NULL is equal to NULL for them."""
+
+
+@dataclass(frozen=True)
+class EquiKeys:
+    """What a condition says of a pair: values that must be equal, by side and over the columns of that side, and the rest."""
+
+    left: tuple[Expression, ...]
+    right: tuple[Expression, ...]
+    null_safe: tuple[bool, ...]
+    rest: Expression | None
+
+
+def equi_keys(condition: Expression | None, width: int) -> EquiKeys:
+    """Take a condition over pairs apart; the left side has ``width`` columns."""
+    left: list[Expression] = []
+    right: list[Expression] = []
+    null_safe, rest = [], []
+    for part in conjuncts(condition):
+        sides = _sides(part, width)
+        if sides is None:
+            rest.append(part)
+        else:
+            left.append(sides[0])
+            right.append(shifted(sides[1], -width))
+            null_safe.append(_EQUALS[part.function])  # type: ignore[attr-defined]
+    return EquiKeys(tuple(left), tuple(right), tuple(null_safe), all_of(rest))
+
+
+def _sides(part: Expression, width: int) -> tuple[Expression, Expression] | None:
+    if not isinstance(part, Call) or part.function not in _EQUALS:
+        return None
+    one, other = part.operands
+    for left, right in ((one, other), (other, one)):
+        refs, others = input_refs(left), input_refs(right)
+        if refs and others and max(refs) < width <= min(others):
+            return left, right
+    return None
+
+
+def join(translator: Translator, relation: Join) -> Transformation:
+    """Return the pairs of rows, and the rows that come out without a partner."""
+    width = len(relation.left.fields)
+    keys = equi_keys(relation.condition, width)
+    left, left_keys = with_columns(relation.left, keys.left)
+    right, right_keys = with_columns(relation.right, keys.right)
+    if left is not relation.left or right is not relation.right:
+        return translator.translate(_without_key_columns(relation, left, right, (left_keys, right_keys), keys))
+    sides = (
+        _side(translator, left, left_keys, keys),
+        _side(translator, right, right_keys, keys),
+    )
+    spec = JoinSpec(relation.type.value, sides, keys.rest, translator.schema(relation))
+    inputs = [
+        translator.by_key(translator.translate(left), left_keys),
+        translator.by_key(translator.translate(right), right_keys),
+    ]
+    operator = translator.operator("Join", "table_join", spec, inputs)
+    return operator if left_keys else single(operator)
+
+
+def _without_key_columns(relation: Join, left: Relation, right: Relation, keys: tuple[tuple[int, ...], ...], of: EquiKeys) -> Relation:
+    """Return the join of sides to which columns were added for the keys, without these columns."""
+    width, wide = len(relation.left.fields), len(left.fields)
+
+    def moved(part: Expression) -> Expression | None:
+        return replace(part, index=part.index + wide - width) if isinstance(part, InputRef) and part.index >= width else None
+
+    conditions: list[Expression] = []
+    for one, other, safe in zip(*keys, of.null_safe, strict=True):
+        types = left.fields[one].data_type, right.fields[other].data_type
+        name = next(function for function, null_safe in _EQUALS.items() if null_safe is safe)
+        conditions.append(call(name, [InputRef(types[0], one), InputRef(types[1], wide + other)]))
+    conditions += [transformed(part, moved) for part in conjuncts(of.rest)]
+    filters = relation.type in (JoinType.SEMI, JoinType.ANTI)
+    fields = left.fields if filters else tuple(Field(f"f{i}", f.data_type) for i, f in enumerate((*left.fields, *right.fields)))
+    places = [*range(width)] if filters else [*range(width), *(wide + index for index in range(len(relation.right.fields)))]
+    made = Join(left, right, relation.type, all_of(conditions), fields)
+    refs = tuple(InputRef(field.data_type, place, field.name) for place, field in zip(places, relation.fields, strict=True))
+    return Project(made, refs, relation.fields)
+
+
+def _side(translator: Translator, relation: Relation, keys: tuple[int, ...], of: EquiKeys) -> JoinSide:
+    unique = [tuple(sorted(key)) for key in upsert_keys(relation)]
+    smallest = min(unique, key=lambda key: (not set(key) <= set(keys), len(key), key), default=None)
+    return JoinSide(keys, of.null_safe, translator.schema(relation), changes_of(relation).append_only, smallest)

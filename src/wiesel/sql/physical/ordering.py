@@ -1,0 +1,45 @@
+"""Internal. The first rows in an order."""
+
+from __future__ import annotations
+
+from wiesel.core.errors import ProgramError
+from wiesel.core.options import RUNTIME_MODE
+from wiesel.datastream._transformations import Transformation
+from wiesel.runtime.table.top_n import TopNSpec
+from wiesel.sql.changelog import changes_of
+from wiesel.sql.physical.translator import Translator, single
+from wiesel.sql.plan import TimeAttribute, TopN
+
+__all__ = ["top_n"]
+
+
+def top_n(translator: Translator, relation: TopN) -> Transformation:
+    """Return the rows at the first places of each partition.
+
+    Raises:
+        ProgramError: If a job without end would have to number or sort all rows.
+    """
+    if relation.last is None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":
+        raise ProgramError(
+            "in a job without end rows can be sorted or numbered up to a last place only",
+            hint="add LIMIT, or a condition such as row_number <= 10 outside; or set execution.runtime-mode to BATCH",
+        )
+    below = relation.input
+    times = {below.fields[key.index].time for key in relation.keys}
+    by_arrival = times == {TimeAttribute.PROCTIME}
+    descending = bool(relation.keys) and not relation.keys[0].ascending
+    spec = TopNSpec(
+        partition=relation.partition,
+        keys=() if by_arrival else tuple((key.index, key.ascending, key.nulls_first) for key in relation.keys),
+        latest_first=descending and (by_arrival or relation.deduplicates),
+        first=relation.first,
+        last=relation.last,
+        numbered=relation.numbered,
+        in_place=relation.deduplicates,
+        appends=changes_of(below).append_only,
+        schema=translator.schema(below),
+        results=translator.schema(relation),
+    )
+    source = translator.by_key(translator.translate(below), relation.partition)
+    operator = translator.operator("TopN", "table_top_n", spec, [source])
+    return operator if relation.partition else single(operator)
