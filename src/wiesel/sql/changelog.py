@@ -111,6 +111,9 @@ _RULES: dict[str, _Rule] = {
     "Join": _Rule(_joined),
     "TopN": _Rule(_ranked),
     "Aggregate": _Rule(_grouped),
+    "Expand": _Rule(_as_input, _wanted),
+    "WindowTable": _Rule(_as_input, _wanted),
+    "WindowAggregate": _Rule(_append, appends_only="groups by windows read tables of new rows only in this version"),
 }
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from tests.differential.sql_events import COLUMNS, ROWS
+from wiesel.columnar.expressions import InputRef
 from wiesel.common import Configuration, Row, Types
-from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from wiesel.datastream import DataStream, RuntimeExecutionMode, StreamExecutionEnvironment
 from wiesel.spi.table.schema import ResolvedSchema
-from wiesel.sql.plan import StreamScan
+from wiesel.sql.plan import Project, StreamScan, WatermarkAssigner
 from wiesel.sql.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.types.logical import RowField, RowType
 from wiesel.types.logical_parser import parse_data_type
 
 DIFFERENTIAL = Path(__file__).parents[2] / "differential"
-_TYPES = Types.ROW_NAMED(
-    ["id", "k", "v", "w", "d", "f", "m", "t", "b", "ts"],
+EVENT_TYPES = Types.ROW_NAMED(
+    ["id", "k", "v", "w", "d", "f", "m", "t", "b", "ts", "wm"],
     [
         Types.INT(),
         Types.STRING(),
@@ -30,8 +32,23 @@ _TYPES = Types.ROW_NAMED(
         Types.BYTE(),
         Types.BOOLEAN(),
         Types.SQL_TIMESTAMP(),
+        Types.SQL_TIMESTAMP(),
     ],
 )
+
+
+def event_rows() -> list[Row]:
+    """Return the rows, with their watermark as another column: its expression is not what is tested here."""
+    return [Row(*row, row[-1] - datetime.timedelta(seconds=5)) for row in ROWS]
+
+
+def add_events(t_env: StreamTableEnvironment, stream: DataStream) -> None:
+    """Make a stream of these rows known as the table ``e``."""
+    types = [RowField(name, parse_data_type(of)) for name, of in {**COLUMNS, "wm": COLUMNS["ts"]}.items()]
+    scan = StreamScan(stream, ResolvedSchema.physical(RowType(types)))
+    columns = [InputRef(field.data_type, place, field.name) for place, field in enumerate(types)]
+    timed = WatermarkAssigner(scan, len(columns) - 2, columns[-1])
+    t_env._catalogs.create_temporary_view(t_env._catalogs.qualify("e"), Project(timed, tuple(columns[:-1]), timed.fields[:-1]))
 
 
 class Events:
@@ -45,9 +62,7 @@ class Events:
         self.env.set_parallelism(parallelism)
         self.env.set_runtime_mode(RuntimeExecutionMode[mode])
         self.t_env = StreamTableEnvironment.create(self.env)
-        stream = self.env.from_collection([Row(*row) for row in ROWS], _TYPES)
-        plan = StreamScan(stream, ResolvedSchema.physical(RowType([RowField(name, parse_data_type(of)) for name, of in COLUMNS.items()])))
-        self.t_env._catalogs.create_temporary_view(self.t_env._catalogs.qualify("e"), plan)
+        add_events(self.t_env, self.env.from_collection(event_rows(), EVENT_TYPES))
 
     def changes(self, query: str) -> list[Any]:
         """Return the changelog of a query."""

@@ -75,7 +75,8 @@ def _is_empty(lists: Column) -> npt.NDArray[np.bool_]:
 def _same_type(arguments: Arguments, may_be_empty: bool) -> Signature:
     if len(arguments.types) != 1:
         raise arguments.refuse(f"{arguments.name}(<ANY>)")
-    return Signature(arguments.types, arguments.types[0].nullable())
+    of = arguments.types[0]
+    return Signature(arguments.types, of.nullable() if may_be_empty else of)
 
 
 def _at_end(how: str, place: int) -> Callable[[Spec], Accumulator]:

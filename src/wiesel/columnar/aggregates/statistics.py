@@ -1,8 +1,9 @@
 """Internal. Variances and standard deviations.
 
 A group is remembered by three numbers: how many values there are, their mean, and the sum of the squares of their distances from it. That
-is stable where the mean is large. Rows that are taken back count as a negative number of values. Flink adds row by row, so that the last
-digits may differ from its; it cuts results off where the type of the values is one of whole numbers, as is done here.
+is stable where the mean is large. Where rows may be taken back it is the number, the sum and the sum of the squares, as they can be taken
+back in any order. Flink adds row by row, so that the last digits may differ from its; it cuts results off where the type of the values is
+one of whole numbers, as is done here.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from wiesel.types import logical as t
 __all__: list[str] = []
 
 _MOMENTS = Slot("moments", pa.list_(pa.float64(), 3), [0.0, 0.0, 0.0])
+_SUM = Slot("sum", pa.float64(), 0.0)
 _SIX_DIGITS = 6
 
 
@@ -35,11 +37,29 @@ def _signature(arguments: Arguments, may_be_empty: bool) -> Signature:
     return Signature(types, t.DecimalType(38, max(_SIX_DIGITS, found.scale)) if isinstance(found, t.DecimalType) else found)
 
 
+def _values(columns: Sequence[Column]) -> npt.NDArray[np.float64]:
+    return numbers(columns[0].cast(pa.float64()).fill_null(0.0))
+
+
 def _prepare(columns: Sequence[Column], signs: Signs) -> list[Column]:
     counts = valid_numbers(columns, signs).astype(np.float64)
-    values = numbers(columns[0].cast(pa.float64()).fill_null(0.0))
+    values = _values(columns)
     moments = np.stack([counts, values, np.zeros(len(values))], axis=1)
     return [pa.FixedSizeListArray.from_arrays(pa.array(moments.ravel()), 3)]
+
+
+def _prepare_sums(columns: Sequence[Column], signs: Signs) -> list[Column]:
+    counts, values = valid_numbers(columns, signs), _values(columns)
+    return [pa.array(counts), pa.array(counts * values), pa.array(counts * values * values)]
+
+
+def _moments(slots: Sequence[Column]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the numbers of values, and the sums of their squared distances from the mean."""
+    if len(slots) == 1:
+        moments = numbers(slots[0].flatten()).reshape(-1, 3)
+        return moments[:, 0], moments[:, 2]
+    counts, sums, squares = map(numbers, slots)
+    return counts.astype(np.float64), squares - sums * sums / np.where(counts == 0, 1, counts)
 
 
 def _measure(sample: bool, root: bool) -> Callable[[Spec], Accumulator]:
@@ -47,12 +67,14 @@ def _measure(sample: bool, root: bool) -> Callable[[Spec], Accumulator]:
         kind = arrow_type(spec.result)
 
         def finish(slots: Sequence[Column]) -> Column:
-            moments = numbers(slots[0].flatten()).reshape(-1, 3)
-            divisors = moments[:, 0] - sample
+            counts, squares = _moments(slots)
+            divisors = counts - sample
             none = divisors <= 0
-            found = np.maximum(moments[:, 2], 0.0) / np.where(none, 1.0, divisors)
+            found = np.maximum(squares, 0.0) / np.where(none, 1.0, divisors)
             return nulled(_typed(np.sqrt(found) if root else found, kind), none)
 
+        if spec.retracts:
+            return Accumulator((Slot("sum", pa.int64(), 0), _SUM, _SUM), _prepare_sums, finish)
         return Accumulator((_MOMENTS,), _prepare, finish)
 
     return make

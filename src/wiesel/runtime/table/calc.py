@@ -12,7 +12,7 @@ from wiesel.columnar.expressions import Expression
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.runtime.table.base import TableOperator
 
-__all__ = ["calc_operator"]
+__all__ = ["calc_operator", "expand_operator"]
 
 
 class CalcOperator(TableOperator):
@@ -35,3 +35,22 @@ class CalcOperator(TableOperator):
 def calc_operator(params: dict[str, Any], payload: dict[str, Any]) -> CalcOperator:
     """Return the operator of a spec."""
     return CalcOperator(payload["condition"], payload["expressions"], payload["schema"])
+
+
+class ExpandOperator(TableOperator):
+    """Each row once per projection, one projection behind the other."""
+
+    def __init__(self, projections: Sequence[Sequence[Expression]], schema: pa.Schema) -> None:
+        self._projections = projections
+        self._schema = schema
+
+    def process_rows(self, rows: RowBatch, input_index: int) -> None:
+        """Project all rows by each projection."""
+        frame = Frame(rows.rows, self.session)
+        for expressions in self._projections:
+            self.emit_rows(rows.with_rows(evaluate_all(expressions, self._schema, frame)))
+
+
+def expand_operator(params: dict[str, Any], payload: dict[str, Any]) -> ExpandOperator:
+    """Return the operator of a spec."""
+    return ExpandOperator(payload["projections"], payload["schema"])

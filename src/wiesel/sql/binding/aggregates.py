@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
@@ -11,28 +12,33 @@ from wiesel.columnar.aggregates.registry import find_aggregate
 from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import Arguments, Signature, cast
 from wiesel.sql.binding.expressions import ExpressionBinder
+from wiesel.sql.binding.grouping import GroupItems, expanded, group_items, group_window, grouping_calls, one_window
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.selection import Selection, bound_condition
+from wiesel.sql.binding.windows import window_group
 from wiesel.sql.language import nodes
 from wiesel.sql.plan import Aggregate, AggregateCall, Field, Project, Relation
 from wiesel.types import logical as t
 
 __all__ = ["Columns", "aggregate_calls_in", "bind_call", "call_parts", "distinct", "group_by", "refuse_in_where"]
 
+_OF_WINDOWS = frozenset(f"{kind}_{border}" for kind in ("TUMBLE", "HOP", "SESSION") for border in ("START", "END", "ROWTIME", "PROCTIME"))
 _UNGROUPED = (t.ArrayType, t.MapType, t.MultisetType, t.RowType)
 
 
 class Columns:
     """Expressions to be computed below an operator, each of them once."""
 
-    def __init__(self, expressions: Sequence[Expression] = ()) -> None:
+    def __init__(self, expressions: Sequence[Expression] = (), own: int = 0) -> None:
         self.expressions = list(expressions)
+        self._own = own
+        """How many of the first columns are nobody else's."""
 
     def add(self, expression: Expression) -> int:
         """Return the index of the column of an expression."""
-        if expression not in self.expressions:
+        if expression not in self.expressions[self._own :]:
             self.expressions.append(expression)
-        return self.expressions.index(expression)
+        return self.expressions.index(expression, self._own)
 
     def over(self, relation: Relation) -> Relation:
         """Return the relation of the columns."""
@@ -135,7 +141,9 @@ def _resolved(
 class GroupedBinder(ExpressionBinder):
     """Binds expressions over groups: they read keys, and results of aggregates."""
 
-    def __init__(self, inner: ExpressionBinder, keys: Sequence[Expression], calls: Sequence[tuple[exp.Expr, InputRef]]) -> None:
+    def __init__(
+        self, inner: ExpressionBinder, keys: Sequence[tuple[Expression, Field]], calls: Sequence[tuple[exp.Expr, InputRef]]
+    ) -> None:
         super().__init__(inner.sql, inner.scope)
         self._inner = inner
         self._keys = list(keys)
@@ -146,22 +154,28 @@ class GroupedBinder(ExpressionBinder):
         for call, result in self._calls:
             if call == node:
                 return result
+        if isinstance(node, exp.Anonymous) and node.name.upper() in _OF_WINDOWS:
+            raise problem(self.sql, node, f"{node.name.upper()} needs the same window in GROUP BY")
         if isinstance(node, exp.Query | exp.Literal) or next(aggregate_calls_in(node), None) is not None or node.find(exp.Window):
             return super().bind(node)
         bound = self._inner.bind(node)
-        for index, key in enumerate(self._keys):
+        for index, (key, column) in enumerate(self._keys):
             if key == bound:
-                return InputRef(key.data_type, index, str(key) if isinstance(key, InputRef) else "")
+                return InputRef(column.data_type, index, key.name if isinstance(key, InputRef) else "")
         if isinstance(node, exp.Column):
             message = f"column {t.quoted(node.name)} is neither in GROUP BY nor within an aggregate function"
             raise problem(self.sql, node, message, "add it to GROUP BY")
         return super().bind(node)
 
 
-def _aggregated_nodes(selection: Selection) -> list[exp.Expr]:
+def _expressions(selection: Selection) -> list[Any]:
+    """Return what is computed over the groups."""
     node = selection.node
-    places: list[Any] = [*node.expressions, node.args.get("having"), node.args.get("order")]
-    return [call for place in places if place is not None for call in aggregate_calls_in(place)]
+    return [*node.expressions, node.args.get("having"), node.args.get("order")]
+
+
+def _aggregated_nodes(selection: Selection) -> list[exp.Expr]:
+    return [call for place in _expressions(selection) if place is not None for call in aggregate_calls_in(place)]
 
 
 def refuse_in_where(selection: Selection) -> None:
@@ -178,37 +192,63 @@ def group_by(selection: Selection) -> None:
     called = _aggregated_nodes(selection)
     if clause is None and not called and not selection.node.args.get("having"):
         return
-    keys = [_bound_key(selection, item) for item in _group_items(selection, clause)]
-    columns = Columns(list(dict.fromkeys(keys)))
-    groups = list(columns.expressions)
-    calls: list[AggregateCall] = []
-    results: list[tuple[exp.Expr, InputRef]] = []
+    items = group_items(selection, clause)
+    borders, results = _windowed(selection, items)
+    groups = list(dict.fromkeys([*(_bound_key(selection, item) for item in items.nodes), *borders]))
+    results = [(node, replace(ref, index=groups.index(ref))) for node, ref in results]
+    columns = Columns(groups, len(groups) if len(items.sets) > 1 else 0)
+    calls: dict[exp.Expr, AggregateCall] = {}
     for node in called:
-        if any(node == known for known, _ in results):
-            continue
-        call = bind_call(sql, selection.binder, node, columns, may_be_empty=not groups)
-        calls.append(call)
-        results.append((node, InputRef(call.data_type, len(groups) + len(calls) - 1)))
+        if node not in calls:
+            empty = not groups or (not all(items.sets) and not borders)
+            calls[node] = bind_call(sql, selection.binder, node, columns, may_be_empty=empty)
     below = columns.over(selection.relation)
-    fields = [below.fields[index] for index in range(len(groups))]
-    fields += [Field(f"EXPR${index}", call.data_type) for index, call in enumerate(calls)]
-    selection.relation = Aggregate(below, tuple(range(len(groups))), tuple(calls), tuple(fields))
-    selection.binder = GroupedBinder(selection.binder, groups, results)
+    keys = len(groups)
+    if len(items.sets) > 1:
+        grouping = grouping_calls(_expressions(selection))
+        below = expanded(selection, below, items, groups, grouping)
+        results += [(call, InputRef(t.BigIntType(False), keys + 1 + index)) for index, call in enumerate(grouping)]
+        added = 1 + len(grouping)
+        keys += added
+        calls = {node: _shifted(call, added) for node, call in calls.items()}
+    results += [(node, InputRef(call.data_type, keys + index)) for index, (node, call) in enumerate(calls.items())]
+    _aggregate(selection, below, keys, list(calls.values()))
+    selection.binder = GroupedBinder(selection.binder, list(zip(groups, below.fields, strict=False)), results)
     for item in selection.node.expressions:
         if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
             raise problem(sql, item, "* cannot be used with GROUP BY or aggregate functions", "name the columns")
 
 
-def _group_items(selection: Selection, clause: exp.Expr | None) -> list[exp.Expr]:
-    if clause is None:
-        return []
-    for item in clause.expressions:
-        if isinstance(item, exp.GroupingSets | exp.Cube | exp.Rollup):
-            raise selection.refuse(item, f"{type(item).__name__.upper()} is not supported in this version")
-    for name, part in clause.args.items():
-        if part and name != "expressions":
-            raise selection.refuse(clause, f"GROUP BY {name.upper()} is not supported in this version")
-    return [part for item in clause.expressions for part in (item.expressions if isinstance(item, exp.Tuple) else [item])]
+def _shifted(call: AggregateCall, by: int) -> AggregateCall:
+    filtered = None if call.filter is None else call.filter + by
+    return replace(call, arguments=tuple(index + by for index in call.arguments), filter=filtered)
+
+
+def _windowed(selection: Selection, items: GroupItems) -> tuple[list[InputRef], list[tuple[exp.Expr, InputRef]]]:
+    """Put the rows in the window of GROUP BY, if there is one; return its borders, and the calls that return them."""
+    sql = selection.queries.sql
+    call = one_window(sql, items.windows)
+    if call is None:
+        return [], []
+    window = group_window(sql, selection.binder, selection.relation, call)
+    selection.relation = window.relation
+    found = []
+    for expression in _expressions(selection):
+        for node in expression.find_all(exp.Anonymous) if expression is not None else ():
+            ref = window.results.get(node.name.upper())
+            if ref is not None and tuple(node.expressions) == window.arguments:
+                found.append((node, ref))
+    return list(window.results.values()), found
+
+
+def _aggregate(selection: Selection, below: Relation, keys: int, calls: Sequence[AggregateCall]) -> None:
+    """Group the rows of a relation by its first columns."""
+    fields = (*below.fields[:keys], *(Field(f"EXPR${index}", call.data_type) for index, call in enumerate(calls)))
+    with at(selection.queries.sql, selection.node):
+        windowed = window_group(below, keys, calls, fields)
+    # A group is not in time: rows of all times are in it.
+    timeless = tuple(replace(field, time=None) for field in fields)
+    selection.relation = windowed or Aggregate(below, tuple(range(keys)), tuple(calls), timeless)
 
 
 def _bound_key(selection: Selection, item: exp.Expr) -> Expression:

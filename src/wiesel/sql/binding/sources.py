@@ -10,6 +10,7 @@ from sqlglot import exp
 from wiesel.sql.binding.joins import join
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
+from wiesel.sql.binding.windows import WINDOW_FUNCTIONS, window_table
 from wiesel.sql.plan import Field, Relation, Values
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ def _item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, str | None]:
         return queries.bind(node), None
     if not isinstance(node, exp.Table):
         raise problem(queries.sql, node, f"{type(node).__name__.upper()} is not supported in FROM")
+    if isinstance(node.this, exp.Anonymous) and node.this.name.upper() in WINDOW_FUNCTIONS:
+        return window_table(queries, node.this), None
     if not isinstance(node.this, exp.Identifier):
         raise problem(queries.sql, node, "table functions are not supported in FROM in this version")
     if node.args.get("version"):

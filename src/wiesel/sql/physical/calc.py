@@ -5,8 +5,9 @@ from __future__ import annotations
 from wiesel.datastream._transformations import Transformation
 from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan import Filter, Project
+from wiesel.sql.window_plan import Expand
 
-__all__ = ["filter", "project"]
+__all__ = ["expand", "filter", "project"]
 
 
 def project(translator: Translator, relation: Project) -> Transformation:
@@ -16,6 +17,12 @@ def project(translator: Translator, relation: Project) -> Transformation:
     source = translator.translate(below.input if isinstance(below, Filter) else below)
     payload = {"condition": condition, "expressions": relation.expressions, "schema": translator.schema(relation)}
     return translator.operator("Calc", "table_calc", payload, [source])
+
+
+def expand(translator: Translator, relation: Expand) -> Transformation:
+    """Return the rows of all projections."""
+    payload = {"projections": relation.projections, "schema": translator.schema(relation)}
+    return translator.operator("Expand", "table_expand", payload, [translator.translate(relation.input)])
 
 
 def filter(translator: Translator, relation: Filter) -> Transformation:

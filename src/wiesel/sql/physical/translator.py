@@ -31,6 +31,10 @@ _TRANSLATIONS = {
     "Join": "joins:join",
     "TopN": "ordering:top_n",
     "Aggregate": "aggregates:aggregate",
+    "WatermarkAssigner": "windows:watermark_assigner",
+    "Expand": "calc:expand",
+    "WindowTable": "windows:window_table",
+    "WindowAggregate": "windows:window_aggregate",
 }
 
 

@@ -1,0 +1,84 @@
+"""Internal. Windows of SQL: which windows a time falls in, by arithmetic over whole columns.
+
+All times are in ms. Windows of a fixed length are made of slices that do not overlap, named by their end: a slice is the unit in which rows
+are aggregated, and a window is the sum of its slices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = ["Times", "Window", "milliseconds", "timestamps"]
+
+Times = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Window:
+    """How time is cut into windows.
+
+    Attributes:
+        kind: ``TUMBLE``, ``HOP``, ``CUMULATE`` or ``SESSION``.
+        size: The length; of CUMULATE the greatest, of SESSION the gap that ends one.
+        step: From one to the next of HOP and CUMULATE; the size for TUMBLE.
+        offset: By how much they are moved.
+    """
+
+    kind: str
+    size: int
+    step: int
+    offset: int = 0
+
+    def slice_ends(self, times: Times) -> Times:
+        """Return the end of the slice of each time."""
+        return times - (times - self.offset) % self.step + self.step
+
+    def last_ends(self, slice_ends: Times) -> Times:
+        """Return the end of the last window that has a slice."""
+        if self.kind == "HOP":
+            return slice_ends - self.step + self.size
+        if self.kind == "CUMULATE":
+            return self.starts(slice_ends) + self.size
+        return slice_ends
+
+    def starts(self, ends: Times) -> Times:
+        """Return the start of windows by their end."""
+        if self.kind == "CUMULATE":
+            inside = ends - 1
+            return inside - (inside - self.offset) % self.size
+        return ends - self.size
+
+    def ends_of_slice(self, slice_end: int) -> range:
+        """Return the ends of all windows that have a slice."""
+        last = int(self.last_ends(np.array([slice_end]))[0])
+        return range(slice_end, last + 1, self.step)
+
+    def slices_of(self, end: int) -> range:
+        """Return the ends of the slices of a window."""
+        start = int(self.starts(np.array([end]))[0])
+        return range(start + self.step, end + 1, self.step)
+
+    def expanded(self, times: Times) -> tuple[Times, Times]:
+        """Return a place and the end of a window for each pair of a time and a window it falls in, in the order of the times."""
+        slices = self.slice_ends(times)
+        counts = (self.last_ends(slices) - slices) // self.step + 1
+        places = np.repeat(np.arange(len(times)), counts)
+        nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return places, slices[places] + nth * self.step
+
+
+def milliseconds(column: Any) -> Times:
+    """Return a column of timestamps without NULL in ms, rounded down."""
+    unit = column.type.unit
+    values = column.cast(pa.timestamp(unit)).view(pa.int64()).to_numpy(zero_copy_only=False)
+    return values if unit == "ms" else values // {"s": 1, "us": 1_000, "ns": 1_000_000}[unit]  # type: ignore[no-any-return]
+
+
+def timestamps(times: Times, kind: Any) -> Any:
+    """Return times as a column of a type of timestamps."""
+    return pa.array(times, pa.int64()).view(pa.timestamp("ms")).cast(kind)

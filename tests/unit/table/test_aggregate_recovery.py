@@ -1,0 +1,127 @@
+"""State of aggregates: after failures, and restored at another parallelism."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.differential.sql_events import ROWS
+from tests.unit.table.aggregate_cases import EVENT_TYPES, add_events, event_rows
+from wiesel.common import WatermarkStrategy
+from wiesel.sql.translation import to_stream
+from wiesel.table import StreamTableEnvironment
+from wiesel.testing import ManualSource, local_environment
+
+LATE = (15, 27, 33)
+START = datetime.datetime(2024, 1, 1, 10)
+ON_TIME = [row for row in ROWS if row[0] not in LATE]
+
+
+def seconds(row: tuple[Any, ...]) -> int:
+    return int((row[-1] - START).total_seconds())
+
+
+def time(second: int) -> datetime.datetime:
+    return START + datetime.timedelta(seconds=second)
+
+
+def hopping() -> Counter[Any]:
+    found: dict[Any, list[Any]] = defaultdict(list)
+    for row in ON_TIME:
+        start = seconds(row) // 10 * 10
+        for begin in (start, start - 10):
+            found[row[1], begin].append(row)
+    return Counter(
+        (key, time(begin), len(rows), sum(row[7] for row in rows), len({row[8] for row in rows} - {None}))
+        for (key, begin), rows in found.items()
+    )
+
+
+def sessions() -> Counter[Any]:
+    found: list[Any] = []
+    for key in {row[1] for row in ON_TIME}:
+        last = None
+        for row in sorted((row for row in ON_TIME if row[1] == key), key=seconds):
+            if last is None or seconds(row) - last > 8:
+                found.append([key, time(seconds(row)), 0])
+            last = seconds(row)
+            found[-1][2] += 1
+    return Counter(map(tuple, found))
+
+
+def groups() -> Counter[Any]:
+    by_key: dict[Any, list[Any]] = defaultdict(list)
+    for row in ON_TIME:
+        by_key[row[1]].append(row)
+    return Counter(
+        (key, len(rows), max(row[7] for row in rows), len({row[2] for row in rows} - {None}), rows[-1][0]) for key, rows in by_key.items()
+    )
+
+
+def changing() -> Counter[Any]:
+    counts = Counter(row[1] for row in ON_TIME)
+    sums = {key: sum(row[7] for row in ON_TIME if row[1] == key) for key in counts}
+    return Counter([(min(counts.values()), max(sums.values()), len(counts))])
+
+
+CASES: list[tuple[str, Callable[[], Counter[Any]]]] = [
+    (
+        "SELECT k, window_start, COUNT(*) AS n, SUM(CAST(t AS INT)) AS s, COUNT(DISTINCT b) AS c FROM TABLE(HOP(TABLE e, DESCRIPTOR(ts), "
+        "INTERVAL '10' SECOND, INTERVAL '20' SECOND)) GROUP BY k, window_start, window_end",
+        hopping,
+    ),
+    (
+        "SELECT k, window_start, COUNT(*) AS n FROM TABLE(SESSION(TABLE e PARTITION BY k, DESCRIPTOR(ts), INTERVAL '8' SECOND)) "
+        "GROUP BY k, window_start, window_end",
+        sessions,
+    ),
+    ("SELECT k, COUNT(*) AS n, MAX(t) AS x, COUNT(DISTINCT v) AS d, MAX(id) AS l FROM e GROUP BY k", groups),
+    (
+        "SELECT MIN(n) AS a, MAX(s) AS b, COUNT(*) AS c FROM (SELECT k, COUNT(*) AS n, SUM(CAST(t AS INT)) AS s FROM e GROUP BY k) AS g",
+        changing,
+    ),
+]
+
+
+def started(query: str, source: ManualSource, parallelism: int, restore_from: Any = None) -> Any:
+    env = local_environment(parallelism=parallelism)
+    t_env = StreamTableEnvironment.create(env)
+    add_events(t_env, env.from_source(source, WatermarkStrategy.no_watermarks(), "events", EVENT_TYPES))
+    out = env.collect(to_stream(env, t_env.sql_query(query)._plan, changelog=True))
+    return env.start(restore_from=restore_from), out
+
+
+def left(changes: list[Any]) -> Counter[Any]:
+    found: Counter[Any] = Counter()
+    for row in changes:
+        found[tuple(row)] += 1 if row.get_row_kind().name in ("INSERT", "UPDATE_AFTER") else -1
+    assert min(found.values(), default=0) >= 0
+    return +found
+
+
+@pytest.mark.parametrize(("query", "expected"), CASES)
+def test_results_after_failures_and_at_another_parallelism(query: str, expected: Callable[[], Counter[Any]]) -> None:
+    rows = [row for row in event_rows() if row[0] not in LATE]
+    source = ManualSource(type_info=EVENT_TYPES)
+    job, out = started(query, source, 2)
+    with job:
+        source.push_all(rows[:13])
+        job.settle()
+        job.checkpoint()
+        source.push_all(rows[13:21])
+        job.settle()
+        job.fail()
+        job.settle()
+        snapshot = job.checkpoint()
+        before = list(out.committed)
+    job, out = started(query, source, 3, snapshot)
+    with job:
+        source.push_all(rows[21:])
+        job.settle()
+        job.fail()
+        job.finish()
+    assert left([*before, *out.committed]) == expected()
