@@ -49,6 +49,7 @@ COORDINATOR = "tests/unit/checkpoint/test_coordinator.py"
 GATE = "tests/unit/runtime/test_input_gate.py"
 SINK = "tests/unit/connectors/test_file_sink.py"
 OUTAGES = "tests/unit/engine/test_storage_outages.py"
+FAILOVER = "tests/unit/engine/test_failover.py"
 
 MUTANTS = (
     Mutant(
@@ -158,6 +159,55 @@ MUTANTS = (
         "        except CheckpointStorageError as error:\n",
         "        except ZeroDivisionError as error:\n",
         (OUTAGES,),
+    ),
+    Mutant(
+        "region: messages of its older attempts do not count",
+        "engine/job_master.py",
+        "if self.attempt is not None and self.attempt.hears(attempt, message.task):",
+        "if self.attempt is not None:",
+        (FAILOVER,),
+    ),
+    Mutant(
+        "region: the checkpoint under way ends with it",
+        "engine/job_attempt.py",
+        '        self._act(self.coordinator.region_failed("tasks have failed"))\n',
+        "",
+        (FAILOVER,),
+    ),
+    Mutant(
+        "region: what is being published is waited for",
+        "checkpoint/coordinator.py",
+        "        if self._pending is None or self._pending.publishing:\n            return []\n        failures = self._failures\n",
+        "        if self._pending is None:\n            return []\n        failures = self._failures\n",
+        (FAILOVER,),
+    ),
+    Mutant(
+        "region: commits of the others stay valid",
+        "engine/recovery.py",
+        "        if attempt >= self._since:\n",
+        "        if False:\n",
+        (FAILOVER,),
+    ),
+    Mutant(
+        "region: it does not begin when the whole job has",
+        "engine/recovery.py",
+        "            if since != self._since:\n",
+        "            if False:\n",
+        (FAILOVER,),
+    ),
+    Mutant(
+        "region: the job does not finish while it restarts",
+        "engine/job_attempt.py",
+        "        if any(region.failure is not None for region in self.regions):\n            return  # also",
+        "        if False:\n            return  # also",
+        (FAILOVER,),
+    ),
+    Mutant(
+        "region: what the others have written is not swept",
+        "checkpoint/store.py",
+        "    return vertices is None or (vertex.isdigit() and int(vertex) in vertices)\n",
+        "    return True\n",
+        (FAILOVER,),
     ),
     Mutant(
         "a checkpoint needs all acknowledgements",

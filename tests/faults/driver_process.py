@@ -170,9 +170,14 @@ def must_have_hit(marker: Path) -> None:
 def must_be_exact(directory: Path, records: int) -> None:
     """Compare the visible output with what the records lead to, as multisets."""
     for name, want in expected(records).items():
-        files = [p for p in (directory / name).rglob("*") if p.is_file() and not p.name.startswith((".", "_"))]
-        got = Counter(line for p in files for line in p.read_text().splitlines())
-        missing, surplus = want - got, got - want
-        assert not missing and not surplus, (
-            f"{name}: {missing.total()} missing, {surplus.total()} too many: {list(missing)[:5]}, {list(surplus)[:5]}"
-        )
+        must_have_made(directory / name, want)
+
+
+def must_have_made(directory: Path, want: Counter[str]) -> None:
+    """Compare the visible lines below a directory with what they should be, as multisets."""
+    files = [p for p in directory.rglob("*") if p.is_file() and not p.name.startswith((".", "_"))]
+    got = Counter(line for p in files for line in p.read_text().splitlines())
+    missing, surplus = want - got, got - want
+    assert not missing and not surplus, (
+        f"{directory.name}: {missing.total()} missing, {surplus.total()} too many: {list(missing)[:5]}, {list(surplus)[:5]}"
+    )

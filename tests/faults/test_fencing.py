@@ -74,13 +74,13 @@ class Driver:
             self.plan, job_settings(config), strategy, job_id=JOB, launcher=self, background=self, clock=self.clock
         )
 
-    def launch(self, attempt: int, plan: StagePlan, tasks: Any) -> None:
+    def launch(self, attempt: int, plan: StagePlan, regions: Any) -> None:
         self.launched.append(attempt)
 
     def free_slots(self) -> int | None:
         return None
 
-    def cancel(self, attempt: int) -> None:
+    def cancel(self, attempt: int, region: int) -> None:
         pass
 
     def send(self, attempt: int, task: Any, message: Any) -> None:

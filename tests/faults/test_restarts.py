@@ -28,13 +28,13 @@ class Tasks:
         self.launched: list[int] = []
         self.cancelled: list[int] = []
 
-    def launch(self, attempt: int, plan: StagePlan, tasks: Any) -> None:
+    def launch(self, attempt: int, plan: StagePlan, regions: Any) -> None:
         self.launched.append(attempt)
 
     def free_slots(self) -> int | None:
         return None
 
-    def cancel(self, attempt: int) -> None:
+    def cancel(self, attempt: int, region: int) -> None:
         self.cancelled.append(attempt)
 
     def send(self, attempt: int, task: Any, message: Any) -> None:

@@ -83,7 +83,7 @@ def test_a_task_that_takes_nothing_holds_up_neither_the_master_nor_other_tasks()
     lost: queue.SimpleQueue[Any] = queue.SimpleQueue()
     with serving(lost=lambda attempt, task: lost.put(task), patience_s=0.3) as server:
         stuck, well = task_of(server, KEY), task_of(server, OTHER)
-        while server.registered(1) < 2:
+        while len(server.registered(1, [KEY, OTHER])) < 2:
             time.sleep(0.01)
         server.send(1, KEY, AssignSplits("source", [bytes(1 << 26)]))
         assert lost.get(timeout=60) == KEY
@@ -125,22 +125,22 @@ def test_all_that_a_task_said_is_heard_although_it_left_messages_unread() -> Non
 
     with serving(deliver) as server:
         client = task_of(server)
-        while server.registered(1) == 0:
+        while not server.registered(1, [KEY]):
             time.sleep(0.001)
         server.send(1, KEY, CancelTask())  # never read: a close with it unread resets the connection
         for number in range(500):
             client.send(Heartbeat(KEY, {"number": number}))
-        assert not server.wait_until_heard(1, 1, 0.0)
+        assert not server.wait_until_heard(1, [KEY], 0.0)
         client.end()
-        assert server.wait_until_heard(1, 1, 20.0)
+        assert server.wait_until_heard(1, [KEY], 20.0)
         client.close()
     assert [m.metrics["number"] for _, m in heard if isinstance(m, Heartbeat)] == list(range(500))
 
 
 def test_a_task_that_never_registered_does_not_hold_up_the_end_of_the_attempt_for_ever() -> None:
     with serving() as server:
-        assert not server.wait_until_heard(1, 1, 0.05)
-        assert server.wait_until_heard(1, server.registered(1), 0.05)
+        assert not server.wait_until_heard(1, [KEY], 0.05)
+        assert server.wait_until_heard(1, server.registered(1, [KEY]), 0.05)
 
 
 @pytest.mark.parametrize("mode", [RuntimeExecutionMode.BATCH, RuntimeExecutionMode.STREAMING])

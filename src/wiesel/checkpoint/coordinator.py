@@ -193,6 +193,22 @@ class CheckpointCoordinator:
         """Return the id of the checkpoint that will be triggered next."""
         return self._next_id
 
+    @property
+    def ends_job(self) -> bool:
+        """Return whether the checkpoint under way is the job's last one, or the savepoint to stop it with."""
+        pending = self._pending
+        return pending is not None and (pending.final or (pending.savepoint is not None and pending.savepoint.stop))
+
+    @property
+    def retained(self) -> tuple[Checkpoint, ...]:
+        """Return the checkpoints that are kept, oldest first."""
+        return tuple(self._retained)
+
+    @property
+    def latest(self) -> Checkpoint | None:
+        """Return the newest checkpoint that a failure goes back to, or None."""
+        return self._retained[-1] if self._retained else None
+
     def trigger_due(self, now_ms: int) -> bool:
         """Return whether a periodic checkpoint should be triggered now."""
         return (
@@ -338,6 +354,28 @@ class CheckpointCoordinator:
         if self._pending is None or self._pending.checkpoint_id != checkpoint_id:
             return []
         return self._abort(f"the metadata could not be written: {reason}")
+
+    # Regions
+
+    def region_failed(self, reason: str) -> list[Action]:
+        """Tasks have failed that are restarted while the others run on: give up the checkpoint under way, which is not its failure.
+
+        One that is being published has all its parts.
+        """
+        if self._pending is None or self._pending.publishing:
+            return []
+        failures = self._failures
+        actions = self._abort(reason)
+        self._failures = failures
+        return [action for action in actions if isinstance(action, Aborted)]
+
+    def region_restarts(self, tasks: Iterable[TaskKey], attempt: int) -> None:
+        """These tasks begin anew; what they left when they finished counts no more. Later checkpoints belong to ``attempt``."""
+        for task in tasks:
+            self._finished.pop(task, None)
+            self._missing.pop(task, None)
+            self._reported_final.discard(task)
+        self._attempt = max(self._attempt, attempt)
 
     # Inside
 

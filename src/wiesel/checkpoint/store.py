@@ -8,7 +8,7 @@ announcement than its own is fenced.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -273,10 +273,15 @@ class CheckpointStore:
             if name.startswith(f"{self.job_id}/"):
                 self._io.delete(name)
 
-    def sweep(self, keep: Iterable[Checkpoint]) -> None:
+    def sweep(self, keep: Iterable[Checkpoint], *, vertices: Container[int] | None = None, before: int | None = None) -> None:
         """Delete left-overs of attempts that died: checkpoints older than those of ``keep``, and files that no checkpoint names.
 
         What the present attempt has written already, and checkpoints that are newer than those of ``keep``, stay.
+
+        Args:
+            keep: Checkpoints that are needed.
+            vertices: Only files of tasks of these vertices are deleted; None for all.
+            before: Only files of attempts with smaller numbers are deleted; the present one if None.
 
         Raises:
             FencedError: another master has taken over.
@@ -293,8 +298,7 @@ class CheckpointStore:
                 self._io.delete(f"{self.job_id}/{name}")
         needed = {n for c in (*kept, *self._readable()) for n in state_file_names(c)}
         for name in self._io.names(f"{self.job_id}/shared"):
-            writer = name.partition("-")[0]
-            if f"{self.job_id}/shared/{name}" not in needed and writer.isdigit() and int(writer) < self._attempt:
+            if f"{self.job_id}/shared/{name}" not in needed and _is_left_over(name, vertices, self._attempt if before is None else before):
                 self._io.delete(f"{self.job_id}/shared/{name}")
 
     def _readable(self, below: int | None = None) -> list[Checkpoint]:
@@ -404,6 +408,15 @@ class CheckpointStore:
                 hint="restore a savepoint, or start the job without state",
             )
         return None
+
+
+def _is_left_over(name: str, vertices: Container[int] | None, before: int) -> bool:
+    """Return whether the tasks that have written a state file are of an older attempt; its name begins with attempt and vertex."""
+    writer, _, rest = name.partition("-")
+    vertex = rest.partition("-")[0]
+    if not writer.isdigit() or int(writer) >= before:
+        return False
+    return vertices is None or (vertex.isdigit() and int(vertex) in vertices)
 
 
 def resolve_restore_path(path: str) -> tuple[str, str, int | None]:

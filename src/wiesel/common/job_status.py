@@ -10,7 +10,8 @@ __all__ = ["JobStatus"]
 class JobStatus(Enum):
     """Where a job is in its life.
 
-    CREATED, RUNNING, then FINISHED, or FAILING and FAILED, or CANCELLING and CANCELED; RESTARTING between two attempts.
+    CREATED, RUNNING, then FINISHED, or FAILING and FAILED, or CANCELLING and CANCELED; RESTARTING between two attempts of the
+    job or of a region.
     SUSPENDED: stopped here, another process may take it over. RECONCILING: a new JobMaster finds out what runs.
     """
 

@@ -450,6 +450,13 @@ SCHEDULER: ConfigOption[str] = _option(
     "Adaptive: a streaming job also runs with fewer slots than it wants, at a lower parallelism, and is rescaled when more come.",
     choices=("Default", "Adaptive", "AdaptiveBatch"),
 )
+FAILOVER_STRATEGY: ConfigOption[str] = _option(
+    "jobmanager.execution.failover-strategy",
+    "str",
+    "region",
+    "What restarts when a task fails. region: the tasks that records connect it with; full: all tasks, which is always so with the "
+    "adaptive scheduler.",
+)
 _AS = "jobmanager.adaptive-scheduler."
 ADAPTIVE_WAIT: ConfigOption[Duration] = _option(
     _AS + "submission.resource-wait-timeout",

@@ -89,6 +89,7 @@ class JobSettings:
     slot_request_timeout_ms: int
     cancellation_timeout_ms: int
     adaptive: AdaptiveSettings | None
+    failover_strategy: str
     task: dict[str, Any]
 
 
@@ -122,6 +123,7 @@ def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSetti
         slot_request_timeout_ms=duration_ms(config, opt.SLOT_REQUEST_TIMEOUT),
         cancellation_timeout_ms=duration_ms(config, opt.CANCELLATION_TIMEOUT),
         adaptive=_adaptive_settings(config),
+        failover_strategy=_failover_strategy(config),
         task={**_task_config(config), "execution.checkpointing.enabled": interval_ms is not None},
     )
 
@@ -143,6 +145,13 @@ def _adaptive_settings(config: Configuration) -> AdaptiveSettings | None:
         duration_ms(config, opt.ADAPTIVE_STABLE_BEFORE_RESCALING),
         duration_ms(config, opt.ADAPTIVE_COOLDOWN),
     )
+
+
+def _failover_strategy(config: Configuration) -> str:
+    strategy = str(config.get(opt.FAILOVER_STRATEGY)).lower()
+    if strategy not in ("region", "full"):
+        raise ConfigurationError(f"{opt.FAILOVER_STRATEGY.key} is {strategy!r}", hint="use region or full")
+    return strategy
 
 
 def _check_heartbeats(config: Configuration) -> None:

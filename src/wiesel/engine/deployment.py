@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -89,9 +89,9 @@ def task_descriptors(
     config: dict[str, Any],
     restore: Checkpoint | None,
     restored_facts: dict[str, Any] | None,
-    restarts: int = 0,
+    restarts: Mapping[int, int] | None = None,
 ) -> dict[TaskKey, TaskDescriptor]:
-    """Return the descriptor of every task of an attempt."""
+    """Return the descriptor of every task of an attempt; ``restarts`` is how often the tasks of each vertex were restarted."""
     job = plan.graph.job
     shared = [vertex_descriptor(v) for v in job.vertices]
     given = _by_operator(restore)
@@ -117,7 +117,7 @@ def task_descriptors(
                 config=config,
                 restore=_restore(vertex, subtask.index, given, restored_facts),
                 restored_checkpoint_id=restore.checkpoint_id if restore is not None else 0,
-                restarts=restarts,
+                restarts=(restarts or {}).get(subtask.vertex, 0),
                 input_edges=input_edges(job, subtask.vertex),
                 in_flight=restored_in_flight(
                     job, vertex, subtask.index, in_flight.get(vertex.operators[0].operator_id, {}), restored_facts

@@ -7,7 +7,7 @@ engines drive the same class.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
@@ -52,9 +52,10 @@ from wiesel.checkpoint.messages import (
 from wiesel.checkpoint.snapshot import TaskSnapshot
 from wiesel.core.clock import Clock
 from wiesel.core.errors import CheckpointError, FencedError, InvariantError, ProgramError
+from wiesel.engine.failover import FailoverRegion, restarts_alone
 from wiesel.engine.operator_coordinators import OperatorEventRouter
 from wiesel.engine.reuse import Finished
-from wiesel.graph.job_graph import JobGraph
+from wiesel.graph.job_graph import JobGraph, JobVertex
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.spi.sink import Committer
 from wiesel.spi.source import SplitEnumerator
@@ -119,6 +120,10 @@ class MasterPort(Protocol):
         """The attempt has finished, or failed with ``error``."""
         ...
 
+    def region_failed(self, region: FailoverRegion, error: BaseException) -> None:
+        """A region has failed, and the attempt goes on without it until it is restarted."""
+        ...
+
     def reached(self, point: str) -> None:
         """A named point of the protocol is reached (fault injection)."""
         ...
@@ -170,6 +175,7 @@ class JobAttempt:
         clock: Clock,
         *,
         number: int,
+        regions: Sequence[FailoverRegion],
         settings: CheckpointSettings,
         restore: Checkpoint | None = None,
         retained: Sequence[Checkpoint] = (),
@@ -183,7 +189,7 @@ class JobAttempt:
         self.state = AttemptState.DEPLOYING
         self.pids: dict[TaskKey, int] = {}
         self.hosts: dict[TaskKey, str] = {}
-        self.first_registered_s: float | None = None
+        self.regions = regions
         self.metrics: dict[TaskKey, dict[str, Any]] = {} if finished is None else dict(finished.metrics)
         self.last_heard_s: dict[TaskKey, float] = {}
         self._job: JobGraph = plan.graph.job
@@ -191,7 +197,12 @@ class JobAttempt:
         self.finished = Finished() if finished is None else finished
         self._before = len(self.finished.messages)
         self._requested = False
+        self._ending = False
+        self.region_of = {task: region for region in self.regions for task in region.tasks}
         self._restore = restore
+        self._restored_id = restore.checkpoint_id if restore is not None else 0
+        for region in self.regions:
+            region.number, region.restored_id = number, self._restored_id
         sources = [t for t in self._tasks if self._job.vertices[t[0]].is_source]
         self.coordinator = CheckpointCoordinator(
             settings,
@@ -208,13 +219,13 @@ class JobAttempt:
         self._enumerators: dict[str, tuple[SplitEnumerator[Any], _EnumeratorContext]] = {}
         self._source_of: dict[int, str] = {}
         self._committers: dict[str, Committer] = {}
-        self._make_enumerators()
+        self._make_enumerators(self._job.vertices, restore)
         self._make_committers()
         self._operator_events = OperatorEventRouter(self._job, port.send)
 
-    def _make_enumerators(self) -> None:
-        states = self._restore.enumerators if self._restore is not None else {}
-        for vertex in self._job.vertices:
+    def _make_enumerators(self, vertices: Iterable[JobVertex], restore: Checkpoint | None) -> None:
+        states = restore.enumerators if restore is not None else {}
+        for vertex in vertices:
             head = vertex.operators[0]
             if head.node.operator.kind != "source":
                 continue
@@ -253,6 +264,64 @@ class JobAttempt:
         self.state = AttemptState.FAILED
         self.port.attempt_ended(error)
 
+    # Regions
+
+    def _has_failed(self, task: TaskKey) -> bool:
+        """Return whether the region of a task has failed and is to be restarted."""
+        region = self.region_of.get(task)
+        return region is not None and region.failure is not None
+
+    def _fail_task(self, task: TaskKey, error: BaseException) -> None:
+        region = self.region_of.get(task)
+        if region is None:
+            self.fail(error)
+        else:
+            self.fail_region(region, error)
+
+    def fail_region(self, region: FailoverRegion, error: BaseException) -> None:
+        """End a region's tasks with an error, or the attempt if that concerns it as a whole; later ones have no effect."""
+        if self.ended or region.failure is not None:
+            return
+        ending = self._ending or self.coordinator.ends_job or self.coordinator.all_finished
+        if len(self.regions) == 1 or ending or not restarts_alone(region, error, self.number):
+            self.fail(error)
+            return
+        region.failure = error
+        self.state = AttemptState.DEPLOYING
+        for operator_id in [self._source_of[v] for v in region.vertices if v in self._source_of]:
+            enumerator, _ = self._enumerators.pop(operator_id)
+            enumerator.close()
+        for task in region.tasks:
+            self.pids.pop(task, None)
+            self.hosts.pop(task, None)
+            self.last_heard_s.pop(task, None)
+        self._act(self.coordinator.region_failed("tasks have failed"))
+        self.port.region_failed(region, error)
+
+    def restart_region(self, region: FailoverRegion, number: int, restore: Checkpoint | None) -> None:
+        """The tasks of a region begin anew, as attempt ``number``. Call ``start_region`` when they have been launched."""
+        region.number, region.failure, region.first_registered_s = number, None, None
+        region.restored_id = self._restored_id = restore.checkpoint_id if restore is not None else 0
+        self.coordinator.region_restarts(region.tasks, number)
+        for task in region.tasks:
+            self.finished.messages.pop(task, None)
+            self.finished.metrics.pop(task, None)
+            self.metrics.pop(task, None)
+        self._make_enumerators([v for v in self._job.vertices if v.index in region.vertices], restore)
+
+    def start_region(self, region: FailoverRegion) -> None:
+        """Start the enumerators of a region."""
+        for vertex in region.vertices & self._source_of.keys():
+            self._enumerators[self._source_of[vertex]][0].start()
+
+    def runs(self, region: FailoverRegion) -> bool:
+        """Return whether all tasks of a region have been there."""
+        return region.failure is None and region.tasks <= self.pids.keys() | self.finished_tasks
+
+    def has_finished(self, region: FailoverRegion) -> bool:
+        """Return whether all tasks of a region have ended well."""
+        return region.tasks <= self.finished.messages.keys()
+
     def close(self) -> None:
         """Close enumerators and committers."""
         for enumerator, _ in self._enumerators.values():
@@ -262,8 +331,27 @@ class JobAttempt:
 
     @property
     def restored_checkpoint_id(self) -> int:
-        """Return the checkpoint that the attempt started from, 0 if from none."""
+        """Return the checkpoint that the attempt, or the region that was restarted last, started from; 0 if from none."""
+        return self._restored_id
+
+    @property
+    def first_restored_id(self) -> int:
+        """Return the checkpoint that all tasks of the attempt began with, 0 if with none."""
         return self._restore.checkpoint_id if self._restore is not None else 0
+
+    @property
+    def newest_number(self) -> int:
+        """Return the attempt that began last: that of a region if one was restarted alone."""
+        return max(region.number for region in self.regions)
+
+    def number_of(self, task: TaskKey) -> int:
+        """Return the attempt in which a task runs."""
+        region = self.region_of.get(task)
+        return self.number if region is None else region.number
+
+    def hears(self, number: int, task: TaskKey) -> bool:
+        """Return whether messages of a task of that attempt count."""
+        return number == (self.newest_number if task not in self.region_of else self.region_of[task].number)
 
     @property
     def finished_tasks(self) -> Set[TaskKey]:
@@ -282,7 +370,7 @@ class JobAttempt:
         if isinstance(message, Heartbeat):
             # Also of a job that has just finished: the last report of a task is the one with its final counts.
             self.metrics[message.task] = self.finished.metrics[message.task] = message.metrics
-        if self.ended:
+        if self.ended or self._has_failed(message.task):
             if isinstance(message, RegisterTask):
                 # It was on its way when the others were told to end.
                 self.port.send(message.task, CancelTask())
@@ -308,7 +396,7 @@ class JobAttempt:
             self._requested = True
             self._trigger_if_requested()
         elif isinstance(message, TaskFailed):
-            self.fail(message.error)
+            self._fail_task(message.task, message.error)
 
     def _on_input_taken(self, message: InputTaken) -> None:
         """Tell each producer what it has to know of it."""
@@ -342,11 +430,13 @@ class JobAttempt:
     def _register(self, message: RegisterTask) -> None:
         if message.task in self.pids:
             # Its records would come twice: what the first one has sent is under way already.
-            self.fail(InvariantError(f"task {message.task} was started twice in attempt {self.number}"))
+            attempt = self.number_of(message.task)
+            self._fail_task(message.task, InvariantError(f"task {message.task} was started twice in attempt {attempt}"))
             return
         self.pids[message.task], self.hosts[message.task] = message.pid, message.host
-        if self.first_registered_s is None:
-            self.first_registered_s = self.clock.monotonic_s()
+        region = self.region_of[message.task]
+        if region.first_registered_s is None:
+            region.first_registered_s = self.clock.monotonic_s()
         self._operator_events.on_registered(message.task)
         vertex, subtask = message.task
         operator_id = self._source_of.get(vertex)
@@ -368,6 +458,8 @@ class JobAttempt:
         self._finish_if_done()
 
     def _finish_if_done(self) -> None:
+        if any(region.failure is not None for region in self.regions):
+            return  # also if its tasks had finished: they begin anew
         if self.coordinator.all_finished and self.coordinator.pending_id is None and not self.ended:
             self._act(self.coordinator.finish(self.clock.now_ms(), self._snapshot_enumerators()))
 
@@ -473,18 +565,26 @@ class JobAttempt:
                 return
             self.port.reached("after-commit")
             self.port.checkpoint_completed(checkpoint, action.duration_ms)
-            for enumerator, _c in self._enumerators.values():
-                enumerator.notify_checkpoint_complete(checkpoint.checkpoint_id)
-            for task in self._running():
-                self.port.send(task, CheckpointComplete(checkpoint.checkpoint_id))
+            self._notify_complete(checkpoint.checkpoint_id)
             if checkpoint.final or checkpoint.savepoint:
                 self.state = AttemptState.FINISHED
                 self.port.attempt_ended(None)
             else:
                 self._finish_if_done()
 
+        self._ending = checkpoint.final or checkpoint.savepoint
         self.port.reached("before-commit")
         self.port.run_async(lambda: self._commit(checkpoint), done)
+
+    def _notify_complete(self, checkpoint_id: int) -> None:
+        # A region that was restarted meanwhile has begun with it.
+        took_part = set().union(*(region.vertices for region in self.regions if region.restored_id < checkpoint_id))
+        for vertex, operator_id in self._source_of.items():
+            if vertex in took_part and operator_id in self._enumerators:
+                self._enumerators[operator_id][0].notify_checkpoint_complete(checkpoint_id)
+        for task in self._running():
+            if task[0] in took_part:
+                self.port.send(task, CheckpointComplete(checkpoint_id))
 
     def _commit(self, checkpoint: Checkpoint) -> None:
         for operator_id, committer in self._committers.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from wiesel.checkpoint.coordinator import Checkpoint
@@ -51,10 +52,11 @@ class Restored:
 
 @dataclass(frozen=True)
 class Failure:
-    """A failure of an attempt, or of the job."""
+    """A failure of an attempt, of a region of it, or of the job; ``region`` has the names of the vertices that alone were restarted."""
 
     error: BaseException
     at_ms: int
+    region: tuple[str, ...] = ()
 
 
 class JobHistory:
@@ -82,10 +84,10 @@ class JobHistory:
         if status.is_globally_terminal_state():
             self.ended_ms = now_ms
 
-    def failure(self, error: BaseException) -> None:
-        """An attempt, or the job, has failed."""
+    def failure(self, error: BaseException, region: Sequence[str] = ()) -> None:
+        """An attempt, the region with these vertices, or the job has failed."""
         self.lost_failures += len(self.failures) == _KEPT_FAILURES
-        self.failures.append(Failure(error, self._clock.now_ms()))
+        self.failures.append(Failure(error, self._clock.now_ms(), tuple(region)))
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """An attempt begins with this checkpoint."""

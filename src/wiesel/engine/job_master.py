@@ -7,12 +7,13 @@ The shell around it (a thread on Spark, the scheduler of the local engine) calls
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.messages import FromTask, TaskKey, ToDriver, ToTask
+from wiesel.checkpoint.store import CheckpointStore
 from wiesel.common.job_execution_result import JobExecutionResult
 from wiesel.common.job_id import JobID
 from wiesel.common.job_status import JobStatus
@@ -21,25 +22,24 @@ from wiesel.core.clock import Clock
 from wiesel.core.errors import (
     CheckpointError,
     CheckpointStorageError,
-    ConfigurationError,
     CorruptCheckpointError,
     FencedError,
     JobCancelledError,
     JobExecutionError,
     NoResourceAvailableError,
-    ProgramError,
     ResourceError,
-    StateMigrationError,
     WieselError,
 )
 from wiesel.engine.adaptive import AdaptiveScheduler
 from wiesel.engine.base import JobSettings
 from wiesel.engine.checkpoint_requests import CheckpointRequests
 from wiesel.engine.deployment import task_descriptors
+from wiesel.engine.failover import INCURABLE, FailoverRegion, failover_regions
 from wiesel.engine.fault_points import FaultPoints
 from wiesel.engine.job_attempt import AttemptState, JobAttempt
 from wiesel.engine.job_history import JobHistory
 from wiesel.engine.recovery import Recovery
+from wiesel.engine.region_restarts import RegionRestarts
 from wiesel.engine.rescaling import Rescaled, Rescaling, RescalingError
 from wiesel.engine.restart import RestartStrategy
 from wiesel.engine.reuse import Finished, reusable_tasks
@@ -56,8 +56,8 @@ _log = logging.getLogger("wiesel.job")
 class Launcher(Protocol):
     """Runs the tasks of attempts. All methods return at once."""
 
-    def launch(self, attempt: int, plan: StagePlan, tasks: dict[TaskKey, TaskDescriptor]) -> None:
-        """Start these tasks of the plan; ``JobMaster.on_launch_ended`` is called when all of them are gone."""
+    def launch(self, attempt: int, plan: StagePlan, regions: Mapping[int, dict[TaskKey, TaskDescriptor]]) -> None:
+        """Start these tasks of the plan; ``JobMaster.on_launch_ended`` is called for each region when all of its tasks are gone."""
         ...
 
     def free_slots(self) -> int | None:
@@ -68,8 +68,8 @@ class Launcher(Protocol):
         """Return by region the levels whose input is there from earlier attempts: the levels before them need not run again."""
         ...
 
-    def cancel(self, attempt: int) -> None:
-        """Make all tasks of the attempt end."""
+    def cancel(self, attempt: int, region: int) -> None:
+        """Make all tasks of a region that this attempt has started end."""
         ...
 
     def send(self, attempt: int, task: TaskKey, message: ToTask) -> None:
@@ -125,7 +125,9 @@ class JobMaster:
         self._launcher = launcher
         self._background = background
         self._clock = clock
-        self._launched = False
+        self.region_restarts = RegionRestarts(self)
+        self._whole_restarts = 0
+        self._given_up = False
         self._restart_at_ms: int | None = None
         self._failure: BaseException | None = None
         self._cancelling = False
@@ -142,13 +144,25 @@ class JobMaster:
     def _number(self) -> int:
         return self.recovery.number
 
+    def _driver_sinks(self) -> Iterator[tuple[int, DriverSink]]:
+        for vertex, node in ((v.index, o.node) for v in self.plan.graph.job.vertices for o in v.operators):
+            sink = node.operator.payload.get("sink") if node.operator.kind == "sink" else None
+            if isinstance(sink, DriverSink):
+                yield vertex, sink
+
     def _make_receivers(self) -> dict[str, DriverReceiver]:
         receivers: dict[str, DriverReceiver] = {}
-        for node in (o.node for v in self.plan.graph.job.vertices for o in v.operators):
-            sink = node.operator.payload.get("sink") if node.operator.kind == "sink" else None
-            if isinstance(sink, DriverSink) and sink.channel not in receivers:
+        for _, sink in self._driver_sinks():
+            if sink.channel not in receivers:
                 receivers[sink.channel] = sink.create_receiver()
         return receivers
+
+    def _senders(self) -> dict[str, set[int]]:
+        """Return by channel the vertices that send to the driver."""
+        senders: dict[str, set[int]] = {}
+        for vertex, sink in self._driver_sinks():
+            senders.setdefault(sink.channel, set()).add(vertex)
+        return senders
 
     # Start and restarts
 
@@ -165,13 +179,15 @@ class JobMaster:
             self._begin(restore)
 
     def _begin(self, restore: Checkpoint | None, before: Finished | None = None) -> None:
-        self._faults_for_attempt()
+        self._faults.attempt_started(self._number)
         retained = self._clean_up(restore)
+        together = self._adaptive is not None or self.settings.failover_strategy == "full"
         attempt = JobAttempt(
             self.plan,
             self,
             self._clock,
             number=self._number,
+            regions=failover_regions(self.plan, together=together),
             settings=self.settings.checkpoints,
             restore=restore,
             retained=retained,
@@ -181,68 +197,96 @@ class JobMaster:
         self.attempt = attempt
         self.savepoints.attempt_started(attempt)
         self.checkpoint_requests.attempt_started(attempt)
+        launches = self._restore(attempt, attempt.regions, restore, self.recovery.base_facts)
+        self._set_status(JobStatus.RUNNING)
+        self._launcher.launch(self._number, self.plan, launches)
+        attempt.start()
+
+    def _restore(
+        self, attempt: JobAttempt, regions: Sequence[FailoverRegion], restore: Checkpoint | None, facts: dict[str, Any] | None
+    ) -> dict[int, dict[TaskKey, TaskDescriptor]]:
+        """Return the tasks of regions that begin with a checkpoint, whose facts are these, and tell receivers of their records."""
         if restore is not None:
             self.history.restore(restore)
+        number = max(region.number for region in regions)
         descriptors = task_descriptors(
             self.plan,
-            attempt=self._number,
+            attempt=number,
             job_id=self.job_id,
             config=self.settings.task,
             restore=restore,
-            restored_facts=self.recovery.base_facts if restore is not None else None,
-            restarts=self.restarts,
+            restored_facts=facts if restore is not None else None,
+            restarts={v: self._whole_restarts + self.region_restarts.of(region) for region in regions for v in region.vertices},
         )
-        for receiver in self._receivers.values():
-            receiver.restored(restore.checkpoint_id if restore else 0, self._number)
-        self._set_status(JobStatus.RUNNING)
-        self._launched = True
-        descriptors = {key: task for key, task in descriptors.items() if key not in attempt.finished_tasks}
-        self._launcher.launch(self._number, self.plan, descriptors)
-        attempt.start()
+        vertices = set().union(*(region.vertices for region in regions))
+        for channel, senders in self._senders().items():
+            if senders & vertices:
+                self._receivers[channel].restored(restore.checkpoint_id if restore else 0, number)
+        launches = {}
+        for region in regions:
+            region.launched = True
+            wanted = region.tasks - attempt.finished_tasks
+            launches[region.index] = {key: task for key, task in descriptors.items() if key in wanted}
+        return launches
+
+    def start_region(self, attempt: JobAttempt, region: FailoverRegion, number: int, restore: Checkpoint | None) -> None:
+        """Restart a region that has failed as attempt ``number``, from its part of a checkpoint."""
+        own = restore is not None and restore.checkpoint_id > attempt.first_restored_id
+        self._faults.attempt_started(number)
+        if retained := attempt.coordinator.retained:
+            self._sweep(lambda store: store.sweep(retained, vertices=region.vertices, before=number))
+        self.restarts += region.counts
+        attempt.restart_region(region, number, restore)
+        launches = self._restore(attempt, [region], restore, self.recovery.facts if own else self.recovery.base_facts)
+        if all(other.failure is None for other in attempt.regions):
+            self._set_status(JobStatus.RUNNING)
+        try:
+            self._launcher.launch(number, self.plan, launches)
+        except WieselError:
+            region.launched = False
+            raise
+        attempt.start_region(region)
 
     def _clean_up(self, restore: Checkpoint | None) -> list[Checkpoint]:
         """Have left-overs of earlier attempts deleted; return what is retained of the job's own checkpoints."""
-        retained, store = self.recovery.retained(restore), self.recovery.store
+        retained = self.recovery.retained(restore)
+        if retained:
+            self._sweep(lambda store: store.sweep(retained))
+        return retained
+
+    def _sweep(self, sweep: Callable[[CheckpointStore], None]) -> None:
+        store = self.recovery.store
 
         def swept(_: None, error: BaseException | None) -> None:
             if error is not None:
                 _log.warning("left-overs of earlier attempts could not be deleted: %s", error)
 
-        if retained and store is not None:
-            self._background.run(lambda: store.sweep(retained), swept)
-        return retained
-
-    def _faults_for_attempt(self) -> None:
-        self._faults.attempt_started(self._number)
+        if store is not None:
+            self._background.run(lambda: sweep(store), swept)
 
     # Events
 
     def on_message(self, attempt: int, message: FromTask) -> None:
         """A task has sent a message; those of older attempts have no effect."""
-        if self.attempt is not None and attempt == self.attempt.number:
+        if self.attempt is not None and self.attempt.hears(attempt, message.task):
             self.attempt.on_message(message)
 
     def on_task_lost(self, attempt: int, task: TaskKey) -> None:
         """A task's connection broke. The launcher reports the end of the attempt; nothing to decide here."""
         _log.debug("task %s of attempt %d has closed its connection", task, attempt)
 
-    def on_launch_ended(self, attempt: int, error: BaseException | None) -> None:
-        """All tasks of an attempt are gone, because they ended or because one failed."""
+    def on_launch_ended(self, attempt: int, error: BaseException | None, region: int = 0) -> None:
+        """All tasks of a region that an attempt has started are gone, because they ended or because one failed."""
         current = self.attempt
-        if current is None or attempt != current.number:
+        ended = None if current is None else next((r for r in current.regions if r.index == region and r.number == attempt), None)
+        if current is None or ended is None:
             return
-        self._launched = False
-        if not current.ended:
-            if error is None and self._launch_is_finishing(current):
-                return
-            # Goes on in attempt_ended; a second time here would count the failure twice.
-            current.fail(error or JobExecutionError("all tasks ended before the job had finished"))
-            return
-        self._after_attempt()
-
-    def _launch_is_finishing(self, current: JobAttempt) -> bool:
-        """All tasks have ended well and the last checkpoint is being published or committed."""
-        return current.coordinator.all_finished
+        ended.launched = False
+        if current.ended:
+            self._after_attempt()
+        elif error is not None or not current.has_finished(ended):
+            # Goes on in attempt_ended or region_failed; a second time here would count the failure twice.
+            current.fail_region(ended, error or JobExecutionError("all tasks ended before the job had finished"))
 
     def on_time(self, now_ms: int) -> None:
         """Restart after the delay; checkpoints and heartbeats of the attempt."""
@@ -254,42 +298,45 @@ class JobMaster:
             return
         if self.attempt is not None and not self.attempt.ended:
             self.attempt.on_time(now_ms)
+            self.region_restarts.on_time(self.attempt, now_ms)
             self._check_deployment()
             self._check_heartbeats()
 
     def _check_deployment(self) -> None:
         """Fail an attempt whose tasks do not all start: an executor was lost in between, and nothing has taken its place."""
         attempt = self.attempt
-        if attempt is None or attempt.state is not AttemptState.DEPLOYING or attempt.first_registered_s is None:
+        if attempt is None or attempt.state is not AttemptState.DEPLOYING or self.plan.graph.job.runtime_mode == "BATCH":
             return
         limit_s = max(self.settings.slot_request_timeout_ms, self.settings.heartbeat_timeout_ms) / 1e3
-        if self.plan.graph.job.runtime_mode == "BATCH" or self._clock.monotonic_s() - attempt.first_registered_s <= limit_s:
-            return
-        attempt.fail(
-            JobExecutionError(
-                f"only {len(attempt.pids)} of {len(self.plan.graph.subtasks)} tasks have started within {limit_s:.0f} s",
-                hint="see whether the cluster has lost executors; slot.request.timeout is how long they may take",
+        for region in attempt.regions:
+            since_s = region.first_registered_s
+            if since_s is None or attempt.runs(region) or self._clock.monotonic_s() - since_s <= limit_s:
+                continue
+            attempt.fail_region(
+                region,
+                JobExecutionError(
+                    f"only {len(region.tasks & attempt.pids.keys())} of {len(region.tasks)} tasks have started within {limit_s:.0f} s",
+                    hint="see whether the cluster has lost executors; slot.request.timeout is how long they may take",
+                ),
             )
-        )
 
     def _check_heartbeats(self) -> None:
         attempt = self.attempt
-        if attempt is None or attempt.state is not AttemptState.RUNNING:
+        if attempt is None or attempt.ended or (attempt.state is not AttemptState.RUNNING and len(attempt.regions) == 1):
             return
         now_s = self._clock.monotonic_s()
         limit_s = self.settings.heartbeat_timeout_ms / 1e3
         for task, heard_s in attempt.last_heard_s.items():
-            if now_s - heard_s > limit_s and task not in attempt.finished_tasks:
-                attempt.fail(
-                    JobExecutionError(f"task {task} (process {attempt.pids.get(task)}) has sent no heartbeat for {limit_s:.0f} s")
-                )
+            if now_s - heard_s > limit_s and task not in attempt.finished_tasks and attempt.runs(region := attempt.region_of[task]):
+                silent = f"task {task} (process {attempt.pids.get(task)}) has sent no heartbeat for {limit_s:.0f} s"
+                attempt.fail_region(region, JobExecutionError(silent))
                 return
 
     def next_deadline_ms(self) -> int | None:
         """Return when ``on_time`` has to be called next (ms), or None."""
         deadlines = [self._restart_at_ms, self._adaptive.next_deadline_ms() if self._adaptive is not None else None]
         if self._restart_at_ms is None and self.attempt is not None and not self.attempt.ended:
-            deadlines.append(self.attempt.next_deadline_ms())
+            deadlines += [self.attempt.next_deadline_ms(), self.region_restarts.next_deadline_ms(self.attempt)]
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def cancel(self) -> None:
@@ -305,7 +352,7 @@ class JobMaster:
             self._cancelled()
         elif not self.attempt.ended:
             self.attempt.fail(JobCancelledError("the job was cancelled"))
-        elif not self._launched:
+        else:
             self._after_attempt()
 
     def savepoint(self, directory: str | None, *, stop: bool = False, drain: bool = False, label: str = "") -> Future[str]:
@@ -369,7 +416,8 @@ class JobMaster:
 
     def slots_held(self) -> int:
         """Return how many slots the tasks of the job have now."""
-        return len(self.plan.graph.subtasks) - len(self.attempt.finished_tasks) if self._launched and self.attempt is not None else 0
+        attempt = self.attempt
+        return 0 if attempt is None else sum(len(r.tasks - attempt.finished_tasks) for r in attempt.regions if r.launched)
 
     def now_ms(self) -> int:
         """Return the time of the job's clock."""
@@ -379,7 +427,7 @@ class JobMaster:
 
     def _after_attempt(self) -> None:
         attempt = self.attempt
-        if attempt is None or self._launched:
+        if attempt is None or any(region.launched for region in attempt.regions):
             return
         attempt.close()
         if attempt.state is AttemptState.FINISHED:
@@ -388,8 +436,15 @@ class JobMaster:
             self._cancelled()
         elif isinstance(self._failure, RescalingError):
             self._restart_now(self.rescaling.next_plan())
+        elif self._given_up:
+            self._failed(self._failure or JobExecutionError("unknown failure"))
         else:
             self._decide_restart()
+
+    def give_up(self, attempt: JobAttempt, error: BaseException) -> None:
+        """End the job with a failure of a region, which has been counted already."""
+        self._given_up = True
+        attempt.fail(error)
 
     def _cancelled(self) -> None:
         error = JobCancelledError(f"job {self.job_id} was cancelled")
@@ -417,8 +472,7 @@ class JobMaster:
 
     def _decide_restart(self) -> None:
         failure = self._failure or JobExecutionError("unknown failure")
-        self.failures.append(failure)
-        self.history.failure(failure)
+        self._note(failure)
         before = self.rescaling.go_back(failure)
         if before is not None:
             self._use(before)
@@ -434,12 +488,23 @@ class JobMaster:
         self._set_status(JobStatus.RESTARTING)
         self._restart_at_ms = self._clock.now_ms() + delay_ms
 
+    def _note(self, failure: BaseException, vertices: Iterable[int] = ()) -> None:
+        self.failures.append(failure)
+        self.history.failure(failure, [self.plan.graph.job.vertices[v].name for v in sorted(vertices)])
+
+    def delay_after(self, failure: BaseException, region: FailoverRegion) -> int | None:
+        """Note the failure of a region, and return after how many ms to restart it; None for never."""
+        self._note(failure, region.vertices)
+        delay_ms = self._strategy.on_failure(self._clock.now_ms())
+        region.counts = not self._strategy.merged
+        return delay_ms
+
     def _hopeless(self, failure: BaseException) -> bool:
         """Return whether trying again cannot help."""
         if isinstance(failure, NoResourceAvailableError):
             # A job that has run before waits for what replaces the slots it had; one that never had them is told at once.
             return self.restarts == 0
-        return isinstance(failure, (ConfigurationError, FencedError, ProgramError, ResourceError, StateMigrationError))
+        return isinstance(failure, INCURABLE)
 
     def _restart(self) -> None:
         if self._adaptive is not None:
@@ -458,13 +523,13 @@ class JobMaster:
 
     def cannot_start(self, error: BaseException) -> None:
         """There are too few slots, and no more are waited for."""
-        self.failures.append(error)
-        self.history.failure(error)
+        self._note(error)
         self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, error))
 
     def _restart_now(self, plan: StagePlan | None) -> None:
         """Begin another attempt, with another plan if one is given."""
         self.restarts += 1
+        self._whole_restarts += 1
         try:
             # From here on the attempt before can publish nothing more, so the facts that it would publish with may change.
             self.last_checkpoint = restore = self.recovery.again()
@@ -476,8 +541,7 @@ class JobMaster:
             self._failure = error
             self._decide_restart()
         except WieselError as error:
-            self.failures.append(error)
-            self.history.failure(error)
+            self._note(error)
             self._failed(error)
 
     def _use(self, plan: StagePlan) -> None:
@@ -541,7 +605,8 @@ class JobMaster:
 
     def send(self, task: TaskKey, message: ToTask) -> None:
         """See ``MasterPort``."""
-        self._launcher.send(self._number, task, message)
+        if self.attempt is not None:
+            self._launcher.send(self.attempt.number_of(task), task, message)
 
     def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
         """See ``MasterPort``."""
@@ -617,11 +682,23 @@ class JobMaster:
         self.checkpoint_requests.attempt_ended(error)
         if error is not None and not self._cancelling:
             self._set_status(JobStatus.RESTARTING if isinstance(error, RescalingError) else JobStatus.FAILING)
-        if self._launched:
-            if error is not None:
-                self._launcher.cancel(self._number)
-        else:
-            self._after_attempt()
+        for region in self.attempt.regions if self.attempt is not None and error is not None else ():
+            self._stop(region)
+        self._after_attempt()
+
+    def region_failed(self, region: FailoverRegion, error: BaseException) -> None:
+        """See ``MasterPort``."""
+        if self.attempt is not None:
+            self.region_restarts.failed(self.attempt, region, error)
+
+    def region_stops(self, region: FailoverRegion) -> None:
+        """A region has failed and is to be restarted: end its tasks."""
+        self._set_status(JobStatus.RESTARTING)
+        self._stop(region)
+
+    def _stop(self, region: FailoverRegion) -> None:
+        if region.launched:
+            self._launcher.cancel(region.number, region.index)
 
     def reached(self, point: str) -> None:
         """See ``MasterPort``."""

@@ -25,6 +25,7 @@ def job_metrics(master: JobMaster) -> dict[str, Any]:
                     "name": graph.job.vertices[subtask.vertex].name,
                     "vertex": subtask.vertex,
                     "subtask": subtask.index,
+                    "attempt": attempt.number_of(key),
                     "source": graph.job.vertices[subtask.vertex].is_source,
                     "pid": pids.get(key),
                     "host": hosts.get(key),
@@ -34,7 +35,7 @@ def job_metrics(master: JobMaster) -> dict[str, Any]:
     return {
         "job_id": master.job_id,
         "status": master.status.name,
-        "attempt": attempt.number if attempt is not None else 0,
+        "attempt": attempt.newest_number if attempt is not None else 0,
         "restarts": master.restarts,
         "rescales": master.rescaling.completed,
         "checkpoints": _checkpoints(master),

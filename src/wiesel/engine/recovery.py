@@ -9,6 +9,7 @@ touched, and nothing of it is needed once the job has a checkpoint of its own.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -51,6 +52,9 @@ class Recovery:
         self._base: Checkpoint | None = None
         self._owned: Found | None = None
         self._own_from = 1
+        self._since = 0
+        """The attempt in which all tasks began; regions that restart alone get later numbers."""
+        self._acquiring = threading.Lock()
         self._published: tuple[Checkpoint, dict[str, Any]] | None = None
         """The newest checkpoint where there is no store, and what was true of the job then."""
 
@@ -62,6 +66,11 @@ class Recovery:
         Raises:
             CorruptCheckpointError, StateMigrationError: it cannot be restored into this program.
         """
+        checkpoint = self._first()
+        self._since = self.number
+        return checkpoint
+
+    def _first(self) -> Checkpoint | None:
         path = self._settings.restore_path
         if self._given is not None or not path:
             if self._given is not None:
@@ -137,12 +146,31 @@ class Recovery:
             FencedError: another master has taken over.
             CorruptCheckpointError: there are own checkpoints, but none is whole.
         """
+        with self._acquiring:
+            self._since = self.number = self._next_number()
         if self.store is None:
-            self.number += 1
             return self._begin_with(*self._published) if self._published is not None else self._base
-        self.number = self.store.acquire()
         found = self.store.load_latest(at_least=self._own_from)
         return self._begin_with(*found) if found is not None else self._base
+
+    def begin_region(self, since: int) -> int | None:
+        """Begin another attempt of some tasks while the others run on; return its number. Called inside ``run_async``.
+
+        Args:
+            since: The attempt in which all tasks began. If they have begun again meanwhile nothing is done, and the answer is None.
+
+        Raises:
+            FencedError: another master has taken over.
+            CheckpointStorageError: the storage failed.
+        """
+        with self._acquiring:
+            if since != self._since:
+                return None
+            self.number = self._next_number()
+            return self.number
+
+    def _next_number(self) -> int:
+        return self.number + 1 if self.store is None else self.store.acquire()
 
     def use(self, job: JobGraph) -> None:
         """Go on with the same job at another parallelism, which later checkpoints are to tell."""
@@ -189,11 +217,13 @@ class Recovery:
         self._published = checkpoint, facts
 
     def check_fence(self, attempt: int) -> None:
-        """Raise if a newer attempt has begun, here or in another process.
+        """Raise if a newer attempt of all tasks has begun here, or any in another process.
 
         Raises:
             FencedError: it has.
         """
+        if attempt >= self._since:
+            attempt = self.number  # of a region that has restarted alone
         if self.store is not None:
             self.store.check_fence(attempt)
         elif attempt != self.number:

@@ -15,6 +15,9 @@ from wiesel.core.errors import ConfigurationError
 class RestartStrategy(ABC):
     """Told of each failure; says how long to wait before the next attempt, or that the job fails."""
 
+    merged = False
+    """Whether the last failure belongs to a restart that is waited for already, and is none of its own."""
+
     @abstractmethod
     def on_failure(self, now_ms: int) -> int | None:
         """Return the delay in ms before a restart, or None to fail the job."""
@@ -86,9 +89,20 @@ class ExponentialDelayRestart(RestartStrategy):
         self._delay_ms = float(initial_ms)
         self._count = 0
         self._last_ms: int | None = None
+        self._waits_ms: tuple[int, int] | None = None
+        """From when until when the restart after the last failure is waited for."""
 
     def on_failure(self, now_ms: int) -> int | None:
-        """Count the failure; a quiet time since the last one starts anew."""
+        """Count the failure; a quiet time since the last one starts anew. One before the restart after the last one belongs to that."""
+        waits_ms = self._waits_ms
+        self.merged = waits_ms is not None and waits_ms[0] <= now_ms < waits_ms[1]
+        if waits_ms is not None and self.merged:
+            return waits_ms[1] - now_ms
+        delay_ms = self._delay(now_ms)
+        self._waits_ms = None if delay_ms is None else (now_ms, now_ms + delay_ms)
+        return delay_ms
+
+    def _delay(self, now_ms: int) -> int | None:
         if self._last_ms is not None and now_ms - self._last_ms >= self._reset_ms + self._delay_ms:
             self._delay_ms = float(self._initial_ms)
             self._count = 0

@@ -101,7 +101,7 @@ class TaskDescriptor:
     restore: dict[str, OperatorRestore] = field(default_factory=dict)
     restored_checkpoint_id: int = 0
     restarts: int = 0
-    """Restarts of this run of the job: what ``get_attempt_number`` tells; ``attempt`` also counts those of earlier masters."""
+    """Restarts of the task in this run of the job: what ``get_attempt_number`` tells; ``attempt`` also counts those of earlier masters."""
     input_edges: tuple[InputEdge, ...] = ()
     in_flight: tuple[RestoredInFlight, ...] = ()
 

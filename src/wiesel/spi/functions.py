@@ -132,7 +132,7 @@ class RuntimeContext(KeyedStateStore):
 
     @abstractmethod
     def get_attempt_number(self) -> int:
-        """Return how often the job was restarted before this attempt; 0 at first."""
+        """Return how often the task was restarted, alone or with others, before this attempt; 0 at first."""
 
     @abstractmethod
     def get_task_name_with_subtasks(self) -> str:

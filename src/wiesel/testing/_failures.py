@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from wiesel.checkpoint.messages import TaskKey
 from wiesel.core.errors import WieselError
+from wiesel.engine.failover import FailoverRegion
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.restart import RestartStrategy
 
@@ -54,7 +55,12 @@ class InjectedRestart(RestartStrategy):
 
     def on_failure(self, now_ms: int) -> int | None:
         """Return the delay in ms, None for no restart."""
-        return 0 if isinstance(self.failure, InjectedFailure) else self._own.on_failure(now_ms)
+        self.merged = False
+        if isinstance(self.failure, InjectedFailure):
+            return 0
+        delay_ms = self._own.on_failure(now_ms)
+        self.merged = self._own.merged
+        return delay_ms
 
 
 class WatchedMaster(JobMaster):
@@ -72,3 +78,8 @@ class WatchedMaster(JobMaster):
         """See ``MasterPort``."""
         self.strategy.failure = error
         super().attempt_ended(error)
+
+    def region_failed(self, region: FailoverRegion, error: BaseException) -> None:
+        """See ``MasterPort``."""
+        self.strategy.failure = error
+        super().region_failed(region, error)

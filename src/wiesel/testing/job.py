@@ -247,7 +247,9 @@ class PipelineJob:
         self._until(self._running, "recover")
 
     def fail_at(self, point: str, *, operator: str | None = None, subtask: int | None = None, nth: int = 1) -> None:
-        """Plan a failure of all tasks at a point of a checkpoint. The job recovers from it.
+        """Plan a failure at a point of a checkpoint. The job recovers from it.
+
+        At a point of a task its region fails (``jobmanager.execution.failover-strategy``), at one of the JobMaster the whole job.
 
         Args:
             point: ``before-barrier``, ``before-snapshot``, ``before-ack`` or ``after-ack`` (a task's), or ``before-publish``,

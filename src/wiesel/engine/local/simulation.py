@@ -10,7 +10,8 @@ from __future__ import annotations
 import pickle
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
@@ -46,6 +47,7 @@ class SimulatedTask:
     def __init__(self, world: Simulation, descriptor: TaskDescriptor, region: Region) -> None:
         self.world = world
         self.key: TaskKey = descriptor.key
+        self.attempt = descriptor.attempt
         self.region = region
         self.level, self.partition = descriptor.level, descriptor.partition
         self.inbox: deque[ToTask] = deque()
@@ -196,8 +198,23 @@ class SimulatedTask:
             self.next_poll_ms = self.clock.now_ms() + max(1, self.task.poll_interval_ms)
 
 
+@dataclass
+class _Launch:
+    """The tasks of a region that an attempt has started."""
+
+    attempt: int
+    keys: list[TaskKey]
+    ending: bool = False
+    error: BaseException | None = None
+
+    def ends(self, error: BaseException | None) -> None:
+        """Have its tasks end at the next step."""
+        self.ending = True
+        self.error = self.error or error
+
+
 class Simulation:
-    """Tasks of one attempt and the JobMaster over them. ``run`` goes on until the job has ended."""
+    """The tasks that run and the JobMaster over them. ``run`` goes on until the job has ended."""
 
     def __init__(
         self,
@@ -223,34 +240,33 @@ class Simulation:
         self.steps = 0
         self.slots: int | None = None
         """How many tasks can run at the same time; None: as many as one likes."""
-        self._attempt = 0
+        self._launches: dict[int, _Launch] = {}
+        """By region what runs of it."""
         self._background: deque[Callable[[], Callable[[], None]]] = deque()
         self._requests: deque[Callable[[], None]] = deque()
         self._faults = faults
-        self._launch_over: BaseException | None = None
-        self._ending = False
 
     # Launcher
 
-    def launch(self, attempt: int, plan: StagePlan, tasks: dict[TaskKey, TaskDescriptor]) -> None:
+    def launch(self, attempt: int, plan: StagePlan, regions: Mapping[int, dict[TaskKey, TaskDescriptor]]) -> None:
         """Make the tasks of an attempt; each gets its own copy of the user's code, as on Spark."""
-        self._attempt = attempt
         self.plan = plan
-        self._ending = False
-        self._launch_over = None
-        self.tasks = {}
-        if self.slots is not None and self.slots < len(tasks):
-            self._launch_over = NoResourceAvailableError(f"the job needs {len(tasks)} slots at the same time, there are {self.slots}")
-            self._ending = True
-            return
+        free, needed = self.free_slots(), sum(map(len, regions.values()))
         places = {(s.vertex, s.index): r for r in self.plan.regions for s in r.place}
+        for region, tasks in regions.items():
+            launch = self._launches[region] = _Launch(attempt, list(tasks))
+            if free is not None and free < needed:
+                launch.ends(NoResourceAvailableError(f"the job needs {needed} slots at the same time, there are {free}"))
+            else:
+                self._make_tasks(launch, tasks, places)
+
+    def _make_tasks(self, launch: _Launch, tasks: dict[TaskKey, TaskDescriptor], places: Mapping[TaskKey, Region]) -> None:
         for key, descriptor in tasks.items():
             copy: TaskDescriptor = pickle.loads(cloudpickle.dumps(descriptor, 5))
             try:
                 self.tasks[key] = SimulatedTask(self, copy, places[key])
             except Exception as error:  # noqa: BLE001 - as on Spark: the task fails
-                self._launch_over = picklable_error(error, descriptor)
-                self._ending = True
+                launch.ends(picklable_error(error, descriptor))
                 return
 
     def free_slots(self) -> int | None:
@@ -261,14 +277,16 @@ class Simulation:
         """Keep no results: rows are handed on, not stored."""
         return {}
 
-    def cancel(self, attempt: int) -> None:
-        """End all tasks at the next step."""
-        self._ending = True
+    def cancel(self, attempt: int, region: int) -> None:
+        """End all tasks of a region at the next step."""
+        launch = self._launches.get(region)
+        if launch is not None and launch.attempt == attempt:
+            launch.ends(None)
 
     def send(self, attempt: int, task: TaskKey, message: ToTask) -> None:
         """Queue a message to a task."""
         target = self.tasks.get(task)
-        if attempt == self._attempt and target is not None and not target.gone:
+        if target is not None and target.attempt == attempt and not target.gone:
             target.inbox.append(message)
 
     # Background
@@ -335,8 +353,9 @@ class Simulation:
         if self._requests:
             self._requests.popleft()()
             return True
-        if self._ending:
-            self._end_attempt()
+        ending = next((region for region, launch in self._launches.items() if launch.ending), None)
+        if ending is not None:
+            self._kill(ending)
             return True
         actions = self._possible()
         if actions:
@@ -372,18 +391,22 @@ class Simulation:
             actions.append(lambda: master.on_time(now_ms))
         for task in self.tasks.values():
             actions += self._task_actions(task, now_ms)
-        if self.tasks and all(t.gone and not t.outbox for t in self.tasks.values()):
-            actions.append(self._all_gone)
+        for region, launch in self._launches.items():
+            if launch.keys and all((task := self.tasks[key]).gone and not task.outbox for key in launch.keys):
+                actions.append(lambda region=region: self._over(region))  # type: ignore[misc]
         return actions
 
-    def _all_gone(self) -> None:
-        self.tasks = {}
-        self._master().on_launch_ended(self._attempt, None)
+    def _over(self, region: int) -> None:
+        """All tasks of a region are gone."""
+        launch = self._launches.pop(region)
+        for key in launch.keys:
+            self.tasks.pop(key, None)
+        self._master().on_launch_ended(launch.attempt, launch.error, region)
 
     def _task_actions(self, task: SimulatedTask, now_ms: int) -> list[_Action]:
         actions: list[_Action] = []
         if task.outbox:
-            actions.append(lambda: self._master().on_message(self._attempt, task.outbox.popleft()))
+            actions.append(lambda: self._master().on_message(task.attempt, task.outbox.popleft()))
         for partition, rows in task.links.items():
             target = self._at(task.region, task.level + 1, partition)
             if rows and target.started and target.takes_rows:
@@ -427,19 +450,18 @@ class Simulation:
             task.collect()
         except Exception as error:  # noqa: BLE001 - the task fails, not the scheduler
             failed = TaskFailed(task.key, picklable_error(error, task.task.descriptor))
-            self._master().on_message(self._attempt, failed)
+            self._master().on_message(task.attempt, failed)
 
-    def _end_attempt(self) -> None:
-        """All tasks die at once: what is on its way is lost."""
-        self._ending = False
-        for task in self.tasks.values():
+    def _kill(self, region: int) -> None:
+        """All tasks of a region die at once: what is on its way is lost."""
+        launch = self._launches[region]
+        for task in [self.tasks[key] for key in launch.keys if key in self.tasks]:
             if not task.gone:
                 try:
                     task.task.close()
                 except Exception as error:  # noqa: BLE001 - it is being killed; only the first failure matters
-                    self._launch_over = self._launch_over or error
-        self.tasks = {}
-        self._master().on_launch_ended(self._attempt, self._launch_over)
+                    launch.error = launch.error or error
+        self._over(region)
 
     def next_deadline(self) -> int | None:
         """Return when something is due (ms), which may be over already, or None."""

@@ -365,6 +365,8 @@ def _failure(failure: Failure) -> dict[str, Any]:
         "timestamp": failure.at_ms,
         "taskName": str(details["task"]) if "task" in details else None,
         "failureLabels": {},
+        # Not of Flink: which of them a failure has restarted, None for all.
+        "restartedVertices": list(failure.region) or None,
         "concurrentExceptions": [],
     }
 

@@ -11,8 +11,7 @@ import pickle
 import socket
 import struct
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from typing import Any
@@ -121,7 +120,7 @@ class ControlServer:
         self._listener = Listener((host, 0), backlog=_BACKLOG)
         self._lock = threading.Lock()
         self._task_ended = threading.Condition(self._lock)
-        self._ended: Counter[int] = Counter()
+        self._ended: set[tuple[int, TaskKey]] = set()
         self._tasks: dict[tuple[int, TaskKey], _Peer] = {}
         self._peers: set[_Peer] = set()
         self._patience_s = patience_s
@@ -172,7 +171,7 @@ class ControlServer:
                 for task in known:
                     if self._tasks.get(task) is peer:
                         del self._tasks[task]
-                    self._ended[task[0]] += 1
+                    self._ended.add(task)
                     self._task_ended.notify_all()
             peer.close()
             for task in known:
@@ -215,24 +214,30 @@ class ControlServer:
         if peer is not None:
             peer.send(cloudpickle.dumps(message, 5))
 
-    def wait_until_heard(self, attempt: int, tasks: int, timeout_s: float) -> bool:
-        """Wait until every message of the attempt's tasks, all of which have ended, has been delivered.
+    def wait_until_heard(self, attempt: int, tasks: Iterable[TaskKey], timeout_s: float) -> bool:
+        """Wait until every message of these tasks of an attempt, all of which have ended, has been delivered.
 
         Args:
             attempt: The attempt.
-            tasks: How many tasks have registered, or will yet: the last messages of a task that has ended may still be on their way.
+            tasks: Tasks that have registered, or will yet: the last messages of a task that has ended may still be on their way.
             timeout_s: How long to wait at most, in seconds: a process that was killed may never have registered.
 
         Returns:
             Whether all ``tasks`` have been heard to their end.
         """
+        wanted = {(attempt, task) for task in tasks}
         with self._task_ended:
-            return self._task_ended.wait_for(lambda: self._ended[attempt] >= tasks, timeout_s)
+            return self._task_ended.wait_for(lambda: wanted <= self._ended, timeout_s)
 
-    def registered(self, attempt: int) -> int:
-        """Return how many tasks of the attempt have registered until now, those that have ended included."""
+    def registered(self, attempt: int, tasks: Iterable[TaskKey]) -> set[TaskKey]:
+        """Return which of these tasks of the attempt have registered until now, those that have ended included."""
         with self._lock:
-            return self._ended[attempt] + sum(number == attempt for number, _ in self._tasks)
+            return {task for task in tasks if (attempt, task) in self._ended or (attempt, task) in self._tasks}
+
+    def forget(self, attempt: int, tasks: Iterable[TaskKey]) -> None:
+        """Nobody will ask for these tasks of an attempt again."""
+        with self._lock:
+            self._ended.difference_update((attempt, task) for task in tasks)
 
     def close(self) -> None:
         """End the service; tasks that are still there notice and end themselves."""

@@ -8,9 +8,9 @@ import queue
 import re
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -85,14 +85,30 @@ class SparkExecutor:
         return JobClient(JobID(job.job_id), job)
 
 
-def slots_needed(plan: StagePlan) -> int:
-    """Return how many tasks of a job must run at the same time: all of them, but in BATCH mode they take turns."""
-    return 1 if plan.graph.job.runtime_mode == "BATCH" else sum(region.slots for region in plan.regions)
+def slots_needed(plan: StagePlan, regions: Sequence[Region] | None = None) -> int:
+    """Return how many tasks of these regions (of all) must run at the same time: all of them, but in BATCH mode they take turns."""
+    return 1 if plan.graph.job.runtime_mode == "BATCH" else sum(region.slots for region in (plan.regions if regions is None else regions))
 
 
 def least_slots(plan: StagePlan, settings: JobSettings) -> int:
     """Return with how many slots the job can run at all: with one per vertex if the scheduler may choose."""
     return slots_needed(plan) if settings.adaptive is None else min(slots_needed(plan), len(plan.graph.job.vertices))
+
+
+@dataclass
+class _Launch:
+    """What an attempt has started of a region: one Spark job per region of the plan, ``running`` of which have not ended."""
+
+    attempt: int
+    region: int
+    plan: StagePlan
+    regions: list[Region]
+    tasks: dict[TaskKey, bytes]
+    request: SlotRequest
+    error: BaseException | None = None
+
+    def __post_init__(self) -> None:
+        self.running = len(self.regions)
 
 
 class SparkJob:
@@ -105,7 +121,6 @@ class SparkJob:
         self.job_id = uuid4().hex
         self._bundle = bundle
         self._session = session
-        self._plan = plan
         self._config = config
         self._endpoint: JobEndpoint | None = None
         self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
@@ -117,12 +132,10 @@ class SparkJob:
             settings = replace(settings, local_backup=settings.local_backup.below(self._local_dir))
         self._settings = settings
         self._fault_plan = os.environ.get(ENVIRONMENT_VARIABLE, "")
-        self._running: dict[int, int] = {}
-        self._started: dict[int, int] = {}
+        self._launches: dict[tuple[int, int], _Launch] = {}
+        """By attempt and region what runs."""
         # By region and level: what the level before has given, in BATCH mode.
         self._kept: dict[int, dict[int, Materialized]] = {}
-        self._launch_error: dict[int, BaseException] = {}
-        self._requests: dict[int, SlotRequest] = {}
         self._classes = program_classes()
         self._control = self._start_control()
         self.master = JobMaster(
@@ -205,8 +218,8 @@ class SparkJob:
 
     def _broken(self, error: Exception) -> None:
         _log.error("the JobMaster failed", exc_info=error)
-        for attempt in list(self._running):
-            self.cancel_attempt(attempt)
+        for launch in list(self._launches.values()):
+            self._cancel(launch)
         if not self.master.result.done():
             failure = JobExecutionError(f"the JobMaster failed: {type(error).__name__}: {error}")
             failure.__cause__ = error
@@ -252,8 +265,8 @@ class SparkJob:
         """
         return free_slots(self._session)
 
-    def launch(self, attempt: int, plan: StagePlan, tasks: dict[TaskKey, TaskDescriptor]) -> None:
-        """Start one Spark job per region, as soon as there are slots for all of them.
+    def launch(self, attempt: int, plan: StagePlan, regions: Mapping[int, dict[TaskKey, TaskDescriptor]]) -> None:
+        """Start one Spark job per region of the plan, as soon as there are slots for all of them.
 
         Raises:
             ResourceError: the JVM has ended since the last attempt.
@@ -261,18 +274,26 @@ class SparkJob:
         gone = self._without_jvm()
         if gone is not None:
             raise gone
-        # The attempt before has ended, so nobody looks at its plan any more.
-        self._plan = plan
-        pickled = {key: cloudpickle.dumps(task, 5) for key, task in tasks.items()}
+        launches = [self._prepare(attempt, plan, region, tasks) for region, tasks in regions.items()]
+        for launch in launches:
+            self._launches[attempt, launch.region] = launch
+        InheritableThread(target=self._deploy, args=(launches,), name="wiesel-deploy", daemon=True).start()
+
+    def _prepare(self, attempt: int, plan: StagePlan, region: int, tasks: dict[TaskKey, TaskDescriptor]) -> _Launch:
+        places = {(s.vertex, s.index): stage_region.index for stage_region in plan.regions for s in stage_region.place}
+        wanted = {places[key] for key in tasks}
         session, limits_ms = self._session, [self._settings.slot_request_timeout_ms]
         if self.master.adaptive is not None:
             # The slots have been seen. If they are lost, another look is taken soon.
             limits_ms.append(max(_LEAST_WAIT_MS, self.master.adaptive.stable_before_start_ms))
-        request = SlotRequest(lambda: free_slots(session), min(limits_ms) / 1e3, str(session.sparkContext.master))
-        self._requests[attempt] = request
-        self._running[attempt] = len(self._plan.regions)
-        self._started[attempt] = len(tasks)
-        InheritableThread(target=self._deploy, args=(attempt, request, pickled), name="wiesel-deploy", daemon=True).start()
+        return _Launch(
+            attempt,
+            region,
+            plan,
+            [stage_region for stage_region in plan.regions if stage_region.index in wanted],
+            {key: cloudpickle.dumps(task, 5) for key, task in tasks.items()},
+            SlotRequest(lambda: free_slots(session), min(limits_ms) / 1e3, str(session.sparkContext.master)),
+        )
 
     def kept_levels(self) -> dict[int, list[int]]:
         """Return by region the levels whose input is there from earlier attempts."""
@@ -280,21 +301,22 @@ class SparkJob:
             return {}
         return {region: [level for level, kept in levels.items() if kept.is_there()] for region, levels in self._kept.items()}
 
-    def _deploy(self, attempt: int, request: SlotRequest, pickled: dict[TaskKey, bytes]) -> None:
-        regions = list(reversed(self._plan.regions))
+    def _deploy(self, launches: list[_Launch]) -> None:
+        left = [(launch, region) for launch in reversed(launches) for region in reversed(launch.regions)]
         try:
-            request.wait(slots_needed(self._plan))
-            while regions:
-                region = regions[-1]
+            launches[0].request.wait(slots_needed(launches[0].plan, [region for _, region in left]))
+            while left:
+                launch, region = left[-1]
                 # What does not run again, as its results are there, is missing.
-                stages = [[pickled[key] for s in level if (key := (s.vertex, s.index)) in pickled] for level in region.levels]
+                tasks = launch.tasks
+                stages = [[tasks[key] for s in level if (key := (s.vertex, s.index)) in tasks] for level in region.levels]
                 name = f"wiesel-region-{region.index}"
-                InheritableThread(target=self._run_region, args=(attempt, request, region, stages), name=name, daemon=True).start()
-                regions.pop()
+                InheritableThread(target=self._run_region, args=(launch, region, stages), name=name, daemon=True).start()
+                left.pop()
         except Exception as failure:  # noqa: BLE001 - handed to the master
             error = self._cause(failure)
-            for _ in regions:
-                self._events.put(lambda: self._region_ended(attempt, error))
+            for launch, _ in left:
+                self._events.put(lambda launch=launch: self._region_ended(launch, error))  # type: ignore[misc]
 
     def _payload(self, attempt: int, region: Region) -> AttemptPayload:
         return AttemptPayload(
@@ -314,24 +336,23 @@ class SparkJob:
             cancellation_timeout_s=self._settings.cancellation_timeout_ms / 1e3,
         )
 
-    def _run_region(self, attempt: int, request: SlotRequest, region: Region, stages: list[list[bytes]]) -> None:
+    def _run_region(self, launch: _Launch, region: Region, stages: list[list[bytes]]) -> None:
         error: BaseException | None = None
         try:
             use_in_this_thread(self._session)
-            self._session.sparkContext.setJobGroup(
-                self._group(attempt), f"{self._plan.graph.job.job_name}, attempt {attempt}", interruptOnCancel=True
-            )
-            while not self._collect(attempt, region, stages):
+            description = f"{launch.plan.graph.job.job_name}, attempt {launch.attempt}"
+            self._session.sparkContext.setJobGroup(self._group(launch), description, interruptOnCancel=True)
+            while not self._collect(launch, region, stages):
                 # Others were faster, or an executor was lost since the look.
-                request.wait(region.slots, refused=True)
+                launch.request.wait(region.slots, refused=True)
         except Exception as failure:  # noqa: BLE001 - handed to the master
             error = self._cause(failure)
-        self._events.put(lambda: self._region_ended(attempt, error))
+        self._events.put(lambda: self._region_ended(launch, error))
 
-    def _collect(self, attempt: int, region: Region, stages: list[list[bytes]]) -> bool:
-        """Run a region to its end; return False if Spark would not begin for want of slots."""
-        payload = self._payload(attempt, region)
-        blocking, kept = self._plan.graph.job.runtime_mode == "BATCH", self._kept.setdefault(region.index, {})
+    def _collect(self, launch: _Launch, region: Region, stages: list[list[bytes]]) -> bool:
+        """Run a region of the plan to its end; return False if Spark would not begin for want of slots."""
+        payload = self._payload(launch.attempt, region)
+        blocking, kept = launch.plan.graph.job.runtime_mode == "BATCH", self._kept.setdefault(region.index, {})
         first = next(level for level, tasks in enumerate(stages) if tasks)
         frame = kept[first].frame if first else self._session.range(0, len(stages[0]), 1, len(stages[0]))
         for level in range(first, len(stages)):
@@ -353,27 +374,28 @@ class SparkJob:
         # A broken connection is seen a moment before the end of the process is.
         return self._without_jvm(wait_s=_JVM_END_S if isinstance(failure, (OSError, Py4JNetworkError)) else 0.0) or failure
 
-    def _region_ended(self, attempt: int, error: BaseException | None) -> None:
-        self._running[attempt] -= 1
-        if error is not None and attempt not in self._launch_error:
-            self._launch_error[attempt] = error if isinstance(error, WieselError) else spark_failure(error)
-            if self._running[attempt]:
-                self.cancel_attempt(attempt)
-        if self._running[attempt] == 0:
-            del self._running[attempt], self._requests[attempt]
-            threading.Thread(target=self._launch_ended, args=(attempt,), name="wiesel-launch-end", daemon=True).start()
+    def _region_ended(self, launch: _Launch, error: BaseException | None) -> None:
+        launch.running -= 1
+        if error is not None and launch.error is None:
+            launch.error = error if isinstance(error, WieselError) else spark_failure(error)
+            if launch.running:
+                self._cancel(launch)
+        if launch.running == 0:
+            del self._launches[launch.attempt, launch.region]
+            threading.Thread(target=self._launch_ended, args=(launch,), name="wiesel-launch-end", daemon=True).start()
 
-    def _launch_ended(self, attempt: int) -> None:
+    def _launch_ended(self, launch: _Launch) -> None:
         """Tell the master once the last messages of the tasks, which may still be on their way, have been heard."""
-        error = self._launch_error.get(attempt)
+        attempt, tasks, error = launch.attempt, launch.tasks.keys(), launch.error
         if error is not None:
             # Spark takes a task for ended once it has let go of its worker, which may be stuck somewhere.
-            self._tell_to_end(attempt)
+            self._tell_to_end(launch)
             # Some may never have started, others may not have noticed yet; the message of the one that failed says most.
-            self._control.wait_until_heard(attempt, self._control.registered(attempt), _LAST_WORDS_OF_FAILED_S)
-        elif not self._control.wait_until_heard(attempt, self._started[attempt], _LAST_WORDS_S):
+            self._control.wait_until_heard(attempt, self._control.registered(attempt, tasks), _LAST_WORDS_OF_FAILED_S)
+        elif not self._control.wait_until_heard(attempt, tasks, _LAST_WORDS_S):
             _log.warning("attempt %d has ended, but the connections of some of its tasks have not", attempt)
-        self._events.put(lambda: self.master.on_launch_ended(attempt, error))
+        self._control.forget(attempt, tasks)
+        self._events.put(lambda: self.master.on_launch_ended(attempt, error, launch.region))
 
     def _without_jvm(self, *, wait_s: float = 0.0) -> ResourceError | None:
         """Return the error that no further attempt can cure, if it is that one."""
@@ -384,20 +406,18 @@ class SparkJob:
             hint="start the program again with execution.state-recovery.path; if memory was short, give Spark less or the machine more",
         )
 
-    def _group(self, attempt: int) -> str:
-        return f"wiesel-{self.master.job_id}-{attempt}"
+    def _group(self, launch: _Launch) -> str:
+        return f"wiesel-{self.master.job_id}-{launch.attempt}-{launch.region}"
 
-    def cancel_attempt(self, attempt: int) -> None:
+    def _cancel(self, launch: _Launch) -> None:
         """Tell the tasks to end, and Spark to cancel those that do not hear."""
-        request = self._requests.get(attempt)
-        if request is not None:
-            request.cancel()
-        self._tell_to_end(attempt)
-        threading.Thread(target=self._cancel_group, args=(self._group(attempt),), daemon=True).start()
+        launch.request.cancel()
+        self._tell_to_end(launch)
+        threading.Thread(target=self._cancel_group, args=(self._group(launch),), daemon=True).start()
 
-    def _tell_to_end(self, attempt: int) -> None:
-        for subtask in self._plan.graph.subtasks:
-            self._control.send(attempt, (subtask.vertex, subtask.index), CancelTask())
+    def _tell_to_end(self, launch: _Launch) -> None:
+        for task in launch.tasks:
+            self._control.send(launch.attempt, task, CancelTask())
 
     def _cancel_group(self, group: str) -> None:
         try:
@@ -425,12 +445,14 @@ class SparkJob:
         answer.set_result(self.master.status)
         return answer
 
-    def cancel(self, attempt: int | None = None) -> Any:
-        """Cancel the job (JobHandle), or the tasks of one attempt (Launcher)."""
-        if attempt is not None:
-            self.cancel_attempt(attempt)
-            return None
-        return self._ask(self.master.cancel)
+    def cancel(self, attempt: int | None = None, region: int = 0) -> Any:
+        """Cancel the job (JobHandle), or the tasks of a region that an attempt has started (Launcher)."""
+        if attempt is None:
+            return self._ask(self.master.cancel)
+        launch = self._launches.get((attempt, region))
+        if launch is not None:
+            self._cancel(launch)
+        return None
 
     def stop_with_savepoint(self, advance_to_end_of_event_time: bool, savepoint_directory: str | None) -> Future[str]:
         """End the job with a savepoint."""
