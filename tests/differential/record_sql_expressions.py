@@ -1,4 +1,4 @@
-"""Records what real Flink says to the expressions of ``sql_expressions.txt`` and ``sql_functions.txt``, in ``goldens``.
+"""Records what real Flink says to the expressions of ``sql_expressions.txt`` and others, in ``goldens``.
 
 Run it with the interpreter of a virtual environment that holds real PyFlink 2.3 and a JDK 17 on the path; it takes some minutes. Names of
 files given to it are the only ones that are recorded anew. Each
@@ -17,7 +17,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-NAMES = ("sql_expressions", "sql_functions")
+ZONES = {"sql_expressions": "UTC", "sql_functions": "UTC", "sql_edge_cases": "UTC", "sql_zoned_expressions": "America/New_York"}
 
 
 def message(error: BaseException) -> str:
@@ -41,7 +41,6 @@ class Recorder:
             (path / "rows.json").write_text(row + "\n")
         self.tables = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         self.tables.get_config().set("parallelism.default", "1")
-        self.tables.get_config().set("table.local-time-zone", "UTC")
         columns = ", ".join(f"`{name}` {kind}" for name, kind in COLUMNS.items())
         options = "'connector' = 'filesystem', 'format' = 'json', 'json.timestamp-format.standard' = 'SQL'"
         for name, place in [("samples", folder), *((f"sample{i}", f"{folder}/{i}") for i in range(1, len(ROWS) + 1))]:
@@ -117,7 +116,8 @@ def main() -> None:
     """Record all."""
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(folder)
-        for name in sys.argv[1:] or NAMES:
+        for name in sys.argv[1:] or ZONES:
+            recorder.tables.get_config().set("table.local-time-zone", ZONES[name])
             expressions = (HERE / f"{name}.txt").read_text().splitlines()
             found = [entry for i in range(0, len(expressions), 40) for entry in recorder.record(expressions[i : i + 40])]
             lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in found)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from wiesel.core.errors import ProgramError
 from wiesel.types import logical as t
 from wiesel.types import logical_intervals as intervals
+from wiesel.types.logical_bitmap import BitmapType
 
 __all__ = ["arrow_schema", "arrow_type"]
 
@@ -45,6 +46,7 @@ _TYPES: dict[type[t.DataType], Callable[[Any], pa.DataType]] = {
     t.ArrayType: lambda of: pa.list_(arrow_type(of.element_type)),
     t.MapType: lambda of: pa.map_(arrow_type(of.key_type), arrow_type(of.value_type)),
     t.MultisetType: lambda of: pa.map_(arrow_type(of.element_type), pa.int32()),
+    BitmapType: lambda of: pa.list_(pa.int32()),
     t.RowType: lambda of: pa.struct([pa.field(field.name, arrow_type(field.data_type)) for field in of]),
 }
 

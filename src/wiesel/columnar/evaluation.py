@@ -67,7 +67,10 @@ def evaluate(expression: Expression, frame: Frame) -> Datum:
 
 def as_array(datum: Datum, length: int) -> pa.Array:
     """Return a column of values, also where they are all the same."""
-    return pa.repeat(datum, length) if isinstance(datum, pa.Scalar) else datum
+    if not isinstance(datum, pa.Scalar):
+        return datum
+    # pyarrow.repeat makes no empty columns of arrays.
+    return pa.repeat(datum, length) if length else pa.nulls(0, datum.type)
 
 
 def evaluate_all(expressions: Sequence[Expression], schema: pa.Schema, frame: Frame) -> pa.RecordBatch:

@@ -14,7 +14,7 @@ from wiesel.columnar.expressions import Call
 from wiesel.columnar.functions import decimals, reading, texts
 from wiesel.columnar.functions.kernels import by_arrays, fail_where, from_numbers, numbers, valid_mask
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
-from wiesel.columnar.functions.times import local
+from wiesel.columnar.functions.times import instants, local
 from wiesel.columnar.type_rules import is_approximate, is_binary, is_interval, is_text
 from wiesel.core.errors import ExpressionError
 from wiesel.types import logical as t
@@ -92,7 +92,7 @@ def _read(call: Call, frame: Any, column: Any, wanted: t.DataType) -> Any:
         why = f"a text is not a {wanted.nullable().as_summary_string()}"
         fail_where(call, [column], bad.to_numpy(zero_copy_only=False), why)
     if isinstance(wanted, t.LocalZonedTimestampType):
-        return pc.assume_timezone(found, frame.session.time_zone, ambiguous="earliest", nonexistent="latest").cast(arrow_type(wanted))
+        return instants(found, frame.session.time_zone).cast(arrow_type(wanted))
     return found
 
 
@@ -119,7 +119,7 @@ def _time(frame: Any, column: Any, source: t.DataType, wanted: t.DataType) -> An
         shown = column.cast(pa.int32()).cast(pa.int64()).cast(pa.timestamp("ms"))
     naive = _cut(shown, of.unit, wanted.precision)  # type: ignore[attr-defined]
     if isinstance(wanted, t.LocalZonedTimestampType):
-        return pc.assume_timezone(naive, zone, ambiguous="earliest", nonexistent="latest").cast(of)
+        return instants(naive, zone).cast(of)
     return naive
 
 

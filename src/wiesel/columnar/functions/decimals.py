@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call
-from wiesel.columnar.functions.kernels import fail_where, problem
+from wiesel.columnar.functions.kernels import fail_where, problem, repeated
 
 __all__ = ["as_doubles", "evaluate", "fitted", "low_words", "rounded"]
 
@@ -92,7 +92,7 @@ def from_low_words(values: npt.NDArray[np.int64], mask: npt.NDArray[np.bool_] | 
 def _small_remainder(operands: list[Any], wanted: pa.DataType) -> Any:
     length = next((len(operand) for operand in operands if not isinstance(operand, pa.Scalar)), None)
     scale = max(operand.type.scale for operand in operands)
-    columns = [pa.repeat(operand, length or 1) if isinstance(operand, pa.Scalar) else operand for operand in operands]
+    columns = [repeated(operand, 1 if length is None else length) if isinstance(operand, pa.Scalar) else operand for operand in operands]
     left, right = (column.cast(pa.decimal128(18, scale)) for column in columns)
     mask = pc.or_(left.is_null(), right.is_null()).to_numpy(zero_copy_only=False)
     divisor = np.where(mask, 1, low_words(right))
@@ -103,7 +103,8 @@ def _small_remainder(operands: list[Any], wanted: pa.DataType) -> Any:
 
 def _by_value(sign: str, operands: list[Any], wanted: pa.DataType) -> Any:
     length = next((len(operand) for operand in operands if not isinstance(operand, pa.Scalar)), None)
-    left, right = ((pa.repeat(operand, length or 1) if isinstance(operand, pa.Scalar) else operand).to_pylist() for operand in operands)
+    count = 1 if length is None else length
+    left, right = ((repeated(operand, count) if isinstance(operand, pa.Scalar) else operand).to_pylist() for operand in operands)
     compute = {"+": _EXACT.add, "-": _EXACT.subtract, "*": _EXACT.multiply, "/": _EXACT.divide, "%": _EXACT.remainder}[sign]
     found = [None if a is None or b is None else _fit(compute(a, b), wanted) for a, b in zip(left, right, strict=True)]
     result = pa.array(found, wanted)

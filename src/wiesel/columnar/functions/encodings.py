@@ -104,8 +104,8 @@ def _encoded(text: str, charset: str) -> bytes:
     return b"\xfe\xff" + text.encode("utf-16-be") if charset.upper() in ("UTF-16", "UTF16") else text.encode(_codec(charset), "replace")
 
 
-register(ScalarFunction("DECODE", taking(returning_null(STRING), BINARY, TEXT), by_value(_decoded), may_fail=True))
-register(ScalarFunction("ENCODE", taking(returning_null(BYTES), TEXT, TEXT), by_value(_encoded), may_fail=True))
+register(ScalarFunction("DECODE", taking(STRING, BINARY, TEXT), by_value(_decoded), may_fail=True))
+register(ScalarFunction("ENCODE", taking(BYTES, TEXT, TEXT), by_value(_encoded), may_fail=True))
 
 
 def _url_encoded(text: str) -> str:

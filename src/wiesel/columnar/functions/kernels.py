@@ -15,7 +15,7 @@ from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call
 from wiesel.core.errors import ExpressionError
 
-__all__ = ["by_arrays", "by_kernel", "by_value", "fail", "fail_where", "from_numbers", "numbers", "valid_mask"]
+__all__ = ["by_arrays", "by_kernel", "by_value", "fail", "fail_where", "from_numbers", "numbers", "problem", "repeated", "valid_mask"]
 
 Evaluate = Callable[[Call, Any, list[Any]], Any]
 
@@ -31,10 +31,15 @@ def by_arrays(compute: Callable[..., Any]) -> Evaluate:
     def evaluate(call: Call, frame: Any, operands: list[Any]) -> Any:
         single = all(isinstance(operand, pa.Scalar) for operand in operands)
         length = 1 if single else frame.rows.num_rows
-        result = compute(call, frame, *(pa.repeat(operand, length) if isinstance(operand, pa.Scalar) else operand for operand in operands))
+        result = compute(call, frame, *(repeated(operand, length) if isinstance(operand, pa.Scalar) else operand for operand in operands))
         return result[0] if single else result
 
     return evaluate
+
+
+def repeated(scalar: Any, length: int) -> Any:
+    """Return a column of one value (``pyarrow.repeat`` makes no empty columns of arrays)."""
+    return pa.repeat(scalar, length) if length else pa.nulls(0, scalar.type)
 
 
 def by_value(compute: Callable[..., Any], nulls: bool = False) -> Evaluate:

@@ -108,4 +108,4 @@ _register("REGEXP_EXTRACT_ALL", returning_null(t.ArrayType(STRING)), _extract_al
 _register("REGEXP_COUNT", returning_null(t.IntType()), lambda text, regex: sum(1 for _ in regex.finditer(text)))
 _register("REGEXP_INSTR", returning_null(t.IntType()), _instr)
 _register("REGEXP_SUBSTR", returning_null(STRING), _first)
-register(ScalarFunction("REGEXP_REPLACE", taking(returning_null(STRING), TEXT, TEXT, TEXT), by_value(_replaced), may_fail=True))
+register(ScalarFunction("REGEXP_REPLACE", taking(STRING, TEXT, TEXT, TEXT), by_value(_replaced), may_fail=True))

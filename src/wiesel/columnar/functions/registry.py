@@ -35,6 +35,7 @@ __all__ = [
 _MODULES = (
     "arithmetic",
     "arrays",
+    "bitmaps",
     "casts",
     "clocks",
     "comparison",
@@ -51,6 +52,7 @@ _MODULES = (
     "strings",
     "time_formats",
     "times",
+    "user_functions",
 )
 
 
@@ -110,7 +112,7 @@ class ScalarFunction:
     resolve: Callable[[Arguments], Signature]
     evaluate: Callable[[Call, Frame, list[Datum]], Datum]
     evaluate_lazily: Callable[[Call, Frame, Callable[[Expression, Frame], Datum]], Datum] | None = None
-    deterministic: bool = True
+    deterministic: Callable[[Call], bool] | bool = True
     may_fail: Callable[[Call], bool] | bool = False
 
 
@@ -157,8 +159,14 @@ def _call_can_fail(call: Call) -> bool:
 
 def is_deterministic(expression: Expression) -> bool:
     """Return whether an expression has the same value whenever it is evaluated for a row."""
-    calls = [part for part in walk(expression) if isinstance(part, Call)]
-    return all((function := find_function(part.function)) is not None and function.deterministic for part in calls)
+    return all(_is_deterministic(part) for part in walk(expression) if isinstance(part, Call))
+
+
+def _is_deterministic(call: Call) -> bool:
+    function = find_function(call.function)
+    if function is None:
+        return False
+    return function.deterministic if isinstance(function.deterministic, bool) else function.deterministic(call)
 
 
 def similar_names(name: str) -> list[str]:

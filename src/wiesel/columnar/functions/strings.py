@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -174,8 +175,8 @@ def _right(call: Call, frame: Any, operands: list[Any]) -> Any:
     return by_value(lambda value, count: value[-count:] if count > 0 else "")(call, frame, operands)
 
 
-_strings("LEFT", taking(STRING, TEXT, INTEGER), _left)
-_strings("RIGHT", taking(STRING, TEXT, INTEGER), _right)
+_strings("LEFT", taking(returning_null(_varying), TEXT, INTEGER), _left)
+_strings("RIGHT", taking(returning_null(_varying), TEXT, INTEGER), _right)
 _strings("REVERSE", taking(returning_null(STRING), TEXT), by_kernel(pc.utf8_reverse))
 
 
@@ -187,7 +188,12 @@ def _overlaid(text: str, new: str, start: int, length: int | None = None) -> str
     return text[: start - 1] + new + rest
 
 
-_strings("OVERLAY", taking(STRING, TEXT, TEXT, BIGINT, BIGINT, optional=1), by_value(_overlaid))
+def _overlaid_type(arguments: Arguments) -> t.DataType:
+    lengths = sum(of.length for of in arguments.types[:2])  # type: ignore[attr-defined]
+    return nullable_if_any(text_type(min(lengths, t.MAX_LENGTH), t.VarCharType), arguments)
+
+
+_strings("OVERLAY", taking(_overlaid_type, TEXT, TEXT, BIGINT, BIGINT, optional=1), by_value(_overlaid))
 
 
 def _padded(left: bool) -> Callable[..., Any]:
@@ -209,8 +215,8 @@ def _padded(left: bool) -> Callable[..., Any]:
     return evaluate
 
 
-_strings("LPAD", taking(returning_null(STRING), TEXT, INTEGER, TEXT), _padded(True))
-_strings("RPAD", taking(returning_null(STRING), TEXT, INTEGER, TEXT), _padded(False))
+_strings("LPAD", taking(STRING, TEXT, INTEGER, TEXT), _padded(True))
+_strings("RPAD", taking(STRING, TEXT, INTEGER, TEXT), _padded(False))
 
 
 # Searching
@@ -324,7 +330,25 @@ def _resolve_split_index(arguments: Arguments) -> Signature:
     return taking(returning_null(STRING), TEXT, second, INTEGER)(arguments)
 
 
-_strings("SPLIT_INDEX", _resolve_split_index, by_value(_split_index))
+def _split_at(call: Call, frame: Any, operands: list[Any]) -> Any:
+    text, separator, index = operands
+    constant = isinstance(separator, pa.Scalar) and isinstance(index, pa.Scalar) and not isinstance(text, pa.Scalar)
+    if not constant or not separator.is_valid or not index.is_valid or index.as_py() < 0 or not separator.as_py() or is_number(separator):
+        return by_value(_split_index)(call, frame, operands)
+    place = index.as_py()
+    parts = pc.split_pattern(text, separator.as_py(), max_splits=place + 1)
+    lengths = pc.list_value_length(parts).fill_null(0).to_numpy(zero_copy_only=False)
+    found = (lengths > place) & pc.greater(pc.binary_length(text), 0).fill_null(False).to_numpy(zero_copy_only=False)
+    starts = np.cumsum(lengths) - lengths
+    return parts.flatten().take(pa.array(np.where(found, starts + place, 0), mask=~found))
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a separator is the number of a character."""
+    return bool(pa.types.is_integer(value.type))
+
+
+_strings("SPLIT_INDEX", _resolve_split_index, _split_at)
 
 
 def _split(text: str, separator: str) -> list[str]:

@@ -18,7 +18,7 @@ from wiesel.columnar.type_rules import is_interval
 from wiesel.types import logical as t
 from wiesel.types import logical_intervals as i
 
-__all__ = ["local"]
+__all__ = ["instants", "local"]
 
 _DAYS = (t.DateType, t.TimestampType, t.LocalZonedTimestampType)
 _CLOCKS = (t.TimeType, t.TimestampType, t.LocalZonedTimestampType)
@@ -31,6 +31,25 @@ def local(time: Any, zone: str) -> Any:
     if zone in ("UTC", "Z"):
         return time.cast(pa.timestamp(time.type.unit))
     return pc.local_timestamp(time.cast(pa.timestamp(time.type.unit, zone)))
+
+
+def instants(shown: Any, zone: str) -> Any:
+    """Return the points of time of what a zone's clock shows.
+
+    What it shows twice is the first one; what it leaves out is as much later as the clock is put forward, as in Java.
+    """
+    if zone in ("UTC", "Z"):
+        return shown.cast(pa.timestamp(shown.type.unit, "UTC"))
+    utc = pa.timestamp(shown.type.unit, "UTC")
+    found = pc.assume_timezone(shown, zone, ambiguous="earliest", nonexistent="earliest")
+    gap = pc.fill_null(pc.not_equal(pc.local_timestamp(found), shown), False)
+    if not (gap.as_py() if isinstance(gap, pa.Scalar) else gap.true_count):
+        return found.cast(utc)
+    # In a gap what was found is the last moment before it, whose distance from UTC still counts.
+    before = found.cast(utc)
+    distance = pc.subtract(pc.local_timestamp(found).cast(pa.int64()), before.cast(pa.int64()))
+    moved = pc.subtract(shown.cast(pa.int64()), distance).cast(utc)
+    return pc.if_else(gap, moved, before)
 
 
 def _part_of_second(per_second: int) -> Callable[[Any], Any]:
@@ -185,7 +204,7 @@ def _moved(values: Any, per_ms: int | None, unit: str, up: bool) -> Any:
 def _zoned(shown: Any, of: pa.DataType, zone: str) -> Any:
     if of.tz is None:
         return shown
-    return pc.assume_timezone(shown, zone, ambiguous="earliest", nonexistent="latest").cast(of)
+    return instants(shown, zone).cast(of)
 
 
 register(ScalarFunction("FLOOR TO", _resolve_rounding, _rounded(False)))

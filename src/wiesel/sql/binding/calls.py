@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Call, Expression, Literal
 from wiesel.columnar.functions.registry import call
+from wiesel.columnar.functions.user_functions import user_call
 from wiesel.core.errors import ProgramError
 from wiesel.sql.language import nodes
 from wiesel.types import logical as t
@@ -35,7 +36,8 @@ def _anonymous(binder: ExpressionBinder, node: Any) -> Expression:
     if name in _OF_UNITS and len(node.expressions) == 3:
         return call(name, binder.bind_all(node.expressions[1:]), [_unit(node.expressions[0])])
     operands = binder.bind_all(node.expressions)
-    return named(name, operands)
+    function = binder.user_functions.get(name)
+    return named(name, operands) if function is None else user_call(function, operands)
 
 
 def named(name: str, operands: Sequence[Expression]) -> Expression:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
+from types import MappingProxyType
 from typing import Any
 
 from sqlglot import exp
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import call
+from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding import literals
 from wiesel.sql.binding.calls import CALLS
@@ -46,6 +48,9 @@ _NAMES_OF_FUNCTIONS = frozenset({"LOCALTIME", "LOCALTIMESTAMP", "PI"})
 
 class ExpressionBinder:
     """Binds expressions over one scope. Subclasses or ``hooks`` take nodes that mean something in a certain place only."""
+
+    user_functions: Mapping[str, UserFunction] = MappingProxyType({})
+    """Functions of users by what they are called in capitals; they come before those of Flink."""
 
     def __init__(self, sql: str, scope: Scope) -> None:
         self.sql = sql

@@ -1,0 +1,128 @@
+"""Writes docs/sql-functions.md: which of Flink's and Hive's scalar functions there are (``python scripts/sql_functions.py``)."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+
+from wiesel.columnar.functions.registry import function_names
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "sql-functions.md"
+NAMES = ROOT / "tests" / "differential" / "goldens" / "sql_function_names.json"
+
+WRITTEN_AS = {
+    "AT": "ITEM",
+    "BETWEEN": "<=",
+    "IFTHENELSE": "IF",
+    "IS_JSON": "IS JSON",
+    "LOWERCASE": "LOWER",
+    "NOTBETWEEN": "<=",
+    "SUBSTR": "SUBSTRING",
+    "TEMPORALOVERLAPS": "OVERLAPS",
+    "UPPERCASE": "UPPER",
+}
+"""What Flink's definitions call differently from the functions here; SQL writes these otherwise anyway."""
+
+SHOWN = {
+    "AT": "`array[1]`, `map['key']`",
+    "BETWEEN": "`a BETWEEN b AND c`",
+    "IFTHENELSE": "`CASE`, `IF`",
+    "IS_JSON": "`a IS JSON`",
+    "NOTBETWEEN": "`a NOT BETWEEN b AND c`",
+    "TEMPORALOVERLAPS": "`(a, b) OVERLAPS (c, d)`",
+    "LOWERCASE": "`LOWER`",
+    "UPPERCASE": "`UPPER`",
+}
+
+OF_THE_PLANNER = ("AGG_DECIMAL_PLUS", "DEFAULT", "HIVE_AGG_DECIMAL_PLUS", "REINTERPRET_CAST")
+"""What Flink's planner puts into plans and no query can call."""
+
+HIVE = """
+    abs acos add_months aes_decrypt aes_encrypt array array_contains ascii asin assert_true atan base64 between bin bround cbrt ceil
+    ceiling char_length character_length chr coalesce concat concat_ws context_ngrams conv cos crc32 create_union current_database
+    current_date current_timestamp current_user date_add date_format date_sub datediff day dayofmonth dayofweek decode degrees e elt
+    encode exp explode factorial field find_in_set floor floor_day floor_hour floor_minute floor_month floor_quarter floor_second
+    floor_week floor_year format_number from_unixtime from_utc_timestamp get_json_object greatest hash hex hour if in in_file initcap
+    instr isfalse isnotfalse isnotnull isnottrue isnull istrue java_method json_tuple last_day lcase least length levenshtein ln locate
+    log log10 log2 logged_in_user lower lpad ltrim map map_keys map_values mask mask_first_n mask_hash mask_last_n mask_show_first_n
+    mask_show_last_n md5 minute mod month months_between murmur_hash named_struct negative next_day ngrams nullif nvl octet_length
+    parse_url pi pmod positive pow power printf quarter radians rand reflect regexp regexp_extract regexp_replace repeat replace reverse
+    rlike round rpad rtrim second sentences sha sha1 sha2 shiftleft shiftright shiftrightunsigned sign sin size sort_array soundex space
+    split sqrt str_to_map struct substr substring substring_index tan to_date to_unix_timestamp to_utc_timestamp translate trim trunc
+    ucase unbase64 unhex unix_timestamp upper uuid weekofyear width_bucket xpath xpath_boolean xpath_double xpath_float xpath_int
+    xpath_long xpath_number xpath_short xpath_string year
+""".split()
+"""The scalar functions of Hive 2.3, as its manual lists them."""
+
+IN_SYNTAX = frozenset({"between", "if", "in", "regexp", "nullif", "mod", "substr", "ceiling", "character_length"})
+PARTS = frozenset({"year", "quarter", "month", "day", "hour", "minute", "second", "dayofmonth", "dayofweek"})
+
+
+def flink_names() -> list[str]:
+    """Return the names of Flink's scalar functions that queries can call."""
+    names: list[str] = json.loads(NAMES.read_text())["SCALAR"]
+    return [name for name in names if name not in OF_THE_PLANNER]
+
+
+def is_supported(name: str) -> bool:
+    """Return whether a function of Flink is there."""
+    return WRITTEN_AS.get(name, name) in set(function_names())
+
+
+def hive_supported(name: str) -> bool:
+    """Return whether there is a function of Hive's name."""
+    return name.upper() in set(function_names()) or name in IN_SYNTAX or name in PARTS - {"day"}
+
+
+def page() -> str:
+    """Return the text of the page."""
+    names = flink_names()
+    supported = [name for name in names if is_supported(name)]
+    missing = [name for name in names if not is_supported(name)]
+    hive = [name for name in HIVE if hive_supported(name)]
+    return f"""# Functions of SQL
+
+This page is generated (`python scripts/sql_functions.py`); a test says when it is old. The names are those that Flink 2.3 itself lists.
+Types, values and failures are held against what real Flink says to over 1300 expressions.
+
+## Scalar functions of Flink
+
+{_listed(f"{len(supported)} of {len(names)} are supported:", supported)}
+
+Besides, SQL has other names for some: `CHARACTER_LENGTH`, `CEILING`, `MOD`, `SUBSTR`, `YEAR`, `QUARTER`, `MONTH`, `WEEK`, `DAYOFYEAR`,
+`DAYOFMONTH`, `DAYOFWEEK`, `HOUR`, `MINUTE`, `SECOND`, `TIMESTAMPADD`, `NULLIF`, `CASE`, `IS [NOT] DISTINCT FROM`.
+
+{_listed("Not supported (a query that calls one of them is refused):", missing)}
+
+## Scalar functions of Hive
+
+There is no Hive module: of Hive's functions those can be called that Flink has, too, under the same name and with Flink's rules.
+
+{_listed(f"These are {len(hive)} of {len(HIVE)}:", hive)}
+
+{_listed("Not supported:", [name for name in HIVE if not hive_supported(name)])}
+
+## Where values differ from Flink's
+
+- `GREATEST` and `LEAST` of decimals give NULL where one is NULL; Flink fails with a `NullPointerException`.
+- `ATAN2` takes a `DOUBLE` and a `DECIMAL`, `SIGN` takes a `TINYINT`; Flink fails.
+- `CAST` of a literal text that is no number to `DECIMAL` fails, as for columns; Flink says 0.
+- Literals that are cast to `FLOAT` are rounded to it; Flink forgets that when it makes them `DOUBLE` next.
+- `ROUND` and `TRUNCATE` of decimals to a number of digits that is no literal round; Flink moves the point.
+- Maps cannot have NULL as a key.
+- Regular expressions do not take classes within classes or intersections of them (`[a-z&&[^b]]`); such a pattern fails.
+- `RAND(seed)` repeats its numbers from start to start, but they are not Java's.
+- Parts of `TIMESTAMP_LTZ` before 1970 are right; Flink counts the hours backwards and takes the next day.
+- Timestamps of more than six digits reach from 1677 to 2262.
+"""
+
+
+def _listed(begin: str, names: list[str]) -> str:
+    shown = ", ".join(SHOWN.get(name, f"`{name}`") for name in names)
+    return textwrap.fill(f"{begin} {shown}.", 140, break_long_words=False, break_on_hyphens=False)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

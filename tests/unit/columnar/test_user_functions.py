@@ -1,0 +1,104 @@
+"""Functions of users in expressions."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from wiesel.columnar.evaluation import Frame, Session, as_array, evaluate
+from wiesel.columnar.expressions import Expression
+from wiesel.core.errors import ProgramError, UserFunctionError
+from wiesel.sql.binding.expressions import ExpressionBinder
+from wiesel.sql.binding.scope import Scope, Source
+from wiesel.sql.language.parser import parse_statement
+from wiesel.sql.language.statements import Query
+from wiesel.sql.plan import Field
+from wiesel.table import DataTypes
+from wiesel.table.udf import ScalarFunction, UserDefinedScalarFunctionWrapper, udf
+from wiesel.types import logical as t
+
+ROWS = pa.RecordBatch.from_pydict({"a": pa.array([1, 2, None], pa.int32()), "b": pa.array([10, 20, 30], pa.int64())})
+SCOPE = Scope([Source("t", (Field("a", t.IntType()), Field("b", t.BigIntType())), 0)])
+
+
+def bound(expression: str, **functions: Any) -> Expression:
+    sql = f"SELECT {expression} AS x FROM t"
+    statement = parse_statement(sql)
+    assert isinstance(statement, Query)
+    binder = ExpressionBinder(sql, SCOPE)
+    binder.user_functions = {name.upper(): wrapper.function for name, wrapper in functions.items()}
+    return binder.bind(statement.tree.expressions[0].this)
+
+
+def values(expression: Expression) -> list[Any]:
+    return as_array(evaluate(expression, Frame(ROWS, Session())), 3).to_pylist()  # type: ignore[no-any-return]
+
+
+def made(wrapper: Any) -> UserDefinedScalarFunctionWrapper:
+    assert isinstance(wrapper, UserDefinedScalarFunctionWrapper)
+    return wrapper
+
+
+def test_per_row() -> None:
+    @udf(result_type=DataTypes.BIGINT())
+    def add(a: int | None, b: int) -> int:
+        return (a or 0) + b
+
+    found = bound("add(a, b) * 2", add=add)
+    assert found.data_type == t.BigIntType()
+    assert values(found) == [22, 44, 60]
+
+
+def test_per_batch() -> None:
+    with_pandas = udf(lambda a, b: a.fillna(0) + b, result_type="DOUBLE", func_type="pandas")
+    assert values(bound("f(a, b)", f=with_pandas)) == [11.0, 22.0, 30.0]
+    with_arrow = udf(lambda a, b: pc.add(a, b), [DataTypes.BIGINT(), DataTypes.BIGINT()], DataTypes.BIGINT(), func_type="arrow")
+    assert values(bound("f(a, b)", f=with_arrow)) == [11, 22, None]
+
+
+def test_arguments_are_cast_to_the_types_of_the_function() -> None:
+    text = udf(lambda value: value, [DataTypes.STRING()], DataTypes.STRING())
+    assert values(bound("f(a)", f=text)) == ["1", "2", None]
+    with pytest.raises(ProgramError, match="takes 1 arguments, not 2"):
+        bound("f(a, b)", f=text)
+
+
+class Counted(ScalarFunction):
+    """Counts how often it was opened."""
+
+    def __init__(self) -> None:
+        self.opened = 0
+
+    def open(self, function_context: Any) -> None:
+        self.opened += 1
+
+    def eval(self, a: Any) -> int:
+        return self.opened
+
+
+def test_functions_are_opened_once_in_each_process() -> None:
+    found = bound("f(a)", f=udf(Counted(), result_type="INT"))
+    assert values(found) == values(found) == [1, 1, 1]
+    elsewhere = pickle.loads(pickle.dumps(found))
+    assert values(elsewhere) == [2, 2, 2]
+
+
+def test_what_goes_wrong_is_told() -> None:
+    divided = udf(lambda a: 1 // (a - 2), result_type="INT", name="divided")
+    with pytest.raises(UserFunctionError, match=r"'divided' raised ZeroDivisionError: .* \(for \(2,\)\)"):
+        values(bound("f(a)", f=divided))
+    with pytest.raises(UserFunctionError, match="returned what is no INT"):
+        values(bound("f(a)", f=udf(lambda a: "x", result_type="INT")))
+    with pytest.raises(UserFunctionError, match="returned 1 values for 3 rows"):
+        values(bound("f(a)", f=udf(lambda a: a[:1], result_type="INT", func_type="arrow")))
+
+
+def test_wrong_declarations_are_refused() -> None:
+    with pytest.raises(ProgramError, match="the result type of a function is None"):
+        made(udf(lambda a: a))
+    with pytest.raises(ProgramError, match="kind of function is 'vector'"):
+        made(udf(lambda a: a, result_type="INT", func_type="vector"))

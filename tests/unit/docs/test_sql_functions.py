@@ -1,0 +1,57 @@
+"""The page of functions says what is true."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("sql_functions_page", ROOT / "scripts" / "sql_functions.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SCRIPT = script()
+SIGNS = {
+    "AT": "arr[",
+    "IFTHENELSE": "CASE",
+    "IS_JSON": "IS JSON",
+    "LOWERCASE": "LOWER(",
+    "NOTBETWEEN": "NOT BETWEEN",
+    "TEMPORALOVERLAPS": "OVERLAPS",
+    "UPPERCASE": "UPPER(",
+}
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert SCRIPT.PAGE.read_text() == SCRIPT.page(), "run: python scripts/sql_functions.py"
+
+
+def test_nearly_all_of_flinks_functions_are_supported() -> None:
+    names = SCRIPT.flink_names()
+    assert sum(map(SCRIPT.is_supported, names)) >= 0.95 * len(names)
+
+
+@pytest.mark.parametrize("name", [name for name in SCRIPT.flink_names() if SCRIPT.is_supported(name)])
+def test_supported_functions_were_recorded(name: str) -> None:
+    goldens = ROOT / "tests" / "differential" / "goldens"
+    recorded = [
+        entry["expression"]
+        for file in ("sql_expressions", "sql_functions", "sql_edge_cases")
+        for entry in json.loads((goldens / f"{file}.json").read_text())
+        if "values" in entry and not all(isinstance(value, dict) for value in entry["values"])
+    ]
+    sign = SIGNS.get(name)
+    pattern = re.escape(sign) if sign else rf"(?<!\w){re.escape(name)}(?!\w)"
+    assert any(re.search(pattern, expression) for expression in recorded)
