@@ -125,3 +125,33 @@ def test_results_after_failures_and_at_another_parallelism(query: str, expected:
         job.fail()
         job.finish()
     assert left([*before, *out.committed]) == expected()
+
+
+@pytest.mark.parametrize("window", ["TUMBLE", "SESSION"])
+def test_windows_of_processing_time(window: str) -> None:
+    table = {
+        "TUMBLE": "TUMBLE(TABLE timed, DESCRIPTOR(now), INTERVAL '10' SECOND)",
+        "SESSION": "SESSION(TABLE timed PARTITION BY k, DESCRIPTOR(now), INTERVAL '10' SECOND)",
+    }[window]
+    query = (
+        f"WITH timed AS (SELECT k, PROCTIME() AS now FROM e) SELECT k, window_start, COUNT(*) AS n FROM TABLE({table}) "
+        "GROUP BY k, window_start, window_end"
+    )
+    source = ManualSource(type_info=EVENT_TYPES)
+    job, out = started(query, source, 2)
+    with job:
+        job.set_processing_time(100_000)
+        source.push_all(event_rows()[:4])
+        job.settle()
+        job.set_processing_time(109_000)
+        source.push_all(event_rows()[4:5])
+        job.settle()
+        assert out.values == []
+        job.checkpoint()
+        job.fail()
+        job.settle()
+        job.set_processing_time(119_500)
+        job.settle()
+        starts = {"TUMBLE": (100, 100), "SESSION": (100, 109)}[window]
+        first, second = (datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=start) for start in starts)
+        assert left(out.values) == Counter({("a", first, 2): 1, ("b", first, 1): 1, (None, first, 1): 1, ("c", second, 1): 1})

@@ -43,6 +43,7 @@ def _register(name: str, result: t.DataType, evaluate: Callable[..., Any]) -> No
 for _name in ("CURRENT_TIMESTAMP", "NOW"):
     _register(_name, t.LocalZonedTimestampType(3), lambda call, frame, operands: _now(frame))
 _register("CURRENT_ROW_TIMESTAMP", t.LocalZonedTimestampType(3), lambda call, frame, operands: _now(frame, always=True))
+_register("PROCTIME", t.LocalZonedTimestampType(3), lambda call, frame, operands: _now(frame, always=True))
 _register("LOCALTIMESTAMP", t.TimestampType(3), lambda call, frame, operands: _shown(frame))
 _register("CURRENT_DATE", t.DateType(), _date)
 for _name in ("CURRENT_TIME", "LOCALTIME"):

@@ -20,7 +20,7 @@ from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.grouping import Groups, Places, group_by
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.columnar.windows import Times, milliseconds
+from wiesel.columnar.windows import Times, local_windows, milliseconds
 from wiesel.core.errors import UserFunctionError
 from wiesel.core.ids import MIN_TIMESTAMP
 from wiesel.runtime.table.aggregation import python_values, slot_column
@@ -48,6 +48,7 @@ class SessionAggregateOperator(TableOperator):
     def open(self) -> None:
         """Take the state."""
         super().open()
+        local_windows(self._spec.schema.types[-1], self.session.time_zone)
         self._table = self.context.backend.table("sessions")
         for key, _, sessions in self._table.items():
             for session in sessions:

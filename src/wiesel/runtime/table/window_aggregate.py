@@ -20,7 +20,7 @@ from wiesel.columnar.aggregates.slots import Column, Slot
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.grouping import Groups, Places, group_by
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.columnar.windows import Times, Window, milliseconds, timestamps
+from wiesel.columnar.windows import Times, Window, local_windows, milliseconds, timestamps
 from wiesel.core.errors import UserFunctionError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.operator import OperatorSnapshot
@@ -91,6 +91,7 @@ class WindowAggregateOperator(TableOperator):
     def open(self) -> None:
         """Take the state."""
         super().open()
+        local_windows(self._spec.schema.types[-1], self.session.time_zone)
         backend = self.context.backend
         self._tables = [backend.table("slices"), *(backend.table(f"distinct-{i}", kind="map") for i in range(len(self._distinct)))]
         for store, table in zip(self._stores, self._tables, strict=True):

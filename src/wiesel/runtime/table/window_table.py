@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.columnar.windows import Window, milliseconds, timestamps
+from wiesel.columnar.windows import Window, local_windows, milliseconds, timestamps
 from wiesel.core.errors import UserFunctionError
 from wiesel.runtime.table.base import TableOperator
 
@@ -21,6 +21,11 @@ class WindowTableOperator(TableOperator):
         self._time = time
         self._window = window
         self._schema = schema
+
+    def open(self) -> None:
+        """Check the zone of the session."""
+        super().open()
+        local_windows(self._schema.types[-1], self.session.time_zone)
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
         """Repeat the rows by their windows."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from wiesel.columnar.expressions import Expression, InputRef
+from wiesel.columnar.expressions import Call, Expression, InputRef
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.expressions import ExpressionBinder, name_of
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
-from wiesel.sql.plan import Field, Relation
+from wiesel.sql.plan import Field, Relation, TimeAttribute
 from wiesel.sql.rules.project import projected
 from wiesel.sql.rules.push_down import filtered
 from wiesel.types import logical as t
@@ -99,6 +99,8 @@ def _star(selection: Selection, node: exp.Expr) -> list[tuple[Expression, str]]:
 
 def _field(name: str, bound: Expression, relation: Relation) -> Field:
     time = relation.fields[bound.index].time if isinstance(bound, InputRef) else None
+    if isinstance(bound, Call) and bound.function == "PROCTIME":
+        time = TimeAttribute.PROCTIME
     return Field(name, bound.data_type, time)
 
 
