@@ -68,6 +68,14 @@ def changing() -> Counter[Any]:
     return Counter([(min(counts.values()), max(sums.values()), len(counts))])
 
 
+def running() -> Counter[Any]:
+    found = []
+    for row in ON_TIME:
+        mine = sorted((each for each in ON_TIME if each[1] == row[1] and seconds(each) <= seconds(row)), key=seconds)
+        found.append((row[0], sum(each[7] for each in mine), len({each[2] for each in mine[-4:]} - {None})))
+    return Counter(found)
+
+
 CASES: list[tuple[str, Callable[[], Counter[Any]]]] = [
     (
         "SELECT k, window_start, COUNT(*) AS n, SUM(CAST(t AS INT)) AS s, COUNT(DISTINCT b) AS c FROM TABLE(HOP(TABLE e, DESCRIPTOR(ts), "
@@ -78,6 +86,11 @@ CASES: list[tuple[str, Callable[[], Counter[Any]]]] = [
         "SELECT k, window_start, COUNT(*) AS n FROM TABLE(SESSION(TABLE e PARTITION BY k, DESCRIPTOR(ts), INTERVAL '8' SECOND)) "
         "GROUP BY k, window_start, window_end",
         sessions,
+    ),
+    (
+        "SELECT id, SUM(CAST(t AS INT)) OVER (PARTITION BY k ORDER BY ts) AS s, COUNT(DISTINCT v) OVER (PARTITION BY k ORDER BY ts "
+        "ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS d FROM e",
+        running,
     ),
     ("SELECT k, COUNT(*) AS n, MAX(t) AS x, COUNT(DISTINCT v) AS d, MAX(id) AS l FROM e GROUP BY k", groups),
     (

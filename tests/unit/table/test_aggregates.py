@@ -61,6 +61,30 @@ def test_windows_are_those_of_flink(query: str) -> None:
     check(query)
 
 
+OVER = [
+    query for query in queries("OVER") if not any(word in query for word in ("LAG(", "ROW_NUMBER", "3 PRECEDING AND CURRENT ROW) AS b"))
+]
+
+
+@pytest.mark.parametrize("query", OVER)
+def test_rows_around_each_row_are_those_of_flink(query: str) -> None:
+    check(query)
+
+
+def test_frames_of_several_lengths_in_one_query() -> None:
+    """Flink refuses them."""
+    query = (
+        "SELECT id, SUM(v) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS a, "
+        "SUM(v) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS b FROM e WHERE id < 12"
+    )
+    expected = []
+    for row in ROWS[:11]:
+        before = sorted((each for each in ROWS[:11] if each[1] == row[1] and each[-1] <= row[-1]), key=lambda each: each[-1])
+        sums = [[each[2] for each in before[-count:] if each[2] is not None] for count in (2, 4)]
+        expected.append((row[0], *(sum(values) if values else None for values in sums)))
+    assert sorted(tuple(row) for row in Events().changes(query)) == expected
+
+
 SECTIONS = ("Grouping sets", "Types and values", "DISTINCT and FILTER", "Keys and conditions", "Input that changes")
 QUERIES = queries(*SECTIONS)
 ORDERED = ("FIRST_VALUE", "LAST_VALUE", "LISTAGG", "COLLECT")
@@ -108,6 +132,22 @@ def test_variances_of_whole_numbers_are_cut_off() -> None:
         ("SELECT * FROM e GROUP BY k", "\\* cannot be used with GROUP BY"),
         ("SELECT AVG(b) FROM e", "cannot apply 'AVG' to arguments of type \\(<BOOLEAN>\\)"),
         ("SELECT LISTAGG(v) FROM e", "cannot apply 'LISTAGG' to arguments of type \\(<INT>\\)"),
+        ("SELECT id, SUM(v) OVER (PARTITION BY k) AS s FROM e", "OVER needs an ORDER BY"),
+        ("SELECT id, SUM(v) OVER (PARTITION BY k ORDER BY ts DESC) AS s FROM e", "in ascending order only"),
+        (
+            "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE e, DESCRIPTOR(v), INTERVAL '10' SECOND)) GROUP BY window_start",
+            "`v` is a INT without watermark",
+        ),
+        (
+            "SELECT window_start, COUNT(*) FROM TABLE(HOP(TABLE e, DESCRIPTOR(ts), INTERVAL '7' SECOND, INTERVAL '10' SECOND)) "
+            "GROUP BY window_start, window_end",
+            "HOP needs a size that is a multiple of the slide",
+        ),
+        ("SELECT COUNT(*) FROM e GROUP BY TUMBLE(v, INTERVAL '10' SECOND)", "TUMBLE needs a column with the time of the rows"),
+        (
+            "SELECT TUMBLE_START(ts, INTERVAL '20' SECOND) FROM e GROUP BY TUMBLE(ts, INTERVAL '10' SECOND)",
+            "TUMBLE_START needs the same window in GROUP BY",
+        ),
         ("SELECT SUM(*) FROM e", "\\* can be used in COUNT\\(\\*\\) only"),
     ],
 )

@@ -97,7 +97,10 @@ def _table(queries: QueryBinder, data: exp.Expr) -> Relation:
 
 def _column(sql: str, binder: ExpressionBinder, node: Any) -> int:
     with at(sql, node):
-        return binder.scope.resolve(node.name).index
+        column = binder.scope.resolve(node.name)
+    if not isinstance(column, InputRef):
+        raise problem(sql, node, f"{t.quoted(node.name)} is not a column of the table")
+    return column.index
 
 
 def interval_ms(sql: str, binder: ExpressionBinder, node: exp.Expr) -> int:

@@ -33,6 +33,7 @@ _TRANSLATIONS = {
     "Aggregate": "aggregates:aggregate",
     "WatermarkAssigner": "windows:watermark_assigner",
     "Expand": "calc:expand",
+    "OverAggregate": "over:over_aggregate",
     "WindowTable": "windows:window_table",
     "WindowAggregate": "windows:window_aggregate",
 }

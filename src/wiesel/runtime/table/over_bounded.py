@@ -1,0 +1,131 @@
+"""Internal. OVER with frames of some rows, or of some time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from wiesel.columnar.aggregates.calls import BoundCall, Input, reduced
+from wiesel.columnar.aggregates.registry import Accumulator
+from wiesel.columnar.aggregates.slots import Column, numbers
+from wiesel.columnar.arrow_types import arrow_type
+from wiesel.columnar.grouping import Groups, Places, group_by
+from wiesel.columnar.windows import Times
+from wiesel.core.ids import MIN_TIMESTAMP
+from wiesel.runtime.table.kept_values import distinct_values
+from wiesel.runtime.table.over_aggregate import OverOperator, OverSpec, last_of_groups, last_peers, sorted_rows, starts_of_groups
+
+__all__ = ["BoundedOverOperator"]
+
+_PAIRS = 1_000_000
+"""How many pairs of a row and another one in its frame are looked at in one go."""
+
+
+class BoundedOverOperator(OverOperator):
+    """Keeps the last rows of each key, with their times."""
+
+    def __init__(self, spec: OverSpec) -> None:
+        super().__init__(spec)
+        self._preceding = int(spec.preceding or 0)
+        self._history = self._batch([])
+        self._history_times: Times = np.zeros(0, np.int64)
+
+    def _compute(self, rows: pa.RecordBatch, times: Times) -> None:
+        both = pa.concat_batches([self._history, rows])
+        all_times = np.concatenate([self._history_times, times])
+        old = len(self._history)
+        keys = group_by(self._keys(both), len(both))
+        if not self._spec.by_clock:
+            both, all_times, keys = self._without_late(both, all_times, keys, old)
+        order = sorted_rows(keys, all_times)
+        ids, sorted_times = keys.ids[order], all_times[order]
+        taken = both.take(pa.array(order))
+        new = np.flatnonzero(order >= old)
+        firsts, lasts = self._frames(ids, sorted_times)
+        results = self._results(taken, new, firsts[new], lasts[new])
+        self._keep(taken, ids, sorted_times)
+        if len(new):
+            fresh = pa.array(new)
+            self._emit(taken.take(fresh), sorted_times[new], results)
+
+    def _without_late(self, rows: pa.RecordBatch, times: Times, keys: Groups, old: int) -> tuple[pa.RecordBatch, Times, Groups]:
+        """Drop new rows that are not behind the last row of their key."""
+        last = np.full(keys.count, MIN_TIMESTAMP, np.int64)
+        np.maximum.at(last, keys.ids[:old], times[:old])
+        late = times <= last[keys.ids]
+        late[:old] = False
+        if not late.any():
+            return rows, times, keys
+        mask = self._dropped(late)
+        return rows.filter(mask), times[~late], keys.take(np.flatnonzero(~late))
+
+    def _frames(self, ids: Places, times: Times) -> tuple[Places, Places]:
+        """Return the first and the last row of each row's frame."""
+        places, starts = np.arange(len(ids)), starts_of_groups(ids)
+        if self._spec.by_rows:
+            return np.maximum(starts, places - self._preceding), places
+        if not len(ids):
+            return places, places
+        # All groups on one line, further from each other than a frame is long.
+        span = int(times.max() - times.min()) + self._preceding + 1
+        line = ids * span + (times - times.min())
+        return np.maximum(starts, np.searchsorted(line, line - self._preceding)), last_peers(ids, times)
+
+    def _results(self, rows: pa.RecordBatch, new: Places, firsts: Places, lasts: Places) -> list[Column]:
+        found = []
+        for call, accumulator in zip(self._spec.calls, self._accumulators, strict=True):
+            slots = self._sums(rows, call, accumulator, firsts, lasts) or self._pairs(rows, call, accumulator, firsts, lasts)
+            found.append(accumulator.finish(slots).cast(arrow_type(call.spec.result)))
+        return found
+
+    def _sums(self, rows: pa.RecordBatch, call: BoundCall, accumulator: Accumulator, firsts: Places, lasts: Places) -> list[Column] | None:
+        """Return sums of whole numbers as differences of running sums; None for other aggregates."""
+        if call.distinct or not all(slot.how == "sum" and pa.types.is_integer(slot.type) for slot in accumulator.slots):
+            return None
+        each = Groups(np.arange(len(rows)), len(rows))
+        slots = reduced(accumulator, Input(rows.columns, each).of(call))
+        running = [np.append(0, np.cumsum(numbers(column))) for column in slots]
+        return [pa.array(sums[lasts + 1] - sums[firsts]) for sums in running]
+
+    def _pairs(self, rows: pa.RecordBatch, call: BoundCall, accumulator: Accumulator, firsts: Places, lasts: Places) -> list[Column]:
+        parts: list[list[Column]] = []
+        lengths = lasts - firsts + 1
+        total = np.cumsum(lengths)
+        start = 0
+        while start < len(firsts) or not parts:
+            done = int(total[start - 1]) if start else 0
+            end = max(int(np.searchsorted(total, done + _PAIRS, side="right")), start + 1)
+            parts.append(self._pairs_of(rows, call, accumulator, firsts[start:end], lengths[start:end]))
+            start = end
+        return [pa.concat_arrays(list(columns)) for columns in zip(*parts, strict=True)]
+
+    @staticmethod
+    def _pairs_of(rows: pa.RecordBatch, call: BoundCall, accumulator: Accumulator, firsts: Places, lengths: Places) -> list[Column]:
+        ids = np.repeat(np.arange(len(firsts)), lengths)
+        places = np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + firsts[ids]
+        chosen = Input(rows.take(pa.array(places)).columns, Groups(ids, len(firsts))).of(call)
+        return reduced(accumulator, distinct_values(chosen)[0] if call.distinct else chosen)
+
+    def _keep(self, rows: pa.RecordBatch, ids: Places, times: Times) -> None:
+        """Keep what later rows may look back at; the last row of a key also for its time."""
+        kept = np.zeros(len(ids), np.bool_)
+        lasts = last_of_groups(ids)
+        last_of_row = lasts[np.searchsorted(lasts, np.arange(len(ids)))]
+        if self._spec.by_rows:
+            kept = last_of_row - np.arange(len(ids)) < max(self._preceding, 1)
+        else:
+            kept = times >= times[last_of_row] - self._preceding
+        self._history, self._history_times = rows.filter(pa.array(kept)), times[kept]
+
+    # State
+
+    def _kept(self, keys: set[tuple[Any, ...]]) -> dict[tuple[Any, ...], Any]:
+        timed = self._history.append_column("$time", pa.array(self._history_times))
+        return self._by_key([timed], keys)
+
+    def _restore(self, kept: dict[tuple[Any, ...], Any]) -> None:
+        rows = [row for mine in kept.values() for row in mine or ()]
+        self._history = self._batch([row[:-1] for row in rows])
+        self._history_times = np.array([row[-1] for row in rows], np.int64)
