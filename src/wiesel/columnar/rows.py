@@ -2,32 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from wiesel.columnar.row_batch import RowBatch
+from wiesel.core.durations import Instant
 from wiesel.types.row import Row, RowKind, make_row
 
-__all__ = ["from_rows", "to_rows"]
+__all__ = ["column_array", "column_values", "from_rows", "to_rows"]
 
 _KINDS = list(RowKind)
+_Convert = Callable[[Any], Any]
 
 
 def from_rows(rows: Sequence[Row], schema: pa.Schema) -> RowBatch:
     """Return rows as columns."""
     columns = zip(*(row._values for row in rows), strict=True) if rows else ([] for _ in schema)
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    arrays = [column_array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     kinds = np.fromiter((row.get_row_kind().value for row in rows), np.uint8, len(rows))
     return RowBatch(pa.RecordBatch.from_arrays(arrays, schema=schema), kinds if kinds.any() else None)
 
 
-def to_rows(batch: RowBatch) -> list[Row]:
-    """Return the rows as objects with the names of the columns."""
-    names = batch.rows.schema.names
-    columns = [column.to_pylist() for column in batch.rows.columns]
+def column_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Return values as a column."""
+    convert = _to_arrow(kind)
+    return pa.array(values if convert is None else [None if value is None else convert(value) for value in values], kind)
+
+
+def _to_arrow(kind: pa.DataType) -> _Convert | None:
+    """Return what makes a value one that Arrow takes, None if all are."""
+    if pa.types.is_timestamp(kind):
+        return _zoned_value(kind) if kind.tz else None
+    if pa.types.is_struct(kind):
+        names = [kind.field(index).name for index in range(kind.num_fields)]
+        inner = [_to_arrow(kind.field(index).type) or _same for index in range(kind.num_fields)]
+        return lambda row: {
+            name: None if value is None else convert(value) for name, convert, value in zip(names, inner, _parts(row), strict=True)
+        }
+    if pa.types.is_map(kind):
+        key, item = _to_arrow(kind.key_type) or _same, _to_arrow(kind.item_type) or _same
+        return lambda entries: [(key(k), None if v is None else item(v)) for k, v in entries.items()]
+    if pa.types.is_list(kind):
+        element = _to_arrow(kind.value_type)
+        return None if element is None else lambda values: [None if value is None else element(value) for value in values]
+    return None
+
+
+def _parts(row: Any) -> Any:
+    return row._values if isinstance(row, Row) else row
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+
+
+def _zoned_value(kind: pa.DataType) -> _Convert:
+    per_second = _PER_SECOND[kind.unit]
+    nanos = 1_000_000_000 // per_second
+
+    def convert(value: Any) -> Any:
+        return value.seconds * per_second + value.nanos // nanos if isinstance(value, Instant) else value
+
+    return convert
+
+
+def to_rows(batch: RowBatch, *, named: bool = True) -> list[Row]:
+    """Return the rows as objects, with the names of the columns if ``named``."""
+    names = batch.rows.schema.names if named else None
+    columns = [column_values(column) for column in batch.rows.columns]
     values = zip(*columns, strict=True) if columns else iter([()] * len(batch))
     if batch.kinds is None:
         return [make_row(names, list(row)) for row in values]
     return [make_row(names, list(row), _KINDS[kind]) for row, kind in zip(values, batch.kinds, strict=True)]
+
+
+def column_values(column: pa.Array) -> list[Any]:
+    """Return the values of a column: rows of structs, dicts of maps, instants of timestamps with a zone."""
+    kind = column.type
+    if pa.types.is_timestamp(kind):
+        if kind.tz:
+            return _instants(column)
+        return column.cast(pa.timestamp("us"), safe=False).to_pylist() if kind.unit == "ns" else column.to_pylist()  # type: ignore[no-any-return]
+    if pa.types.is_struct(kind):
+        names = [kind.field(index).name for index in range(kind.num_fields)]
+        parts = zip(*(column_values(part) for part in column.flatten()), strict=True) if names else iter([()] * len(column))
+        return [make_row(names, list(row)) if valid else None for row, valid in zip(parts, _valid(column), strict=True)]
+    if pa.types.is_map(kind):
+        keys, items, starts = column_values(column.keys), column_values(column.items), column.offsets.to_pylist()
+        return [
+            dict(zip(keys[a:b], items[a:b], strict=True)) if valid else None
+            for a, b, valid in zip(starts, starts[1:], _valid(column), strict=False)
+        ]
+    if pa.types.is_list(kind) and _is_deep(kind.value_type):
+        items, starts = column_values(column.values), column.offsets.to_pylist()
+        return [items[a:b] if valid else None for a, b, valid in zip(starts, starts[1:], _valid(column), strict=False)]
+    return column.to_pylist()  # type: ignore[no-any-return]
+
+
+def _is_deep(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_nested(kind) or (pa.types.is_timestamp(kind) and (kind.tz or kind.unit == "ns")))
+
+
+def _valid(column: pa.Array) -> list[bool]:
+    return column.is_valid().to_pylist()  # type: ignore[no-any-return]
+
+
+def _instants(column: pa.Array) -> list[Any]:
+    per_second = _PER_SECOND[column.type.unit]
+    nanos = 1_000_000_000 // per_second
+    numbers = column.cast(pa.int64()).to_pylist()
+    return [None if n is None else Instant(n // per_second, n % per_second * nanos) for n in numbers]

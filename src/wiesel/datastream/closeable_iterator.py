@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
@@ -76,6 +77,15 @@ class CloseableIterator(Iterator[T]):
                 self._receiver.finished()
             else:
                 self._receiver.failed(error)
+
+    def _wait_for_next(self, timeout_s: float | None) -> bool:
+        """Wait until there is a result, or it is known that there are no more; returns whether that was in time."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while not self._values and not self._ended:
+            if deadline is not None and time.monotonic() >= deadline:
+                return False
+            self._fetch()
+        return True
 
     def close(self) -> None:
         """Cancel the job if it still runs, wait until it has ended, and drop results that were not taken."""

@@ -21,7 +21,7 @@ from wiesel.graph.specs import StreamGraph
 from wiesel.runtime.task import DEBLOAT
 from wiesel.state.factory import check_backend
 
-_HANDED_ON = ("state.backend.", "wiesel.state.", opt.CHECKPOINT_INCREMENTAL.key, "user.")
+_HANDED_ON = ("state.backend.", "wiesel.state.", opt.CHECKPOINT_INCREMENTAL.key, "table.", "user.")
 _ENGINES = {"spark": "wiesel.engine.spark.executor:SparkExecutor", "local": "wiesel.engine.local.executor:LocalExecutor"}
 
 

@@ -72,6 +72,8 @@ _FACTORIES: dict[str, str] = {
     "table_session_aggregate": "wiesel.runtime.table.session_aggregate:session_aggregate_operator",
     "table_group_aggregate": "wiesel.runtime.table.group_aggregate:group_aggregate_operator",
     "table_to_rows": "wiesel.runtime.table.conversion:to_rows_operator",
+    "table_final_rows": "wiesel.runtime.table.final_rows:final_rows_operator",
+    "table_sink_rows": "wiesel.runtime.table.sink_rows:sink_rows_operator",
     "source": "wiesel.runtime.operators.source:source_operator",
     "sink": "wiesel.runtime.operators.sink:sink_operator",
 }

@@ -13,6 +13,7 @@ from typing import Any
 
 from wiesel.core.errors import ProgramError, invariant
 from wiesel.sql.plan import Relation
+from wiesel.sql.table_factories import source_kinds
 from wiesel.types.row import RowKind
 
 __all__ = ["ALL_CHANGES", "APPEND", "UPSERTS", "ChangelogPlan", "Changes", "changes_of", "require_append"]
@@ -66,6 +67,14 @@ def _append(relation: Relation, inputs: list[Changes]) -> Changes:
     return APPEND
 
 
+def _scanned(relation: Any, inputs: list[Changes]) -> Changes:
+    return _changes_of_kinds(source_kinds(relation.identifier, relation.table))
+
+
+def _changes_of_kinds(kinds: frozenset[RowKind]) -> Changes:
+    return Changes(updates=RowKind.UPDATE_AFTER in kinds, deletes=RowKind.DELETE in kinds)
+
+
 def _as_input(relation: Relation, inputs: list[Changes]) -> Changes:
     return inputs[0]
 
@@ -101,8 +110,9 @@ def _wanted(relation: Relation, index: int, wanted: bool) -> bool:
 
 # A filter needs the old row: where it passed and the new one does not, it has to be taken back.
 _RULES: dict[str, _Rule] = {
-    "TableScan": _Rule(_append),
-    "StreamScan": _Rule(_append),
+    "TableScan": _Rule(_scanned),
+    "StreamScan": _Rule(lambda relation, inputs: _changes_of_kinds(relation.kinds)),
+    "ArrowScan": _Rule(_append),
     "Values": _Rule(_append),
     "WatermarkAssigner": _Rule(_as_input, _wanted),
     "Project": _Rule(_as_input, _wanted),

@@ -15,13 +15,17 @@ from wiesel.columnar.expressions import Expression
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.types.logical import DataType, RowField, RowType
+from wiesel.types.row import RowKind
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from wiesel.datastream import DataStream
 
 __all__ = [
     "Aggregate",
     "AggregateCall",
+    "ArrowScan",
     "Field",
     "Filter",
     "Join",
@@ -127,15 +131,29 @@ class TableScan(Relation):
 
 @dataclass(frozen=True)
 class StreamScan(Relation):
-    """Reads a stream of rows."""
+    """Reads a stream of rows, of these kinds."""
 
     stream: DataStream
     columns: ResolvedSchema
+    kinds: frozenset[RowKind] = frozenset({RowKind.INSERT})
 
     @property
     def fields(self) -> Fields:
         """The fields of the stream's records."""
         return tuple(Field(field.name, field.data_type) for field in self.columns.physical_row_type)
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowScan(Relation):
+    """Reads rows that the program has."""
+
+    rows: pa.Table
+    columns: Fields
+
+    @property
+    def fields(self) -> Fields:
+        """The columns."""
+        return self.columns
 
 
 @dataclass(frozen=True)

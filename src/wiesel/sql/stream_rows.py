@@ -58,7 +58,8 @@ def row_info(info: TypeInformation) -> TypeInformation:
 class ToRow(MapFunction):
     """Makes each record a row with the names of the columns."""
 
-    def __init__(self, info: TypeInformation) -> None:
+    def __init__(self, info: TypeInformation, kinds: frozenset[RowKind] = frozenset({RowKind.INSERT})) -> None:
+        self._kinds = kinds
         self._info = info.children()[0] if isinstance(info, ExternalTypeInfo) else info
 
     def open(self, runtime_context: RuntimeContext) -> None:
@@ -67,11 +68,19 @@ class ToRow(MapFunction):
         self._coerce = RowTypeInfo(types, names).compile_coercer() or _same
         self._row: Callable[[Any], Row]
         if isinstance(self._info, RowTypeInfo):
-            self._row = _inserted
+            self._row = self._checked
         elif isinstance(self._info, TupleTypeInfo):
             self._row = lambda value: make_row(names, list(value))
         else:
             self._row = lambda value: make_row(names, [value])
+
+    def _checked(self, row: Row) -> Row:
+        if row.get_row_kind() not in self._kinds:
+            raise UserFunctionError(
+                f"a table made of a stream takes new rows only, but a record is {row.get_row_kind()} {row!r}",
+                hint="filter the stream for rows of RowKind.INSERT, or make the table with from_changelog_stream()",
+            )
+        return row
 
     def map(self, value: Any) -> Any:
         """Return the row of a record."""
@@ -79,15 +88,6 @@ class ToRow(MapFunction):
 
 
 def _same(row: Row) -> Row:
-    return row
-
-
-def _inserted(row: Row) -> Row:
-    if row.get_row_kind() is not RowKind.INSERT:
-        raise UserFunctionError(
-            f"a table made of a stream takes new rows only, but a record is {row.get_row_kind()} {row!r}",
-            hint="filter the stream for rows of RowKind.INSERT",
-        )
     return row
 
 

@@ -1,19 +1,28 @@
-"""Internal. Finds the connector of a table, and makes its source."""
+"""Internal. Finds the connector of a table, and makes its source or sink."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 
 from wiesel.core.errors import ConfigurationError, ProgramError, WieselError
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
-from wiesel.spi.table.factory import CONNECTOR, ScanTableSource, TableContext, TableSourceFactory
+from wiesel.spi.table.factory import CONNECTOR, ScanTableSource, TableContext, TableSink, TableSinkFactory, TableSourceFactory
+from wiesel.sql.stream_rows import table_row_info
+from wiesel.types.row import RowKind
 from wiesel.types.typeinfo import RowTypeInfo
 
-__all__ = ["create_table_source"]
+__all__ = ["create_table_sink", "create_table_source", "source_kinds"]
 
-_BUILT_IN = {"datagen": "wiesel.connectors.datagen_table:DataGenTableFactory"}
+_BUILT_IN = {
+    "blackhole": "wiesel.connectors.blackhole_table:BlackHoleTableFactory",
+    "datagen": "wiesel.connectors.datagen_table:DataGenTableFactory",
+    "filesystem": "wiesel.connectors.filesystem_table:FileSystemTableFactory",
+    "print": "wiesel.connectors.print_table:PrintTableFactory",
+}
 
 _GROUP = "wiesel.table_factories"
 """The group of entry points by which other packages announce their connectors; the entry's name is the identifier."""
@@ -26,21 +35,56 @@ def create_table_source(identifier: ObjectIdentifier, table: CatalogTable, row_t
         ConfigurationError: If there is no such connector, or it refuses the options; names the table and where it was made.
         ProgramError: If the connector cannot read a table of this schema.
     """
-    try:
+    with _blaming("source for reading", identifier, table):
         factory = _find_factory(table.options.get(CONNECTOR.key, ""))
+        if not isinstance(factory, TableSourceFactory):
+            raise _wrong_way(factory, "read", "written")
         if table.schema.metadata_columns:
             names = [column.name for column in table.schema.metadata_columns]
             raise ProgramError(
                 f"connector {factory.identifier!r} has no metadata, but the schema has {names}", hint="leave these columns out"
             )
         return factory.create_source(TableContext(identifier, table, row_type))
+
+
+def source_kinds(identifier: ObjectIdentifier, table: CatalogTable) -> frozenset[RowKind]:
+    """Return the kinds of rows that reading a table gives.
+
+    Raises:
+        ProgramError: If the table cannot be read.
+    """
+    return create_table_source(identifier, table, table_row_info(table.schema.physical_row_type)).kinds
+
+
+def create_table_sink(identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo) -> TableSink:
+    """Return the sink of a table.
+
+    Raises:
+        ConfigurationError: If there is no such connector, or it refuses the options; names the table and where it was made.
+        ProgramError: If the connector cannot write a table of this schema.
+    """
+    with _blaming("sink for writing", identifier, table):
+        factory = _find_factory(table.options.get(CONNECTOR.key, ""))
+        if not isinstance(factory, TableSinkFactory):
+            raise _wrong_way(factory, "written", "read")
+        return factory.create_sink(TableContext(identifier, table, row_type))
+
+
+def _wrong_way(factory: TableSourceFactory | TableSinkFactory, way: str, only: str) -> ProgramError:
+    return ProgramError(f"tables of connector {factory.identifier!r} can be {only} only, not {way}", hint="use another connector")
+
+
+@contextmanager
+def _blaming(what: str, identifier: ObjectIdentifier, table: CatalogTable) -> Iterator[None]:
+    try:
+        yield
     except WieselError as error:
         made = f" (made at {table.made_at})" if table.made_at else ""
-        text = f"unable to create a source for reading table '{identifier}'{made}: {error.message}"
+        text = f"unable to create a {what} table '{identifier}'{made}: {error.message}"
         raise type(error)(text, hint=error.hint, **error.details) from error
 
 
-def _find_factory(connector: str) -> TableSourceFactory:
+def _find_factory(connector: str) -> TableSourceFactory | TableSinkFactory:
     places: dict[str, EntryPoint | str] = {**{entry.name: entry for entry in entry_points(group=_GROUP)}, **_BUILT_IN}
     place = places.get(connector)
     if place is None:
@@ -50,9 +94,10 @@ def _find_factory(connector: str) -> TableSourceFactory:
             hint=f"did you mean {near[0]!r}?" if near else "check the name, or install the package that brings the connector",
         )
     factory = _loaded(place)()
-    if not isinstance(factory, TableSourceFactory):
+    if not isinstance(factory, TableSourceFactory | TableSinkFactory):
         raise ConfigurationError(
-            f"connector {connector!r} is a {type(factory).__name__}, not a TableSourceFactory", hint="see wiesel.spi.table"
+            f"connector {connector!r} is a {type(factory).__name__}, not a TableSourceFactory or TableSinkFactory",
+            hint="see wiesel.spi.table",
         )
     return factory
 

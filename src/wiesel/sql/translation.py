@@ -23,12 +23,12 @@ def to_stream(environment: StreamExecutionEnvironment, plan: Relation, *, change
         ConfigurationError: If the options of a table are wrong.
     """
     translator = Translator(environment)
+    if not changelog and environment._config.get(RUNTIME_MODE) != "BATCH":
+        require_append(plan, "to_data_stream()")
     if isinstance(plan, TableScan):
         return scanned_rows(translator, plan)
     if isinstance(plan, StreamScan):
         return stream_rows(plan)
-    if not changelog and environment._config.get(RUNTIME_MODE) != "BATCH":
-        require_append(plan, "to_data_stream()")
     translator.changes.add(plan)
     rows = table_row_info(plan.row_type)
     operator = translator.operator("ToRows", "table_to_rows", {}, [translator.translate(plan)])

@@ -6,29 +6,43 @@ streams of their rows.
 
 from typing import Any
 
+from wiesel.table.environment_settings import EnvironmentSettings
+from wiesel.table.explain_detail import ExplainDetail
+from wiesel.table.result_kind import ResultKind
 from wiesel.table.schema import Schema
+from wiesel.table.statement_set import StatementSet
 from wiesel.table.table import Table
+from wiesel.table.table_config import TableConfig
 from wiesel.table.table_descriptor import FormatDescriptor, TableDescriptor
 from wiesel.table.table_environment import StreamTableEnvironment, TableEnvironment
+from wiesel.table.table_pipeline import TablePipeline
+from wiesel.table.table_result import TableResult
 from wiesel.table.types import DataTypes, Row, RowKind
 
 __all__ = [
     "DataTypes",
+    "EnvironmentSettings",
+    "ExplainDetail",
     "FormatDescriptor",
+    "ResultKind",
     "Row",
     "RowKind",
     "Schema",
+    "StatementSet",
     "StreamTableEnvironment",
     "Table",
+    "TableConfig",
     "TableDescriptor",
     "TableEnvironment",
+    "TablePipeline",
+    "TableResult",
 ]
 
 _ABSENT = frozenset(
     """
-    AggregateFunction AsyncScalarFunction ChangelogMode CompiledPlan DataView EnvironmentSettings ExplainDetail Expression FunctionContext
-    GroupWindowedTable GroupedTable ListView MapView Module ModuleEntry OverWindowedTable PlanReference ResultKind ScalarFunction SqlDialect
-    StatementSet TableAggregateFunction TableConfig TableFunction TablePipeline TableResult TableSchema UserDefinedType WindowGroupedTable
+    AggregateFunction AsyncScalarFunction ChangelogMode CompiledPlan DataView Expression FunctionContext
+    GroupWindowedTable GroupedTable ListView MapView Module ModuleEntry OverWindowedTable PlanReference ScalarFunction SqlDialect
+    TableAggregateFunction TableFunction TableSchema UserDefinedType WindowGroupedTable
     """.split()
 )
 """What PyFlink has here besides."""

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
+from wiesel.core.config import Configuration
 from wiesel.core.errors import ProgramError, WieselError
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.datastream._checks import program_error, require_built, require_instance, user_location
-from wiesel.spi.table.schema import ResolvedSchema
+from wiesel.spi.table.factory import INSERT_ONLY
+from wiesel.spi.table.schema import ResolvedSchema, Schema
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.catalog_manager import CatalogManager
+from wiesel.sql.catalogs import PlanView
+from wiesel.sql.changelog import require_append
+from wiesel.sql.explaining import explained
+from wiesel.sql.information import named_functions
+from wiesel.sql.inserting import Insertion, bind_insert
+from wiesel.sql.jobs import add_inserts, is_batch, start_inserts, start_query, to_arrow
 from wiesel.sql.language import statements
 from wiesel.sql.language.parser import parse_statement
+from wiesel.sql.paths import parse_path
+from wiesel.sql.physical.sinks import sink_of
 from wiesel.sql.plan import Relation, StreamScan
+from wiesel.sql.program_rows import arrow_scan_of, elements_scan
+from wiesel.sql.relations import CatalogTables
 from wiesel.sql.stream_rows import row_type
 from wiesel.sql.translation import to_stream
+from wiesel.table._statements import insertion_into, run_statement
+from wiesel.table.environment_settings import EnvironmentSettings
+from wiesel.table.explain_detail import ExplainDetail
+from wiesel.table.result_kind import ResultKind
+from wiesel.table.statement_set import StatementSet
 from wiesel.table.table import Table
+from wiesel.table.table_config import TableConfig
 from wiesel.table.table_descriptor import TableDescriptor
-from wiesel.types.logical import quoted
+from wiesel.table.table_result import TableResult
+from wiesel.types.logical import BigIntType, DataType, RowField, RowType
+from wiesel.types.row import RowKind
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
@@ -35,14 +56,90 @@ class _AtUsersLine:
 
 
 class TableEnvironment:
-    """Knows tables by name. :class:`StreamTableEnvironment` is the one to create.
+    """Knows tables by name, and runs statements. Made by :meth:`create`.
 
     A path is ``name``, ``database.name`` or ``catalog.database.name``, where other names than of letters, digits, ``_`` and ``$`` stand
-    between backquotes. What is left out is the current catalog and database, ``default_catalog`` and ``default_database``.
+    between backquotes. What is left out is the current catalog and database, ``default_catalog`` and ``default_database`` at first.
+
+    >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    >>> t_env.list_databases()
+    ['default_database']
     """
 
-    def __init__(self) -> None:
-        self._catalogs = CatalogManager()
+    def __init__(self, environment: StreamExecutionEnvironment, settings: EnvironmentSettings | None = None) -> None:
+        self._environment = environment
+        catalog, database = "default_catalog", "default_database"
+        if settings is not None:
+            catalog, database = settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
+        self._catalogs = CatalogManager(catalog, database)
+        self._config = TableConfig(environment._config)
+        self._before_set: dict[str, str | None] = {}
+
+    @staticmethod
+    def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:
+        """Return a new environment.
+
+        Args:
+            environment_settings: Settings, or a configuration with ``execution.runtime-mode``.
+        """
+        require_instance(
+            environment_settings,
+            (EnvironmentSettings, Configuration),
+            "environment_settings",
+            "give EnvironmentSettings.in_streaming_mode() or in_batch_mode()",
+        )
+        if isinstance(environment_settings, Configuration):
+            environment_settings = EnvironmentSettings.new_instance().with_configuration(environment_settings).build()
+        environment = StreamExecutionEnvironment.get_execution_environment(environment_settings.get_configuration())
+        return TableEnvironment(environment, environment_settings)
+
+    def get_config(self) -> TableConfig:
+        """Return the options, which count for the statements that come after."""
+        return self._config
+
+    # Statements
+
+    def execute_sql(self, stmt: str) -> TableResult:
+        """Run one statement; a job that it starts goes on by itself, see ``TableResult.wait()``.
+
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.execute_sql("CREATE TABLE t (a INT) WITH ('connector' = 'datagen')").print()
+        OK
+
+        Raises:
+            SqlParseError: If it cannot be read, a name is not known, or types do not fit; tells line and column.
+            ProgramError: If it cannot be run.
+        """
+        with _AtUsersLine():
+            return run_statement(self, stmt, parse_statement(stmt))
+
+    def sql_query(self, query: str) -> Table:
+        """Return what a query returns as a table. Nothing is read before the job runs.
+
+        Raises:
+            SqlParseError: If it is no query, a name is not known, or types do not fit; tells line and column.
+        """
+        with _AtUsersLine():
+            statement = parse_statement(query)
+            if not isinstance(statement, statements.Query):
+                raise ProgramError("sql_query() takes a query", hint="give a SELECT, VALUES or WITH ... SELECT")
+            return Table(QueryBinder(query, self._tables()).bind(statement.tree), self)
+
+    def explain_sql(self, stmt: str, *extra_details: ExplainDetail) -> str:
+        """Return the plan of a query or INSERT as text, without running it.
+
+        Args:
+            stmt: The statement.
+            extra_details: What to tell besides.
+        """
+        with _AtUsersLine():
+            return self._explain_statement(stmt, parse_statement(stmt), [detail.name for detail in extra_details])
+
+    def create_statement_set(self) -> StatementSet:
+        """Return a set of inserts that run as one job."""
+        return StatementSet(self)
+
+    # Tables
 
     def create_temporary_table(self, path: str, descriptor: TableDescriptor, ignoreIfExists: bool | None = False) -> None:
         """Make a table known under a path, as long as the environment lives.
@@ -57,11 +154,27 @@ class TableEnvironment:
         Raises:
             ProgramError: If the table exists, has no schema, or has a schema that contradicts itself.
         """
-        require_built(descriptor, TableDescriptor, "create_temporary_table()")
+        self._create_table("create_temporary_table()", path, descriptor, temporary=True, ignore_if_exists=bool(ignoreIfExists))
+
+    def create_table(self, path: str, descriptor: TableDescriptor, ignoreIfExists: bool | None = False) -> None:
+        """Put a table into a catalog.
+
+        Args:
+            path: The path.
+            descriptor: Describes the table.
+            ignoreIfExists: Do nothing if there is a table of this path, instead of raising an error.
+
+        Raises:
+            ProgramError: If the table exists, has no schema, or has a schema that contradicts itself.
+        """
+        self._create_table("create_table()", path, descriptor, temporary=False, ignore_if_exists=bool(ignoreIfExists))
+
+    def _create_table(self, method: str, path: str, descriptor: TableDescriptor, *, temporary: bool, ignore_if_exists: bool) -> None:
+        require_built(descriptor, TableDescriptor, method)
         with _AtUsersLine():
             identifier = self._catalogs.qualify(path)
             table = descriptor._to_catalog_table(user_location())
-            self._catalogs.create_temporary_table(identifier, table, ignore_if_exists=bool(ignoreIfExists))
+            self._catalogs.create(identifier, table, temporary=temporary, ignore_if_exists=ignore_if_exists)
 
     def create_temporary_view(self, view_path: str, table_or_data_stream: Any, *fields_or_schema: Any) -> None:
         """Make a table known under a path, as long as the environment lives.
@@ -80,18 +193,38 @@ class TableEnvironment:
         with _AtUsersLine():
             self._catalogs.create_temporary_view(self._catalogs.qualify(view_path), table_or_data_stream._plan)
 
+    def create_view(self, view_path: str, table: Table, ignore_if_exists: bool = False) -> bool:
+        """Put a table into a catalog as a view; returns whether there was none of the path.
+
+        Args:
+            view_path: The path.
+            table: A table of this environment.
+            ignore_if_exists: Do nothing if there is a view of this path, instead of raising an error.
+        """
+        require_instance(table, Table, "create_view() takes a table: it", "give what sql_query() returned")
+        with _AtUsersLine():
+            identifier = self._catalogs.qualify(view_path)
+            return self._catalogs.create(identifier, PlanView(table._plan), temporary=False, ignore_if_exists=ignore_if_exists)
+
     def drop_temporary_table(self, table_path: str) -> bool:
         """Forget a temporary table; returns whether there was one."""
+        return self._drop(table_path, "TABLE", temporary=True, if_exists=True)
+
+    def drop_table(self, table_path: str, ignore_if_not_exists: bool | None = True) -> bool:
+        """Remove a table from its catalog; returns whether there was one."""
+        return self._drop(table_path, "TABLE", temporary=False, if_exists=bool(ignore_if_not_exists))
+
+    def drop_temporary_view(self, view_path: str) -> bool:
+        """Forget a temporary view; returns whether there was one."""
+        return self._drop(view_path, "VIEW", temporary=True, if_exists=True)
+
+    def drop_view(self, view_path: str, ignore_if_not_exists: bool | None = True) -> bool:
+        """Remove a view from its catalog; returns whether there was one."""
+        return self._drop(view_path, "VIEW", temporary=False, if_exists=bool(ignore_if_not_exists))
+
+    def _drop(self, path: str, kind: str, *, temporary: bool, if_exists: bool) -> bool:
         with _AtUsersLine():
-            return self._catalogs.drop_temporary_table(self._catalogs.qualify(table_path))
-
-    def list_tables(self) -> list[str]:
-        """Return the names of all tables of the current database, in order."""
-        return self._catalogs.table_names()
-
-    def list_temporary_tables(self) -> list[str]:
-        """Return the names of the temporary tables of the current database, in order."""
-        return self._catalogs.table_names()
+            return self._catalogs.drop(self._catalogs.qualify(path), kind, temporary=temporary, if_exists=if_exists)
 
     def from_path(self, path: str) -> Table:
         """Return the table of a path.
@@ -100,29 +233,203 @@ class TableEnvironment:
             ProgramError: If there is none.
         """
         with _AtUsersLine():
-            return Table(self._catalogs.relation(path), self)
+            return Table(self._tables().relation(parse_path(path)), self)
 
-    def sql_query(self, query: str) -> Table:
-        """Return what a query returns as a table. Nothing is read before the job runs.
+    def from_elements(self, elements: Iterable[Any], schema: DataType | list[str] | None = None, verify_schema: bool = True) -> Table:
+        """Return rows that the program has as a table.
+
+        Args:
+            elements: Rows, tuples, lists or dicts; anything else is the one column of a row.
+            schema: A row type, or the names of the columns (their types are told from the first values).
+            verify_schema: Values are always held against the types here.
 
         Raises:
-            SqlParseError: If it is no query, a name is not known, or types do not fit; tells line and column.
+            ProgramError: If values do not fit the types, or there is nothing to tell the types from.
         """
         with _AtUsersLine():
-            statement = parse_statement(query)
-            if not isinstance(statement, statements.Query):
-                raise ProgramError("sql_query() takes a query", hint="give a SELECT, VALUES or WITH ... SELECT")
-            return Table(QueryBinder(query, _Tables(self._catalogs)).bind(statement.tree), self)
+            return Table(elements_scan(list(elements), schema), self)
 
+    def from_pandas(self, pdf: Any, schema: RowType | list[str] | None = None, splits_num: int = 1) -> Table:
+        """Return a ``pandas.DataFrame`` as a table.
 
-class _Tables:
-    """The tables of an environment, for queries."""
+        Args:
+            pdf: The rows.
+            schema: A row type, or the names of the columns; those of the frame if it is None.
+            splits_num: Not used: batches are shared out among the readers.
+        """
+        import pyarrow as pa
 
-    def __init__(self, catalogs: CatalogManager) -> None:
-        self._catalogs = catalogs
+        return self.from_arrow(pa.Table.from_pandas(pdf, preserve_index=False), schema)
 
-    def relation(self, path: tuple[str, ...]) -> Relation:
-        return self._catalogs.relation(".".join(map(quoted, path)))
+    def from_arrow(self, rows: Any, schema: RowType | list[str] | None = None) -> Table:
+        """Return a ``pyarrow.Table`` as a table; Wiesel's own.
+
+        Args:
+            rows: The rows.
+            schema: A row type, or the names of the columns; those of the table if it is None.
+
+        Raises:
+            ProgramError: If a column cannot be one of a table.
+        """
+        with _AtUsersLine():
+            if isinstance(schema, list):
+                if len(schema) != rows.num_columns:
+                    raise ProgramError(f"there are {rows.num_columns} columns, but {len(schema)} names", hint="give one for each column")
+                rows, schema = rows.rename_columns(schema), None
+            return Table(arrow_scan_of(rows, schema), self)
+
+    # Names
+
+    def list_catalogs(self) -> list[str]:
+        """Return the names of all catalogs, in order."""
+        return sorted(self._catalogs.catalogs)
+
+    def list_databases(self) -> list[str]:
+        """Return the names of the databases of the current catalog, in order."""
+        return sorted(self._catalogs.catalog(self._catalogs.current[0]).databases)
+
+    def list_tables(self) -> list[str]:
+        """Return the names of all tables and views of the current database, in order."""
+        return self._catalogs.table_names()
+
+    def list_views(self) -> list[str]:
+        """Return the names of all views of the current database, in order."""
+        return self._catalogs.names(*self._catalogs.current, views_only=True)
+
+    def list_temporary_tables(self) -> list[str]:
+        """Return the names of the temporary tables and views of the current database, in order."""
+        return self._catalogs.names(*self._catalogs.current, temporary_only=True)
+
+    def list_temporary_views(self) -> list[str]:
+        """Return the names of the temporary views of the current database, in order."""
+        return self._catalogs.names(*self._catalogs.current, temporary_only=True, views_only=True)
+
+    def list_modules(self) -> list[str]:
+        """Return the names of the modules in use."""
+        return ["core"]
+
+    def list_functions(self) -> list[str]:
+        """Return the names of all functions, in order."""
+        return named_functions()
+
+    def get_current_catalog(self) -> str:
+        """Return the name of the current catalog."""
+        return self._catalogs.current[0]
+
+    def use_catalog(self, catalog_name: str) -> None:
+        """Make a catalog the current one, and its default database."""
+        with _AtUsersLine():
+            self._catalogs.use_catalog(catalog_name)
+
+    def get_current_database(self) -> str:
+        """Return the name of the current database."""
+        return self._catalogs.current[1]
+
+    def use_database(self, database_name: str) -> None:
+        """Make a database of the current catalog the current one."""
+        with _AtUsersLine():
+            self._catalogs.use_database(self._catalogs.current[0], database_name)
+
+    # What statements and tables are run by
+
+    def _tables(self) -> CatalogTables:
+        return CatalogTables(self._catalogs)
+
+    def _start_query(self, plan: Relation) -> TableResult:
+        with _AtUsersLine():
+            batches = start_query(self._environment, plan, self._config.get("pipeline.name", "collect"))
+        options = {
+            "most": self._config.get("table.display.max-column-width", "30"),
+            "zone": self._config.get_local_timezone(),
+        }
+        style = "rows" if is_batch(self._environment) else "changes"
+        return TableResult(
+            ResultKind.SUCCESS_WITH_CONTENT,
+            plan.schema,
+            batches=batches,
+            client=batches.get_job_client(),
+            style=style,
+            options=options,
+        )
+
+    def _insertion_of(self, sql: str, statement: statements.Insert) -> Insertion:
+        return bind_insert(sql, statement, self._tables(), self._catalogs)
+
+    def _bind_insert(self, sql: str) -> Insertion:
+        with _AtUsersLine():
+            statement = parse_statement(sql)
+            if not isinstance(statement, statements.Insert):
+                raise ProgramError("add_insert_sql() takes an INSERT", hint="give INSERT INTO ... SELECT ...")
+            return self._insertion_of(sql, statement)
+
+    def _insertion(self, plan: Relation, path: str, *, overwrite: bool) -> Insertion:
+        with _AtUsersLine():
+            if not isinstance(path, str):
+                raise ProgramError(f"a table is written to by its path, got {path!r}", hint="create_table() the descriptor, give its path")
+            if overwrite:
+                raise ProgramError("overwriting tables is not supported in this version", hint="leave overwrite out")
+            return insertion_into(self, plan, path)
+
+    def _start_insertions(self, insertions: Sequence[Insertion]) -> TableResult:
+        with _AtUsersLine():
+            if not insertions:
+                raise ProgramError("there is nothing to insert", hint="add inserts first")
+            client = start_inserts(self._environment, insertions)
+        names = [str(insertion.identifier) for insertion in insertions]
+        names = [f"{name}_{place}" if names.count(name) > 1 else name for place, name in enumerate(names, 1)]
+        rows = RowType([RowField(name, BigIntType()) for name in names])
+        result = TableResult(
+            ResultKind.SUCCESS_WITH_CONTENT, ResolvedSchema.physical(rows), rows=[(-1,) * len(names)], client=client, style="raw"
+        )
+        if self._config.get("table.dml-sync", "false").lower() == "true":
+            result.wait()
+        return result
+
+    def _attach(self, insertions: Sequence[Insertion]) -> None:
+        with _AtUsersLine():
+            add_inserts(self._environment, insertions)
+
+    def _to_arrow(self, plan: Relation) -> Any:
+        with _AtUsersLine():
+            if not is_batch(self._environment):
+                require_append(plan, "to_arrow() in streaming mode")
+            return to_arrow(self._environment, plan)
+
+    def _explain(self, plan: Relation, details: Sequence[ExplainDetail]) -> str:
+        return self._plan_text([plan])
+
+    def _explain_insertions(self, insertions: Sequence[Insertion], details: Sequence[ExplainDetail]) -> str:
+        return self._plan_text(insertions)
+
+    def _explain_statement(self, sql: str, statement: statements.Statement, details: Sequence[str]) -> str:
+        if isinstance(statement, statements.Query):
+            return self._plan_text([QueryBinder(sql, self._tables()).bind(statement.tree)])
+        if isinstance(statement, statements.Insert):
+            return self._plan_text([self._insertion_of(sql, statement)])
+        if isinstance(statement, statements.StatementSet):
+            return self._plan_text([self._insertion_of(sql, insert) for insert in statement.inserts])
+        raise ProgramError("EXPLAIN takes a query, an INSERT or a statement set", hint="give one of them")
+
+    def _plan_text(self, roots: Sequence[Relation | Insertion]) -> str:
+        before = [not isinstance(root, Insertion) or RowKind.UPDATE_BEFORE in sink_of(root).kinds for root in roots]
+        return explained(roots, state_ttl=self._config.get("table.exec.state.ttl", "0 ms"), needs_before=before)
+
+    def _set_option(self, key: str, value: str) -> None:
+        configuration = self._config.get_configuration()
+        if key not in self._before_set:
+            self._before_set[key] = configuration.get_string(key, "") if configuration.contains_key(key) else None
+        if key == "table.local-time-zone":
+            self._config.set_local_timezone(value)
+        else:
+            self._config.set(key, value)
+
+    def _reset_options(self, key: str | None) -> None:
+        configuration = self._config.get_configuration()
+        for each in [key] if key is not None else list(self._before_set):
+            before = self._before_set.pop(each, None)
+            configuration.remove_config(each)
+            if before is not None:
+                configuration.set(each, before)
 
 
 class StreamTableEnvironment(TableEnvironment):
@@ -133,20 +440,31 @@ class StreamTableEnvironment(TableEnvironment):
     []
     """
 
-    def __init__(self, stream_execution_environment: StreamExecutionEnvironment) -> None:
-        super().__init__()
-        self._environment = stream_execution_environment
-
     @staticmethod
-    def create(stream_execution_environment: StreamExecutionEnvironment) -> StreamTableEnvironment:
-        """Return a table environment on top of a stream environment."""
-        require_instance(
-            stream_execution_environment,
-            StreamExecutionEnvironment,
-            "stream_execution_environment",
-            "give StreamExecutionEnvironment.get_execution_environment()",
-        )
-        return StreamTableEnvironment(stream_execution_environment)
+    def create(  # type: ignore[override]
+        stream_execution_environment: StreamExecutionEnvironment | None = None,
+        environment_settings: EnvironmentSettings | None = None,
+    ) -> StreamTableEnvironment:
+        """Return a table environment on top of a stream environment.
+
+        Args:
+            stream_execution_environment: The stream environment; a new one of the settings if it is None.
+            environment_settings: Settings; their mode and options become those of the stream environment.
+        """
+        for given, kind, name in (
+            (stream_execution_environment, StreamExecutionEnvironment, "stream_execution_environment"),
+            (environment_settings, EnvironmentSettings, "environment_settings"),
+        ):
+            if given is not None:
+                require_instance(given, kind, name, f"give a {kind.__name__}")
+        if stream_execution_environment is None and environment_settings is None:
+            raise program_error("create() got neither a stream environment nor settings", "give at least one of them")
+        configuration = Configuration() if environment_settings is None else environment_settings.get_configuration()
+        if stream_execution_environment is None:
+            stream_execution_environment = StreamExecutionEnvironment.get_execution_environment(configuration)
+        else:
+            stream_execution_environment.configure(configuration)
+        return StreamTableEnvironment(stream_execution_environment, environment_settings)
 
     def from_data_stream(self, data_stream: DataStream, *fields_or_schema: Any) -> Table:
         """Return a stream as a table: the fields of rows and tuples become columns, other records one column ``f0``.
@@ -164,12 +482,50 @@ class StreamTableEnvironment(TableEnvironment):
                 "from_data_stream() with fields or a schema is not in this version",
                 "name the fields where the stream is made: output_type=Types.ROW_NAMED([...], [...])",
             )
+        return self._of_stream(data_stream, INSERT_ONLY)
+
+    def _of_stream(self, data_stream: DataStream, kinds: frozenset[RowKind]) -> Table:
         with _AtUsersLine():
             if data_stream.get_execution_environment() is not self._environment:
                 raise ProgramError(
                     "the stream belongs to another environment", hint="create the table environment on the stream's environment"
                 )
-            return Table(StreamScan(data_stream, ResolvedSchema.physical(row_type(data_stream.get_type()))), self)
+            return Table(StreamScan(data_stream, ResolvedSchema.physical(row_type(data_stream.get_type())), kinds), self)
+
+    def from_changelog_stream(self, data_stream: DataStream, schema: Schema | None = None, changelog_mode: Any = None) -> Table:
+        """Return a stream of changes as a table: rows with their kinds (``Row.set_row_kind``).
+
+        Args:
+            data_stream: A stream of rows of a declared type; for each ``-U`` and ``-D`` the row it takes back has come before.
+            schema: Not in this version: columns have the names and types of the fields.
+            changelog_mode: Not in this version: all kinds may come.
+        """
+        require_instance(data_stream, DataStream, "from_changelog_stream() takes a stream: it", "give the stream that a method returned")
+        if schema is not None or changelog_mode is not None:
+            raise program_error("from_changelog_stream() with a schema or mode is not in this version", "leave them out")
+        return self._of_stream(data_stream, frozenset(RowKind))
+
+    def to_changelog_stream(self, table: Table, target_schema: Schema | None = None, changelog_mode: Any = None) -> DataStream:
+        """Return the changes of a table as a stream of :class:`~wiesel.common.Row` with their kinds.
+
+        Args:
+            table: The table.
+            target_schema: Not in this version: fields have the names and types of the columns.
+            changelog_mode: Not in this version: updates are told by ``-U`` and ``+U``.
+
+        Raises:
+            ConfigurationError: If the table's connector or its options are wrong.
+            ProgramError: If a column's values cannot become records of a stream.
+        """
+        require_instance(table, Table, "to_changelog_stream() takes a table: it", "give what from_path() or sql_query() returned")
+        if target_schema is not None or changelog_mode is not None:
+            raise program_error("to_changelog_stream() with a schema or mode is not in this version", "leave them out")
+        with _AtUsersLine():
+            if table._t_env is not self:
+                raise ProgramError(
+                    "the table belongs to another environment", hint="call to_changelog_stream() of the environment that made it"
+                )
+            return to_stream(self._environment, table._plan, changelog=True)
 
     def to_data_stream(self, table: Table) -> DataStream:
         """Return the rows of a table as a stream of :class:`~wiesel.common.Row` with the columns as fields.

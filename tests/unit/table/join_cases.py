@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 from tests.differential.sql_tables import TABLES
-from wiesel.columnar.expressions import InputRef
 from wiesel.common import Configuration, Row, Types
 from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from wiesel.spi.table.schema import ResolvedSchema
-from wiesel.sql.plan import Project, StreamScan, WatermarkAssigner
+from wiesel.sql.plan import StreamScan
 from wiesel.sql.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.types.logical import RowField, RowType
@@ -31,15 +29,11 @@ class Database:
         self.env.set_runtime_mode(RuntimeExecutionMode[mode])
         self.t_env = StreamTableEnvironment.create(self.env)
         for name, (columns, rows) in TABLES.items():
-            # The watermark is another column: its expression is not what is tested here.
-            kinds = {**columns, "wm": columns["ts"]}
-            types = Types.ROW_NAMED(list(kinds), [_TYPES[of] for of in kinds.values()])
-            stream = self.env.from_collection([Row(*row, row[-1] - datetime.timedelta(seconds=5)) for row in rows], types)
-            row_type = RowType([RowField(column, parse_data_type(of)) for column, of in kinds.items()])
-            scan = StreamScan(stream, ResolvedSchema.physical(row_type))
-            refs = [InputRef(field.data_type, place, field.name) for place, field in enumerate(scan.fields)]
-            timed = WatermarkAssigner(scan, len(columns) - 1, refs[-1])
-            plan = Project(timed, tuple(refs[:-1]), timed.fields[:-1])
+            stream = self.env.from_collection(
+                [Row(*row) for row in rows], Types.ROW_NAMED(list(columns), [_TYPES[of] for of in columns.values()])
+            )
+            row_type = RowType([RowField(column, parse_data_type(of)) for column, of in columns.items()])
+            plan = StreamScan(stream, ResolvedSchema.physical(row_type))
             self.t_env._catalogs.create_temporary_view(self.t_env._catalogs.qualify(name), plan)
 
     def changes(self, query: str) -> list[Any]:

@@ -11,10 +11,15 @@ import json
 import pathlib
 
 CLASSES = {
+    "environment_settings": ["EnvironmentSettings", "EnvironmentSettings.Builder"],
     "schema": ["Schema", "Schema.Builder"],
+    "statement_set": ["StatementSet"],
     "table": ["Table"],
+    "table_config": ["TableConfig"],
     "table_descriptor": ["FormatDescriptor", "FormatDescriptor.Builder", "TableDescriptor", "TableDescriptor.Builder"],
     "table_environment": ["StreamTableEnvironment", "TableEnvironment"],
+    "table_pipeline": ["TablePipeline"],
+    "table_result": ["TableResult"],
     "types": [
         "ArrayType", "BigIntType", "BinaryType", "BooleanType", "CharType", "DataTypes", "DateType", "DayTimeIntervalType", "DecimalType",
         "DoubleType", "FloatType", "IntType", "ListViewType", "LocalZonedTimestampType", "MapType", "MapViewType", "MultisetType",

@@ -92,21 +92,6 @@ def test_what_is_not_supported_is_refused(query: str, message: str) -> None:
         Database().t_env.sql_query(query)
 
 
-INTERVALS = [query for query in queries("Joins in time") if "SYSTEM_TIME" not in query]
-
-
-@pytest.mark.parametrize("query", INTERVALS)
-def test_interval_joins_are_those_of_flink(query: str) -> None:
-    check(query)
-    check(query, 2, "BATCH")
-
-
-def test_joins_at_a_point_in_time_are_refused() -> None:
-    query = "SELECT o.id FROM orders AS o JOIN people FOR SYSTEM_TIME AS OF o.ts AS p ON o.who = p.name"
-    with pytest.raises(SqlParseError, match="FOR SYSTEM_TIME AS OF is not supported in this version"):
-        Database().t_env.sql_query(query)
-
-
 TOPS = queries("Top-N")
 
 

@@ -16,28 +16,35 @@ RECORDED = json.loads(pathlib.Path(__file__).with_name("pyflink_signatures.json"
 
 # Of classes of which most is still absent, these methods are there; of all others everything is.
 THERE = {
-    "table.Table": {"print_schema"},
-    "table_environment.TableEnvironment": {
-        "create_temporary_table",
-        "create_temporary_view",
-        "drop_temporary_table",
-        "from_path",
-        "sql_query",
-        "list_tables",
-        "list_temporary_tables",
-    },
+    "table.Table": set(
+        "execute execute_insert explain get_resolved_schema get_schema insert_into print_explain print_schema to_pandas".split()
+    ),
+    "table_environment.TableEnvironment": set(
+        """
+        create create_statement_set create_table create_temporary_table create_temporary_view create_view drop_table drop_temporary_table
+        drop_temporary_view drop_view execute_sql explain_sql from_elements from_pandas from_path get_config get_current_catalog
+        get_current_database list_catalogs list_databases list_functions list_modules list_tables list_temporary_tables
+        list_temporary_views list_views sql_query use_catalog use_database
+        """.split()
+    ),
 }
-THERE["table_environment.StreamTableEnvironment"] = THERE["table_environment.TableEnvironment"] | {
-    "create",
-    "from_data_stream",
-    "to_data_stream",
-}
+THERE["table_environment.StreamTableEnvironment"] = THERE["table_environment.TableEnvironment"] | set(
+    "from_changelog_stream from_data_stream to_changelog_stream to_data_stream".split()
+)
 # What PyFlink needs for its JVM.
 INNER = {"need_conversion", "to_sql_type", "from_sql_type", "bridged_to"}
-# Schema.Builder.from_resolved_schema takes a class that is not here; create() has no settings to take.
-ABSENT = {("schema.Schema.Builder", "from_resolved_schema")}
+# Schema.Builder.from_resolved_schema takes a class that is not here, as those of compiled plans and of Hive's dialect.
+ABSENT = {
+    ("schema.Schema.Builder", "from_resolved_schema"),
+    ("statement_set.StatementSet", "compile_plan"),
+    ("table_config.TableConfig", "get_max_generated_code_length"),
+    ("table_config.TableConfig", "set_max_generated_code_length"),
+    ("table_config.TableConfig", "get_sql_dialect"),
+    ("table_config.TableConfig", "set_sql_dialect"),
+    ("table_pipeline.TablePipeline", "compile_plan"),
+    ("table_pipeline.TablePipeline", "get_sink_identifier"),
+}
 OTHER_PARAMETERS = {
-    ("table_environment.StreamTableEnvironment", "create"): [["stream_execution_environment", "POSITIONAL_OR_KEYWORD", ""]],
     # A list as default would be shared by all calls.
     ("types.DataTypes", "ROW"): [["row_fields", "POSITIONAL_OR_KEYWORD", "()"], ["nullable", "POSITIONAL_OR_KEYWORD", "True"]],
 }

@@ -1,4 +1,4 @@
-"""Internal. Joins of tables that change: both sides are kept, and each change is joined with the other side.
+"""Internal. Joins of tables that change, without bounds in time: both sides are kept, and each change is joined with the other side.
 
 A batch of one side meets the other side's rows once per different key: what follows, the pairs and what the condition says of them, is
 columns again. Only where rows without partners come out (outer and semi joins) are pairs gone through one by one, to count partners.
@@ -22,7 +22,6 @@ from wiesel.columnar.grouping import Groups, group_by
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import DELETE, INSERT, RowBatch
 from wiesel.columnar.stored import StoredRow, columns_of
-from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.operators.function_operator import is_batch
 from wiesel.runtime.table.base import TableOperator
 from wiesel.runtime.table.join_state import RETRACTS, JoinSide, Places, SideState, Stored, open_side
@@ -30,7 +29,6 @@ from wiesel.runtime.table.join_state import RETRACTS, JoinSide, Places, SideStat
 __all__ = ["JoinSpec", "join_operator"]
 
 _ROWS_AT_ONCE = 10_000
-_PER_MS = {"ms": 1, "us": 1_000, "ns": 1_000_000}
 _PAIRS_AT_ONCE = 1_000_000
 
 
@@ -43,15 +41,12 @@ class JoinSpec:
         sides: Left and right.
         condition: What pairs must fulfil besides equal keys, over the columns of the left side and then those of the right one.
         schema: The columns that come out.
-        bounds: For each side the column of its event time, and how long (ms) behind it rows of the other side can be partners; None if
-            there is no such bound. Rows are forgotten then as soon as the watermark is behind it.
     """
 
     type: str
     sides: tuple[JoinSide, JoinSide]
     condition: Expression | None
     schema: pa.Schema
-    bounds: tuple[tuple[int, int], tuple[int, int]] | None = None
 
     @property
     def outer(self) -> tuple[bool, bool]:
@@ -118,16 +113,6 @@ class JoinOperator(TableOperator):
         ]
         self._is_batch = is_batch(self.context)
         self._left: Iterator[RowBatch] | None = None
-        self._next_expiry = MIN_TIMESTAMP
-
-    def process_watermark(self, timestamp: int) -> None:
-        """Forget rows that cannot have partners any more, each time that half of the time between the bounds has passed."""
-        bounds = self._spec.bounds
-        if bounds is not None and self._next_expiry <= timestamp < MAX_TIMESTAMP and not self._is_batch:
-            for state, side, (column, after) in zip(self._states, self._spec.sides, bounds, strict=True):
-                state.expire(column, (timestamp - after) * _PER_MS[side.schema.field(column).type.unit])
-            self._next_expiry = timestamp + max(sum(after for _, after in bounds) // 2, 1)
-        super().process_watermark(timestamp)
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
         """Join rows of one side with the other side, then keep them."""

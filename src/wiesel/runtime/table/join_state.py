@@ -7,7 +7,7 @@ one, else under themselves with their number. Where rows without a partner come 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,9 +72,8 @@ class Stored:
 class SideState(ABC):
     """The rows of a side."""
 
-    def __init__(self, side: JoinSide, table: Any) -> None:
+    def __init__(self, side: JoinSide) -> None:
         self._side = side
-        self._table = table
 
     @abstractmethod
     def read(self, keys: Sequence[Key]) -> Stored:
@@ -87,15 +86,6 @@ class SideState(ABC):
     def write_partners(self, keys: Sequence[Key], stored: Stored, before: Sequence[int]) -> None:
         """Write what has changed of the numbers of partners."""
 
-    def expire(self, column: int, limit: int) -> None:
-        """Forget rows of which the time in a column is not behind a limit; those without one are never joined."""
-        for key in list(dict.fromkeys(key for key, _ in self._table.scan())):
-            self._expire(key, lambda row: row[column] is None or row[column] <= limit)
-
-    @abstractmethod
-    def _expire(self, key: Key, is_over: Callable[[StoredRow], bool]) -> None:
-        """Forget rows of a key."""
-
     def unpaired(self) -> Iterator[StoredRow]:
         """Yield the rows without partners, as often as they are there."""
         return iter(())
@@ -107,6 +97,10 @@ class SideState(ABC):
 
 class _AppendedRows(SideState):
     """Lists of rows."""
+
+    def __init__(self, side: JoinSide, table: Any) -> None:
+        super().__init__(side)
+        self._table = table
 
     def read(self, keys: Sequence[Key]) -> Stored:
         joins = self._side.joins
@@ -125,20 +119,13 @@ class _AppendedRows(SideState):
             if size and joins(key):
                 extend(key, ordered[start:end])
 
-    def _expire(self, key: Key, is_over: Callable[[StoredRow], bool]) -> None:
-        rows = self._table.get(key) or []
-        kept = [row for row in rows if not is_over(row)]
-        if not kept:
-            self._table.remove(key)
-        elif len(kept) < len(rows):
-            self._table.put(key, kept)
-
 
 class _Entries(SideState):
     """Maps of entries: ``(row, number of partners)`` by unique key, or ``(number, number of partners)`` by row."""
 
     def __init__(self, side: JoinSide, table: Any) -> None:
-        super().__init__(side, table)
+        super().__init__(side)
+        self._table = table
         self._unique = side.unique
 
     def read(self, keys: Sequence[Key]) -> Stored:
@@ -190,11 +177,6 @@ class _Entries(SideState):
                 kept = self._table.get_entry(keys[place], name)
                 if kept is not None:
                     self._table.put_entry(keys[place], name, (kept[0], new))
-
-    def _expire(self, key: Key, is_over: Callable[[StoredRow], bool]) -> None:
-        for name, (kept, _) in list(self._table.entries(key)):
-            if is_over(name if self._unique is None else kept):
-                self._table.remove_entry(key, name)
 
     def unpaired(self) -> Iterator[StoredRow]:
         return self._rows(lambda partners: not partners)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.types.logical import quoted
 
-__all__ = ["CatalogTable", "ObjectIdentifier"]
+__all__ = ["CatalogTable", "CatalogView", "ObjectIdentifier"]
 
 
 @dataclass(frozen=True)
@@ -43,5 +43,24 @@ class CatalogTable:
     schema: ResolvedSchema
     options: Mapping[str, str]
     partition_keys: tuple[str, ...] = ()
+    comment: str | None = None
+    made_at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class CatalogView:
+    """A query with a name, read anew wherever the view is used.
+
+    Attributes:
+        query: The query as it was written.
+        current: The catalog and database by which names in it are completed.
+        schema: Its columns when it was made.
+        comment: What it is about.
+        made_at: ``file:line`` of the call that made it; empty if it is not known.
+    """
+
+    query: str
+    current: tuple[str, str]
+    schema: ResolvedSchema
     comment: str | None = None
     made_at: str = field(default="", compare=False)

@@ -10,13 +10,31 @@ from typing import Any, ClassVar, TypeVar
 
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError
+from wiesel.spi.sink import Sink
 from wiesel.spi.source import Source
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
+from wiesel.types.row import RowKind
 from wiesel.types.typeinfo import RowTypeInfo
 
-__all__ = ["CONNECTOR", "ScanTableSource", "TableContext", "TableOptions", "TableSourceFactory"]
+__all__ = [
+    "ALL_KINDS",
+    "CONNECTOR",
+    "INSERT_ONLY",
+    "UPSERTS",
+    "ScanTableSource",
+    "TableContext",
+    "TableOptions",
+    "TableSink",
+    "TableSinkFactory",
+    "TableSourceFactory",
+]
 
 T = TypeVar("T")
+
+INSERT_ONLY = frozenset({RowKind.INSERT})
+ALL_KINDS = frozenset(RowKind)
+UPSERTS = ALL_KINDS - {RowKind.UPDATE_BEFORE}
+"""The new row is enough for an update, as rows have a primary key."""
 
 CONNECTOR = ConfigOption[str]("connector", description="The connector of a table.")
 
@@ -99,11 +117,31 @@ class ScanTableSource:
     """The source of a table.
 
     Attributes:
-        source: Its records are rows of :attr:`TableContext.row_type`.
+        source: Its records are rows of :attr:`TableContext.row_type`; if it is columnar they are batches
+            (:class:`~wiesel.columnar.row_batch.RowBatch`) whose columns are those of the schema, in order.
         parallelism: How many readers; as many as the environment says if it is None.
+        is_columnar: Whether the records are batches.
+        kinds: The kinds of rows that come.
     """
 
     source: Source[Any]
+    parallelism: int | None = None
+    is_columnar: bool = False
+    kinds: frozenset[RowKind] = INSERT_ONLY
+
+
+@dataclass(frozen=True)
+class TableSink:
+    """The sink of a table.
+
+    Attributes:
+        sink: Its records are batches (:class:`~wiesel.columnar.row_batch.RowBatch`) with the stored columns, in order.
+        kinds: The kinds of rows that it takes. Without ``-U`` it needs a primary key, and gets all rows of a key at one writer.
+        parallelism: How many writers; as many as the operator before it if it is None.
+    """
+
+    sink: Sink
+    kinds: frozenset[RowKind] = INSERT_ONLY
     parallelism: int | None = None
 
 
@@ -120,4 +158,20 @@ class TableSourceFactory(ABC):
         Raises:
             ConfigurationError: If an option is missing, unknown (:meth:`TableOptions.refuse_unknown`) or has a value that it must not have.
             ProgramError: If the connector cannot read a table of this schema.
+        """
+
+
+class TableSinkFactory(ABC):
+    """Makes the sink of a table from its options. A connector that reads and writes is this and a :class:`TableSourceFactory` in one."""
+
+    identifier: ClassVar[str]
+    """What tables name the connector by."""
+
+    @abstractmethod
+    def create_sink(self, context: TableContext) -> TableSink:
+        """Return the sink of a table; called in the program, once for each INSERT.
+
+        Raises:
+            ConfigurationError: If an option is missing, unknown (:meth:`TableOptions.refuse_unknown`) or has a value that it must not have.
+            ProgramError: If the connector cannot write a table of this schema.
         """

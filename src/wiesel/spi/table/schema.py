@@ -11,7 +11,7 @@ from wiesel.core.errors import ProgramError
 from wiesel.types.logical import DataType, RowField, RowType, quoted
 from wiesel.types.logical_parser import parse_data_type
 
-__all__ = ["MetadataColumn", "PhysicalColumn", "PrimaryKey", "ResolvedSchema", "Schema"]
+__all__ = ["ComputedColumn", "MetadataColumn", "PhysicalColumn", "PrimaryKey", "ResolvedSchema", "Schema", "WatermarkSpec"]
 
 
 def _type_text(data_type: DataType | str) -> str:
@@ -25,6 +25,7 @@ class PhysicalColumn:
 
     name: str
     data_type: DataType | str
+    comment: str | None = None
 
     def __str__(self) -> str:
         return f"{quoted(self.name)} {_type_text(self.data_type)}"
@@ -39,16 +40,50 @@ class MetadataColumn:
         data_type: Its type.
         key: What the connector calls it; the column's name if it is None.
         is_virtual: Whether it is left out when rows are written.
+        comment: What it is about.
     """
 
     name: str
     data_type: DataType | str
     key: str | None = None
     is_virtual: bool = False
+    comment: str | None = None
 
     def __str__(self) -> str:
         source = "" if self.key is None else " FROM '" + self.key.replace("'", "''") + "'"
         return f"{quoted(self.name)} {_type_text(self.data_type)} METADATA{source}{' VIRTUAL' if self.is_virtual else ''}"
+
+
+@dataclass(frozen=True)
+class ComputedColumn:
+    """A column that is computed of others when rows are read.
+
+    Attributes:
+        name: The name of the column.
+        data_type: The type of the expression; None while it is not known.
+        expression: The expression, as SQL.
+        comment: What it is about.
+    """
+
+    name: str
+    data_type: DataType | None
+    expression: str
+    comment: str | None = None
+
+    def __str__(self) -> str:
+        known = "" if self.data_type is None else f" {self.data_type.as_summary_string()}"
+        return f"{quoted(self.name)}{known} AS {self.expression if known else f'[{self.expression}]'}"
+
+
+@dataclass(frozen=True)
+class WatermarkSpec:
+    """Makes a column the event time of a table: ``expression`` (SQL) is the watermark behind each row."""
+
+    column: str
+    expression: str
+
+    def __str__(self) -> str:
+        return f"WATERMARK FOR {quoted(self.column)} AS {self.expression}"
 
 
 @dataclass(frozen=True)
@@ -62,11 +97,11 @@ class PrimaryKey:
         return f"CONSTRAINT {quoted(self.name)} PRIMARY KEY ({', '.join(map(quoted, self.columns))}) NOT ENFORCED"
 
 
-Column = PhysicalColumn | MetadataColumn
+Column = PhysicalColumn | MetadataColumn | ComputedColumn
 
 
-def _schema_text(columns: Sequence[Column], primary_key: PrimaryKey | None) -> str:
-    lines = [*columns, *([] if primary_key is None else [primary_key])]
+def _schema_text(columns: Sequence[Column], *others: WatermarkSpec | PrimaryKey | None) -> str:
+    lines = [*columns, *(other for other in others if other is not None)]
     return "(\n" + ",\n".join(f"  {line}" for line in lines) + "\n)"
 
 
@@ -76,6 +111,7 @@ class ResolvedSchema:
 
     columns: tuple[Column, ...]
     primary_key: PrimaryKey | None = None
+    watermark: WatermarkSpec | None = None
 
     @property
     def physical_row_type(self) -> RowType:
@@ -93,8 +129,13 @@ class ResolvedSchema:
         """Return the schema with the fields of a row as columns."""
         return ResolvedSchema(tuple(PhysicalColumn(field.name, field.data_type) for field in row_type))
 
+    @property
+    def has_computed_columns(self) -> bool:
+        """Whether there are columns that are computed."""
+        return any(isinstance(column, ComputedColumn) for column in self.columns)
+
     def __str__(self) -> str:
-        return _schema_text(self.columns, self.primary_key)
+        return _schema_text(self.columns, self.watermark, self.primary_key)
 
 
 def _known(data_type: DataType | str) -> DataType:
@@ -140,7 +181,7 @@ class Schema:
     @staticmethod
     def _resolved_type(column: Column) -> DataType:
         try:
-            return _known(column.data_type)
+            return _known(column.data_type or "NULL")
         except ProgramError as error:
             raise ProgramError(f"column {quoted(column.name)}: {error.message}", hint=error.hint) from error
 

@@ -65,7 +65,7 @@ def _item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, str | None]:
     if not isinstance(node.this, exp.Identifier):
         raise problem(queries.sql, node, "table functions are not supported in FROM in this version")
     if node.args.get("version"):
-        raise problem(queries.sql, node, "FOR SYSTEM_TIME AS OF is not supported in this version")
+        raise problem(queries.sql, node, "FOR SYSTEM_TIME AS OF is supported on the right side of a join only")
     path = tuple(part.name for part in (node.args.get("catalog"), node.args.get("db"), node.this) if part)
     with at(queries.sql, node):
         return queries.table(path), path[-1]

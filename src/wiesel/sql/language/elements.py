@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.cursor import Cursor
 from wiesel.sql.language.errors import parse_error
@@ -60,11 +62,11 @@ class ElementsReader:
         begin = cursor.at - 2
         column = cursor.path("a column")
         cursor.expect("AS")
-        expression = cursor.expression()
+        expression, text = self._expression()
         if self._watermark is not None:
             span = cursor.span_since(begin)
             raise parse_error(cursor.sql, (span.start, span.end), "a table has one watermark at most", hint="leave one of them out")
-        self._watermark = s.WatermarkDefinition(column, expression)
+        self._watermark = s.WatermarkDefinition(column, expression, text)
 
     def _add_key(self, columns: tuple[str, ...], name: str | None) -> None:
         cursor = self._cursor
@@ -81,8 +83,8 @@ class ElementsReader:
         name = cursor.name("the name of a column")
         column: s.ColumnDefinition
         if cursor.match("AS"):
-            expression = cursor.expression()
-            column = s.ComputedColumn(name, expression, self._comment())
+            expression, text = self._expression()
+            column = s.ComputedColumn(name, expression, self._comment(), text)
         else:
             data_type = cursor.data_type()
             if cursor.match("METADATA"):
@@ -100,6 +102,13 @@ class ElementsReader:
             self.positions[name] = s.ColumnPosition(None)
         elif cursor.match("AFTER"):
             self.positions[name] = s.ColumnPosition(cursor.name("a column"))
+
+    def _expression(self) -> tuple[exp.Expr, str]:
+        cursor = self._cursor
+        begin = cursor.at
+        expression = cursor.expression()
+        span = cursor.span_since(begin)
+        return expression, cursor.sql[span.start : span.end]
 
     def _comment(self) -> str | None:
         return self._cursor.string("a comment between single quotes") if self._cursor.match("COMMENT") else None

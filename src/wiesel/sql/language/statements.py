@@ -188,11 +188,12 @@ class MetadataColumnDefinition:
 
 @dataclass(frozen=True)
 class ComputedColumn:
-    """A column that is computed."""
+    """A column that is computed; ``text`` is the expression as it is written."""
 
     name: str
     expression: exp.Expr
     comment: str | None = None
+    text: str = field(default="", compare=False)
 
 
 ColumnDefinition = PhysicalColumnDefinition | MetadataColumnDefinition | ComputedColumn
@@ -200,10 +201,11 @@ ColumnDefinition = PhysicalColumnDefinition | MetadataColumnDefinition | Compute
 
 @dataclass(frozen=True)
 class WatermarkDefinition:
-    """``WATERMARK FOR``: the path of the column (fields of rows may have event time) and the watermark."""
+    """``WATERMARK FOR``: the path of the column (fields of rows may have event time) and the watermark, also as it is written."""
 
     column: Path
     expression: exp.Expr
+    text: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -413,9 +415,7 @@ class PartitionsChange:
     if_exists: bool = False
 
 
-Change = (
-    Rename | RenameColumn | SetOptions | ResetOptions | SetComment | AddColumns | ModifyColumns | DropParts | PartitionsChange
-)
+Change = Rename | RenameColumn | SetOptions | ResetOptions | SetComment | AddColumns | ModifyColumns | DropParts | PartitionsChange
 
 
 @dataclass(frozen=True)

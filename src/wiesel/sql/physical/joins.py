@@ -1,4 +1,4 @@
-"""Internal. Joins of tables that change."""
+"""Internal. Joins without bounds in time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from wiesel.sql.physical.translator import Translator, single
 from wiesel.sql.plan import Field, Join, JoinType, Project, Relation
 from wiesel.sql.rules.project import with_columns
 from wiesel.sql.rules.push_down import all_of, conjuncts
-from wiesel.sql.rules.time_bounds import time_bounds
 from wiesel.sql.upsert_keys import upsert_keys
 
 __all__ = ["EquiKeys", "equi_keys", "join"]
@@ -72,14 +71,12 @@ def join(translator: Translator, relation: Join) -> Transformation:
         _side(translator, left, left_keys, keys),
         _side(translator, right, right_keys, keys),
     )
-    bounds = time_bounds(relation) if all(side.appends for side in sides) else None
-    after = None if bounds is None else ((bounds.left, bounds.most), (bounds.right, -bounds.least))
-    spec = JoinSpec(relation.type.value, sides, keys.rest, translator.schema(relation), after)
+    spec = JoinSpec(relation.type.value, sides, keys.rest, translator.schema(relation))
     inputs = [
         translator.by_key(translator.translate(left), left_keys),
         translator.by_key(translator.translate(right), right_keys),
     ]
-    operator = translator.operator("Join" if after is None else "IntervalJoin", "table_join", spec, inputs)
+    operator = translator.operator("Join", "table_join", spec, inputs)
     return operator if left_keys else single(operator)
 
 

@@ -2,27 +2,54 @@
 
 from __future__ import annotations
 
+from wiesel.columnar.row_batch import RowBatch
+from wiesel.connectors.collection import CollectionSource
 from wiesel.datastream import DataStream
-from wiesel.datastream._transformations import Transformation
+from wiesel.datastream._transformations import OperatorTransformation, Transformation
+from wiesel.spi.table.factory import INSERT_ONLY, ScanTableSource
 from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.sql.physical.translator import Translator
-from wiesel.sql.plan import Relation, StreamScan, TableScan, Values
+from wiesel.sql.plan import ArrowScan, Relation, StreamScan, TableScan, Values
 from wiesel.sql.stream_rows import ToRow, row_info, table_row_info
 from wiesel.sql.table_factories import create_table_source
 from wiesel.types import Types
-from wiesel.types.typeinfo import ExternalTypeInfo
+from wiesel.types.logical import ArrayType, MapType, MultisetType, RowType
+from wiesel.types.typeinfo import ExternalTypeInfo, TypeInformation
 
-__all__ = ["scanned_rows", "stream_rows", "stream_scan", "table_scan", "values"]
+__all__ = ["arrow_scan", "scanned_rows", "stream_rows", "stream_scan", "table_scan", "values"]
+
+_ROWS = 10_000
+_NESTED = (ArrayType, MapType, MultisetType, RowType)
 
 
 def table_scan(translator: Translator, scan: TableScan) -> Transformation:
     """Return the rows of a table."""
-    return _columns(translator, scan, scanned_rows(translator, scan))
+    rows = table_row_info(scan.row_type)
+    made = create_table_source(scan.identifier, scan.table, rows)
+    if not made.is_columnar:
+        return _columns(translator, scan, _stream(translator, scan, made, ExternalTypeInfo(rows)))
+    batches = _stream(translator, scan, made, Types.PICKLED_BYTE_ARRAY())._transformation
+    return batches if made.kinds == INSERT_ONLY or made.parallelism is None else _in_order(translator, scan, batches)
 
 
 def stream_scan(translator: Translator, scan: StreamScan) -> Transformation:
     """Return the records of a stream."""
-    return _columns(translator, scan, stream_rows(scan))
+    rows = stream_rows(scan)
+    columns = _columns(translator, scan, rows)
+    if scan.kinds == INSERT_ONLY:
+        return columns
+    columns.node.parallelism = _parallelism_of(rows._transformation) or columns.node.parallelism
+    return _in_order(translator, scan, columns)
+
+
+def _parallelism_of(stream: Transformation) -> int | None:
+    return stream.node.parallelism if isinstance(stream, OperatorTransformation) else None
+
+
+def _in_order(translator: Translator, scan: Relation, rows: Transformation) -> Transformation:
+    """Return changes shared out so that equal rows stay in their order: one must not be taken back before it has come."""
+    flat = [index for index, field in enumerate(scan.fields) if not isinstance(field.data_type, _NESTED)]
+    return translator.by_key(rows, flat)
 
 
 def values(translator: Translator, relation: Values) -> Transformation:
@@ -32,7 +59,15 @@ def values(translator: Translator, relation: Values) -> Transformation:
     return translator.operator("Values", "table_values", payload, [once._transformation])
 
 
-def _columns(translator: Translator, scan: Relation, rows: DataStream) -> Transformation:
+def arrow_scan(translator: Translator, scan: ArrowScan) -> Transformation:
+    """Return the rows of a program."""
+    batches = [RowBatch(batch) for batch in scan.rows.to_batches(max_chunksize=_ROWS) if batch.num_rows]
+    source = CollectionSource(batches)
+    strategy = WatermarkStrategy.no_watermarks()
+    return translator.environment.from_source(source, strategy, "rows", Types.PICKLED_BYTE_ARRAY())._transformation
+
+
+def _columns(translator: Translator, scan: Relation, rows: DataStream) -> OperatorTransformation:
     return translator.operator("ToColumns", "table_from_rows", {"schema": translator.schema(scan)}, [rows._transformation])
 
 
@@ -40,12 +75,26 @@ def scanned_rows(translator: Translator, scan: TableScan) -> DataStream:
     """Return the stream of a table's rows as objects."""
     rows = table_row_info(scan.row_type)
     made = create_table_source(scan.identifier, scan.table, rows)
+    if not made.is_columnar:
+        return _stream(translator, scan, made, ExternalTypeInfo(rows))
+    batches = _stream(translator, scan, made, Types.PICKLED_BYTE_ARRAY())
+    operator = translator.operator("ToRows", "table_to_rows", {}, [batches._transformation])
+    operator.output_type = operator.node.output_type = ExternalTypeInfo(rows)
+    return DataStream(translator.environment, operator)
+
+
+def _stream(translator: Translator, scan: TableScan, made: ScanTableSource, records: TypeInformation) -> DataStream:
     name = scan.identifier.object_name
-    stream = translator.environment.from_source(made.source, WatermarkStrategy.no_watermarks(), name, ExternalTypeInfo(rows))
+    stream = translator.environment.from_source(made.source, WatermarkStrategy.no_watermarks(), name, records)
     return stream if made.parallelism is None else stream.set_parallelism(made.parallelism)
 
 
 def stream_rows(scan: StreamScan) -> DataStream:
     """Return a stream's records as row objects."""
     info = scan.stream.get_type()
-    return scan.stream.map(ToRow(info), output_type=row_info(info)).name("TableToDataStream")
+    rows = scan.stream.map(ToRow(info, scan.kinds), output_type=row_info(info)).name("TableToDataStream")
+    parallelism = _parallelism_of(scan.stream._transformation)
+    if scan.kinds != INSERT_ONLY and parallelism is not None:
+        # Rows of a stream that is not parallel must not overtake each other on their way to a parallel operator.
+        rows.set_parallelism(parallelism)
+    return rows

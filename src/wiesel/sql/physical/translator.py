@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from wiesel.columnar.arrow_types import arrow_schema
-from wiesel.core.errors import invariant
+from wiesel.core.errors import ProgramError
 from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation, Transformation
 from wiesel.graph.specs import OperatorSpec, PartitionerSpec
 from wiesel.runtime.table.column_keys import ColumnKeys
@@ -24,6 +24,7 @@ __all__ = ["Translator", "single"]
 _TRANSLATIONS = {
     "TableScan": "scans:table_scan",
     "StreamScan": "scans:stream_scan",
+    "ArrowScan": "scans:arrow_scan",
     "Values": "scans:values",
     "Project": "calc:project",
     "Filter": "calc:filter",
@@ -44,6 +45,11 @@ def single(operator: OperatorTransformation) -> OperatorTransformation:
     operator.node.parallelism = operator.node.max_parallelism = 1
     operator.node.parallelism_set = operator.non_parallel = True
     return operator
+
+
+def _spelled(name: str) -> str:
+    """Return the name of a kind of relation in words."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
 
 
 class Translator:
@@ -67,7 +73,10 @@ class Translator:
         """
         if id(relation) not in self._done:
             place = _TRANSLATIONS.get(type(relation).__name__)
-            invariant(place is not None, f"there is no translation of {type(relation).__name__}")
+            if place is None:
+                raise ProgramError(
+                    f"{_spelled(type(relation).__name__)} cannot be run in this version", hint="leave it out of the table or query"
+                )
             module, _, function = str(place).partition(":")
             made = getattr(importlib.import_module(f"wiesel.sql.physical.{module}"), function)(self, relation)
             self._done[id(relation)] = (relation, made)  # the relation stays alive, and so its id

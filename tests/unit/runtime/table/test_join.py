@@ -11,13 +11,12 @@ import pyarrow as pa
 import pytest
 
 from tests.unit.runtime.harness import OperatorHarness
-from wiesel.columnar.expressions import InputRef, Literal
+from wiesel.columnar.expressions import InputRef
 from wiesel.columnar.functions.registry import call
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch
 from wiesel.runtime.table.join import JoinSpec, join_operator
 from wiesel.runtime.table.join_state import JoinSide
 from wiesel.types import logical as t
-from wiesel.types.logical_parser import parse_data_type
 
 LEFT = pa.schema([("id", pa.int32()), ("k", pa.string()), ("v", pa.int64())])
 RIGHT = pa.schema([("k2", pa.string()), ("id2", pa.int32()), ("w", pa.int64())])
@@ -167,37 +166,3 @@ def test_kinds_of_an_outer_join_are_those_of_flink() -> None:
     assert change(1, UPDATE_BEFORE, "a", 7, 0) == [(UPDATE_BEFORE, 1, 7)]
     assert change(1, DELETE, "a", 8, 0) == [(DELETE, 1, 8), (INSERT, 1, None)]
     assert change(0, UPDATE_BEFORE, 1, "a", 5) == [(DELETE, 1, None)]
-
-
-@pytest.mark.parametrize("kind", TYPES)
-def test_rows_without_partners_to_come_are_forgotten(kind: str) -> None:
-    """Rows are joined if the right one is up to 5 ms later; watermarks follow 3 ms behind, and rows are in order up to that."""
-    rng = random.Random(f"bounds {kind}")
-    times = [pa.schema([*schema, ("ts", pa.timestamp("ms"))]) for schema in (LEFT, RIGHT)]
-    stamps = [InputRef(t.TimestampType(3), index) for index in (3, 7)]
-    condition = call("<=", stamps)
-    later = call("<=", [stamps[1], call("+", [stamps[0], Literal(parse_data_type("INTERVAL SECOND(3)").not_null(), 5)])])
-    schema = times[0] if kind in ("SEMI", "ANTI") else pa.schema([*times[0], *times[1]])
-    sides = tuple(JoinSide((key,), (False,), of, True) for key, of in zip((1, 0), times, strict=True))
-    payload = JoinSpec(kind, sides, call("AND", [condition, later]), schema, ((3, 5), (3, 0)))  # type: ignore[arg-type]
-    free = JoinSpec(kind, sides, call("AND", [condition, later]), schema)  # type: ignore[arg-type]
-    bounded, unbounded = OperatorHarness(join_operator, payload=payload), OperatorHarness(join_operator, payload=free)
-    left: list[Counter[Any]] = [Counter(), Counter()]
-    for now in range(0, 300, 2):
-        side = rng.randrange(2)
-        row = Changelog(rng, side, unique=False, appends=True)._row()
-        values = [*row, now - rng.randrange(3)]
-        arrays = [pa.nulls(1) if value is None else pa.array([value]) for value in values]
-        columns = [array.cast(of.type) for array, of in zip(arrays, times[side], strict=True)]
-        batch = RowBatch(pa.RecordBatch.from_arrays(columns, schema=times[side]))
-        for harness, found in zip((bounded, unbounded), left, strict=True):
-            harness.push([batch], input_index=side)
-            replayed(harness.values, found)
-            harness.take()
-            harness.watermark(now - 3)
-    assert +left[0] == +left[1]
-    kept, all_rows = (
-        sum(len(state.read([("a",), ("b",), ("c",)]).rows) for state in harness.operator._states)  # type: ignore[attr-defined]
-        for harness in (bounded, unbounded)
-    )
-    assert kept <= 20 < 80 < all_rows

@@ -1,0 +1,35 @@
+"""Internal. The table connector ``blackhole``: takes all rows and keeps none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wiesel.spi.sink import Sink, SinkWriter, WriterInitContext
+from wiesel.spi.table.factory import ALL_KINDS, TableContext, TableOptions, TableSink, TableSinkFactory
+
+__all__ = ["BlackHoleTableFactory"]
+
+
+class BlackHoleTableFactory(TableSinkFactory):
+    """Makes sinks that keep nothing."""
+
+    identifier = "blackhole"
+
+    def create_sink(self, context: TableContext) -> TableSink:
+        """Return the sink; it has no options."""
+        TableOptions(self.identifier, context.table.options).refuse_unknown()
+        return TableSink(_BlackHole(), ALL_KINDS)
+
+
+class _BlackHole(Sink):
+    def create_writer(self, context: WriterInitContext, state: Sequence[Any] = ()) -> SinkWriter:
+        return _Nothing()
+
+
+class _Nothing(SinkWriter):
+    def write_batch(self, values: list[Any], timestamps: list[int] | None) -> None:
+        return
+
+    def flush(self, end_of_input: bool) -> None:
+        return

@@ -1,0 +1,359 @@
+"""Internal. The table connector ``filesystem``: files of a folder, read and written exactly once, in all formats of tables.
+
+Partitioned tables keep rows of equal values in folders ``column=value`` below each other; files do not hold these columns.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, BinaryIO
+from urllib.parse import unquote
+
+import numpy as np
+import pyarrow as pa
+
+from wiesel.columnar.arrow_types import arrow_schema
+from wiesel.columnar.keys import key_tuples
+from wiesel.columnar.row_batch import RowBatch
+from wiesel.connectors.file_buckets import BucketAssigner, BucketContext
+from wiesel.connectors.file_rolling import RollingPolicy
+from wiesel.connectors.file_sink import FileSink
+from wiesel.connectors.file_source import FileSource
+from wiesel.core.config import ConfigOption
+from wiesel.core.durations import Duration
+from wiesel.core.errors import ConfigurationError
+from wiesel.core.memory_size import MemorySize
+from wiesel.formats.table.texts import text_reader, text_writer
+from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FileFormat, FilePiece, RecordReader, StreamFormat
+from wiesel.spi.serialization import Encoder
+from wiesel.spi.sink import Committer, Sink, SinkWriter, WriterInitContext
+from wiesel.spi.table.factory import (
+    ScanTableSource,
+    TableContext,
+    TableOptions,
+    TableSink,
+    TableSinkFactory,
+    TableSourceFactory,
+)
+from wiesel.spi.table.formats import TableFormatFactory
+from wiesel.types.logical import DataType, RowType
+
+__all__ = ["FileSystemTableFactory", "find_format"]
+
+_PATH = ConfigOption[str]("path", "str", None, "The file or folder.")
+_FORMAT = ConfigOption[str]("format", "str", None, "The format of the files.")
+_MONITOR = ConfigOption[Duration | None]("source.monitor-interval", "duration", None, "How often new files are looked for; else once.")
+_SOURCE_PARALLELISM = ConfigOption[int]("scan.parallelism", "int", None, "How many readers.", minimum=1)
+_SINK_PARALLELISM = ConfigOption[int]("sink.parallelism", "int", None, "How many writers.", minimum=1)
+_FILE_SIZE = ConfigOption[MemorySize | None]("sink.rolling-policy.file-size", "memory", None, "Size at which a file is closed.")
+_ROLLOVER = ConfigOption[Duration | None]("sink.rolling-policy.rollover-interval", "duration", None, "Age at which a file is closed.")
+_INACTIVITY = ConfigOption[Duration | None]("sink.rolling-policy.inactivity-interval", "duration", None, "Idleness at which it is closed.")
+_CHECK = ConfigOption[Duration | None]("sink.rolling-policy.check-interval", "duration", None, "How often these are looked at.")
+_DEFAULT_PARTITION = ConfigOption[str](
+    "partition.default-name", "str", "__DEFAULT_PARTITION__", "The folder of rows whose partition column is NULL or empty."
+)
+_FORMATS = {
+    "canal-json": "wiesel.formats.table.changes:CanalTableFormat",
+    "csv": "wiesel.formats.table.csv:CsvTableFormat",
+    "debezium-json": "wiesel.formats.table.changes:DebeziumTableFormat",
+    "json": "wiesel.formats.table.json:JsonTableFormat",
+    "parquet": "wiesel.formats.table.parquet:ParquetTableFormat",
+    "raw": "wiesel.formats.table.raw:RawTableFormat",
+}
+_GROUP = "wiesel.table_formats"
+"""The group of entry points by which other packages announce their formats; the entry's name is the identifier."""
+
+_ESCAPED = re.compile("[\x00-\x1f\"#%'*/:=?\\\\\x7f{}\\[\\]^]")
+
+
+def find_format(name: str) -> TableFormatFactory:
+    """Return a format.
+
+    Raises:
+        ConfigurationError: If there is none of the name.
+    """
+    places: dict[str, EntryPoint | str] = {**{entry.name: entry for entry in entry_points(group=_GROUP)}, **_FORMATS}
+    place = places.get(name)
+    if place is None:
+        near = difflib.get_close_matches(name, places, n=1)
+        raise ConfigurationError(
+            f"there is no format {name!r}; formats are: {', '.join(sorted(places))}",
+            hint=f"did you mean {near[0]!r}?" if near else "check the name, or install the package that brings the format",
+        )
+    if isinstance(place, EntryPoint):
+        factory = place.load()()
+    else:
+        module, _, kind = place.partition(":")
+        factory = getattr(importlib.import_module(module), kind)()
+    if not isinstance(factory, TableFormatFactory):
+        raise ConfigurationError(f"format {name!r} is a {type(factory).__name__}, not a TableFormatFactory", hint="see wiesel.spi.table")
+    return factory
+
+
+class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
+    """Makes sources and sinks of files."""
+
+    identifier = "filesystem"
+
+    def create_source(self, context: TableContext) -> ScanTableSource:
+        """Return the source: all files below the path."""
+        options = TableOptions(self.identifier, context.table.options)
+        path, form = options.require(_PATH), find_format(options.require(_FORMAT))
+        partitions = _Partitions.of(context, options.get(_DEFAULT_PARTITION))
+        files = form.create_reader(options, partitions.stored)
+        if partitions.keys:
+            files = (_PartitionedStream if isinstance(files, StreamFormat) else _PartitionedBulk)(files, partitions)
+        builder = (
+            FileSource.for_record_stream_format(files, path)
+            if isinstance(files, StreamFormat)
+            else FileSource.for_bulk_file_format(files, path)  # type: ignore[arg-type]
+        )
+        interval, parallelism = options.get(_MONITOR), options.get(_SOURCE_PARALLELISM)
+        if interval is not None:
+            builder.monitor_continuously(interval)
+        _sink_options(options)
+        options.refuse_unknown()
+        return ScanTableSource(builder.build(), parallelism, is_columnar=True, kinds=form.kinds)
+
+    def create_sink(self, context: TableContext) -> TableSink:
+        """Return the sink: files in a folder, visible when they are complete."""
+        options = TableOptions(self.identifier, context.table.options)
+        path, form = options.require(_PATH), find_format(options.require(_FORMAT))
+        partitions = _Partitions.of(context, options.get(_DEFAULT_PARTITION))
+        writer = form.create_writer(options, partitions.stored)
+        policy, check_ms, parallelism = _sink_options(options)
+        options.get(_MONITOR)
+        options.get(_SOURCE_PARALLELISM)
+        options.refuse_unknown()
+        builder = (
+            FileSink.for_row_format(path, _BucketEncoder(writer)).with_rolling_policy(policy)
+            if isinstance(writer, Encoder)
+            else FileSink.for_bulk_format(path, _BucketWriters(writer))
+        )
+        builder = builder.with_bucket_assigner(_ByPartition())
+        if check_ms is not None:
+            builder = builder.with_bucket_check_interval(check_ms)
+        return TableSink(_PartitioningSink(builder.build(), partitions), parallelism=parallelism)
+
+
+def _sink_options(options: TableOptions) -> tuple[RollingPolicy, int | None, int | None]:
+    size, rollover, inactivity = options.get(_FILE_SIZE), options.get(_ROLLOVER), options.get(_INACTIVITY)
+    check = options.get(_CHECK)
+    policy = RollingPolicy.default_rolling_policy(
+        128 << 20 if size is None else int(size),
+        30 * 60_000 if rollover is None else rollover.to_millis(),
+        30 * 60_000 if inactivity is None else inactivity.to_millis(),
+    )
+    return policy, None if check is None else check.to_millis(), options.get(_SINK_PARALLELISM)
+
+
+@dataclass(frozen=True)
+class _Partitions:
+    """The columns of a table, and which of them are told by folders. Plain picklable data."""
+
+    rows: RowType
+    keys: tuple[str, ...]
+    default: str
+
+    @staticmethod
+    def of(context: TableContext, default: str) -> _Partitions:
+        found = _Partitions(context.table.schema.physical_row_type, context.table.partition_keys, default)
+        for key in found.keys:
+            text_reader(found.rows[key].data_type)
+        return found
+
+    @property
+    def stored(self) -> RowType:
+        """The columns that files hold."""
+        return RowType([field for field in self.rows if field.name not in self.keys], nullable=False)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return arrow_schema((field.name, field.data_type) for field in self.rows)
+
+    def type_of(self, key: str) -> DataType:
+        return self.rows[key].data_type
+
+    def values(self, path: str) -> dict[str, Any]:
+        """Return the values that the folders of a path tell."""
+        parts = dict(part.split("=", 1) for part in path.split("/")[:-1] if "=" in part)
+        found: dict[str, Any] = {}
+        for key in self.keys:
+            text = unquote(parts[key]) if key in parts else self.default
+            found[key] = None if text == self.default else text_reader(self.type_of(key))(text)
+        return found
+
+    def folder(self, values: Sequence[Any]) -> str:
+        """Return the folder of values."""
+        return "/".join(f"{_escaped(key)}={self._text(key, value)}" for key, value in zip(self.keys, values, strict=True))
+
+    def _text(self, key: str, value: Any) -> str:
+        text = "" if value is None else text_writer(self.type_of(key))(value)
+        return _escaped(text) if text else self.default
+
+
+def _escaped(text: str) -> str:
+    return _ESCAPED.sub(lambda match: f"%{ord(match[0]):02X}", text)
+
+
+# Reading
+
+
+class _Partitioned(FileFormat):
+    """Adds the columns that folders tell to what a format reads."""
+
+    def __init__(self, files: FileFormat, partitions: _Partitions) -> None:
+        self._files = files
+        self._partitions = partitions
+
+    @property
+    def splittable(self) -> bool:
+        return self._files.splittable
+
+    def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
+        return _PartitionReader(self._files.create_reader(stream, piece), self._partitions, piece.path)
+
+
+class _PartitionedStream(_Partitioned, StreamFormat):
+    pass
+
+
+class _PartitionedBulk(_Partitioned, BulkFormat):
+    pass
+
+
+class _PartitionReader(RecordReader):
+    def __init__(self, reader: RecordReader, partitions: _Partitions, path: str) -> None:
+        self._reader = reader
+        self._schema = partitions.schema
+        self._values = partitions.values(path)
+
+    @property
+    def position(self) -> int:
+        return self._reader.position
+
+    def read_block(self) -> list[RowBatch] | None:
+        batches = self._reader.read_block()
+        return None if batches is None else list(map(self._with_partition, batches))
+
+    def _with_partition(self, batch: RowBatch) -> RowBatch:
+        stored = iter(batch.rows.columns)
+        arrays = [
+            pa.repeat(pa.scalar(self._values[field.name], field.type), len(batch)) if field.name in self._values else next(stored)
+            for field in self._schema
+        ]
+        return RowBatch(pa.RecordBatch.from_arrays(arrays, schema=self._schema), batch.kinds)
+
+    def close(self) -> None:
+        self._reader.close()
+
+
+# Writing
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Rows of one partition, without its columns."""
+
+    folder: str
+    rows: RowBatch
+
+
+class _ByPartition(BucketAssigner):
+    def get_bucket_id(self, element: _Part, context: BucketContext) -> str:
+        return element.folder
+
+
+class _BucketEncoder(Encoder):
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def encode(self, element: _Part, stream: BinaryIO) -> None:
+        self._encoder.encode(element.rows, stream)
+
+    def encode_many(self, elements: Sequence[_Part]) -> bytes:
+        return self._encoder.encode_many([element.rows for element in elements])
+
+
+class _BucketWriters(BulkWriterFactory):
+    def __init__(self, writers: BulkWriterFactory) -> None:
+        self._writers = writers
+
+    def create(self, stream: BinaryIO) -> BulkWriter:
+        return _BucketWriter(self._writers.create(stream))
+
+
+class _BucketWriter(BulkWriter):
+    def __init__(self, writer: BulkWriter) -> None:
+        self._writer = writer
+
+    def add_batch(self, values: Sequence[_Part]) -> None:
+        self._writer.add_batch([value.rows for value in values])
+
+    def finish(self) -> None:
+        self._writer.finish()
+
+    def abandon(self) -> None:
+        self._writer.abandon()
+
+
+class _PartitioningSink(Sink):
+    def __init__(self, files: FileSink, partitions: _Partitions) -> None:
+        self._files = files
+        self._partitions = partitions
+
+    def create_writer(self, context: WriterInitContext, state: Sequence[Any] = ()) -> SinkWriter:
+        return _PartitioningWriter(self._files.create_writer(context, state), self._partitions)
+
+    def create_committer(self) -> Committer:
+        return self._files.create_committer()
+
+
+class _PartitioningWriter(SinkWriter):
+    """Splits batches by partition, and leaves all else to the writer of files."""
+
+    def __init__(self, writer: SinkWriter, partitions: _Partitions) -> None:
+        self._writer = writer
+        self._partitions = partitions
+        names = partitions.rows.names
+        self._keys = [names.index(key) for key in partitions.keys]
+        self._stored = [index for index in range(len(names)) if index not in self._keys]
+
+    def write_batch(self, values: list[RowBatch], timestamps: list[int] | None) -> None:
+        parts = [part for batch in values for part in self._parts(batch)]
+        if parts:
+            self._writer.write_batch(parts, None)
+
+    def _parts(self, batch: RowBatch) -> Iterator[_Part]:
+        if not self._keys:
+            yield _Part("", batch)
+            return
+        places: dict[tuple[Any, ...], list[int]] = {}
+        for place, key in enumerate(key_tuples(batch.rows, self._keys)):
+            places.setdefault(key, []).append(place)
+        stored = RowBatch(batch.rows.select(self._stored))
+        for key, at in places.items():
+            yield _Part(self._partitions.folder(key), stored.take(np.array(at)))
+
+    def write_watermark(self, timestamp: int) -> None:
+        self._writer.write_watermark(timestamp)
+
+    def on_processing_time(self, now_ms: int) -> None:
+        self._writer.on_processing_time(now_ms)
+
+    def flush(self, end_of_input: bool) -> None:
+        self._writer.flush(end_of_input)
+
+    def prepare_commit(self) -> list[Any]:
+        return self._writer.prepare_commit()
+
+    def snapshot_state(self, checkpoint_id: int) -> Any:
+        return self._writer.snapshot_state(checkpoint_id)
+
+    def close(self) -> None:
+        self._writer.close()

@@ -1,0 +1,1 @@
+"""Internal. Formats of tables: files read and written as batches of columns."""

@@ -1,0 +1,232 @@
+"""Internal. The table format ``json``: an object per line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.json
+
+from wiesel.columnar.arrow_types import arrow_schema
+from wiesel.columnar.row_batch import RowBatch
+from wiesel.columnar.rows import column_array, column_values
+from wiesel.core.config import ConfigOption
+from wiesel.core.errors import ConfigurationError, ConnectorError
+from wiesel.formats.line_blocks import LineBlocks, line_number
+from wiesel.formats.table.json_values import JsonReader, has_decimals, json_reader, json_writer
+from wiesel.spi.file_formats import FilePiece, RecordReader, StreamFormat
+from wiesel.spi.serialization import Encoder
+from wiesel.spi.table.factory import TableOptions
+from wiesel.spi.table.formats import TableFormatFactory
+from wiesel.types import logical as t
+
+__all__ = ["READ_ERRORS", "JsonObjects", "JsonTableFormat", "JsonTableReader", "ObjectsToBatch"]
+
+READ_ERRORS = (ValueError, TypeError, KeyError, ArithmeticError, RecursionError)
+_BY_ARROW = (t.BooleanType, t.IntType, t.BigIntType, t.DoubleType, t.CharType, t.VarCharType)
+
+
+class JsonTableFormat(TableFormatFactory):
+    """Makes readers and writers of lines of JSON."""
+
+    identifier = "json"
+
+    def create_reader(self, options: TableOptions, rows: t.RowType) -> StreamFormat:
+        """Return the format of files with these columns."""
+        found = JsonObjects.of("json", options, rows)
+        _writing(options)
+        return _JsonFiles(found)
+
+    def create_writer(self, options: TableOptions, rows: t.RowType) -> Encoder:
+        """Return the encoder of rows of these columns."""
+        found = JsonObjects.of("json", options, rows)
+        return _JsonEncoder(rows, found.iso, *_writing(options))
+
+
+def _writing(options: TableOptions) -> tuple[bool, bool]:
+    plain = options.get(ConfigOption[bool]("json.encode.decimal-as-plain-number", "bool", False, "Whether numbers have no exponents."))
+    no_nulls = options.get(ConfigOption[bool]("json.encode.ignore-null-fields", "bool", False, "Whether NULL is left out."))
+    return plain, no_nulls
+
+
+class JsonObjects:
+    """How objects become rows. Plain picklable data."""
+
+    def __init__(self, rows: t.RowType, *, iso: bool, ignore: bool, fail_on_missing: bool) -> None:
+        self.rows = rows
+        self.iso = iso
+        self.ignore = ignore
+        self.fail_on_missing = fail_on_missing
+        self.readers()
+
+    @staticmethod
+    def of(prefix: str, options: TableOptions, rows: t.RowType) -> JsonObjects:
+        """Read the options that begin with a prefix."""
+        ignore = options.get(ConfigOption[bool](f"{prefix}.ignore-parse-errors", "bool", False, "Whether what cannot be read is left out."))
+        missing = options.get(ConfigOption[bool](f"{prefix}.fail-on-missing-field", "bool", False, "Whether absent fields are errors."))
+        standard = ConfigOption[str](f"{prefix}.timestamp-format.standard", "str", "SQL", "How timestamps are written: SQL or ISO-8601.")
+        form = options.get(standard)
+        if form not in ("SQL", "ISO-8601"):
+            raise ConfigurationError(f"option {standard.key} is {form!r}", hint="write 'SQL' or 'ISO-8601'", key=standard.key)
+        if ignore and missing:
+            raise ConfigurationError(f"{prefix}: fail-on-missing-field and ignore-parse-errors are both true", hint="choose one")
+        return JsonObjects(rows, iso=form == "ISO-8601", ignore=ignore, fail_on_missing=missing)
+
+    def readers(self) -> list[JsonReader]:
+        """Return what reads the columns."""
+        return [json_reader(field.data_type, iso=self.iso, ignore=self.ignore, fail_on_missing=self.fail_on_missing) for field in self.rows]
+
+
+class ObjectsToBatch:
+    """Makes batches of parsed objects."""
+
+    def __init__(self, objects: JsonObjects) -> None:
+        self.schema = arrow_schema((field.name, field.data_type) for field in objects.rows)
+        self._readers = objects.readers()
+        self._fail_on_missing = objects.fail_on_missing
+
+    def batch(self, values: Sequence[Any]) -> pa.RecordBatch:
+        """Return objects as columns.
+
+        Raises:
+            ValueError: If a value is not of its column's type; also TypeError, KeyError.
+        """
+        arrays = []
+        for field, read in zip(self.schema, self._readers, strict=True):
+            name = field.name
+            if self._fail_on_missing:
+                column = [None if (value := each[name]) is None else read(value) for each in values]
+            else:
+                column = [None if (value := each.get(name)) is None else read(value) for each in values]
+            arrays.append(column_array(column, field.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+
+class _JsonFiles(StreamFormat):
+    def __init__(self, objects: JsonObjects) -> None:
+        self._objects = objects
+
+    @property
+    def splittable(self) -> bool:
+        return True
+
+    def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
+        return _PlainReader(self._objects, stream, piece)
+
+
+class JsonTableReader(RecordReader):
+    """Reads lines of JSON; ``_rows`` makes a batch of parsed lines."""
+
+    def __init__(self, objects: JsonObjects, stream: BinaryIO, piece: FilePiece) -> None:
+        self._ignore = objects.ignore
+        self._stream = stream
+        self._path = piece.path
+        self._blocks = LineBlocks(stream, piece)
+        self._convert = ObjectsToBatch(objects)
+        self._parse: Callable[[str], Any] = json.JSONDecoder(
+            parse_float=Decimal if any(has_decimals(field.data_type) for field in objects.rows) else None
+        ).decode
+
+    @property
+    def position(self) -> int:
+        return self._blocks.offset
+
+    def _rows(self, values: list[Any]) -> list[RowBatch]:
+        return [RowBatch(self._convert.batch(values))] if values else []
+
+    def read_block(self) -> list[RowBatch] | None:
+        at = self._blocks.offset
+        block = self._blocks.next()
+        if block is None:
+            return None
+        return self.read_lines(at, block)
+
+    def read_lines(self, at: int, block: bytes) -> list[RowBatch]:
+        """Return the rows of lines."""
+        lines = [line for line in block.decode("utf-8", "replace" if self._ignore else "strict").split("\n") if line.strip()]
+        try:
+            return self._rows([value for value in map(self._parse, lines) if value is not None])
+        except READ_ERRORS:
+            return self._singly(at, block)
+
+    def _singly(self, at: int, block: bytes) -> list[RowBatch]:
+        batches: list[RowBatch] = []
+        for index, line in enumerate(block.decode("utf-8", "replace").split("\n")):
+            if not line.strip():
+                continue
+            try:
+                value = self._parse(line)
+                batches += self._rows([value]) if value is not None else []
+            except (*READ_ERRORS, AttributeError) as error:
+                if not self._ignore:
+                    raise self._failure(at, index, line, error) from error
+        return batches
+
+    def _failure(self, at: int, index: int, line: str, error: Exception) -> ConnectorError:
+        first = line_number(self._stream, at)
+        reason = f"there is no field {error}" if isinstance(error, KeyError) else str(error)
+        return ConnectorError(
+            f"{self._path}, {'a line' if first is None else f'line {first + index}'}: {reason} in {line[:200]!r}",
+            hint="correct the file or the table, or leave such lines out with the format's option ignore-parse-errors",
+            path=self._path,
+        )
+
+
+class _PlainReader(JsonTableReader):
+    """Reads by Arrow where the columns' types let it, and line by line what Arrow does not take."""
+
+    def __init__(self, objects: JsonObjects, stream: BinaryIO, piece: FilePiece) -> None:
+        super().__init__(objects, stream, piece)
+        simple = not objects.ignore and not objects.fail_on_missing
+        self._by_arrow = simple and all(isinstance(field.data_type, _BY_ARROW) for field in objects.rows)
+
+    def read_lines(self, at: int, block: bytes) -> list[RowBatch]:
+        batch = self._arrow_batch(block) if self._by_arrow and block.strip() else None
+        return super().read_lines(at, block) if batch is None else [RowBatch(batch)]
+
+    def _arrow_batch(self, block: bytes) -> pa.RecordBatch | None:
+        schema = self._convert.schema
+        try:
+            found = pyarrow.json.read_json(
+                pa.BufferReader(block),
+                pyarrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1),
+                pyarrow.json.ParseOptions(explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="ignore"),
+            )
+        except pa.ArrowException:
+            return None
+        if found.schema != schema:
+            return None
+        batches = found.combine_chunks().to_batches()
+        return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=schema)
+
+
+class _JsonEncoder(Encoder):
+    def __init__(self, rows: t.RowType, iso: bool, plain_decimals: bool, no_nulls: bool) -> None:
+        self._rows = rows
+        self._iso = iso
+        self._plain = plain_decimals
+        self._no_nulls = no_nulls
+        self._writers()
+
+    def _writers(self) -> list[tuple[str, Callable[[Any], str]]]:
+        return [
+            (json.dumps(field.name, ensure_ascii=False) + ":", json_writer(field.data_type, iso=self._iso, plain_decimals=self._plain))
+            for field in self._rows
+        ]
+
+    def encode(self, element: RowBatch, stream: BinaryIO) -> None:
+        stream.write(self.encode_many([element]))
+
+    def encode_many(self, elements: Sequence[RowBatch]) -> bytes:
+        writers = self._writers()
+        lines: list[str] = []
+        for batch in elements:
+            columns = [
+                ["" if self._no_nulls and value is None else name + write(value) for value in column_values(column)]
+                for column, (name, write) in zip(batch.rows.columns, writers, strict=True)
+            ]
+            lines += ["{" + ",".join(filter(None, parts)) + "}\n" for parts in zip(*columns, strict=True)]
+        return "".join(lines).encode()

@@ -1,0 +1,42 @@
+"""What a format implements so that tables can be kept in it: whole batches of rows are read and written."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from wiesel.spi.file_formats import BulkWriterFactory, FileFormat
+from wiesel.spi.serialization import Encoder
+from wiesel.spi.table.factory import INSERT_ONLY, TableOptions
+from wiesel.types.logical import RowType
+from wiesel.types.row import RowKind
+
+__all__ = ["TableFormatFactory"]
+
+
+class TableFormatFactory(ABC):
+    """Makes readers and writers of a format from the options of a table. Records are :class:`~wiesel.columnar.row_batch.RowBatch`."""
+
+    identifier: ClassVar[str]
+    """What tables name the format by: ``'format' = 'json'``; its options begin with it and a dot."""
+
+    kinds: ClassVar[frozenset[RowKind]] = INSERT_ONLY
+    """The kinds of rows that files of the format tell."""
+
+    @abstractmethod
+    def create_reader(self, options: TableOptions, rows: RowType) -> FileFormat:
+        """Return what reads files as batches of these columns.
+
+        Raises:
+            ConfigurationError: If an option has a value that it must not have.
+            ProgramError: If the format has no values of a column's type.
+        """
+
+    @abstractmethod
+    def create_writer(self, options: TableOptions, rows: RowType) -> Encoder | BulkWriterFactory:
+        """Return what writes batches of these columns: an encoder if files can be gone on with, else writers of whole files.
+
+        Raises:
+            ConfigurationError: If an option has a value that it must not have.
+            ProgramError: If the format has no values of a column's type, or cannot be written.
+        """

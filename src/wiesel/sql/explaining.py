@@ -1,0 +1,122 @@
+"""Internal. What EXPLAIN writes: the plan as it was bound, then with what each operator emits and keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wiesel.columnar.expressions import InputRef
+from wiesel.sql.changelog import ChangelogPlan, changes_of
+from wiesel.sql.inserting import Insertion
+from wiesel.sql.plan import Relation
+
+__all__ = ["explained"]
+
+_LETTERS = {"+I": "I", "-U": "UB", "+U": "UA", "-D": "D"}
+_KEPT: dict[str, str] = {
+    "Aggregate": "a row of accumulators per group",
+    "Join": "the rows of both sides",
+    "TopN": "the first rows of each partition",
+}
+"""What kinds of relations keep; all others keep nothing."""
+
+
+def explained(roots: Sequence[Relation | Insertion], *, state_ttl: str = "0 ms", needs_before: Sequence[bool] = ()) -> str:
+    """Return the plan of what is read or written at the end of a job, as text.
+
+    Args:
+        roots: Queries and inserts.
+        state_ttl: How long state is kept that is not used, as the option has it.
+        needs_before: For each root whether its reader needs ``-U`` rows; all do by default.
+    """
+    changes = ChangelogPlan()
+    for index, root in enumerate(roots):
+        changes.add(_relation(root), needs_before[index] if needs_before else True)
+    bound = [line for root in roots for line in _tree(root, 0, lambda relation: "")]
+    for_ever = state_ttl.strip().split()[0] in ("0", "0ms", "0s")
+    kept = "for ever" if for_ever else f"for {state_ttl} after their last use"
+
+    def details(relation: Relation) -> str:
+        kinds = ",".join(_LETTERS[str(kind)] for kind in changes_of(relation).kinds(changes.sends_before(relation)))
+        state = _KEPT.get(relation.name)
+        return f", changelogMode=[{kinds}]" + (f", state=[{state}, {kept}]" if state else "")
+
+    lines = ["== Abstract Syntax Tree ==", *bound, "", "== Optimized Execution Plan =="]
+    lines += [line for root in roots for line in _tree(root, 0, details)]
+    if for_ever and any(_keeps(_relation(root)) for root in roots):
+        lines += ["", "== Advice ==", "State is kept for ever: where keys go out of use, set 'table.exec.state.ttl'."]
+    return "\n".join(lines) + "\n"
+
+
+def _relation(root: Relation | Insertion) -> Relation:
+    return root.relation if isinstance(root, Insertion) else root
+
+
+def _keeps(relation: Relation) -> bool:
+    return relation.name in _KEPT or any(map(_keeps, relation.inputs))
+
+
+def _tree(root: Relation | Insertion, depth: int, details: Callable[[Relation], str]) -> list[str]:
+    indent = f"{'   ' * (depth - 1)}+- " if depth else ""
+    if isinstance(root, Insertion):
+        fields = ", ".join(field.name for field in root.relation.fields)
+        return [f"{indent}Sink(table=[{root.identifier}], fields=[{fields}])", *_tree(root.relation, depth + 1, details)]
+    describe = _DESCRIBED.get(root.name, _fields)
+    lines = [f"{indent}{root.name}({describe(root)}{details(root)})"]
+    for below in root.inputs:
+        lines += _tree(below, depth + 1, details)
+    return lines
+
+
+def _names(relation: Relation, indexes: Sequence[int]) -> str:
+    return ", ".join(relation.fields[index].name for index in indexes)
+
+
+def _fields(relation: Any) -> str:
+    return f"fields=[{', '.join(field.name for field in relation.fields)}]"
+
+
+def _scan(relation: Any) -> str:
+    return f"table=[{relation.identifier}], {_fields(relation)}"
+
+
+def _project(relation: Any) -> str:
+    shown = [
+        str(expression) if isinstance(expression, InputRef) and str(expression) == field.name else f"{expression} AS {field.name}"
+        for expression, field in zip(relation.expressions, relation.columns, strict=True)
+    ]
+    return f"select=[{', '.join(shown)}]"
+
+
+def _aggregate(relation: Any) -> str:
+    calls = [
+        f"{call.function}({'DISTINCT ' if call.distinct else ''}{_names(relation.input, call.arguments) or '*'})"
+        + (f" FILTER {relation.input.fields[call.filter].name}" if call.filter is not None else "")
+        for call in relation.calls
+    ]
+    key = f"groupBy=[{_names(relation.input, relation.keys)}], " if relation.keys else ""
+    return f"{key}select=[{', '.join(calls)}]"
+
+
+def _join(relation: Any) -> str:
+    return f"joinType=[{relation.type.value}], where=[{'TRUE' if relation.condition is None else relation.condition}], {_fields(relation)}"
+
+
+def _order(relation: Any) -> str:
+    return ", ".join(f"{relation.input.fields[key.index].name} {'ASC' if key.ascending else 'DESC'}" for key in relation.keys)
+
+
+def _top_n(relation: Any) -> str:
+    places = f"{relation.first} to {'the end' if relation.last is None else relation.last}"
+    return f"partitionBy=[{_names(relation.input, relation.partition)}], orderBy=[{_order(relation)}], places=[{places}]"
+
+
+_DESCRIBED: dict[str, Callable[[Any], str]] = {
+    "TableScan": _scan,
+    "Project": _project,
+    "Filter": lambda relation: f"where=[{relation.condition}]",
+    "Aggregate": _aggregate,
+    "Join": _join,
+    "TopN": _top_n,
+    "WatermarkAssigner": lambda relation: f"rowtime=[{relation.fields[relation.column].name}], watermark=[{relation.watermark}]",
+}

@@ -1,0 +1,98 @@
+"""Internal. Starts the jobs of queries and inserts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from wiesel.columnar.arrow_types import arrow_schema
+from wiesel.columnar.row_batch import RowBatch
+from wiesel.core.options import RUNTIME_MODE
+from wiesel.datastream import DataStream, StreamExecutionEnvironment
+from wiesel.datastream._transformations import Transformation
+from wiesel.datastream.closeable_iterator import CloseableIterator, execute_and_collect
+from wiesel.sql.changelog import changes_of
+from wiesel.sql.inserting import Insertion
+from wiesel.sql.physical.sinks import add_sink, sink_of
+from wiesel.sql.physical.translator import Translator
+from wiesel.sql.plan import Project, Relation, TopN
+from wiesel.types.row import RowKind
+
+if TYPE_CHECKING:
+    from wiesel.common.job_client import JobClient
+
+__all__ = ["add_inserts", "is_batch", "start_inserts", "start_query", "to_arrow", "translated"]
+
+
+def is_batch(environment: StreamExecutionEnvironment) -> bool:
+    """Return whether queries return their last result only."""
+    return str(environment._config.get(RUNTIME_MODE)) == "BATCH"
+
+
+@contextmanager
+def _own_job(environment: StreamExecutionEnvironment) -> Iterator[None]:
+    """Keep what a program has built on the environment out of a job of SQL."""
+    others = list(environment._transformations)
+    environment._transformations.clear()
+    try:
+        yield
+    finally:
+        environment._transformations[:] = others
+
+
+def start_query(environment: StreamExecutionEnvironment, plan: Relation, job_name: str) -> CloseableIterator[RowBatch]:
+    """Start the job of a query and return its rows."""
+    with _own_job(environment):
+        translator = Translator(environment)
+        translator.changes.add(plan)
+        rows = translated(translator, plan)
+        results = execute_and_collect(DataStream(environment, rows), job_name, None)
+    assert isinstance(results, CloseableIterator)  # noqa: S101 - as there is no limit
+    return results
+
+
+def translated(translator: Translator, plan: Relation) -> Transformation:
+    """Return the rows of what is read at the end of a job: in batch mode the last ones only."""
+    rows = translator.translate(plan)
+    if not is_batch(translator.environment) or changes_of(plan).append_only:
+        return rows
+    # All rows of an ordered result stay at one subtask, in their order.
+    shared = translator.by_key(rows, () if _is_ordered(plan) else range(len(plan.fields)))
+    return translator.operator("FinalRows", "table_final_rows", {}, [shared])
+
+
+def _is_ordered(plan: Relation) -> bool:
+    while isinstance(plan, Project):
+        plan = plan.input
+    return isinstance(plan, TopN) and not plan.partition
+
+
+def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion]) -> None:
+    """Add what writes rows to the environment's job.
+
+    Raises:
+        ProgramError: If a table cannot take the changes of its rows.
+    """
+    sinks = [sink_of(insertion) for insertion in insertions]
+    translator = Translator(environment)
+    for insertion, sink in zip(insertions, sinks, strict=True):
+        translator.changes.add(insertion.relation, is_batch(environment) or RowKind.UPDATE_BEFORE in sink.kinds)
+    for insertion, sink in zip(insertions, sinks, strict=True):
+        add_sink(translator, insertion, sink, translated(translator, insertion.relation))
+
+
+def start_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion]) -> JobClient:
+    """Start one job that writes rows to tables."""
+    with _own_job(environment):
+        add_inserts(environment, insertions)
+        names = ",".join(f"{insertion.identifier}" for insertion in insertions)
+        return environment.execute_async(environment._config.get_string("pipeline.name", f"insert-into_{names}"))
+
+
+def to_arrow(environment: StreamExecutionEnvironment, plan: Relation) -> pa.Table:
+    """Run the job of a query to its end and return its rows, which are only added."""
+    with start_query(environment, plan, "collect") as batches:
+        return pa.Table.from_batches([batch.rows for batch in batches], arrow_schema((f.name, f.data_type) for f in plan.fields))

@@ -1,0 +1,116 @@
+"""Internal. What tables and views of catalogs are read by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from wiesel.columnar.expressions import Call, Expression, InputRef
+from wiesel.core.errors import ProgramError, SqlParseError
+from wiesel.spi.table.catalog import CatalogTable, CatalogView, ObjectIdentifier
+from wiesel.spi.table.schema import ComputedColumn
+from wiesel.sql.binding.expressions import ExpressionBinder
+from wiesel.sql.binding.queries import QueryBinder
+from wiesel.sql.binding.scope import Scope, Source
+from wiesel.sql.catalog_manager import CatalogManager
+from wiesel.sql.catalogs import PlanView
+from wiesel.sql.language import statements
+from wiesel.sql.language.cursor import Cursor
+from wiesel.sql.language.parser import parse_statement
+from wiesel.sql.plan import Field, Project, Relation, TableScan, TimeAttribute, WatermarkAssigner
+
+__all__ = ["CatalogTables", "bind_text", "renamed", "table_relation"]
+
+
+class CatalogTables:
+    """The tables of an environment, for queries.
+
+    Args:
+        catalogs: What the environment knows.
+        current: The catalog and database by which names are completed; those of the environment if it is None.
+        within: The views that are being read, to find those that read themselves.
+    """
+
+    def __init__(self, catalogs: CatalogManager, current: tuple[str, str] | None = None, within: tuple[ObjectIdentifier, ...] = ()) -> None:
+        self._catalogs = catalogs
+        self._current = current
+        self._within = within
+
+    def relation(self, path: tuple[str, ...]) -> Relation:
+        """Return what a table or view is read by.
+
+        Raises:
+            ProgramError: If there is none; tells those there are.
+        """
+        identifier, entry = self._catalogs.find(path, self._current)
+        if isinstance(entry, PlanView):
+            return entry.plan
+        if isinstance(entry, CatalogView):
+            return self._view(identifier, entry)
+        return table_relation(identifier, entry)
+
+    def _view(self, identifier: ObjectIdentifier, view: CatalogView) -> Relation:
+        if identifier in self._within:
+            raise ProgramError(f"view {identifier.sql} reads itself", hint="drop it and create it with another query")
+        tables = CatalogTables(self._catalogs, view.current, (*self._within, identifier))
+        try:
+            statement = parse_statement(view.query)
+            assert isinstance(statement, statements.Query)  # noqa: S101 - for the type checker
+            plan = QueryBinder(view.query, tables).bind(statement.tree)
+        except SqlParseError as error:
+            raise ProgramError(f"in view {identifier.sql}: {error.message}", hint=error.hint) from error
+        return renamed(plan, [column.name for column in view.schema.columns])
+
+
+def renamed(relation: Relation, names: list[str]) -> Relation:
+    """Return a relation with other names of its columns.
+
+    Raises:
+        ProgramError: If there are not as many names as columns.
+    """
+    fields = relation.fields
+    if len(fields) != len(names):
+        raise ProgramError(f"the query returns {len(fields)} columns, but there are {len(names)} names", hint="name each column once")
+    if [field.name for field in fields] == names:
+        return relation
+    columns = tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
+    return Project(relation, _columns(fields), columns)
+
+
+def _columns(fields: tuple[Field, ...]) -> tuple[Expression, ...]:
+    return tuple(InputRef(field.data_type, index, field.name) for index, field in enumerate(fields))
+
+
+def bind_text(text: str, fields: tuple[Field, ...]) -> Expression:
+    """Return the expression of a text over columns."""
+    return ExpressionBinder(text, Scope([Source(None, fields, 0)])).bind(Cursor(text).expression())
+
+
+def table_relation(identifier: ObjectIdentifier, table: CatalogTable) -> Relation:
+    """Return the scan of a table, with computed columns and the watermark above it."""
+    schema = table.schema
+    relation: Relation = TableScan(identifier, table)
+    if schema.has_computed_columns:
+        relation = _computed(relation, table)
+    if schema.watermark is not None:
+        names = [field.name for field in relation.fields]
+        watermark = bind_text(schema.watermark.expression, relation.fields)
+        relation = WatermarkAssigner(relation, names.index(schema.watermark.column), watermark)
+    return relation
+
+
+def _computed(scan: Relation, table: CatalogTable) -> Relation:
+    stored = scan.fields
+    places = {field.name: index for index, field in enumerate(stored)}
+    expressions: list[Expression] = []
+    columns: list[Field] = []
+    for column in table.schema.columns:
+        if isinstance(column, ComputedColumn):
+            bound = bind_text(column.expression, stored)
+            time = TimeAttribute.PROCTIME if isinstance(bound, Call) and bound.function == "PROCTIME" else None
+            columns.append(Field(column.name, bound.data_type, time))
+        else:
+            index = places[column.name]
+            bound = InputRef(stored[index].data_type, index, column.name)
+            columns.append(stored[index])
+        expressions.append(bound)
+    return Project(scan, tuple(expressions), tuple(columns))

@@ -1,0 +1,278 @@
+"""Internal. Runs statements in a table environment: a function per kind of statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from wiesel.core.errors import ProgramError
+from wiesel.datastream._checks import user_location
+from wiesel.spi.table.catalog import CatalogTable, CatalogView
+from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema
+from wiesel.sql.altering_tables import altered
+from wiesel.sql.binding.problems import problem
+from wiesel.sql.binding.queries import QueryBinder
+from wiesel.sql.catalogs import Database
+from wiesel.sql.definitions import check_partition_keys, checked_schema, primary_key_of, table_of, watermark_of
+from wiesel.sql.information import Information, describe, show, texts
+from wiesel.sql.inserting import Insertion, insertion_of
+from wiesel.sql.jobs import is_batch
+from wiesel.sql.language import statements as s
+from wiesel.sql.likes import table_like
+from wiesel.sql.plan import Relation
+from wiesel.sql.relations import renamed
+from wiesel.table.result_kind import ResultKind
+from wiesel.table.table_result import TableResult
+
+if TYPE_CHECKING:
+    from wiesel.table.table_environment import TableEnvironment
+
+__all__ = ["ok", "rows_result", "run_statement"]
+
+
+def ok() -> TableResult:
+    """Return the result of a statement that only succeeds."""
+    found = texts(["result"], [("OK",)])
+    return TableResult(ResultKind.SUCCESS, ResolvedSchema.physical(found.columns), rows=found.rows, style="raw")
+
+
+def rows_result(found: Information, *, raw: bool = False) -> TableResult:
+    """Return rows as a result."""
+    schema = ResolvedSchema.physical(found.columns)
+    return TableResult(ResultKind.SUCCESS_WITH_CONTENT, schema, rows=found.rows, style="raw" if raw else "content")
+
+
+def run_statement(t_env: TableEnvironment, sql: str, statement: s.Statement) -> TableResult:
+    """Run a statement.
+
+    Raises:
+        ProgramError: If it cannot be run; tells why.
+    """
+    handler = _HANDLERS.get(type(statement))
+    if handler is None:
+        raise ProgramError(f"{_spelled(type(statement).__name__)} is not supported in this version", hint="leave the statement out")
+    result = handler(t_env, sql, statement)
+    return ok() if result is None else result
+
+
+def _spelled(name: str) -> str:
+    return "".join(f" {letter}" if letter.isupper() else letter for letter in name).strip().upper()
+
+
+# Queries and inserts
+
+
+def _query(t_env: TableEnvironment, sql: str, statement: s.Query) -> TableResult:
+    return t_env._start_query(QueryBinder(sql, t_env._tables()).bind(statement.tree))
+
+
+def _insert(t_env: TableEnvironment, sql: str, statement: s.Insert) -> TableResult:
+    return t_env._start_insertions([t_env._insertion_of(sql, statement)])
+
+
+def _statement_set(t_env: TableEnvironment, sql: str, statement: s.StatementSet) -> TableResult:
+    return t_env._start_insertions([t_env._insertion_of(sql, insert) for insert in statement.inserts])
+
+
+def _explain(t_env: TableEnvironment, sql: str, statement: s.Explain) -> TableResult:
+    text = t_env._explain_statement(sql, statement.statement, statement.details)
+    return rows_result(texts(["result"], [(text,)]), raw=True)
+
+
+# Tables and views
+
+
+def _create_table(t_env: TableEnvironment, sql: str, statement: s.CreateTable) -> TableResult | None:
+    catalogs = t_env._catalogs
+    if statement.replaces:
+        raise ProgramError(f"CREATE {statement.replaces} TABLE is not supported in this version", hint="DROP the table, then CREATE it")
+    identifier = catalogs.qualify(statement.path)
+    plan = None if statement.query is None else QueryBinder(sql, t_env._tables()).bind(statement.query)
+    if statement.like is not None:
+        base = catalogs.find_table(statement.like.source)[1]
+        table = table_like(statement, base, made_at=user_location())
+    elif plan is not None:
+        table = _table_of_query(statement, plan)
+    else:
+        table = table_of(statement, made_at=user_location())
+    created = catalogs.create(identifier, table, temporary=statement.is_temporary, ignore_if_exists=statement.if_not_exists)
+    if plan is None or not created:
+        return None
+    names = statement.columns or tuple(field.name for field in plan.fields)
+    try:
+        return t_env._start_insertions([insertion_of(identifier, table, plan, names)])
+    except ProgramError:
+        catalogs.drop(identifier, "TABLE", temporary=statement.is_temporary, if_exists=True)
+        raise
+
+
+def _table_of_query(statement: s.CreateTable, plan: Relation) -> CatalogTable:
+    """Return the table of CREATE TABLE AS: the columns of the definition, then those of the query."""
+    if statement.is_temporary:
+        raise ProgramError("CREATE TEMPORARY TABLE ... AS is not supported", hint="leave TEMPORARY out")
+    elements = statement.elements
+    if elements.columns:
+        raise ProgramError("columns in CREATE TABLE ... AS are not supported in this version", hint="leave them out, or name them only")
+    columns = {field.name: PhysicalColumn(field.name, field.data_type) for field in plan.fields}
+    order = statement.columns or tuple(columns)
+    if sorted(order) != sorted(columns):
+        message = "the names in the brackets are not those of the query's columns"
+        raise ProgramError(message, hint=f"write {', '.join(columns)} in any order")
+    schema = checked_schema([columns[name] for name in order], primary_key_of(elements), watermark_of(elements))
+    table = CatalogTable(schema, statement.options, statement.partition_keys, statement.comment, user_location())
+    check_partition_keys(table)
+    return table
+
+
+def _create_view(t_env: TableEnvironment, sql: str, statement: s.CreateView) -> None:
+    view = _view(t_env, sql, statement)
+    identifier = t_env._catalogs.qualify(statement.path)
+    t_env._catalogs.create(identifier, view, temporary=statement.is_temporary, ignore_if_exists=statement.if_not_exists)
+
+
+def _view(t_env: TableEnvironment, sql: str, statement: s.CreateView) -> CatalogView:
+    plan = QueryBinder(sql, t_env._tables()).bind(statement.query)
+    if statement.columns:
+        if len(statement.columns) != len(plan.fields):
+            message = f"the view names {len(statement.columns)} columns, but the query returns {len(plan.fields)}"
+            raise problem(sql, statement.query, message, "name each column")
+        plan = renamed(plan, list(statement.columns))
+    return CatalogView(statement.query_text, t_env._catalogs.current, plan.schema, statement.comment, user_location())
+
+
+def _drop(t_env: TableEnvironment, sql: str, statement: s.Drop) -> None:
+    catalogs = t_env._catalogs
+    if statement.kind == "CATALOG":
+        catalogs.drop_catalog(statement.path[-1], if_exists=statement.if_exists)
+    elif statement.kind == "DATABASE":
+        catalog, name = catalogs.qualify_database(statement.path)
+        if (catalog, name) == catalogs.current:
+            raise ProgramError(f"database `{name}` is the current one, so it cannot be dropped", hint="USE another one first")
+        catalogs.catalog(catalog).drop_database(name, if_exists=statement.if_exists, cascade=statement.cascade)
+    elif statement.kind in ("TABLE", "VIEW"):
+        identifier = catalogs.qualify(statement.path)
+        catalogs.drop(identifier, statement.kind, temporary=statement.is_temporary, if_exists=statement.if_exists)
+    else:
+        raise ProgramError(f"DROP {statement.kind} is not supported in this version", hint="leave the statement out")
+
+
+def _alter_table(t_env: TableEnvironment, sql: str, statement: s.AlterTable) -> None:
+    catalogs = t_env._catalogs
+    identifier = catalogs.qualify(statement.path)
+    found = catalogs.get(identifier)
+    if found is None and statement.if_exists:
+        return
+    catalogs.find_table(statement.path)
+    assert found is not None  # noqa: S101 - find_table() has found it
+    entry, temporary = found
+    assert isinstance(entry, CatalogTable)  # noqa: S101 - as above
+    if isinstance(statement.change, s.Rename):
+        target = catalogs.qualify(statement.change.path, (identifier.catalog_name, identifier.database_name))
+        catalogs.create(target, entry, temporary=temporary, ignore_if_exists=False)
+        catalogs.drop(identifier, "TABLE", temporary=temporary, if_exists=False)
+        return
+    catalogs.replace(identifier, altered(entry, statement.change), temporary=temporary)
+
+
+def _alter_view(t_env: TableEnvironment, sql: str, statement: s.AlterView) -> None:
+    catalogs = t_env._catalogs
+    identifier = catalogs.qualify(statement.path)
+    found = catalogs.get(identifier)
+    if found is None and statement.if_exists:
+        return
+    catalogs.find(statement.path)
+    assert found is not None  # noqa: S101 - find() has found it
+    entry, temporary = found
+    if not isinstance(entry, CatalogView):
+        raise ProgramError(f"{identifier.sql} is no view with a text", hint="name a view that CREATE VIEW made")
+    if statement.rename is not None:
+        target = catalogs.qualify(statement.rename.path, (identifier.catalog_name, identifier.database_name))
+        catalogs.create(target, entry, temporary=temporary, ignore_if_exists=False)
+        catalogs.drop(identifier, "VIEW", temporary=temporary, if_exists=False)
+    elif statement.query is not None:
+        schema = QueryBinder(sql, t_env._tables()).bind(statement.query).schema
+        changed = replace(entry, query=statement.query_text, current=catalogs.current, schema=schema)
+        catalogs.replace(identifier, changed, temporary=temporary)
+
+
+# Databases and catalogs
+
+
+def _create_database(t_env: TableEnvironment, sql: str, statement: s.CreateDatabase) -> None:
+    catalog, name = t_env._catalogs.qualify_database(statement.path)
+    database = Database(statement.comment, statement.options)
+    t_env._catalogs.catalog(catalog).create_database(name, database, ignore_if_exists=statement.if_not_exists)
+
+
+def _alter_database(t_env: TableEnvironment, sql: str, statement: s.AlterDatabase) -> None:
+    catalog, name = t_env._catalogs.qualify_database(statement.path)
+    t_env._catalogs.database(catalog, name)
+    assert isinstance(statement.change, s.SetOptions)  # noqa: S101 - the language has no other
+    t_env._catalogs.catalog(catalog).alter_database(name, statement.change.options)
+
+
+def _create_catalog(t_env: TableEnvironment, sql: str, statement: s.CreateCatalog) -> None:
+    t_env._catalogs.create_catalog(statement.name, statement.options, statement.comment, ignore_if_exists=statement.if_not_exists)
+
+
+def _use_database(t_env: TableEnvironment, sql: str, statement: s.Use) -> None:
+    t_env._catalogs.use_database(*t_env._catalogs.qualify_database(statement.path))
+
+
+def _use_modules(t_env: TableEnvironment, sql: str, statement: s.UseModules) -> None:
+    unknown = [name for name in statement.names if name != "core"]
+    if unknown:
+        raise ProgramError(f"there is no module `{unknown[0]}`", hint="the only module is `core`")
+
+
+# The session
+
+
+def _set(t_env: TableEnvironment, sql: str, statement: s.Set) -> TableResult | None:
+    if statement.key is None:
+        rows = sorted(t_env.get_config().to_map().items())
+        return rows_result(texts(["key", "value"], [(key, str(value)) for key, value in rows]))
+    t_env._set_option(statement.key, str(statement.value))
+    return None
+
+
+def _reset(t_env: TableEnvironment, sql: str, statement: s.Reset) -> None:
+    t_env._reset_options(statement.key)
+
+
+def _show(t_env: TableEnvironment, sql: str, statement: s.Show) -> TableResult:
+    return rows_result(show(t_env._catalogs, statement))
+
+
+def _describe(t_env: TableEnvironment, sql: str, statement: s.Describe) -> TableResult:
+    return rows_result(describe(t_env._catalogs, statement, in_batch=is_batch(t_env._environment)))
+
+
+_HANDLERS: dict[type[s.Statement], Callable[[Any, str, Any], TableResult | None]] = {
+    s.Query: _query,
+    s.Insert: _insert,
+    s.StatementSet: _statement_set,
+    s.Explain: _explain,
+    s.CreateTable: _create_table,
+    s.CreateView: _create_view,
+    s.Drop: _drop,
+    s.AlterTable: _alter_table,
+    s.AlterView: _alter_view,
+    s.CreateDatabase: _create_database,
+    s.AlterDatabase: _alter_database,
+    s.CreateCatalog: _create_catalog,
+    s.UseCatalog: lambda t_env, sql, statement: t_env._catalogs.use_catalog(statement.name),
+    s.Use: _use_database,
+    s.UseModules: _use_modules,
+    s.Set: _set,
+    s.Reset: _reset,
+    s.Show: _show,
+    s.Describe: _describe,
+}
+
+
+def insertion_into(t_env: TableEnvironment, plan: Relation, path: str) -> Insertion:
+    """Return the insertion of a plan's rows into the table of a path."""
+    identifier, table = t_env._catalogs.find_table(path)
+    return insertion_of(identifier, table, plan)

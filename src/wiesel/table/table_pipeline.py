@@ -1,0 +1,34 @@
+"""Rows on their way into a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wiesel.sql.inserting import Insertion
+from wiesel.table.explain_detail import ExplainDetail
+from wiesel.table.table_result import TableResult
+
+if TYPE_CHECKING:
+    from wiesel.table.table_environment import TableEnvironment
+
+__all__ = ["TablePipeline"]
+
+
+class TablePipeline:
+    """What ``Table.insert_into()`` returns: nothing runs before :meth:`execute`."""
+
+    def __init__(self, insertion: Insertion, t_env: TableEnvironment) -> None:
+        self._insertion = insertion
+        self._t_env = t_env
+
+    def execute(self) -> TableResult:
+        """Start the job that inserts the rows."""
+        return self._t_env._start_insertions([self._insertion])
+
+    def explain(self, *extra_details: ExplainDetail) -> str:
+        """Return the plan as text."""
+        return self._t_env._explain_insertions([self._insertion], extra_details)
+
+    def print_explain(self, *extra_details: ExplainDetail) -> None:
+        """Print the plan."""
+        print(self.explain(*extra_details))

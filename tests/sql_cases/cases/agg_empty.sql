@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT COUNT(*), SUM(amount) FROM orders WHERE id > 100;

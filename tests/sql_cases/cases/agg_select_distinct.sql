@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT DISTINCT who, item FROM orders;

@@ -1,0 +1,14 @@
+CREATE TABLE t (id BIGINT NOT NULL, name STRING, ts TIMESTAMP(3)) WITH ('connector' = 'datagen', 'rows-per-second' = '5');
+ALTER TABLE t ADD (extra INT COMMENT 'more', first_one DOUBLE FIRST, mid AS id + 1 AFTER id);
+DESCRIBE t;
+ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED;
+ALTER TABLE t ADD WATERMARK FOR ts AS ts;
+DESCRIBE t;
+ALTER TABLE t MODIFY name VARCHAR(5);
+ALTER TABLE t RENAME extra TO additional;
+ALTER TABLE t DROP first_one;
+ALTER TABLE t DROP WATERMARK;
+ALTER TABLE t SET ('number-of-rows' = '7');
+ALTER TABLE t RESET ('rows-per-second');
+ALTER TABLE t RENAME TO u;
+SHOW CREATE TABLE u;

@@ -1,0 +1,11 @@
+CREATE CATALOG c WITH ('type' = 'generic_in_memory', 'default-database' = 'main');
+SHOW CATALOGS;
+USE CATALOG c;
+SHOW CURRENT DATABASE;
+SHOW DATABASES;
+CREATE TABLE t (x INT) WITH ('connector' = 'datagen');
+USE CATALOG default_catalog;
+DESCRIBE c.main.t;
+DROP TABLE c.main.t;
+DROP CATALOG c;
+SHOW CATALOGS;

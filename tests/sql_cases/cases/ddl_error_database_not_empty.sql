@@ -1,0 +1,3 @@
+CREATE DATABASE d;
+CREATE TABLE d.t (x INT) WITH ('connector' = 'datagen');
+DROP DATABASE d;

@@ -1,0 +1,2 @@
+DROP TABLE IF EXISTS nothing;
+DROP TABLE nothing;

@@ -1,0 +1,2 @@
+CREATE TABLE t (x INT) WITH ('connector' = 'datagen');
+CREATE VIEW v AS SELECT y FROM t;

@@ -1,0 +1,1 @@
+CREATE TABLE t (x INT, WATERMARK FOR x AS x) WITH ('connector' = 'datagen');

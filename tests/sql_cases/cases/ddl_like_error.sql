@@ -1,0 +1,2 @@
+CREATE TABLE base (id BIGINT NOT NULL, ts TIMESTAMP(3), PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'datagen');
+CREATE TABLE derived (ts TIMESTAMP(3)) LIKE base (EXCLUDING ALL);

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT who, id FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY who ORDER BY ts DESC) AS rn FROM orders) WHERE rn = 1;

@@ -1,0 +1,2 @@
+-- uses: orders
+INSERT INTO nowhere SELECT id FROM orders;

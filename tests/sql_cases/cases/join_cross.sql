@@ -1,0 +1,3 @@
+-- uses: customers, payments
+-- modes: batch
+SELECT c.name, p.id FROM customers c CROSS JOIN payments p WHERE p.id < 3;

@@ -1,0 +1,2 @@
+-- uses: orders, customers
+SELECT o.id, c.name FROM orders AS o RIGHT JOIN customers AS c ON o.who = c.name;

@@ -1,0 +1,4 @@
+-- ordered: streaming
+-- uses: orders
+-- modes: streaming
+SELECT id, ts FROM orders ORDER BY ts;

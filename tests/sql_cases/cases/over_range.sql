@@ -1,0 +1,3 @@
+-- uses: orders
+-- modes: streaming
+SELECT id, COUNT(*) OVER (PARTITION BY item ORDER BY ts RANGE BETWEEN INTERVAL '30' SECOND PRECEDING AND CURRENT ROW) FROM orders;

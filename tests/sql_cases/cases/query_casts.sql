@@ -1,0 +1,2 @@
+-- uses: numbers
+SELECT CAST(i AS STRING), CAST(d AS INT), CAST(f AS DECIMAL(10, 3)), CAST(b AS STRING), TRY_CAST(s AS INT) FROM numbers WHERE id < 5;

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT idd FROM orders;

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT 1 / (id - 3) FROM orders;

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT NO_SUCH_FUNCTION(id) FROM orders;

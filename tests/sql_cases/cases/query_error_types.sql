@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT item + 1 FROM orders;

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT id, ts + INTERVAL '1' DAY, EXTRACT(MINUTE FROM ts), CAST(ts AS DATE), DATE_FORMAT(ts, 'HH:mm') FROM orders WHERE ts > TIMESTAMP '2024-03-01 10:01:00';

@@ -1,0 +1,3 @@
+-- uses: canal_products
+-- modes: streaming
+SELECT * FROM canal_products;

@@ -1,0 +1,3 @@
+-- uses: products
+-- modes: streaming
+SELECT * FROM products;

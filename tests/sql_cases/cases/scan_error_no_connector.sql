@@ -1,0 +1,2 @@
+CREATE TABLE t (x INT) WITH ('connector' = 'nothing');
+SELECT * FROM t;

@@ -1,0 +1,2 @@
+CREATE TABLE t (x INT) WITH ('connector' = 'datagen', 'rows-per-secnd' = '1');
+SELECT * FROM t;

@@ -1,0 +1,2 @@
+-- uses: customers
+SELECT * FROM customers;

@@ -1,0 +1,2 @@
+-- uses: numbers
+SELECT * FROM numbers;

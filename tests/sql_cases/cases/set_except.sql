@@ -1,0 +1,2 @@
+-- uses: orders, customers
+SELECT name FROM customers EXCEPT SELECT who FROM orders;

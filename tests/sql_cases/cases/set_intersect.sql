@@ -1,0 +1,2 @@
+-- uses: orders, customers
+SELECT who FROM orders INTERSECT SELECT name FROM customers;

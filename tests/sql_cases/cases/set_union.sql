@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT who FROM orders UNION SELECT item FROM orders;

@@ -1,0 +1,4 @@
+-- uses: orders
+SELECT item, id FROM (
+  SELECT item, id, amount, ROW_NUMBER() OVER (PARTITION BY item ORDER BY amount DESC, id) AS rn FROM orders WHERE amount IS NOT NULL)
+WHERE rn <= 2;

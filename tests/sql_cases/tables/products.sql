@@ -1,0 +1,2 @@
+CREATE TABLE products (id INT, name STRING, weight DOUBLE)
+WITH ('connector' = 'filesystem', 'path' = '${data}/changes.json', 'format' = 'debezium-json');

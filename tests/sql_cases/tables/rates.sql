@@ -1,0 +1,2 @@
+CREATE TABLE rates (currency STRING, rate DECIMAL(6, 2), ts TIMESTAMP(3), WATERMARK FOR ts AS ts, PRIMARY KEY (currency) NOT ENFORCED)
+WITH ('connector' = 'filesystem', 'path' = '${data}/rates.csv', 'format' = 'csv');

@@ -1,0 +1,176 @@
+"""Tables of files: what was written is read again, in every format; what cannot be read is told with its place."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import random
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wiesel.common import Configuration, Row
+from wiesel.core.errors import ConfigurationError, ConnectorError, JobExecutionError, ProgramError
+from wiesel.table import TableEnvironment
+
+COLUMNS = """
+id INT, flag BOOLEAN, small SMALLINT, large BIGINT, real_number DOUBLE, price DECIMAL(12, 3), name STRING, day DATE, at_time TIME(0),
+ts TIMESTAMP(3), tags ARRAY<STRING>
+"""
+STRINGS = ["", "plain", 'with "quotes"', "comma, and; semicolon", "line\nbreak", "größe 日本語", " spaces "]
+
+
+def environment(parallelism: int = 2) -> TableEnvironment:
+    config = Configuration().set("wiesel.engine", "local").set("parallelism.default", str(parallelism))
+    return TableEnvironment.create(config)
+
+
+def random_row(number: int, chosen: random.Random) -> tuple[Any, ...]:
+    def maybe(value: Any) -> Any:
+        return None if chosen.random() < 0.15 else value
+
+    at = datetime.datetime(2024, 1, 1) + datetime.timedelta(milliseconds=chosen.randrange(10**11))
+    return (
+        number,
+        maybe(chosen.random() < 0.5),
+        maybe(chosen.randrange(-(2**15), 2**15)),
+        maybe(chosen.randrange(-(2**63), 2**63)),
+        maybe(chosen.uniform(-1e9, 1e9)),
+        maybe(Decimal(chosen.randrange(-(10**12), 10**12)).scaleb(-3)),
+        maybe(chosen.choice(STRINGS)),
+        maybe(at.date()),
+        maybe(at.time().replace(microsecond=0)),
+        maybe(at),
+        maybe([chosen.choice(["a", "b c", "ö"]) for _ in range(chosen.randrange(1, 4))]),
+    )
+
+
+def literal(value: Any) -> str:
+    return "'" + json.dumps(value) + "'"
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_what_is_written_is_read_again(form: str, tmp_path: Path) -> None:
+    seed = random.randrange(10**9)
+    print(f"seed {seed}")
+    chosen = random.Random(seed)
+    rows = [random_row(number, chosen) for number in range(300)]
+    source = tmp_path / "source.json"
+    source.write_text("".join(json.dumps(as_json(row)) + "\n" for row in rows))
+    t_env = environment()
+    t_env.execute_sql(f"CREATE TABLE given ({COLUMNS}) WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = 'json')")
+    null = ", 'csv.null-literal' = 'NULL'" if form == "csv" else ""
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path / 'out'}', 'format' = '{form}'{null}"
+    t_env.execute_sql(f"CREATE TABLE kept ({COLUMNS}) WITH ({options})")
+    t_env.execute_sql("INSERT INTO kept SELECT * FROM given").wait()
+    with t_env.execute_sql("SELECT * FROM kept").collect() as found:
+        assert sorted((tuple(row) for row in found), key=lambda row: row[0]) == rows
+
+
+NAMES = [column.split()[0] for column in COLUMNS.replace("\n", " ").replace("(12, 3)", "").split(",")]
+
+
+def as_json(row: tuple[Any, ...]) -> dict[str, Any]:
+    def plain(value: Any) -> Any:
+        if isinstance(value, datetime.datetime):
+            return value.isoformat(" ", "milliseconds")
+        if isinstance(value, datetime.date | datetime.time):
+            return value.isoformat()
+        return str(value) if isinstance(value, Decimal) else value
+
+    return {name: plain(value) for name, value in zip(NAMES, row, strict=True)}
+
+
+def test_partitions_are_folders(tmp_path: Path) -> None:
+    t_env = environment()
+    for form in ("json", "parquet"):
+        t_env.execute_sql(
+            f"CREATE TABLE {form}_t (id INT, kind STRING, n INT) PARTITIONED BY (kind, n) "
+            f"WITH ('connector' = 'filesystem', 'path' = '{tmp_path / form}', 'format' = '{form}')"
+        )
+        t_env.execute_sql(f"INSERT INTO {form}_t VALUES (1, 'a/b', 1), (2, 'c', 2), (3, CAST(NULL AS STRING), 3)").wait()
+        folders = {str(path.parent.relative_to(tmp_path / form)) for path in (tmp_path / form).rglob("part-*")}
+        assert folders == {"kind=a%2Fb/n=1", "kind=c/n=2", "kind=__DEFAULT_PARTITION__/n=3"}
+        with t_env.execute_sql(f"SELECT * FROM {form}_t").collect() as found:
+            assert sorted(found, key=lambda row: row[0]) == [Row(1, "a/b", 1), Row(2, "c", 2), Row(3, None, 3)]
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "line", "problem"),
+    [
+        ("csv", "1,a\nx,b\n", "line 2", "'x'"),
+        ("csv", "1,a\n2\n", "line 2", "1 fields, but the table has 2 columns"),
+        ("json", '{"id": 1}\n{"id": "x"}\n', "line 2", "'x'"),
+        ("json", '{"id": 1}\n{"id": \n', "line 2", "Expecting value"),
+        ("debezium-json", '{"op": "x"}\n', "line 1", "no 'op' of value 'x'"),
+        ("debezium-json", '{"op": "u", "before": null, "after": {"id": 1}}\n', "line 1", "need the old row"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_place(form: str, text: str, line: str, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_text(text)
+    t_env = environment(1)
+    t_env.execute_sql(f"CREATE TABLE t (id INT, name STRING) WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = '{form}')")
+    with pytest.raises(JobExecutionError) as caught:
+        list(t_env.execute_sql("SELECT * FROM t").collect())
+    shown = "".join(str(error) for error in _causes(caught.value))
+    assert str(path) in shown and line in shown and problem in shown
+
+
+def _causes(error: BaseException | None) -> list[BaseException]:
+    return [] if error is None else [error, *_causes(error.__cause__)]
+
+
+@pytest.mark.parametrize(
+    ("form", "text"), [("csv", "1,a\nx,b\n3\n4,d,e\n"), ("json", '{"id": 1, "name": "a"}\n{\n{"id": "x", "name": "b"}\n{"id": 3}\n')]
+)
+def test_what_cannot_be_read_may_be_left_out(form: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_text(text)
+    t_env = environment(1)
+    t_env.execute_sql(
+        "CREATE TABLE t (id INT, name STRING) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = '{form}', '{form}.ignore-parse-errors' = 'true')"
+    )
+    with t_env.execute_sql("SELECT * FROM t").collect() as found:
+        assert list(found) == [Row(1, "a"), Row(None, "b"), Row(3, None)]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("'format' = 'csv'", "needs the option 'path'"),
+        ("'path' = '/x'", "needs the option 'format'"),
+        ("'path' = '/x', 'format' = 'jsn'", "there is no format 'jsn'"),
+        ("'path' = '/x', 'format' = 'csv', 'csv.field-delimiter' = 'ab'", "csv.field-delimiter is 'ab'"),
+        ("'path' = '/x', 'format' = 'csv', 'csv.delimiter' = ';'", "unsupported options for 'filesystem': csv.delimiter"),
+        ("'path' = '/x', 'format' = 'json', 'json.timestamp-format.standard' = 'ISO'", "standard is 'ISO'"),
+    ],
+)
+def test_wrong_options(options: str, problem: str) -> None:
+    t_env = environment(1)
+    t_env.execute_sql(f"CREATE TABLE t (id INT) WITH ('connector' = 'filesystem', {options})")
+    with pytest.raises(ConfigurationError, match=problem) as caught:
+        t_env.execute_sql("SELECT * FROM t")
+    assert caught.value.hint
+
+
+def test_formats_that_are_read_only_and_columns_they_cannot_hold(tmp_path: Path) -> None:
+    t_env = environment(1)
+    for name, form, column in (("a", "canal-json", "INT"), ("b", "csv", "MAP<STRING, INT>"), ("c", "raw", "INT")):
+        t_env.execute_sql(
+            f"CREATE TABLE {name} (x {column}) WITH ('connector' = 'filesystem', 'path' = '{tmp_path / name}', 'format' = '{form}')"
+        )
+    t_env.execute_sql("CREATE TABLE numbers (x INT) WITH ('connector' = 'datagen', 'number-of-rows' = '1')")
+    with pytest.raises(ProgramError, match="can be read only"):
+        t_env.execute_sql("INSERT INTO a SELECT x FROM numbers")
+    with pytest.raises(ProgramError, match=r"MAP<STRING, INT> have no text"):
+        t_env.execute_sql("SELECT * FROM b")
+    with pytest.raises(ProgramError, match="one column, of a text or of bytes"):
+        t_env.execute_sql("SELECT * FROM c")
+    with pytest.raises(ProgramError, match="tables of connector 'datagen' can be read only"):
+        t_env.execute_sql("INSERT INTO numbers SELECT x FROM numbers")
+    with pytest.raises((ConnectorError, JobExecutionError, ProgramError)):
+        list(t_env.execute_sql("SELECT * FROM a").collect())
