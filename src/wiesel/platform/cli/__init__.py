@@ -290,9 +290,33 @@ def read_state(path: str, **options: Any) -> None:
     raise SystemExit(read(path, Wanted(**options)))
 
 
-@main.group()
-def sql() -> None:
-    """Work with scripts of SQL."""
+@main.group(invoke_without_command=True)
+@click.option("-f", "--file", "files", multiple=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True), help="A script.")
+@click.option("-e", "--execute", "texts", multiple=True, help="Statements. Both options are repeatable; files come first.")
+@click.option("-D", "dynamic", multiple=True, metavar="KEY=VALUE", help="A configuration option. Repeatable.")
+@click.option("-p", "--parallelism", type=click.IntRange(min=1), help="How many subtasks operators have.")
+@click.option("--batch", is_flag=True, help="Run queries over bounded tables to their end, and show their last result only.")
+@click.option("--explain", is_flag=True, help="Show the plans of queries and inserts in place of running them.")
+@click.pass_context
+def sql(
+    context: click.Context,
+    files: tuple[str, ...],
+    texts: tuple[str, ...],
+    dynamic: tuple[str, ...],
+    parallelism: int | None,
+    batch: bool,
+    explain: bool,
+) -> None:
+    """Run statements of SQL. The exit code is 1 if one fails; those behind it do not run."""
+    if context.invoked_subcommand is not None:
+        return
+    from wiesel.platform.cli._program import configuration_of
+    from wiesel.platform.cli._sql import SqlSources, run
+
+    if not files and not texts:
+        raise click.UsageError("give a script with -f or statements with -e")
+    sources = SqlSources(files, texts)
+    raise SystemExit(run(sources, configuration_of(dynamic, parallelism), batch=batch, explain_only=explain))
 
 
 @sql.command("check")

@@ -16,7 +16,7 @@ from wiesel.core import hooks
 from wiesel.platform import pyflink_hook
 from wiesel.platform.cli._report import describe
 
-__all__ = ["ProgramFailed", "Submission", "first_job", "run_program", "show_plan"]
+__all__ = ["ProgramFailed", "Submission", "configuration_of", "first_job", "run_program", "show_plan"]
 
 PARALLELISM = "parallelism.default"
 RESTORE_PATH = "execution.state-recovery.path"
@@ -65,10 +65,8 @@ class Submission:
         Raises:
             click.BadParameter: a dynamic property is not ``key=value``, or a Python file does not exist.
         """
-        options = dict(_property(text) for text in dynamic)
+        options = configuration_of(dynamic, parallelism)
         files = tuple(_python_file(name) for listed in py_files for name in listed.split(",") if name)
-        if parallelism is not None:
-            options[PARALLELISM] = str(parallelism)
         if savepoint is not None:
             options[RESTORE_PATH] = savepoint
         if allow_non_restored:
@@ -78,6 +76,18 @@ class Submission:
         if files:
             options[PYTHON_FILES] = ",".join(files)
         return cls(program, tuple(arguments), options, files, full_traceback)
+
+
+def configuration_of(dynamic: Sequence[str], parallelism: int | None) -> dict[str, str]:
+    """Return the options of a command line.
+
+    Raises:
+        click.BadParameter: A dynamic property is not ``key=value``.
+    """
+    options = dict(_property(text) for text in dynamic)
+    if parallelism is not None:
+        options[PARALLELISM] = str(parallelism)
+    return options
 
 
 def _property(text: str) -> tuple[str, str]:

@@ -1,27 +1,94 @@
-"""Internal. ``wiesel sql``: what can be told of scripts of SQL."""
+"""Internal. ``wiesel sql``: runs scripts of SQL, and tells what is wrong in them."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from wiesel.core.config import Configuration
+from wiesel.core.errors import WieselError
+from wiesel.core.options import RUNTIME_MODE
+from wiesel.platform.cli._sql_session import SqlSession
 from wiesel.sql.language.parser import check_script
+from wiesel.table import EnvironmentSettings, TableEnvironment
 
-__all__ = ["check"]
+__all__ = ["SqlSources", "check", "run"]
+
+EXIT_FAILED = 1
+EXIT_INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class SqlSources:
+    """What is to be run: first the files, then the texts. ``-`` is the standard input."""
+
+    files: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    def scripts(self) -> list[tuple[str, str]]:
+        """Return names and texts."""
+        found = [(path, _text_of(path)) for path in self.files]
+        return [*found, *(("-e", text) for text in self.texts)]
+
+
+def _text_of(path: str) -> str:
+    return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+
+
+def new_session(options: dict[str, str], *, batch: bool, explain_only: bool = False) -> SqlSession:
+    """Return a session with these options."""
+    configuration = Configuration.from_dict(options)
+    if batch:
+        configuration.set(RUNTIME_MODE, "BATCH")
+    settings = EnvironmentSettings.new_instance().with_configuration(configuration).build()
+    return SqlSession(TableEnvironment.create(settings), _write, explain_only=explain_only)
+
+
+def _write(line: str) -> None:
+    click.echo(line)
+
+
+def run(sources: SqlSources, options: dict[str, str], *, batch: bool, explain_only: bool) -> int:
+    """Run scripts in one session; return 0, or 1 at the first statement that fails, or 130 if the user interrupted."""
+    try:
+        session = new_session(options, batch=batch, explain_only=explain_only)
+    except WieselError as error:
+        click.echo(str(error), err=True)
+        return EXIT_FAILED
+    try:
+        return _run_all(session, sources)
+    except KeyboardInterrupt:
+        session.cancel()
+        return EXIT_INTERRUPTED
+
+
+def _run_all(session: SqlSession, sources: SqlSources) -> int:
+    at = ""
+    try:
+        for name, text in sources.scripts():
+            at = name
+            session.run(text)
+        session.finish()
+    except WieselError as error:
+        session.cancel()
+        click.echo(f"{at}: {error}", err=True)
+        return EXIT_FAILED
+    return 0
 
 
 def check(paths: Sequence[str]) -> int:
     """Read the scripts and print each statement's error; return 1 if there is any."""
     failed = False
     for path in paths:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        text = _text_of(path)
         statements, errors = check_script(text)
         for error in errors:
             click.echo(f"{path}: {error}", err=True)
         count = len(statements) + len(errors)
         click.echo(f"{path}: {count} statement{'s' * (count != 1)}, {f'{len(errors)} wrong' if errors else 'all read'}")
         failed = failed or bool(errors)
-    return 1 if failed else 0
+    return EXIT_FAILED if failed else 0

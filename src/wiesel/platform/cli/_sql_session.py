@@ -1,0 +1,126 @@
+"""Internal. Runs scripts of SQL, statement by statement, and shows what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from wiesel.core.errors import ProgramError, WieselError
+from wiesel.sql.language import statements as s
+from wiesel.sql.language.errors import parse_error
+from wiesel.sql.language.parser import parse_script
+from wiesel.table import TableEnvironment, TableResult
+from wiesel.table._statements import run_statement
+
+if TYPE_CHECKING:
+    from wiesel.sql.inserting import Insertion
+
+__all__ = ["SqlSession"]
+
+_PLANNED = (s.Query, s.Insert, s.StatementSet)
+
+
+class SqlSession:
+    """A session: statements in order, in one environment.
+
+    Args:
+        t_env: Where they run.
+        write: Writes a line.
+        explain_only: Show the plans of queries and inserts in place of running them.
+    """
+
+    def __init__(self, t_env: TableEnvironment, write: Callable[[str], None], *, explain_only: bool = False) -> None:
+        self.t_env = t_env
+        self._write = write
+        self._explain_only = explain_only
+        self._set: list[Insertion] | None = None
+        self._jobs: list[TableResult] = []
+
+    def run(self, text: str) -> None:
+        """Run the statements of a script. All of it is read before the first one runs.
+
+        Raises:
+            WieselError: Of the first statement that fails; those behind it do not run.
+        """
+        for statement in parse_script(text):
+            try:
+                self._run(text, statement)
+            except WieselError as error:
+                raise self._placed(text, statement, error) from error
+
+    def finish(self) -> None:
+        """Wait for the jobs that inserts have started.
+
+        Raises:
+            ProgramError: If a statement set was begun and not ended.
+            JobExecutionError: If a job failed.
+        """
+        if self._set is not None:
+            raise ProgramError("BEGIN STATEMENT SET has no END", hint="write END; behind the inserts")
+        while self._jobs:
+            self._jobs.pop(0).wait()
+
+    def cancel(self) -> None:
+        """Cancel the jobs that still run."""
+        while self._jobs:
+            client = self._jobs.pop().get_job_client()
+            if client is not None:
+                client.cancel()
+
+    @staticmethod
+    def _placed(text: str, statement: s.Statement, error: WieselError) -> WieselError:
+        """Return the error with the place of the statement where it has none of its own."""
+        if "line" in error.details or not isinstance(error, ProgramError):
+            return error
+        span = (statement.span.start, min(statement.span.end, statement.span.start + 60))
+        return parse_error(text, span, error.message, hint=error.hint)
+
+    def _run(self, text: str, statement: s.Statement) -> None:
+        if isinstance(statement, s.BeginStatementSet):
+            self._begin(text, statement)
+        elif isinstance(statement, s.EndStatementSet):
+            self._end()
+        elif self._set is not None:
+            if not isinstance(statement, s.Insert):
+                raise ProgramError("between BEGIN STATEMENT SET and END stand inserts only", hint="write END; first")
+            self._set.append(self.t_env._insertion_of(text, statement))
+        elif self._explain_only and isinstance(statement, _PLANNED):
+            self._write(self.t_env._explain_statement(text, statement, ()))
+        else:
+            self._show(statement, run_statement(self.t_env, text, statement))
+
+    def _begin(self, text: str, statement: s.Statement) -> None:
+        if self._set is not None:
+            raise ProgramError("a statement set was begun already", hint="write END; first")
+        self._set = []
+
+    def _end(self) -> None:
+        if self._set is None:
+            raise ProgramError("there is no statement set to end", hint="write BEGIN STATEMENT SET; before the inserts")
+        insertions, self._set = self._set, None
+        if self._explain_only:
+            self._write(self.t_env._explain_insertions(insertions, ()))
+        else:
+            self._started(self.t_env._start_insertions(insertions))
+
+    def _started(self, result: TableResult) -> None:
+        client = result.get_job_client()
+        if client is not None:
+            self._write(f"[INFO] the job was submitted: {client.get_job_id()}")
+            self._jobs.append(result)
+
+    def _show(self, statement: s.Statement, result: TableResult) -> None:
+        if not isinstance(statement, s.Query) and result.get_job_client() is not None:
+            self._started(result)
+            return
+        try:
+            self._write_all(result.lines())
+        except BaseException:
+            client = result.get_job_client()
+            if client is not None:
+                client.cancel()
+            raise
+
+    def _write_all(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._write(line)
