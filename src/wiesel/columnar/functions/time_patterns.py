@@ -132,6 +132,9 @@ def format_times(times: Any, pattern: str) -> Any:
     Raises:
         ValueError: If the pattern has letters that mean nothing.
     """
+    sliced = _sliced(times, pattern)
+    if sliced is not None:
+        return sliced
     parts = tokens(pattern)
     unknown = [text for text, is_letter in parts if is_letter and text[0] not in _LETTERS]
     if unknown:
@@ -140,6 +143,23 @@ def format_times(times: Any, pattern: str) -> Any:
         layout = "".join(_STRFTIME[text] if is_letter else text.replace("%", "%%") for text, is_letter in parts)
         return pc.strftime(pc.floor_temporal(times, unit="second").cast(pa.timestamp("s")), layout)
     return pa.array([None if value is None else _formatted(value, parts) for value in _moments(times)], pa.string())
+
+
+_LAYOUT = "yyyy-MM-dd HH:mm:ss"
+_BOUNDS = frozenset((0, 4, 5, 7, 8, 10, 11, 13, 14, 16, 17, 19))
+
+
+def _sliced(times: Any, pattern: str) -> Any:
+    """Return parts of the text that Arrow's cast makes, much faster than formatting; None for other patterns, or years of five digits."""
+    start = _LAYOUT.find(pattern)
+    if not pattern or start not in _BOUNDS or start + len(pattern) not in _BOUNDS:
+        return None
+    texts = times.cast(pa.string())
+    lengths = pc.min_max(pc.binary_length(texts)).as_py()
+    usual = len(_LAYOUT) + {"s": 0, "ms": 4, "us": 7, "ns": 10}[times.type.unit]
+    if lengths["min"] is not None and (lengths["min"] != usual or lengths["max"] != usual):
+        return None
+    return pc.utf8_slice_codeunits(texts, start, start + len(pattern))
 
 
 def _moments(times: Any) -> list[_Moment | None]:
