@@ -36,12 +36,14 @@ def texts(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> Informati
     return Information(RowType([RowField(name, kind) for name, kind in zip(names, types, strict=True)]), list(rows))
 
 
-def show(catalogs: CatalogManager, statement: s.Show) -> Information:
-    """Return what SHOW shows.
+def show(catalogs: CatalogManager, statement: s.Show, *, in_batch: bool) -> Information:
+    """Return what SHOW shows; in batch mode there is no event time.
 
     Raises:
         ProgramError: If what it asks for is not there, or not supported.
     """
+    if statement.what == "COLUMNS":
+        return _columns(catalogs, statement, in_batch=in_batch)
     handler = _SHOWN.get(statement.what)
     if handler is None:
         raise ProgramError(f"SHOW {statement.what} is not supported in this version", hint="leave the statement out")
@@ -82,9 +84,9 @@ def _databases(catalogs: CatalogManager, statement: s.Show) -> Information:
     return _names("database name", _liked(sorted(catalog.databases), statement))
 
 
-def _columns(catalogs: CatalogManager, statement: s.Show) -> Information:
+def _columns(catalogs: CatalogManager, statement: s.Show, *, in_batch: bool) -> Information:
     _, entry = catalogs.find(statement.of)
-    described = _described(_schema_of(entry))
+    described = _described(_schema_of(entry), in_batch=in_batch)
     names = set(_liked([str(row[0]) for row in described.rows], statement))
     return Information(described.columns, [row for row in described.rows if row[0] in names])
 
@@ -174,7 +176,6 @@ _SHOWN: dict[str, Callable[[CatalogManager, s.Show], Information]] = {
     "CATALOGS": lambda catalogs, statement: _names("catalog name", _liked(sorted(catalogs.catalogs), statement)),
     "CURRENT CATALOG": lambda catalogs, statement: _names("current catalog name", [catalogs.current[0]]),
     "CURRENT DATABASE": lambda catalogs, statement: _names("current database name", [catalogs.current[1]]),
-    "COLUMNS": _columns,
     "CREATE TABLE": _create_table,
     "CREATE VIEW": _create_view,
     "CREATE CATALOG": _create_catalog,

@@ -242,7 +242,7 @@ def _reset(t_env: TableEnvironment, sql: str, statement: s.Reset) -> None:
 
 
 def _show(t_env: TableEnvironment, sql: str, statement: s.Show) -> TableResult:
-    return rows_result(show(t_env._catalogs, statement))
+    return rows_result(show(t_env._catalogs, statement, in_batch=is_batch(t_env._environment)))
 
 
 def _describe(t_env: TableEnvironment, sql: str, statement: s.Describe) -> TableResult:
