@@ -4,9 +4,37 @@ from __future__ import annotations
 
 from frame.case import Case, Scale
 
-from cases import batch, checkpoints, features, keyed_count, latency, map_filter, memory, one_job, recovery, scaling, windows
+from cases import (
+    backends,
+    barriers,
+    batch,
+    checkpoints,
+    features,
+    keyed_count,
+    latency,
+    map_filter,
+    memory,
+    one_job,
+    recovery,
+    scaling,
+    windows,
+)
 
-MODULES = (keyed_count, map_filter, windows, latency, checkpoints, recovery, scaling, one_job, features, batch, memory)
+MODULES = (
+    keyed_count,
+    map_filter,
+    windows,
+    latency,
+    checkpoints,
+    barriers,
+    recovery,
+    scaling,
+    backends,
+    one_job,
+    features,
+    batch,
+    memory,
+)
 
 
 def all_cases(scale: Scale) -> list[Case]:

@@ -63,6 +63,31 @@ def _large_state(scale: Scale) -> Case:
     )
 
 
+def _rescale(scale: Scale) -> Case:
+    keys = scale.records(500_000, 50_000)
+    runs = tuple(
+        Run(
+            backend,
+            WIESEL,
+            "programs/rescale.py",
+            {"keys": keys, "value-bytes": 2_000, "backend": backend},
+            {"parallelism": 1},
+        )
+        for backend in ("hashmap", "lmdb")
+    )
+    return Case(
+        "rescale",
+        f"state of {keys:,} values of 2,000 bytes: from SIGKILL of a worker, and from wiesel rescale (2 to 4 to 1), to new results (s)",
+        runs,
+        tuple(
+            Target(f"{way}: < 3 s beyond a restart, {run.label}", f"{figure}_beyond_s", run.label, at_most=3)
+            for run in runs
+            for way, figure in (("2 to 4", "up"), ("4 to 1", "down"))
+        ),
+        figures=("restart_s", "up_s", "down_s", "up_beyond_s", "down_beyond_s"),
+    )
+
+
 def cases(scale: Scale) -> list[Case]:
     """Return the cases."""
-    return [_kills(scale), _large_state(scale)]
+    return [_kills(scale), _large_state(scale), _rescale(scale)]

@@ -99,6 +99,26 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Order:
+    """An order to be printed: some runs by one figure, the largest first.
+
+    Attributes:
+        text: What is ordered.
+        figure: Name of the figure.
+        of: Labels of the runs.
+    """
+
+    text: str
+    figure: str
+    of: tuple[str, ...]
+
+    def told(self, figures: Mapping[str, Result]) -> str:
+        """Return the labels in order, with how far each is behind the first; those without a figure are left out."""
+        found = sorted(((figures[label][self.figure], label) for label in self.of if figures.get(label, {}).get(self.figure)), reverse=True)
+        return " > ".join(label if value == found[0][0] else f"{label} ({value / found[0][0]:.2f})" for value, label in found)
+
+
+@dataclass(frozen=True)
 class Case:
     """A benchmark: runs that do the same work, one after the other, in turns.
 
@@ -108,6 +128,7 @@ class Case:
         runs: The contenders.
         targets: What they are held against.
         figures: Names of the figures the table shows, in this order.
+        orders: Orders of runs that are printed below.
     """
 
     name: str
@@ -115,3 +136,4 @@ class Case:
     runs: tuple[Run, ...]
     targets: tuple[Target, ...] = ()
     figures: tuple[str, ...] = ("rate",)
+    orders: tuple[Order, ...] = ()

@@ -78,6 +78,8 @@ def print_case(console: Console, case: Case, outcomes: Sequence[Outcome]) -> Non
         value = "no figure" if verdict["value"] is None else _number(verdict["value"])
         mark = {True: "[green]met[/]", False: "[red]falls short[/]", None: ""}[verdict["met"]]
         console.print(f"  {verdict['target']}: [bold]{value}[/] {mark}", highlight=False)
+    for order in case.orders:
+        console.print(f"  {order.text}: [bold]{order.told({o.label: o.figures() for o in outcomes})}[/]", highlight=False)
     console.print()
 
 

@@ -29,14 +29,14 @@ CONF = {
 class Driver:
     """The job's driver in a process group of its own."""
 
-    def __init__(self, options, told, conf, log):
+    def __init__(self, options, told, conf, log, *more):
         if importlib.util.find_spec("wiesel"):
             command = [sys.executable, "-c", "from wiesel.platform.cli import main; main(prog_name='wiesel')", "run"]
             command += [word for key, value in conf.items() for word in ("-D", f"{key}={value}")]
             command += [str(JOB)]
         else:
             command = [sys.executable, str(JOB)] + [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
-        command += ["--told", str(told), "--rate", str(options.rate), "--keys", str(options.keys)]
+        command += ["--told", str(told), "--rate", str(options.rate), "--keys", str(options.keys), *more]
         self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
 
     def kill(self):
@@ -95,15 +95,15 @@ def newest(checkpoints):
     return max(found, key=lambda path: int(path.name.removeprefix("chk-")), default=None)
 
 
-def settle(told, checkpoints, driver):
-    """Wait until two further checkpoints are complete and results come."""
+def settle(told, checkpoints, driver, until_number=0):
+    """Wait until results have come up to some number and two further checkpoints are complete."""
     deadline = time.monotonic() + PATIENCE_S
     first = None
     while time.monotonic() < deadline:
         if driver.process.poll() is not None:
             raise SystemExit(f"the driver ended with {driver.process.returncode}")
         last = newest(checkpoints)
-        if last is not None and told.update():
+        if last is not None and max((number for _, number, _, _ in told.update()), default=-1) >= until_number:
             number = int(last.name.removeprefix("chk-"))
             first = number if first is None else first
             if number >= first + 2:

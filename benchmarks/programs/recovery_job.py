@@ -21,6 +21,22 @@ class Count(KeyedProcessFunction):
         yield value[0], count
 
 
+class PaddedCount(KeyedProcessFunction):
+    """The same with so many bytes of state per key."""
+
+    def __init__(self, value_bytes):
+        self._padding = bytes(value_bytes - 8)
+
+    def open(self, runtime_context: RuntimeContext):
+        self.value = runtime_context.get_state(ValueStateDescriptor("value", Types.PICKLED_BYTE_ARRAY()))
+
+    def process_element(self, value, ctx):
+        before = self.value.value()
+        count = int.from_bytes(before[:8], "big") + 1 if before else 1
+        self.value.update(count.to_bytes(8, "big") + self._padding)
+        yield value[0], count
+
+
 class Teller(FilterFunction):
     """Appends a line for each n-th number: the number, its key's count, the time and the process."""
 
@@ -50,6 +66,7 @@ def main():
     parser.add_argument("--rate", type=int, default=20_000)
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--every", type=int, default=101)
+    parser.add_argument("--value-bytes", type=int, default=0, help="of state per key; 0 is a number alone")
     parser.add_argument("--conf", action="append", default=[], metavar="KEY=VALUE")
     options = parser.parse_args()
     configuration = Configuration()
@@ -60,10 +77,11 @@ def main():
     env.set_parallelism(2)
     keys = options.keys
     # One reader: then each key's numbers come in order, and its count follows from the number.
+    count = PaddedCount(options.value_bytes) if options.value_bytes else Count()
     numbers = paced(env, options.records, options.rate, parallelism=1)
     (
         numbers.key_by(lambda record: record[0] % keys, key_type=Types.LONG())
-        .process(Count(), output_type=Types.TUPLE([Types.LONG(), Types.LONG()]))
+        .process(count, output_type=Types.TUPLE([Types.LONG(), Types.LONG()]))
         .filter(Teller(options.told, options.every))
         .print()
     )

@@ -153,19 +153,24 @@ class _CollectionReader(SourceReader[CollectionSplit]):
         self._chunks = chunks
         self._splits: list[CollectionSplit] = []
         self._no_more = False
+        self._loaded: tuple[int, list[Any]] | None = None
 
     def start(self) -> None:
         if not self._splits:
             self._context.request_split()
+
+    def _chunk(self, index: int) -> list[Any]:
+        if self._loaded is None or self._loaded[0] != index:
+            self._loaded = (index, cloudpickle.loads(self._chunks[index]))
+        return self._loaded[1]
 
     def poll(self, output: ReaderOutput) -> InputStatus:
         if not self._splits:
             return InputStatus.END_OF_INPUT if self._no_more else InputStatus.NOTHING_AVAILABLE
         split = self._splits[0]
         index, offset = divmod(split.position, _CHUNK)
-        position = min((index + 1) * _CHUNK, split.end)
-        values = cloudpickle.loads(self._chunks[index])
-        output.collect(values[offset : position - index * _CHUNK], None, split.split_id)
+        position = min((index + 1) * _CHUNK, split.end, split.position + output.wanted)
+        output.collect(self._chunk(index)[offset : position - index * _CHUNK], None, split.split_id)
         if position < split.end:
             self._splits[0] = replace(split, position=position)
             return InputStatus.MORE_AVAILABLE

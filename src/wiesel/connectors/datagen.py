@@ -240,7 +240,7 @@ class _GeneratorReader(SourceReader[IndexRange]):
     def poll(self, output: ReaderOutput) -> InputStatus:
         if not self._splits:
             return InputStatus.END_OF_INPUT if self._no_more else InputStatus.NOTHING_AVAILABLE
-        permits = self._limiter.permits(self._context.now_ms(), _CHUNK)
+        permits = self._limiter.permits(self._context.now_ms(), min(_CHUNK, output.wanted))
         if permits == 0:
             return InputStatus.NOTHING_AVAILABLE
         indexes, split = self._splits.pop(0).take(permits)

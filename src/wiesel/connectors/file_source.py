@@ -244,7 +244,7 @@ class _FileReader(SourceReader[FileSourceSplit]):
             if not self._splits:
                 return InputStatus.END_OF_INPUT if self._no_more else InputStatus.NOTHING_AVAILABLE
             self._open = _OpenSplit(self._splits[0], self._format)
-        values = self._open.next()
+        values = self._open.next(output.wanted)
         if values is not None:
             output.collect(values, None, self._open.split.split_id)
             return InputStatus.MORE_AVAILABLE
@@ -301,8 +301,8 @@ class _OpenSplit:
             self._streams.append(stream)
         return stream
 
-    def next(self) -> list[Any] | None:
-        """Return some records (perhaps none), or None at the end of the split."""
+    def next(self, most: int) -> list[Any] | None:
+        """Return some records (perhaps none, at most so many), or None at the end of the split."""
         if self._taken >= len(self._block):
             skipping = self._to_skip > 0
             more = self._next_block()
@@ -311,7 +311,7 @@ class _OpenSplit:
                 more = self._next_block()
             if not more:
                 return None
-        values = self._block[self._taken : self._taken + _CHUNK]
+        values = self._block[self._taken : self._taken + min(_CHUNK, most)]
         self._taken += len(values)
         self._skip += len(values)
         return values

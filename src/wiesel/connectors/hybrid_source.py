@@ -311,6 +311,10 @@ class _Output:
         self._open.add(named)
         return named
 
+    @property
+    def wanted(self) -> int:
+        return self.output.wanted
+
     def collect(self, values: list[Any], timestamps: list[int] | None = None, split_id: str = "") -> None:
         self.output.collect(values, timestamps, self._named(split_id))
 

@@ -83,7 +83,7 @@ class _NumberReader(SourceReader[IndexRange]):
     def poll(self, output: ReaderOutput) -> InputStatus:
         if not self._splits:
             return InputStatus.END_OF_INPUT if self._no_more else InputStatus.NOTHING_AVAILABLE
-        numbers, split = self._splits[0].take(_CHUNK)
+        numbers, split = self._splits[0].take(min(_CHUNK, output.wanted))
         output.collect(list(numbers), None, split.split_id)
         if not split.finished:
             self._splits[0] = split

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-FIRST_BYTES = 16 << 10
-_LEAST_BYTES = 2 << 10
+FIRST_BYTES = 2 << 10
+_LEAST_BYTES = 256
 _MOST_BYTES = 1 << 20
 """More does not fit between two tasks anyway: no limit."""
 
@@ -52,7 +52,7 @@ class InputFlow:
     def deadline_ms(self, now_ms: int) -> int | None:
         """Return when ``on_time`` has to be called next, or None."""
         if self._total == self._total_then:
-            self._since_ms = None
+            # A buffer may take longer than a period: then the period goes on until the next one.
             return None
         if self._since_ms is None:
             self._since_ms = now_ms

@@ -124,6 +124,15 @@ class SplitEnumerator(ABC, Generic[SplitT]):
 class ReaderOutput(Protocol):
     """Where a reader puts what it has read. Records of one call belong to one split."""
 
+    @property
+    def wanted(self) -> int:
+        """Return how many records can be processed soon, at least 1.
+
+        A reader that can stop anywhere emits no more than these at a time: what it has emitted has to be processed before the next
+        checkpoint, however slow the functions behind it are. More than it emits anyway is usual.
+        """
+        ...
+
     def collect(self, values: list[Any], timestamps: list[int] | None = None, split_id: str = "") -> None:
         """Emit records in order. ``timestamps`` in ms since the epoch, one per value, or None when the source knows none.
 

@@ -46,6 +46,7 @@ class Reader:
         self.parallelism = world.parallelism
         self.values: list[Any] = []
         self.chunks: list[int] = []
+        self.wanted = 1 << 20
         self.asked = False
         self.sent: list[Any] = []
         self.events: list[Any] = []

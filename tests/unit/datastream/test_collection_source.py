@@ -17,6 +17,8 @@ from wiesel.spi.source import Boundedness, InputStatus, SourceReader
 
 
 class Output:
+    wanted = 1 << 20
+
     def __init__(self) -> None:
         self.values: list[Any] = []
         self.finished: list[str] = []

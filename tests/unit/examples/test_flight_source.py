@@ -42,6 +42,8 @@ class Context:
 
 
 class Output:
+    wanted = 1 << 20
+
     def __init__(self) -> None:
         self.events: list[Any] = []
 

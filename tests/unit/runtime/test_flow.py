@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
+
+import pytest
+
 from wiesel.runtime.flow import FIRST_BYTES, InputFlow, Taken
 from wiesel.runtime.record_writer import ChannelTarget, Distributor, EdgeWriter, RowSink
 from wiesel.wire.batch import Batch
-from wiesel.wire.buffers import HEADER_BYTES, read_buffers
+from wiesel.wire.buffers import HEADER_BYTES, Buffer, decode_batch, read_buffers
 from wiesel.wire.events import Watermark
 
 A, B = (0, 0), (0, 1)
@@ -42,11 +46,11 @@ def test_a_task_that_has_nothing_to_do_widens_the_limit_until_there_is_none() ->
     flow = InputFlow([A], target_ms=1000, period_ms=200)
     assert flow.on_idle() is None, "it has taken nothing: the limit is not the reason"
     windows = []
-    for _ in range(4):
+    for _ in range(6):
         flow.took(A, FIRST_BYTES)
         told = flow.on_idle()
         windows.append(told and told.window)
-    assert windows == [4 * FIRST_BYTES, 16 * FIRST_BYTES, None, None] and told is None
+    assert windows == [4 * FIRST_BYTES, 16 * FIRST_BYTES, 64 * FIRST_BYTES, 256 * FIRST_BYTES, None, None] and told is None
     # The rate of a period in which it was starved limits nothing.
     flow.deadline_ms(0)
     assert flow.on_time(200) is None
@@ -56,7 +60,52 @@ def test_a_limit_is_never_too_small_for_some_buffers() -> None:
     flow = InputFlow([A], target_ms=1000, period_ms=200)
     for second in range(10):
         told = a_second(flow, second * 1000, per_period=10)
-    assert told is not None and told.window == 2048
+    assert told is not None and told.window == 256
+
+
+def test_a_buffer_that_takes_longer_than_a_period_does_not_count_as_fast() -> None:
+    flow = InputFlow([A], target_ms=1000, period_ms=200)
+    windows = []
+    for now_ms in range(0, 14_000, 50):
+        if now_ms % 700 == 0:
+            flow.took(A, 700)
+        due_ms = flow.deadline_ms(now_ms)
+        if due_ms is not None and due_ms <= now_ms:
+            told = flow.on_time(now_ms)
+            windows.append(told and told.window)
+    # 700 bytes in 700 ms; the first period is one of the first buffer alone.
+    assert len(windows) == 20 and all(window is not None and 900 < window < 1100 for window in windows[-10:]), windows
+
+
+@pytest.mark.parametrize("record_ms", [1, 5, 50])
+def test_what_waits_for_a_slow_task_stays_what_it_takes_in_some_seconds(record_ms: int) -> None:
+    """A writer that is as fast as it may be, and a receiver that takes so long for each record; both in steps of a virtual clock."""
+    writer, rows = writer_to(0)
+    flow = InputFlow([(0, 0)], target_ms=1000, period_ms=200)
+    writer.limit(FIRST_BYTES)
+    on_the_way: deque[Buffer] = deque()
+    sent = processed = 0
+    most_ms = 0
+    free_at_ms = 0
+    for now_ms in range(0, 60_000, 10):
+        while not writer.ahead:
+            writer.emit(Batch([sent + i for i in range(64)], None, [(sent + i) % 1000 for i in range(64)]), now_ms)
+            sent += 64
+        writer.on_time(now_ms)
+        on_the_way.extend(buffer for _, row in rows.drain() for buffer in read_buffers(row))
+        while free_at_ms <= now_ms and on_the_way:
+            buffer = on_the_way.popleft()
+            flow.took((0, 0), len(buffer.raw))
+            free_at_ms = now_ms + record_ms * len(decode_batch(buffer.payload).values)
+            processed += len(decode_batch(buffer.payload).values)
+        due_ms = flow.deadline_ms(now_ms)
+        if due_ms is not None and due_ms <= now_ms and (told := flow.on_time(now_ms)):
+            writer.limit(told.window, taken=told.bytes_by_channel[(0, 0)])
+        if now_ms > 20_000:
+            most_ms = max(most_ms, (sent - processed) * record_ms + free_at_ms - now_ms)
+    assert processed * record_ms > 55_000, "the receiver was kept busy"
+    # A batch of 64 records is sent as a whole: 3.2 s of 50 ms each.
+    assert most_ms < 2500 + 64 * record_ms * 2
 
 
 def test_nothing_is_due_while_nothing_is_taken() -> None:

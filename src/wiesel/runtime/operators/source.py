@@ -166,6 +166,11 @@ class SourceOperator(StreamOperator):
 
     # ReaderOutput
 
+    @property
+    def wanted(self) -> int:
+        """Return how many records are processed before the task looks up again."""
+        return min(self._sizer.size, self.most_at_once)
+
     def collect(self, values: list[Any], timestamps: list[int] | None = None, split_id: str = _ONLY_SPLIT) -> None:
         """Take records of one split; they are processed slice by slice."""
         if values:
