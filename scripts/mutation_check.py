@@ -240,9 +240,9 @@ MUTANTS = (
     Mutant(
         "alignment: what comes behind a barrier waits",
         "runtime/input_gate.py",
-        "        if channel in self._arrived and self._exactly_once:\n            self._hold(buffer)\n            return\n"
-        "        yield from self._handle(channel, buffer)\n        while",
-        "        yield from self._handle(channel, buffer)\n        while",
+        "        if channel in self._arrived and self._exactly_once:\n            self._hold(channel, buffer)\n            return\n"
+        "        self._took(channel, buffer)\n        yield from self._handle(channel, buffer)\n        while",
+        "        self._took(channel, buffer)\n        yield from self._handle(channel, buffer)\n        while",
         (GATE,),
     ),
     Mutant(

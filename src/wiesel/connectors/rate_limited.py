@@ -121,6 +121,10 @@ class _CountingOutput:
         self._output = output
         self.records = 0
 
+    @property
+    def wanted(self) -> int:
+        return self._output.wanted
+
     def emit_watermark(self, timestamp: int, split_id: str = "") -> None:
         self._output.emit_watermark(timestamp, split_id)
 

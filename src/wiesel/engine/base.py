@@ -17,8 +17,9 @@ from wiesel.core.errors import ConfigurationError
 from wiesel.core.managed_memory import managed_memory_bytes
 from wiesel.engine.unaligned import takes_unaligned
 from wiesel.graph.job_graph import JobGraph
-from wiesel.graph.specs import StreamGraph
-from wiesel.runtime.task import DEBLOAT
+from wiesel.graph.specs import ITERATION_HEAD, ITERATION_TAIL, StreamGraph
+from wiesel.graph.stage_plan import has_relays
+from wiesel.runtime.task import DEBLOAT, HOLDS_PRODUCERS
 from wiesel.state.factory import check_backend
 
 _HANDED_ON = ("state.backend.", "wiesel.state.", opt.CHECKPOINT_INCREMENTAL.key, "table.", "user.")
@@ -124,8 +125,18 @@ def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSetti
         cancellation_timeout_ms=duration_ms(config, opt.CANCELLATION_TIMEOUT),
         adaptive=_adaptive_settings(config),
         failover_strategy=_failover_strategy(config),
-        task={**_task_config(config), "execution.checkpointing.enabled": interval_ms is not None},
+        task={**_task_config(config), "execution.checkpointing.enabled": interval_ms is not None, HOLDS_PRODUCERS: _holds_producers(job)},
     )
+
+
+def _holds_producers(job: JobGraph | None) -> bool:
+    """Return whether an alignment may make the producers of the channels that it holds back wait.
+
+    Who waits also takes nothing to be relayed, or nothing from its loop, which may be what the alignment waits for.
+    """
+    if job is None or has_relays(job):
+        return False
+    return not any(o.node.operator.kind in (ITERATION_HEAD, ITERATION_TAIL) for vertex in job.vertices for o in vertex.operators)
 
 
 def _local_backup(config: Configuration) -> LocalBackup:

@@ -70,13 +70,24 @@ def _components(job: JobGraph) -> list[list[int]]:
     return list(groups.values())
 
 
-def build_stage_plan(graph: ExecutionGraph) -> StagePlan:
-    """Lay the subtasks out on stages and partitions."""
-    job = graph.job
+def _levels(job: JobGraph) -> dict[int, int]:
     level: dict[int, int] = {}
     # Vertices are numbered in topological order, so one pass is enough.
     for vertex in range(len(job.vertices)):
         level[vertex] = max((level[e.source_vertex] + 1 for e in job.in_edges(vertex)), default=0)
+    return level
+
+
+def has_relays(job: JobGraph) -> bool:
+    """Return whether some tasks pass on what is for others, because an edge skips a level."""
+    level = _levels(job)
+    return any(level[edge.target_vertex] - level[edge.source_vertex] > 1 for edge in job.edges)
+
+
+def build_stage_plan(graph: ExecutionGraph) -> StagePlan:
+    """Lay the subtasks out on stages and partitions."""
+    job = graph.job
+    level = _levels(job)
     regions = []
     for index, vertices in enumerate(_components(job)):
         depth = 1 + max(level[v] for v in vertices)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-FIRST_BYTES = 2 << 10
+FIRST_BYTES = 1 << 10
 _LEAST_BYTES = 256
 _MOST_BYTES = 1 << 20
 """More does not fit between two tasks anyway: no limit."""
@@ -40,7 +40,8 @@ class InputFlow:
         self._target_ms = target_ms
         self._period_ms = period_ms
         self._window: int | None = FIRST_BYTES
-        self._total = self._told = self._total_then = 0
+        self._told = dict(self._taken)
+        self._total = self._total_then = 0
         self._since_ms: int | None = None
         self._starved = False
 
@@ -75,12 +76,17 @@ class InputFlow:
     def on_idle(self) -> Taken | None:
         """The task has nothing to do; return what producers have to know if a limit may be the reason."""
         self._starved = True
-        if self._window is None or self._told == self._total:
+        if self._window is None or not self._limits_somebody():
             return None
         wider = self._window * _GROWTH
         self._window = None if wider >= _MOST_BYTES else wider
         return self._tell()
 
+    def _limits_somebody(self) -> bool:
+        """Return whether so much was taken since producers were told that one of them may have come to the limit."""
+        told = self._told
+        return any(taken - told[channel] >= (self._window or 0) / 2 for channel, taken in self._taken.items() if taken > told[channel])
+
     def _tell(self) -> Taken:
-        self._told = self._total
+        self._told = dict(self._taken)
         return Taken(dict(self._taken), self._window)

@@ -207,6 +207,7 @@ class InputGate:
         exactly_once: Hold buffers of channels back whose barrier has come (alignment); otherwise at-least-once.
         aligned_edges: Edges whose barriers never overtake.
         flow: Told of what is taken of each channel, if somebody wants to know.
+        holds_producers: What is held back counts as taken only when it is let go, so that producers of these channels wait as well.
     """
 
     def __init__(
@@ -216,9 +217,11 @@ class InputGate:
         exactly_once: bool,
         aligned_edges: frozenset[int] = frozenset(),
         flow: InputFlow | None = None,
+        holds_producers: bool = False,
     ) -> None:
         self.inputs = inputs
         self._flow = flow
+        self._holds_producers = holds_producers
         self.valve = WatermarkValve(list(inputs))
         self._exactly_once = exactly_once
         self._aligned = {channel for channel in inputs if channel[0] in aligned_edges}
@@ -273,11 +276,10 @@ class InputGate:
         if self._recording is not None or self._backlog:
             yield from self._keep(channel, buffer)
             return
-        if self._flow is not None:
-            self._flow.took(channel, len(buffer.raw))
         if channel in self._arrived and self._exactly_once:
-            self._hold(buffer)
+            self._hold(channel, buffer)
             return
+        self._took(channel, buffer)
         yield from self._handle(channel, buffer)
         while self._backlog and self._recording is None:
             yield from self.work_off()
@@ -296,11 +298,10 @@ class InputGate:
         buffer = self._backlog.popleft()
         self.backlog_bytes -= len(buffer.raw)
         channel = (buffer.edge, buffer.source)
-        if self._flow is not None and buffer.level != _COUNTED:
-            self._flow.took(channel, len(buffer.raw))
         if channel in self._arrived and self._exactly_once:
-            self._hold(buffer)
+            self._hold(channel, buffer)
             return
+        self._took(channel, buffer)
         yield from self._handle(channel, buffer)
 
     def put_back(self, buffer: Buffer) -> None:
@@ -314,8 +315,15 @@ class InputGate:
             self._backlog.append(buffer)
             self.backlog_bytes += len(buffer.raw)
 
-    def _hold(self, buffer: Buffer) -> None:
-        self._held.append(buffer if self._flow is None else buffer._replace(level=_COUNTED))
+    def _took(self, channel: ChannelKey, buffer: Buffer) -> None:
+        if self._flow is not None and buffer.level != _COUNTED:
+            self._flow.took(channel, len(buffer.raw))
+
+    def _hold(self, channel: ChannelKey, buffer: Buffer) -> None:
+        if self._flow is not None and not self._holds_producers:
+            self._took(channel, buffer)
+            buffer = buffer._replace(level=_COUNTED)
+        self._held.append(buffer)
         self.held_bytes += len(buffer.raw)
 
     def _forget_arrived(self) -> None:

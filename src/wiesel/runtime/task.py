@@ -86,6 +86,9 @@ T = TypeVar("T")
 DEBLOAT = "wiesel.buffer-debloat"
 """Key of a task's configuration: (target ms, period ms) of ``InputFlow``, or None."""
 
+HOLDS_PRODUCERS = "wiesel.alignment-holds-producers"
+"""Key of a task's configuration: whether what an alignment holds back counts as on its way."""
+
 _MOST_WITH_LIMITS = 64
 
 
@@ -160,7 +163,11 @@ class StreamTask:
         self._limited = bool(descriptor.config.get(DEBLOAT))
         self._flow = InputFlow(descriptor.inputs, *descriptor.config[DEBLOAT]) if self._limited and descriptor.inputs else None
         self.gate = InputGate(
-            dict(descriptor.inputs), exactly_once=mode != "AT_LEAST_ONCE", aligned_edges=aligned, flow=self._flow
+            dict(descriptor.inputs),
+            exactly_once=mode != "AT_LEAST_ONCE",
+            aligned_edges=aligned,
+            flow=self._flow,
+            holds_producers=bool(descriptor.config.get(HOLDS_PRODUCERS)),
         )
         self._memory_bytes = _memory_per_user(descriptor)
         self._sorted = SortedInput(self._memory_bytes, services.local_dir) if sorts_input(descriptor) else None
@@ -454,6 +461,8 @@ class StreamTask:
     @property
     def paused(self) -> bool:
         """Return whether the task wants no input for now: neither rows nor to be polled. Everything else goes on."""
+        if self.finished:
+            return False  # nobody tells it any more what was taken, and it may still be a relay
         full = any(operator.full for operator in self._holding) or self.ahead
         return full and not self._events.waiting and not self._stopped
 

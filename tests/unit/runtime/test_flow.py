@@ -45,9 +45,11 @@ def test_a_fast_task_sets_no_limit_and_tells_nothing_more() -> None:
 def test_a_task_that_has_nothing_to_do_widens_the_limit_until_there_is_none() -> None:
     flow = InputFlow([A], target_ms=1000, period_ms=200)
     assert flow.on_idle() is None, "it has taken nothing: the limit is not the reason"
+    flow.took(A, FIRST_BYTES // 4)
+    assert flow.on_idle() is None, "its producer may send more, and has not"
     windows = []
     for _ in range(6):
-        flow.took(A, FIRST_BYTES)
+        flow.took(A, flow._window or 1)
         told = flow.on_idle()
         windows.append(told and told.window)
     assert windows == [4 * FIRST_BYTES, 16 * FIRST_BYTES, 64 * FIRST_BYTES, 256 * FIRST_BYTES, None, None] and told is None

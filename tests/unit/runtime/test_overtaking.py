@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from wiesel.runtime.flow import InputFlow
 from wiesel.runtime.input_gate import AbortCheckpoint, AdvanceTime, InputGate, Recorded, Records, TakeCheckpoint
 from wiesel.wire.batch import Batch
 from wiesel.wire.buffers import DATA, END, decode_batch, decode_event, encode_batch, encode_event, header, read_buffers
@@ -262,3 +263,24 @@ def check(steps: list[object], everything: set[tuple[int, int, int]], count: int
         flying = recorded.get(checkpoint, [])
         assert len(flying) == len(set(flying)) and not seen & set(flying)
         assert seen | set(flying) == before, "snapshot and recorded buffers make a consistent cut"
+
+
+@pytest.mark.parametrize("holds_producers", [False, True])
+def test_what_an_alignment_holds_back_counts_as_taken_once(holds_producers: bool) -> None:
+    feed = Feed(2)
+    flow = InputFlow(feed.keys, 1000, 200)
+    feed.gate = InputGate(dict.fromkeys(feed.keys, 0), exactly_once=True, flow=flow, holds_producers=holds_producers)
+
+    def taken() -> dict[tuple[int, int], int]:
+        return dict(flow._taken)
+
+    feed.event(0, Barrier(1, 0))
+    before = taken()[0, 0]
+    feed.data(0, "held")
+    held_bytes = feed.gate.held_bytes
+    assert held_bytes > 0 and feed.steps == []
+    assert taken() == {(0, 0): before if holds_producers else before + held_bytes, (0, 1): 0}
+    feed.event(1, Barrier(1, 0))
+    feed.work_off()
+    assert feed.steps[-1] == "held"
+    assert taken()[0, 0] == before + held_bytes

@@ -253,7 +253,10 @@ class SparkJob:
             else:
                 self._events.put(lambda: done(result, None))
 
-        self._pool.submit(task)
+        try:
+            self._pool.submit(task)
+        except RuntimeError:
+            task()  # the program has ended without waiting for its job: pools take nothing more
 
     # Launcher
 
