@@ -84,12 +84,11 @@ def _join(make: Callable[..., Case], name: str, records: int, customers: int) ->
 
 
 def cases(scale: Scale) -> list[Case]:
-    """Return the cases: beside plain PySpark, and beside PyFlink with as much data as takes it minutes (the full size takes it hours)."""
+    """Return the cases: beside plain PySpark, and beside PyFlink with as much as takes it two to three minutes (the full size: hours)."""
     full, keys = scale.records(5_000_000, 500_000), scale.records(1_000_000, 100_000)
-    small, few = scale.records(40_000, 10_000), scale.records(8_000, 2_000)
     return [
         _word_count(_beside_spark, "batch-word-count", full, keys),
         _join(_beside_spark, "batch-join", full, keys),
-        _word_count(_beside_pyflink, "batch-small-word-count", small, few),
-        _join(_beside_pyflink, "batch-small-join", small, few),
+        _word_count(_beside_pyflink, "batch-small-word-count", scale.records(40_000, 10_000), scale.records(8_000, 2_000)),
+        _join(_beside_pyflink, "batch-small-join", scale.records(60_000, 10_000), scale.records(12_000, 2_000)),
     ]

@@ -18,7 +18,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.unit.state.memory_files import MemoryFiles
 from wiesel.core.clock import ManualClock
 from wiesel.core.errors import CheckpointStorageError
-from wiesel.spi.state import ListStateDescriptor, MapStateDescriptor, ReducingStateDescriptor, ValueStateDescriptor
+from wiesel.spi.functions import AggregateFunction
+from wiesel.spi.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    ValueStateDescriptor,
+)
 from wiesel.state import lmdb as lmdb_backend
 from wiesel.state import lmdb_env, lmdb_stores, rocksdb_env, snapshots, stores, tracked
 from wiesel.state.factory import make_backend
@@ -56,6 +63,22 @@ def _small_limits() -> Iterator[None]:
         yield
 
 
+class Mean(AggregateFunction):
+    """The sum of numbers and how many they were; the result is their mean."""
+
+    def create_accumulator(self) -> tuple[int, int]:
+        return 0, 0
+
+    def add(self, value: int, accumulator: tuple[int, int]) -> tuple[int, int]:
+        return accumulator[0] + value, accumulator[1] + 1
+
+    def get_result(self, accumulator: tuple[int, int]) -> float:
+        return accumulator[0] / accumulator[1]
+
+    def merge(self, acc_a: tuple[int, int], acc_b: tuple[int, int]) -> tuple[int, int]:
+        return acc_a[0] + acc_b[0], acc_a[1] + acc_b[1]
+
+
 class Subtask:
     """One backend with a handle per state."""
 
@@ -80,6 +103,7 @@ class Subtask:
         self.windows = make(ValueStateDescriptor("windows"), namespaced=True)
         self.pieces = make(ListStateDescriptor("pieces"), namespaced=True)
         self.sums = make(ReducingStateDescriptor("sums", operator.add), namespaced=True)
+        self.means = make(AggregatingStateDescriptor("means", Mean()), namespaced=True)
         self.maps = make(MapStateDescriptor("maps"), namespaced=True)
         self.timers = self.backend.timers("event")
         self.entries = self.backend.operator_state.get_list("entries")
@@ -95,6 +119,7 @@ class Model:
         self.windows: dict[Any, Any] = {}
         self.pieces: dict[Any, list[Any]] = {}
         self.sums: dict[Any, int] = {}
+        self.means: dict[Any, tuple[int, int]] = {}
         self.maps: dict[Any, dict[Any, Any]] = {}
         self.timers: set[tuple[int, Any, Any]] = set()
         self.entries: Counter[int] = Counter()
@@ -124,7 +149,7 @@ class Change(NamedTuple):
 OPERATIONS = (
     "put_value change_value_in_place clear_value add_to_list add_many_to_list clear_list put_entry remove_entry read_entry "
     "remove_while_iterating remove_the_rest_while_iterating clear_map window_value window_list window_map add_to_sum merge_windows "
-    "register_timer delete_timer add_operator_entry put_value add_to_list put_entry window_list register_timer"
+    "add_to_mean register_timer delete_timer add_operator_entry put_value add_to_list put_entry window_list register_timer"
 ).split()
 
 
@@ -285,16 +310,34 @@ class StateMachine(RuleBasedStateMachine):
         state.add(c.time)
         self.model.sums[c.key, c.namespace] = self.model.sums.get((c.key, c.namespace), 0) + c.time
 
+    def add_to_mean(self, c: Change) -> None:
+        state, at = self.at(c.key).means, (c.key, c.namespace)
+        state.namespace = c.namespace
+        if c.flag and c.time < 2:
+            state.clear()
+            self.model.means.pop(at, None)
+            assert state.get() is None
+            return
+        state.add(c.time)
+        total, count = self.model.means.get(at, (0, 0))
+        self.model.means[at] = total + c.time, count + 1
+        assert state.get() == (total + c.time) / (count + 1)
+
     def merge_windows(self, c: Change) -> None:
         subtask, into = self.at(c.key), c.namespace
         sources = [5, into] if c.flag else [None, ("w", 1)]
         subtask.sums.merge_namespaces(into, sources)
+        subtask.means.merge_namespaces(into, sources)
         subtask.pieces.merge_namespaces(into, sources)
         for source in sources:
             if source != into:
                 moved = self.model.sums.pop((c.key, source), None)
                 if moved is not None:
                     self.model.sums[c.key, into] = self.model.sums.get((c.key, into), 0) + moved
+                mean = self.model.means.pop((c.key, source), None)
+                if mean is not None:
+                    total, count = self.model.means.get((c.key, into), (0, 0))
+                    self.model.means[c.key, into] = total + mean[0], count + mean[1]
                 elements = self.model.pieces.pop((c.key, source), [])
                 if elements:
                     self.model.pieces.setdefault((c.key, into), []).extend(elements)
@@ -439,6 +482,7 @@ class StateMachine(RuleBasedStateMachine):
         assert self._tables("windows", "value") == model.windows
         assert self._tables("pieces", "list") == model.pieces
         assert self._tables("sums", "reducing") == model.sums
+        assert self._tables("means", "aggregating") == model.means
         assert self._tables("maps", "map") == model.maps
         assert {timer for subtask in self.subtasks for timer in subtask.timers.items()} == model.timers
         assert sum(len(subtask.timers) for subtask in self.subtasks) == len(model.timers)

@@ -21,7 +21,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.cep.running import run
+from tests.unit.cep.running import build, run
+from wiesel.cep import CEP, PatternProcessFunction
+from wiesel.testing import StreamHarness
 
 TYPES = "abc"
 
@@ -122,6 +124,60 @@ def test_matcher_finds_what_the_rules_allow(steps: list[dict[str, Any]], events:
     result = run({"steps": steps, "skip": ["no_skip"], "events": [[e, 0, i] for i, e in enumerate(events)]})
     given_matches = Counter(" ".join(f"{name}{at}" for name, taken in match for at in taken) for _, _, match in result["matches"])
     assert given_matches == model(steps, events)
+
+
+class Told(PatternProcessFunction):
+    """The key of a match, and its events as the model writes them."""
+
+    def process_match(self, match: dict[str, list[tuple[str, str, int]]], ctx: Any) -> Iterator[tuple[str, str]]:
+        (key,) = {event[0] for events in match.values() for event in events}
+        yield key, " ".join(f"{name}{event[2]}" for name, events in match.items() for event in events)
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> list[tuple[int, str, int]]:
+    """Parts of a run between two snapshots: parallelism, backend, and how many events there are at most."""
+    part = st.tuples(st.integers(1, 4), st.sampled_from(["hashmap", "lmdb"]), st.integers(0, 5))
+    return draw(st.lists(part, min_size=1, max_size=4))
+
+
+@given(sequences(), st.lists(st.tuples(st.sampled_from("kmn"), st.sampled_from(TYPES)), min_size=1, max_size=14), runs(), st.randoms())
+@settings(max_examples=60, deadline=None, print_blob=True)
+def test_matches_of_all_keys_go_on_over_snapshots_at_any_parallelism(
+    steps: list[dict[str, Any]], typed: list[tuple[str, str]], parts: list[tuple[int, str, int]], random: Any
+) -> None:
+    seen: Counter[str] = Counter()
+    events = []
+    for key, kind in typed:
+        events.append((key, kind, seen[key]))
+        seen[key] += 1
+    rest = list(enumerate(events))
+    found: Counter[tuple[str, str]] = Counter()
+    snapshot = None
+    for number, (parallelism, backend, most) in enumerate(parts):
+        last = number == len(parts) - 1
+        now, rest = (rest, []) if last else (rest[:most], rest[most:])
+        with StreamHarness(
+            lambda s: CEP.pattern(s.key_by(lambda e: e[0]), build(steps, ["no_skip"])).process(Told()),
+            parallelism=parallelism,
+            max_parallelism=8,
+            state_backend=backend,
+            restore_from=snapshot,
+        ) as harness:
+            for time, event in now:
+                harness.push(event, time)
+                # Events wait in state for the watermark: some for longer than to the next snapshot.
+                if random.random() < 0.5:
+                    harness.advance_watermark(time)
+            if last:
+                harness.end_input()
+            found.update(harness.values)
+            snapshot = harness.snapshot()
+    expected: Counter[tuple[str, str]] = Counter()
+    for key in seen:
+        for match, count in model(steps, "".join(event[1] for event in events if event[0] == key)).items():
+            expected[key, match] = count
+    assert found == expected
 
 
 def test_model_of_an_example() -> None:
