@@ -11,6 +11,7 @@ from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.sql.catalogs import CatalogEntry, Database, MemoryCatalog, PlanView, kind_of
 from wiesel.sql.paths import parse_path
 from wiesel.sql.plan import Relation
+from wiesel.sql.user_functions import UserFunctions
 from wiesel.types.logical import quoted
 
 __all__ = ["CatalogManager"]
@@ -30,6 +31,7 @@ class CatalogManager:
         self.current = (catalog, database)
         self.catalogs: dict[str, MemoryCatalog] = {catalog: MemoryCatalog(database)}
         self.temporary: dict[ObjectIdentifier, CatalogEntry] = {}
+        self.functions = UserFunctions()
 
     # Names
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from wiesel.columnar.expressions import Call, Expression, InputRef
+from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.errors import ProgramError, SqlParseError
 from wiesel.spi.table.catalog import CatalogTable, CatalogView, ObjectIdentifier
 from wiesel.spi.table.schema import ComputedColumn
@@ -47,6 +49,11 @@ class CatalogTables:
         if isinstance(entry, CatalogView):
             return self._view(identifier, entry)
         return table_relation(identifier, entry)
+
+    @property
+    def user_functions(self) -> Mapping[str, UserFunction]:
+        """The functions of users that are called by one name."""
+        return self._catalogs.functions.visible(*(self._current or self._catalogs.current))
 
     def _view(self, identifier: ObjectIdentifier, view: CatalogView) -> Relation:
         if identifier in self._within:

@@ -22,6 +22,7 @@ from wiesel.sql.language import statements as s
 from wiesel.sql.likes import table_like
 from wiesel.sql.plan import Relation
 from wiesel.sql.relations import renamed
+from wiesel.table._functions import loaded_function
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.table_result import TableResult
 
@@ -141,6 +142,14 @@ def _view(t_env: TableEnvironment, sql: str, statement: s.CreateView) -> Catalog
     return CatalogView(statement.query_text, t_env._catalogs.current, plan.schema, statement.comment, user_location())
 
 
+def _create_function(t_env: TableEnvironment, sql: str, statement: s.CreateFunction) -> None:
+    function, functions = loaded_function(statement), t_env._catalogs.functions
+    if statement.is_system:
+        functions.create_of_system(statement.path[-1], function, if_not_exists=statement.if_not_exists)
+    else:
+        functions.create(t_env._catalogs.qualify(statement.path), function, if_not_exists=statement.if_not_exists)
+
+
 def _drop(t_env: TableEnvironment, sql: str, statement: s.Drop) -> None:
     catalogs = t_env._catalogs
     if statement.kind == "CATALOG":
@@ -153,6 +162,10 @@ def _drop(t_env: TableEnvironment, sql: str, statement: s.Drop) -> None:
     elif statement.kind in ("TABLE", "VIEW"):
         identifier = catalogs.qualify(statement.path)
         catalogs.drop(identifier, statement.kind, temporary=statement.is_temporary, if_exists=statement.if_exists)
+    elif statement.kind == "FUNCTION" and statement.is_system:
+        catalogs.functions.drop_of_system(statement.path[-1], if_exists=statement.if_exists)
+    elif statement.kind == "FUNCTION":
+        catalogs.functions.drop(catalogs.qualify(statement.path), if_exists=statement.if_exists)
     else:
         raise ProgramError(f"DROP {statement.kind} is not supported in this version", hint="leave the statement out")
 
@@ -256,6 +269,7 @@ _HANDLERS: dict[type[s.Statement], Callable[[Any, str, Any], TableResult | None]
     s.Explain: _explain,
     s.CreateTable: _create_table,
     s.CreateView: _create_view,
+    s.CreateFunction: _create_function,
     s.Drop: _drop,
     s.AlterTable: _alter_table,
     s.AlterView: _alter_view,

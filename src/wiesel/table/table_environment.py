@@ -29,6 +29,7 @@ from wiesel.sql.program_rows import arrow_scan_of, elements_scan
 from wiesel.sql.relations import CatalogTables
 from wiesel.sql.stream_rows import row_type
 from wiesel.sql.translation import to_stream
+from wiesel.table._functions import function_of
 from wiesel.table._statements import insertion_into, run_statement
 from wiesel.table.environment_settings import EnvironmentSettings
 from wiesel.table.explain_detail import ExplainDetail
@@ -307,6 +308,45 @@ class TableEnvironment:
     def list_modules(self) -> list[str]:
         """Return the names of the modules in use."""
         return ["core"]
+
+    def create_temporary_system_function(self, name: str, function: Any) -> None:
+        """Make a function known by a name everywhere; it comes before one of Flink's with that name.
+
+        Args:
+            name: Its name; capitals and small letters are the same.
+            function: What :func:`~wiesel.table.udf.udf` returned.
+
+        Raises:
+            ProgramError: If there is one already, or it is no such function.
+        """
+        with _AtUsersLine():
+            self._catalogs.functions.create_of_system(name, function_of(function))
+
+    def create_temporary_function(self, path: str, function: Any) -> None:
+        """Make a function known in a database.
+
+        Args:
+            path: Its name, maybe with catalog and database.
+            function: What :func:`~wiesel.table.udf.udf` returned.
+
+        Raises:
+            ProgramError: If there is one already, or it is no such function.
+        """
+        with _AtUsersLine():
+            self._catalogs.functions.create(self._catalogs.qualify(path), function_of(function))
+
+    def drop_temporary_system_function(self, name: str) -> bool:
+        """Forget a temporary function of the system; returns whether there was one."""
+        return self._catalogs.functions.drop_of_system(name, if_exists=True)
+
+    def drop_temporary_function(self, path: str) -> bool:
+        """Forget a function of a database; returns whether there was one."""
+        with _AtUsersLine():
+            return self._catalogs.functions.drop(self._catalogs.qualify(path), if_exists=True)
+
+    def list_user_defined_functions(self) -> list[str]:
+        """Return the names of the functions that users have named, in order."""
+        return self._catalogs.functions.names(*self._catalogs.current)
 
     def list_functions(self) -> list[str]:
         """Return the names of all functions, in order."""

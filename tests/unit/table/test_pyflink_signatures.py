@@ -21,10 +21,12 @@ THERE = {
     ),
     "table_environment.TableEnvironment": set(
         """
-        create create_statement_set create_table create_temporary_table create_temporary_view create_view drop_table drop_temporary_table
+        create create_statement_set create_table create_temporary_function create_temporary_system_function
+        create_temporary_table create_temporary_view create_view drop_table drop_temporary_function
+        drop_temporary_system_function drop_temporary_table
         drop_temporary_view drop_view execute_sql explain_sql from_elements from_pandas from_path get_config get_current_catalog
         get_current_database list_catalogs list_databases list_functions list_modules list_tables list_temporary_tables
-        list_temporary_views list_views sql_query use_catalog use_database
+        list_temporary_views list_user_defined_functions list_views sql_query use_catalog use_database
         """.split()
     ),
 }

@@ -49,12 +49,11 @@ _NAMES_OF_FUNCTIONS = frozenset({"LOCALTIME", "LOCALTIMESTAMP", "PI"})
 class ExpressionBinder:
     """Binds expressions over one scope. Subclasses or ``hooks`` take nodes that mean something in a certain place only."""
 
-    user_functions: Mapping[str, UserFunction] = MappingProxyType({})
-    """Functions of users by what they are called in capitals; they come before those of Flink."""
-
-    def __init__(self, sql: str, scope: Scope) -> None:
+    def __init__(self, sql: str, scope: Scope, user_functions: Mapping[str, UserFunction] = MappingProxyType({})) -> None:
         self.sql = sql
         self.scope = scope
+        self.user_functions = user_functions
+        """Functions of users by what they are called in capitals; they come before those of Flink."""
         self.known: dict[int, Expression] = {}
         """Expressions of nodes, by ``id``, that are bound already."""
 

@@ -10,7 +10,6 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Expression
 from wiesel.columnar.functions.registry import call
-from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import bound_condition, unique_names
@@ -68,7 +67,7 @@ def _condition(queries: QueryBinder, both: Scope, node: exp.Join, kind: JoinType
     """Return the columns that the join makes one of two, and its condition."""
     on = node.args.get("on")
     if on is not None:
-        return both.merged, bound_condition(queries.sql, ExpressionBinder(queries.sql, both), on)
+        return both.merged, bound_condition(queries.sql, queries.expressions(both), on)
     left, right = Scope(both.sources[:-1], both.merged), Scope(both.sources[-1:])
     names = [column.name for column in node.args.get("using") or ()]
     if node.args.get("method") == "NATURAL":

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from sqlglot import exp
 
 from wiesel.columnar.expressions import InputRef
+from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.sql.binding import aggregates, ordering, over, ranking, selection, set_operations, subqueries
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.problems import problem
+from wiesel.sql.binding.scope import Scope
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.sources import from_clause, renamed
 from wiesel.sql.plan import Project, Relation
@@ -19,7 +21,12 @@ __all__ = ["QueryBinder", "Tables"]
 
 
 class Tables(Protocol):
-    """Where queries find tables."""
+    """Where queries find tables and functions."""
+
+    @property
+    def user_functions(self) -> Mapping[str, UserFunction]:
+        """Functions of users, by what they are called in capitals."""
+        ...
 
     def relation(self, path: tuple[str, ...]) -> Relation:
         """Return what a table is read by: its scan, with computed columns and watermark above it; the plan of a view.
@@ -63,6 +70,10 @@ class QueryBinder:
         named = self._named.get(path[0]) if len(path) == 1 else None
         return self._tables.relation(path) if named is None else named
 
+    def expressions(self, scope: Scope) -> ExpressionBinder:
+        """Return what binds expressions over a scope."""
+        return ExpressionBinder(self.sql, scope, self._tables.user_functions)
+
     def bind(self, node: exp.Expr) -> Relation:
         """Return the plan of a query.
 
@@ -99,7 +110,7 @@ class QueryBinder:
     def select(self, node: exp.Select) -> Relation:
         """Return the plan of one SELECT."""
         relation, scope = from_clause(self, node)
-        state = Selection(self, node, relation, scope, ExpressionBinder(self.sql, scope))
+        state = Selection(self, node, relation, scope, self.expressions(scope))
         for step in _STEPS:
             step(state)
         return state.relation

@@ -10,7 +10,6 @@ from sqlglot import exp
 from wiesel.columnar.common_types import common_type
 from wiesel.columnar.expressions import Call, InputRef
 from wiesel.columnar.functions.registry import cast
-from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.ordering import ordered
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
@@ -79,7 +78,7 @@ def _as_columns(relation: Relation, columns: tuple[Field, ...]) -> Relation:
 
 def values(queries: QueryBinder, node: exp.Values) -> Relation:
     """Return the rows that VALUES lists."""
-    binder = ExpressionBinder(queries.sql, Scope([]))
+    binder = queries.expressions(Scope([]))
     rows = [[binder.bind(each) for each in (row.expressions if isinstance(row, exp.Tuple) else [row])] for row in node.expressions]
     if len({len(row) for row in rows}) > 1:
         raise problem(queries.sql, node, "the rows of VALUES must have as many columns")

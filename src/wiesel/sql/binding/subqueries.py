@@ -13,7 +13,6 @@ from sqlglot import exp
 from wiesel.columnar.expressions import Expression, InputRef, transformed
 from wiesel.columnar.functions.registry import call
 from wiesel.sql.binding.aggregates import aggregate_calls_in
-from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.joins import join_columns
 from wiesel.sql.binding.problems import at
 from wiesel.sql.binding.scope import OuterRef, Scope
@@ -144,7 +143,7 @@ def _plain(selection: Selection, node: exp.Select) -> _Inner:
     queries = selection.queries
     relation, scope = from_clause(queries, node)
     scope = Scope(scope.sources, scope.merged, selection.scope)
-    inner = Selection(queries, node, relation, scope, ExpressionBinder(queries.sql, scope))
+    inner = Selection(queries, node, relation, scope, queries.expressions(scope))
     where(inner)
     items: list[Expression] = []
     if isinstance(node.parent, exp.Exists):

@@ -48,7 +48,7 @@ def window_table(queries: QueryBinder, node: exp.Expr) -> WindowTable:
     if not isinstance(data, nodes.TableArgument) or not isinstance(descriptor, nodes.Descriptor):
         raise problem(queries.sql, node, f"{name} takes a table and a descriptor: {name}(TABLE t, DESCRIPTOR(ts), ...)")
     relation = _table(queries, data)
-    binder = ExpressionBinder(queries.sql, Scope([Source(None, relation.fields, 0)]))
+    binder = queries.expressions(Scope([Source(None, relation.fields, 0)]))
     partition = tuple(_column(queries.sql, binder, column) for column in data.args.get("partition_by") or ())
     if partition and name != "SESSION":
         raise problem(queries.sql, data, f"{name} takes no PARTITION BY", "group by the columns")

@@ -1,0 +1,45 @@
+"""Internal. Functions of users, found where statements name them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from wiesel.columnar.functions.user_functions import UserFunction
+from wiesel.core.errors import ProgramError
+from wiesel.sql.language import statements as s
+from wiesel.table.udf import UserDefinedScalarFunctionWrapper
+
+__all__ = ["function_of", "loaded_function"]
+
+
+def function_of(given: Any) -> UserFunction:
+    """Return what expressions call for a function that a user gives.
+
+    Raises:
+        ProgramError: If it was not made by ``udf``.
+    """
+    if not isinstance(given, UserDefinedScalarFunctionWrapper):
+        raise ProgramError(
+            f"{given!r} is no function of SQL", hint="wrap it: udf(f, result_type=DataTypes.BIGINT()), or @udf(result_type='BIGINT')"
+        )
+    return given.function
+
+
+def loaded_function(statement: s.CreateFunction) -> UserFunction:
+    """Return the function that CREATE FUNCTION names: ``AS 'module.name' LANGUAGE PYTHON``.
+
+    Raises:
+        ProgramError: If there is no such module or name, or it was not made by ``udf``.
+    """
+    if statement.language != "PYTHON":
+        hint = "write it in Python: AS 'module.name' LANGUAGE PYTHON"
+        raise ProgramError(f"functions in {statement.language} cannot be called", hint=hint)
+    module, _, name = statement.identifier.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, ValueError, AttributeError) as error:
+        raise ProgramError(
+            f"function {statement.identifier!r} cannot be loaded: {error}", hint="write 'module.name', of a module that Python finds"
+        ) from error
+    return function_of(found)
