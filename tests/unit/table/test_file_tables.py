@@ -97,6 +97,23 @@ def test_partitions_are_folders(tmp_path: Path) -> None:
             assert sorted(found, key=lambda row: row[0]) == [Row(1, "a/b", 1), Row(2, "c", 2), Row(3, None, 3)]
 
 
+@pytest.mark.parametrize(("form", "separator"), [("csv", " "), ("json", " "), ("json", "T")])
+def test_columns_that_arrow_reads_follow_the_same_rules(form: str, separator: str, tmp_path: Path) -> None:
+    def line(stamp: str) -> str:
+        return f"1,{stamp},1.5,true\n" if form == "csv" else f'{{"id": 1, "ts": "{stamp}", "p": 1.5, "b": true}}\n'
+
+    t_env = environment(1)
+    iso = ", 'json.timestamp-format.standard' = 'ISO-8601'" if separator == "T" else ""
+    for name, text in (("good", line(f"2024-02-29{separator}10:11:12.5")), ("bad", line("2024-02-29"))):
+        (tmp_path / name).write_text(text)
+        options = f"'connector' = 'filesystem', 'path' = '{tmp_path / name}', 'format' = '{form}'{iso}"
+        t_env.execute_sql(f"CREATE TABLE {name} (id INT, ts TIMESTAMP(3), p DECIMAL(10, 2), b BOOLEAN) WITH ({options})")
+    with t_env.execute_sql("SELECT * FROM good").collect() as found:
+        assert list(found) == [Row(1, datetime.datetime(2024, 2, 29, 10, 11, 12, 500000), Decimal("1.50"), True)]
+    with pytest.raises(JobExecutionError, match="'2024-02-29' is no timestamp"):
+        list(t_env.execute_sql("SELECT * FROM bad").collect())
+
+
 @pytest.mark.parametrize(
     ("form", "text", "line", "problem"),
     [

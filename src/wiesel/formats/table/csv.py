@@ -18,6 +18,7 @@ from wiesel.core.errors import ConfigurationError, ConnectorError, ProgramError
 from wiesel.formats.csv_reading import RawRows
 from wiesel.formats.csv_schema import CsvDialect
 from wiesel.formats.line_blocks import LineBlocks, line_number
+from wiesel.formats.table.arrow_texts import READ_BY_ARROW, finished, read_schema
 from wiesel.formats.table.texts import TextReader, TextWriter, text_reader, text_writer
 from wiesel.spi.file_formats import FilePiece, RecordReader, StreamFormat
 from wiesel.spi.serialization import Encoder
@@ -36,16 +37,7 @@ _IGNORE = ConfigOption[bool]("csv.ignore-parse-errors", "bool", False, "Whether 
 _NULL = ConfigOption[str]("csv.null-literal", "str", None, "How NULL is written.")
 _ELEMENTS = ConfigOption[str]("csv.array-element-delimiter", "str", ";", "Between the elements of arrays and rows.")
 _ROWS = 8192
-_BY_ARROW = (
-    t.TinyIntType,
-    t.SmallIntType,
-    t.IntType,
-    t.BigIntType,
-    t.FloatType,
-    t.DoubleType,
-    t.CharType,
-    t.VarCharType,
-)
+_TRUE, _FALSE = ["true", "TRUE", "True"], ["false", "FALSE", "False"]
 
 
 class CsvTableFormat(TableFormatFactory):
@@ -127,7 +119,7 @@ class _CsvReader(RecordReader):
         self._readers = files.readers()
         dialect = files.dialect
         simple = dialect.escape is None and not dialect.comments and not files.ignore_errors
-        self._by_arrow = simple and all(isinstance(field.data_type, _BY_ARROW) for field in files.rows)
+        self._by_arrow = simple and all(isinstance(field.data_type, READ_BY_ARROW) for field in files.rows)
 
     @property
     def position(self) -> int:
@@ -139,7 +131,11 @@ class _CsvReader(RecordReader):
         if block is None:
             return None
         batches = self._arrow_batches(block) if self._by_arrow else None
-        return self._row_by_row(at, block) if batches is None else batches
+        if batches is not None:
+            return batches
+        # What Arrow does not take once comes again, most likely.
+        self._by_arrow = False
+        return self._row_by_row(at, block)
 
     def _next(self) -> bytes | None:
         """Return whole rows: a value between quotes may hold line ends."""
@@ -163,15 +159,18 @@ class _CsvReader(RecordReader):
                     delimiter=dialect.separator, quote_char=dialect.quote or False, newlines_in_values=True, ignore_empty_lines=False
                 ),
                 pyarrow.csv.ConvertOptions(
-                    column_types=self._schema,
+                    column_types=read_schema(self._schema),
+                    true_values=_TRUE,
+                    false_values=_FALSE,
                     null_values=[] if null is None else [null],
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=True,
                 ),
             )
+            batches = [finished(batch, self._schema) for batch in found.to_batches() if batch.num_rows]
         except (pa.ArrowException, UnicodeDecodeError):
             return None
-        return [RowBatch(batch) for batch in found.to_batches() if batch.num_rows]
+        return None if None in batches else [RowBatch(batch) for batch in batches]
 
     def _row_by_row(self, at: int, block: bytes) -> list[RowBatch]:
         raw = self._raw(at, block)

@@ -16,6 +16,7 @@ from wiesel.columnar.rows import column_array, column_values
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError, ConnectorError
 from wiesel.formats.line_blocks import LineBlocks, line_number
+from wiesel.formats.table.arrow_texts import finished, read_schema
 from wiesel.formats.table.json_values import JsonReader, has_decimals, json_reader, json_writer
 from wiesel.spi.file_formats import FilePiece, RecordReader, StreamFormat
 from wiesel.spi.serialization import Encoder
@@ -26,7 +27,7 @@ from wiesel.types import logical as t
 __all__ = ["READ_ERRORS", "JsonObjects", "JsonTableFormat", "JsonTableReader", "ObjectsToBatch"]
 
 READ_ERRORS = (ValueError, TypeError, KeyError, ArithmeticError, RecursionError)
-_BY_ARROW = (t.BooleanType, t.IntType, t.BigIntType, t.DoubleType, t.CharType, t.VarCharType)
+_BY_ARROW = (t.BooleanType, t.IntType, t.BigIntType, t.DoubleType, t.CharType, t.VarCharType, t.TimestampType)
 
 
 class JsonTableFormat(TableFormatFactory):
@@ -180,15 +181,22 @@ class _PlainReader(JsonTableReader):
 
     def __init__(self, objects: JsonObjects, stream: BinaryIO, piece: FilePiece) -> None:
         super().__init__(objects, stream, piece)
+        self._iso = objects.iso
         simple = not objects.ignore and not objects.fail_on_missing
         self._by_arrow = simple and all(isinstance(field.data_type, _BY_ARROW) for field in objects.rows)
 
     def read_lines(self, at: int, block: bytes) -> list[RowBatch]:
-        batch = self._arrow_batch(block) if self._by_arrow and block.strip() else None
-        return super().read_lines(at, block) if batch is None else [RowBatch(batch)]
+        if not block.strip():
+            return []
+        batch = self._arrow_batch(block) if self._by_arrow else None
+        if batch is not None:
+            return [RowBatch(batch)]
+        # What Arrow does not take once comes again, most likely.
+        self._by_arrow = False
+        return super().read_lines(at, block)
 
     def _arrow_batch(self, block: bytes) -> pa.RecordBatch | None:
-        schema = self._convert.schema
+        schema = read_schema(self._convert.schema)
         try:
             found = pyarrow.json.read_json(
                 pa.BufferReader(block),
@@ -200,7 +208,10 @@ class _PlainReader(JsonTableReader):
         if found.schema != schema:
             return None
         batches = found.combine_chunks().to_batches()
-        return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=schema)
+        try:
+            return finished(batches[0], self._convert.schema, iso=self._iso) if batches else None
+        except pa.ArrowException:
+            return None
 
 
 class _JsonEncoder(Encoder):
