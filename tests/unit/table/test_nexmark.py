@@ -129,3 +129,10 @@ def test_winning_bids_are_those_by_definition(files: tuple[Path, Path]) -> None:
     of_bid = ("bid_auction", "bidder", "price", "date_time", "extra")
     expected = {str((*(auctions[key][name] for name in of_auction), *(bid[name] for name in of_bid))): 1 for key, bid in best.items()}
     assert Nexmark(*files, parallelism=1).result(query_of("q9")) == expected
+
+
+@pytest.mark.parametrize("name", ["q4", "q5", "q7", "q11", "q15", "q16", "q17"])
+def test_aggregates_are_those_of_flink(name: str, files: tuple[Path, Path]) -> None:
+    found = Nexmark(*files, 2).result(query_of(name))
+    assert sum(found.values()) == GOLDENS[name]["rows"]
+    assert nexmark_data.digest_of(found) == GOLDENS[name]["digest"]

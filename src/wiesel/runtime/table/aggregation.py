@@ -76,7 +76,8 @@ class Aggregation:
 
     def columns(self, states: Sequence[tuple[Any, ...]]) -> list[Column]:
         """Return the slots of groups as columns."""
-        return [slot_column(slot, values) for slot, values in zip(self.slots, zip(*states, strict=True), strict=True)]
+        # A list per slot is several times faster than zip(*states), which goes round all groups for each slot.
+        return [slot_column(slot, [state[place] for state in states]) for place, slot in enumerate(self.slots)]
 
     def states(self, columns: Sequence[Column]) -> list[tuple[Any, ...]]:
         """Return columns of slots as a tuple per group."""

@@ -66,8 +66,12 @@ def aggregate_calls_in(node: exp.Expr) -> Iterator[exp.Expr]:
     if isinstance(node, exp.Query):
         return
     if isinstance(node, exp.Window):
-        below = [part for name, part in node.args.items() if name != "this"] + [node.this.args]
-        yield from _in_parts(below)
+        function = node.this
+        below = [part for name, part in node.args.items() if name != "this"]
+        while isinstance(function, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
+            below.append(function.args.get("expression"))
+            function = function.this
+        yield from _in_parts([*below, function.args])
     elif call_parts(node) is not None:
         yield node
     else:

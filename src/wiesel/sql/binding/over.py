@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from wiesel.columnar.aggregates.registry import find_aggregate
 from wiesel.columnar.expressions import Expression, InputRef
-from wiesel.sql.binding.aggregates import Columns, bind_call
+from wiesel.sql.binding.aggregates import Columns, bind_call, call_parts
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.windows import interval_ms
 from wiesel.sql.over_plan import Frame, OverAggregate
@@ -103,9 +102,10 @@ def _add(selection: Selection, windowed: _Windowed) -> None:
     columns = Columns(own)
     calls = []
     for node in windowed.nodes:
-        name = str(node.this.name).upper()
-        if isinstance(node.this, exp.Anonymous) and find_aggregate(name) is None:
-            raise selection.refuse(node, f"{name} with OVER is not supported in this version")
+        parts = call_parts(node.this)
+        name = parts[1] if parts else str(node.this.name).upper()
+        if parts is None:
+            raise selection.refuse(node, f"{name or 'this'} with OVER is not supported in this version")
         call = bind_call(selection.queries.sql, selection.binder, node.this, columns, may_be_empty=False)
         if windowed.frame.preceding is None and (call.distinct or call.function in _WITHOUT_END):
             what = "DISTINCT" if call.distinct else name
