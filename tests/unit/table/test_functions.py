@@ -42,6 +42,12 @@ def test_temporary_functions_come_and_go(t_env: TableEnvironment) -> None:
         rows(t_env, "SELECT count_char('a', 'a')")
 
 
+def test_functions_take_results_of_groups(t_env: TableEnvironment) -> None:
+    t_env.create_temporary_system_function("count_char", count_char)
+    query = "SELECT k, COUNT_CHAR(MAX(s), 'a') FROM (VALUES (1, 'banana')) AS t (k, s) GROUP BY k HAVING COUNT_CHAR(MAX(s), 'n') = 2"
+    assert rows(t_env, query) == [Row(1, 3)]
+
+
 def test_functions_of_the_system_come_before_those_of_flink(t_env: TableEnvironment) -> None:
     t_env.create_temporary_system_function("upper", udf(lambda text: text + "!", result_type="STRING"))
     assert rows(t_env, "SELECT UPPER('a')") == [Row("a!")]

@@ -148,7 +148,7 @@ class GroupedBinder(ExpressionBinder):
     def __init__(
         self, inner: ExpressionBinder, keys: Sequence[tuple[Expression, Field]], calls: Sequence[tuple[exp.Expr, InputRef]]
     ) -> None:
-        super().__init__(inner.sql, inner.scope)
+        super().__init__(inner.sql, inner.scope, inner.user_functions)
         self._inner = inner
         self._keys = list(keys)
         self._calls = list(calls)
