@@ -31,6 +31,9 @@ class RowBatch:
 
     __slots__ = ("kinds", "rows")
 
+    holds_rows = True
+    """Metrics count the rows, not the batch."""
+
     def __init__(self, rows: pa.RecordBatch, kinds: Kinds | None = None) -> None:
         self.rows = rows
         self.kinds = kinds

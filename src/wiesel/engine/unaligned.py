@@ -13,6 +13,7 @@ from wiesel.graph.job_graph import JobEdge, JobGraph, JobVertex
 from wiesel.graph.specs import StreamGraph
 from wiesel.runtime.descriptor import InputEdge, RestoredEdge, RestoredInFlight
 from wiesel.runtime.in_flight import edges_of
+from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.state.backend import StateHandle
 from wiesel.state.key_groups import key_group_range
 
@@ -112,7 +113,9 @@ def _restored_edges(job: JobGraph, vertex: JobVertex, handle: StateHandle, befor
                 "they cannot be shared out anew for another parallelism",
                 hint=_HINT,
             )
-        yield old.edge, RestoredEdge(new.edge, new.sources, rescaled, rescaled and old.kind == "hash")
+        payload = next(edge.partitioner.payload for edge in job.in_edges(vertex.index) if edge.index == new.edge)
+        columns = payload.columns if isinstance(payload, ColumnKeys) else None
+        yield old.edge, RestoredEdge(new.edge, new.sources, rescaled, rescaled and old.kind == "hash", columns)
 
 
 def restored_in_flight(

@@ -42,7 +42,7 @@ class ChainOutput:
         """Hand records to all consumers of the main output."""
         if not batch.values:
             return
-        self.records_out += len(batch.values)
+        self.records_out += batch.records
         self._hand_on(batch, self._next, self._writers)
 
     def emit_side(self, tag: str, batch: Batch) -> None:

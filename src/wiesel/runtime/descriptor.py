@@ -55,13 +55,15 @@ class InputEdge:
 class RestoredEdge:
     """Where buffers of a checkpoint belong now.
 
-    ``rescaled``: the parallelism on one of the edge's sides has changed; ``by_key``: then, whether records are picked by their keys.
+    ``rescaled``: the parallelism on one of the edge's sides has changed; ``by_key``: then, whether records are picked by their keys;
+    ``columns``: where the records are batches of rows, the columns of the rows' keys.
     """
 
     edge: int
     sources: int
     rescaled: bool = False
     by_key: bool = False
+    columns: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,11 @@ def _own_part(buffer: Buffer, edge: RestoredEdge, subtask: int, subtask_of: Chan
     if not edge.by_key:
         return (data_buffer(edge.edge, source, buffer.payload),)
     batch = decode_batch(buffer.payload)
+    if edge.columns is not None:
+        from wiesel.runtime.table.exchange import rows_of_channel  # loads Arrow
+
+        rows = rows_of_channel(batch.values, edge.columns, subtask, subtask_of)
+        return (rest_of_buffer(edge.edge, source, Batch(rows)),) if rows else ()
     keys = batch.keys or []
     own = [target == subtask for target in subtask_of.channels(keys)]
     if not any(own):

@@ -236,7 +236,7 @@ class EdgeWriter:
         """Add records; full buffers leave at once, with timeout 0 all do."""
         if not batch.values:
             return
-        self.records_out += len(batch.values)
+        self.records_out += batch.records
         self._pace.at(now_ms)
         if self._prepare is not None:
             batch = self._prepare(batch)

@@ -386,7 +386,7 @@ class StreamTask:
         rest: Batch | None = batch
         while rest is not None:
             part, rest = cut(rest, min(sizer.size, self._most_at_once))
-            self.records_in += len(part.values)
+            self.records_in += part.records
             started_s = now()
             head.process_batch(part, input_index)
             sizer.took(len(part.values), now() - started_s)
@@ -415,7 +415,7 @@ class StreamTask:
         head = self.operators[0]
         if isinstance(step, Records):
             batch = decode_batch(step.payload)
-            self.records_in += len(batch.values)
+            self.records_in += batch.records
             if self._sorted is not None:
                 self._sorted.add(batch, self.gate.inputs[step.channel])
         elif isinstance(step, AdvanceTime):

@@ -28,3 +28,11 @@ class Batch:
 
     def __repr__(self) -> str:
         return f"Batch({self.values!r}, timestamps={self.timestamps!r}, keys={self.keys!r})"
+
+    @property
+    def records(self) -> int:
+        """The number of records, where each row of a batch of a table's rows is one."""
+        values = self.values
+        if values and getattr(type(values[0]), "holds_rows", False):
+            return sum(map(len, values))
+        return len(values)

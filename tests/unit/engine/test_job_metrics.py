@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from wiesel.common import Configuration, Types, WatermarkStrategy
+from wiesel.common import Configuration, Row, Types, WatermarkStrategy
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiter, RateLimiterStrategy
+from wiesel.table import StreamTableEnvironment
 
 MAX_WATERMARK = 2**63 - 1
 
@@ -71,3 +72,18 @@ def test_without_periodic_checkpoints_the_last_one_is_still_told() -> None:
     metrics = run({})
     assert metrics["checkpoints"]["completed"] == 1  # the one that ends the job
     assert metrics["job_id"]
+
+
+def test_rows_of_tables_are_counted_one_by_one() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration().set("wiesel.engine", "local"))
+    env.set_parallelism(2)
+    t_env = StreamTableEnvironment.create(env)
+    numbers = t_env.from_data_stream(env.from_collection([Row(i % 3, i) for i in range(50)], Types.ROW([Types.INT(), Types.INT()])))
+    t_env.create_temporary_view("numbers", numbers)
+    t_env.to_changelog_stream(t_env.sql_query("SELECT DISTINCT f0, f1 FROM numbers")).filter(lambda row: False).print()
+    client = env.execute_async()
+    client.get_job_execution_result().result(60)
+    tasks = client.get_job_metrics().result()["tasks"]
+    assert [task["metrics"]["Calc.numRecordsOut"] for task in tasks if task["vertex"] == 1] == [25, 25]
+    assert sum(task["metrics"]["numRecordsOut"] for task in tasks if task["vertex"] == 1) == 50
+    assert sum(task["metrics"]["numRecordsIn"] for task in tasks if task["vertex"] == 2) == 50
