@@ -11,6 +11,7 @@ from wiesel.table.table_pipeline import TablePipeline
 from wiesel.table.table_result import TableResult
 
 if TYPE_CHECKING:
+    from wiesel.table.table_descriptor import TableDescriptor
     from wiesel.table.table_environment import TableEnvironment
 
 __all__ = ["Table"]
@@ -43,11 +44,11 @@ class Table:
         """
         return self._t_env._start_query(self._plan)
 
-    def insert_into(self, table_path_or_descriptor: str, overwrite: bool = False) -> TablePipeline:
+    def insert_into(self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False) -> TablePipeline:
         """Return the way of the rows into another table; they go there when it is executed.
 
         Args:
-            table_path_or_descriptor: The path of the table.
+            table_path_or_descriptor: The path of the table, or the descriptor of one that gets no name; its columns are those of the rows if it has no schema.
             overwrite: Not in this version.
 
         Raises:
@@ -55,7 +56,7 @@ class Table:
         """
         return TablePipeline(self._t_env._insertion(self._plan, table_path_or_descriptor, overwrite=overwrite), self._t_env)
 
-    def execute_insert(self, table_path_or_descriptor: str, overwrite: bool = False) -> TableResult:
+    def execute_insert(self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False) -> TableResult:
         """Start the job that writes the rows to another table; see :meth:`insert_into`."""
         return self.insert_into(table_path_or_descriptor, overwrite).execute()
 

@@ -11,7 +11,7 @@ from wiesel.core.option_values import to_text
 from wiesel.datastream._checks import program_error, require_built, require_instance
 from wiesel.spi.table.catalog import CatalogTable
 from wiesel.spi.table.factory import CONNECTOR
-from wiesel.spi.table.schema import PhysicalColumn, Schema
+from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema, Schema
 from wiesel.types.logical import quoted
 
 __all__ = ["FormatDescriptor", "TableDescriptor"]
@@ -72,12 +72,14 @@ class TableDescriptor:
         """Return the comment, if there is one."""
         return self._comment
 
-    def _to_catalog_table(self, made_at: str) -> CatalogTable:
-        if self._schema is None:
+    def _to_catalog_table(self, made_at: str, derived: ResolvedSchema | None = None) -> CatalogTable:
+        """Return what a catalog keeps; ``derived`` is the schema if the descriptor has none."""
+        if self._schema is None and derived is None:
             raise ProgramError(
                 "the table's descriptor has no schema", hint="call .schema(Schema.new_builder().column(...).build()) before build()"
             )
-        schema = self._schema.resolve()
+        schema = self._schema.resolve() if self._schema is not None else derived
+        assert schema is not None  # noqa: S101 - for the type checker
         stored = [column.name for column in schema.columns if isinstance(column, PhysicalColumn)]
         for key in self._partition_keys:
             if key not in stored:

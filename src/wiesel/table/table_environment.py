@@ -18,7 +18,7 @@ from wiesel.sql.catalogs import PlanView
 from wiesel.sql.changelog import require_append
 from wiesel.sql.explaining import explained
 from wiesel.sql.information import named_functions
-from wiesel.sql.inserting import Insertion, bind_insert
+from wiesel.sql.inserting import Insertion, bind_insert, insertion_of
 from wiesel.sql.jobs import add_inserts, is_batch, start_inserts, start_query, to_arrow
 from wiesel.sql.language import statements
 from wiesel.sql.language.parser import parse_statement
@@ -75,6 +75,7 @@ class TableEnvironment:
         self._catalogs = CatalogManager(catalog, database)
         self._config = TableConfig(environment._config)
         self._before_set: dict[str, str | None] = {}
+        self._anonymous = 0
 
     @staticmethod
     def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:
@@ -402,13 +403,17 @@ class TableEnvironment:
                 raise ProgramError("add_insert_sql() takes an INSERT", hint="give INSERT INTO ... SELECT ...")
             return self._insertion_of(sql, statement)
 
-    def _insertion(self, plan: Relation, path: str, *, overwrite: bool) -> Insertion:
+    def _insertion(self, plan: Relation, target: Any, *, overwrite: bool) -> Insertion:
         with _AtUsersLine():
-            if not isinstance(path, str):
-                raise ProgramError(f"a table is written to by its path, got {path!r}", hint="create_table() the descriptor, give its path")
+            require_instance(target, (str, TableDescriptor), "a table is written to by its path or descriptor: it", "give one of these")
             if overwrite:
                 raise ProgramError("overwriting tables is not supported in this version", hint="leave overwrite out")
-            return insertion_into(self, plan, path)
+            if isinstance(target, str):
+                return insertion_into(self, plan, target)
+            self._anonymous += 1
+            connector = target.get_options().get("connector", "table")
+            identifier = self._catalogs.qualify((f"*anonymous_{connector}${self._anonymous}*",))
+            return insertion_of(identifier, target._to_catalog_table(user_location(), ResolvedSchema.physical(plan.row_type)), plan)
 
     def _start_insertions(self, insertions: Sequence[Insertion]) -> TableResult:
         with _AtUsersLine():

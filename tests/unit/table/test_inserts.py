@@ -15,7 +15,7 @@ from wiesel.core.errors import JobExecutionError, ProgramError
 from wiesel.spi.sink import Sink, SinkWriter, WriterInitContext
 from wiesel.spi.table.factory import UPSERTS, TableContext, TableOptions, TableSink, TableSinkFactory
 from wiesel.sql import table_factories
-from wiesel.table import TableEnvironment
+from wiesel.table import TableDescriptor, TableEnvironment
 
 
 class UpsertFactory(TableSinkFactory):
@@ -117,3 +117,14 @@ def test_plans(t_env: TableEnvironment) -> None:
     t_env.execute_sql("SET 'table.exec.state.ttl' = '1 h'")
     text = t_env.execute_sql("EXPLAIN SELECT item, COUNT(*) FROM orders GROUP BY item")._rows[0][0]  # type: ignore[index]
     assert "for 1 h after their last use" in text and "== Advice ==" not in text
+
+
+def test_a_table_that_is_written_to_needs_no_name(t_env: TableEnvironment, tmp_path: Path) -> None:
+    query = t_env.sql_query("SELECT id, n FROM orders WHERE n IS NOT NULL")
+    files = TableDescriptor.for_connector("filesystem").option("path", str(tmp_path)).option("format", "csv").build()
+    query.execute_insert(files).wait()
+    query.execute_insert(TableDescriptor.for_connector("blackhole").build()).wait()
+    lines = [line for path in tmp_path.iterdir() if path.is_file() for line in path.read_text().splitlines()]
+    assert sorted(lines) == ["1,5", "2,7", "3,1"]
+    with pytest.raises(ProgramError, match="by its path or descriptor"):
+        query.execute_insert(3)  # type: ignore[arg-type]
