@@ -16,7 +16,7 @@ from frame.case import PYFLINK, SPARK, WIESEL, Case, CheckFailed, Run, Scale
 from frame.machine import describe
 from frame.peers import ROOT, PeerMissing, python_of
 from frame.process import RunFailed, perform
-from frame.report import Outcome, as_json, print_case
+from frame.report import Outcome, as_json, print_case, print_mean
 
 # Side by side on a machine that does something else as well, even ratios drift; above this the tables say so.
 BUSY_LOAD_PER_CORE = 0.5
@@ -107,6 +107,7 @@ def main() -> int:
         # After each case, so that an interrupted run leaves what it has.
         given.json.parent.mkdir(parents=True, exist_ok=True)
         given.json.write_text(json.dumps(report, indent=1) + "\n")
+    print_mean(console, "nexmark-", report["cases"])
     warn_of_load(report, console)
     console.print(f"all figures: {given.json}", highlight=False)
     return 1 if failed else 0

@@ -14,6 +14,7 @@ from cases import (
     latency,
     map_filter,
     memory,
+    nexmark,
     one_job,
     recovery,
     scaling,
@@ -33,6 +34,7 @@ MODULES = (
     one_job,
     features,
     batch,
+    nexmark,
     memory,
 )
 

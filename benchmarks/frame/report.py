@@ -83,6 +83,26 @@ def print_case(console: Console, case: Case, outcomes: Sequence[Outcome]) -> Non
     console.print()
 
 
+def print_mean(console: Console, prefix: str, cases: Sequence[Mapping[str, Any]]) -> None:
+    """Print the ratios of all cases whose names begin like that in one table, with their geometric mean."""
+    found = {case["name"]: {run["label"]: run["median"] for run in case["runs"]} for case in cases if case["name"].startswith(prefix)}
+    whole = {name: list(runs.values()) for name, runs in found.items() if all(runs.values())}
+    if not whole:
+        return
+    table = Table(title=f"{prefix}*", title_justify="left", title_style="bold")
+    for heading in ("case", *next(iter(found.values())), "ratio", "ratio of CPU"):
+        table.add_column(heading, justify="right")
+    rates, cpu = [], []
+    for name, (ours, theirs) in whole.items():
+        rates.append(ours["rate"] / theirs["rate"])
+        cpu.append(theirs["cpu_s"] / ours["cpu_s"])
+        table.add_row(name, _number(ours["rate"]), _number(theirs["rate"]), f"{rates[-1]:.2f}", f"{cpu[-1]:.2f}")
+    table.add_row("geometric mean", "", "", f"{statistics.geometric_mean(rates):.2f}", f"{statistics.geometric_mean(cpu):.2f}")
+    console.print(table)
+    if len(whole) < len(found):
+        console.print(f"  without figures of both: {', '.join(sorted(set(found) - set(whole)))}", highlight=False)
+
+
 def verdicts(case: Case, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     """Return the targets of a case with their values."""
     figures: Mapping[str, Result] = {outcome.label: outcome.figures() for outcome in outcomes}

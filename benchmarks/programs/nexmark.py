@@ -48,7 +48,9 @@ def result_of(table):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", help="not used: results are written nowhere")
     parser.add_argument("--query", required=True)
+    parser.add_argument("--records", type=int, default=0, help="how many events there are")
     parser.add_argument("--events", required=True, help="folder of the events")
     parser.add_argument("--side", required=True, help="folder of the side input")
     parser.add_argument("--parallelism", type=int, default=2)
@@ -62,7 +64,9 @@ def main():
         Path(options.result).write_text(json.dumps(result_of(table), indent=0, sort_keys=True))
     else:
         table.execute_insert(TableDescriptor.for_connector("blackhole").build()).wait()
-    print(json.dumps({"query": options.query, "seconds": round(time.time() - started, 3)}))
+    seconds = time.time() - started
+    result = {"query": options.query, "records": options.records, "seconds": round(seconds, 3)}
+    print(json.dumps({**result, "rate": round(options.records / seconds)}), flush=True)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,8 @@ class Table:
         """Return the way of the rows into another table; they go there when it is executed.
 
         Args:
-            table_path_or_descriptor: The path of the table, or the descriptor of one that gets no name; its columns are those of the rows if it has no schema.
+            table_path_or_descriptor: The path of the table, or the descriptor of one that gets no name;
+                its columns are those of the rows if it has no schema.
             overwrite: Not in this version.
 
         Raises:
