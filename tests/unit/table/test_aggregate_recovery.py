@@ -72,7 +72,9 @@ def running() -> Counter[Any]:
     found = []
     for row in ON_TIME:
         mine = sorted((each for each in ON_TIME if each[1] == row[1] and seconds(each) <= seconds(row)), key=seconds)
-        found.append((row[0], sum(each[7] for each in mine), len({each[2] for each in mine[-4:]} - {None})))
+        texts, numbers = [each[1] for each in mine if each[1]], [each[2] for each in mine if each[2] is not None]
+        bounds = (max(each[7] for each in mine), min(numbers, default=None), min(texts, default=None))
+        found.append((row[0], sum(each[7] for each in mine), *bounds, len({each[2] for each in mine[-4:]} - {None})))
     return Counter(found)
 
 
@@ -88,8 +90,9 @@ CASES: list[tuple[str, Callable[[], Counter[Any]]]] = [
         sessions,
     ),
     (
-        "SELECT id, SUM(CAST(t AS INT)) OVER (PARTITION BY k ORDER BY ts) AS s, COUNT(DISTINCT v) OVER (PARTITION BY k ORDER BY ts "
-        "ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS d FROM e",
+        "SELECT id, SUM(CAST(t AS INT)) OVER w AS s, MAX(t) OVER w AS x, MIN(v) OVER w AS i, FIRST_VALUE(k) OVER w AS f, "
+        "COUNT(DISTINCT v) OVER (PARTITION BY k ORDER BY ts "
+        "ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS d FROM e WINDOW w AS (PARTITION BY k ORDER BY ts)",
         running,
     ),
     ("SELECT k, COUNT(*) AS n, MAX(t) AS x, COUNT(DISTINCT v) AS d, MAX(id) AS l FROM e GROUP BY k", groups),

@@ -101,7 +101,9 @@ class UnboundedOverOperator(OverOperator):
         found: list[Any] = []
         start = 0
         for end, first in zip((last_of_groups(ids) + 1).tolist(), before, strict=True):
-            found += list(accumulate(values[start:end], step, initial=first))[1:]
+            mine = values[start:end]
+            # To accumulate() None is no first value; it is that of a key of which no value was there.
+            found += accumulate(mine, step) if first is None else list(accumulate(mine, step, initial=first))[1:]
             start = end
         return slot_column(slot, found)
 
