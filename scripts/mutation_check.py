@@ -50,6 +50,8 @@ GATE = "tests/unit/runtime/test_input_gate.py"
 SINK = "tests/unit/connectors/test_file_sink.py"
 OUTAGES = "tests/unit/engine/test_storage_outages.py"
 FAILOVER = "tests/unit/engine/test_failover.py"
+STATE = "tests/sim/test_state_model.py"
+SCHEDULES = "tests/sim/test_schedules.py::test_every_kind_of_fault_hits"
 
 MUTANTS = (
     Mutant(
@@ -224,6 +226,34 @@ MUTANTS = (
         (COORDINATOR,),
     ),
     Mutant(
+        "what a task ended with is no substitute for its lost acknowledgement",
+        "checkpoint/coordinator.py",
+        " and message.epoch < pending.checkpoint_id:",
+        ":",
+        (COORDINATOR,),
+    ),
+    Mutant(
+        "committables of a checkpoint that was given up are handed out again",
+        "runtime/operators/sink.py",
+        "        committables = [c for _, earlier in self._uncommitted for c in earlier]\n",
+        "        committables = list(prepared)\n",
+        (SCHEDULES,),
+    ),
+    Mutant(
+        "a failed commit fails the attempt",
+        "engine/job_attempt.py",
+        "                self.fail(error)\n                return\n            self.port.reached(\"after-commit\")",
+        "                pass\n            self.port.reached(\"after-commit\")",
+        (SCHEDULES,),
+    ),
+    Mutant(
+        "committables of a finished task stay in checkpoints until they are committed",
+        "checkpoint/coordinator.py",
+        "        completed = Completed(checkpoint, now_ms",
+        "        self.on_committed(checkpoint)\n        completed = Completed(checkpoint, now_ms",
+        (COORDINATOR,),
+    ),
+    Mutant(
         "committables of a finished task go into one checkpoint",
         "checkpoint/coordinator.py",
         "snapshot if task not in self._reported_final else _without_committables(snapshot)",
@@ -279,6 +309,69 @@ MUTANTS = (
         "files.copy_prefix(source, self.path, part.length)",
         "files.copy_prefix(source, self.path, files.size(source) or 0)",
         (SINK,),
+    ),
+    Mutant(
+        "rocksdb: what is in the cache is in a checkpoint",
+        "state/rocksdb.py",
+        "        self.flush()\n        return 0, []",
+        "        return 0, []",
+        (STATE,),
+    ),
+    Mutant(
+        "rocksdb: nothing is stored anew only if nothing was written",
+        "state/rocksdb.py",
+        "None if last is None or last[0] != sequence else last[1]",
+        "None if last is None else last[1]",
+        (STATE,),
+    ),
+    Mutant(
+        "rocksdb: the list of files goes with every checkpoint",
+        "state/rocksdb.py",
+        "            tables = {name: file for name, file in found.items() if name.endswith(\".sst\")}",
+        "            tables = dict(found)",
+        (STATE,),
+    ),
+    Mutant(
+        "rocksdb: key groups of others are removed at a restore",
+        "state/rocksdb.py",
+        "            self._environment.remove_ranges(foreign)\n",
+        "            pass\n",
+        (STATE,),
+    ),
+    Mutant(
+        "rocksdb: states of other subtasks get their own numbers here",
+        "state/rocksdb.py",
+        "key[:2] + numbers[state_id_of(key)] + key[4:]",
+        "key",
+        (STATE,),
+    ),
+    Mutant(
+        "rocksdb: pieces of lists get new numbers after a restore",
+        "state/rocksdb.py",
+        "        self._number = native[\"number\"]\n",
+        "",
+        (STATE,),
+    ),
+    Mutant(
+        "rocksdb: and numbers that no other subtask has given",
+        "state/rocksdb.py",
+        "        self._number = max(self._number, native[\"number\"])\n",
+        "",
+        (STATE,),
+    ),
+    Mutant(
+        "rocksdb: files of a snapshot that is not claimed are stored anew",
+        "state/rocksdb.py",
+        "        if not handle.meta.get(\"savepoint\"):\n            self._stored",
+        "        if True:\n            self._stored",
+        (STATE,),
+    ),
+    Mutant(
+        "state that expires is not shown",
+        "state/ttl.py",
+        "        if accessed_ms <= self._expired_before():\n            self._table.remove(key, namespace)",
+        "        if False:\n            self._table.remove(key, namespace)",
+        (STATE,),
     ),
 )
 

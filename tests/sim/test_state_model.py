@@ -1,14 +1,17 @@
-"""State backends against a model of plain dicts: all operations, snapshots that fail or are late, restore, rescaling, discarding."""
+"""State backends against a model of plain dicts: all operations, time to live, snapshots that fail or are late, restore with and without
+claim, rescaling, classes of records that change, discarding.
+"""
 
 from __future__ import annotations
 
 import copy
+import dataclasses
 import operator
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.unit.state.memory_files import MemoryFiles
+from wiesel.common import Alias, Time
 from wiesel.core.clock import ManualClock
 from wiesel.core.errors import CheckpointStorageError
 from wiesel.spi.functions import AggregateFunction
@@ -24,6 +28,7 @@ from wiesel.spi.state import (
     ListStateDescriptor,
     MapStateDescriptor,
     ReducingStateDescriptor,
+    StateTtlConfig,
     ValueStateDescriptor,
 )
 from wiesel.state import lmdb as lmdb_backend
@@ -34,12 +39,45 @@ from wiesel.state.key_context import KeyContext
 from wiesel.state.key_groups import key_group, key_group_range, subtask_for_key_group
 from wiesel.state.operator_state import handles_for
 from wiesel.state.snapshots import SnapshotLostError
+from wiesel.types import records
 
 MAX_PARALLELISM = 8
+KINDS = ["hashmap", "lmdb", "rocksdb"]
 KEYS = [0, 1, True, 2.5, "a", ("a", 1), ("a", 1.0), None, "long" * 60, 1 << 70]
 MAP_KEYS = [0, "x", ("y", 2), None, "long" * 60]
 VALUES = [0, 1, "v", 2.5, (1, "t"), [1, 2], {"k": [3]}, b"bytes"]
 NAMESPACES = [None, 5, ("w", 1)]
+TTL_MS = 10
+
+
+def order_class(version: int) -> Any:
+    """Return the class of orders in a version of the program: a field is added, one removed, one widened, and one renamed."""
+    fields: list[Any] = [
+        [("number", int), ("amount", int), ("note", str)],
+        [("city", str, dataclasses.field(default="?")), ("amount", float), ("number", int)],
+        [("number", int), ("total", Annotated[float, Alias("amount")]), ("city", str, dataclasses.field(default="?"))],
+    ][version]
+    made = dataclasses.make_dataclass("Order", fields, kw_only=True)
+    made.__module__ = "program"
+    return made
+
+
+VERSIONS = 3
+
+
+def evolved(order: dict[str, Any], version: int) -> dict[str, Any]:
+    """Return the fields of an order as a later version of the program sees them."""
+    amount = order.get("amount", order.get("total"))
+    if version == 0:
+        return order
+    return {"number": order["number"], "city": order.get("city", "?"), "amount" if version == 1 else "total": float(amount or 0)}
+
+
+def forget_classes() -> None:
+    """Be another process, which has declared no class yet."""
+    records._layouts.clear()
+    records._of_class.clear()
+    records._not_found.clear()
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -82,7 +120,8 @@ class Mean(AggregateFunction):
 class Subtask:
     """One backend with a handle per state."""
 
-    def __init__(self, kind: str, index: int, parallelism: int, directory: str) -> None:
+    def __init__(self, kind: str, index: int, parallelism: int, directory: str, clock: ManualClock, order: Any) -> None:
+        self.order = order
         self.backend = make_backend(
             kind,
             operator_id="op",
@@ -90,21 +129,36 @@ class Subtask:
             parallelism=parallelism,
             key_group_range=key_group_range(index, MAX_PARALLELISM, parallelism),
             local_dir=directory,
-            clock=ManualClock(),
+            clock=clock,
             options={"wiesel.state.lmdb.map-size": "32kb", "wiesel.state.lmdb.cache-size": "1kb", "wiesel.state.rocksdb.cache-size": "1kb"},
         )
 
-    def open(self) -> None:
+    def open(self, random: Random) -> None:
+        """Declare the states, in an order of its own: subtasks may declare them when they first need them."""
         self.context = KeyContext()
-        make: Callable[..., Any] = lambda descriptor, **how: make_state(descriptor, self.backend, self.context, **how)  # noqa: E731
-        self.value = make(ValueStateDescriptor("value"))
-        self.list = make(ListStateDescriptor("list"))
-        self.map = make(MapStateDescriptor("map"))
-        self.windows = make(ValueStateDescriptor("windows"), namespaced=True)
-        self.pieces = make(ListStateDescriptor("pieces"), namespaced=True)
-        self.sums = make(ReducingStateDescriptor("sums", operator.add), namespaced=True)
-        self.means = make(AggregatingStateDescriptor("means", Mean()), namespaced=True)
-        self.maps = make(MapStateDescriptor("maps"), namespaced=True)
+        made: dict[str, Any] = {}
+        lives = StateTtlConfig.new_builder(Time.milliseconds(TTL_MS)).build()
+        sessions = ValueStateDescriptor("sessions")
+        sessions.enable_time_to_live(lives)
+        declared: list[tuple[str, Any, bool]] = [
+            ("value", ValueStateDescriptor("value"), False),
+            ("list", ListStateDescriptor("list"), False),
+            ("map", MapStateDescriptor("map"), False),
+            ("windows", ValueStateDescriptor("windows"), True),
+            ("pieces", ListStateDescriptor("pieces"), True),
+            ("sums", ReducingStateDescriptor("sums", operator.add), True),
+            ("means", AggregatingStateDescriptor("means", Mean()), True),
+            ("maps", MapStateDescriptor("maps"), True),
+            ("orders", ValueStateDescriptor("orders", self.order), False),
+            ("sessions", sessions, False),
+        ]
+        for name, descriptor, spaced in random.sample(declared, len(declared)):
+            how = {"namespaced": True} if spaced else {}
+            made[name] = make_state(descriptor, self.backend, self.context, **how)
+        self.value, self.list, self.map = made["value"], made["list"], made["map"]
+        self.windows, self.pieces, self.sums, self.maps = made["windows"], made["pieces"], made["sums"], made["maps"]
+        self.means = made["means"]
+        self.orders, self.sessions = made["orders"], made["sessions"]
         self.timers = self.backend.timers("event")
         self.entries = self.backend.operator_state.get_list("entries")
 
@@ -121,6 +175,9 @@ class Model:
         self.sums: dict[Any, int] = {}
         self.means: dict[Any, tuple[int, int]] = {}
         self.maps: dict[Any, dict[Any, Any]] = {}
+        self.orders: dict[Any, dict[str, Any]] = {}
+        self.sessions: dict[Any, tuple[Any, int]] = {}
+        """Value, and when it expires."""
         self.timers: set[tuple[int, Any, Any]] = set()
         self.entries: Counter[int] = Counter()
 
@@ -149,6 +206,7 @@ class Change(NamedTuple):
 OPERATIONS = (
     "put_value change_value_in_place clear_value add_to_list add_many_to_list clear_list put_entry remove_entry read_entry "
     "remove_while_iterating remove_the_rest_while_iterating clear_map window_value window_list window_map add_to_sum merge_windows "
+    "put_order clear_order put_session clear_session pass_time "
     "add_to_mean register_timer delete_timer add_operator_entry put_value add_to_list put_entry window_list register_timer"
 ).split()
 
@@ -163,17 +221,22 @@ class StateMachine(RuleBasedStateMachine):
         self.late: list[tuple[int, Model, list[Any], bool]] = []
         self.next_id = 1
         self.subtasks: list[Subtask] = []
+        self.clock = ManualClock(1_000)
+        self.version = 0
+        forget_classes()
+        self.order = order_class(0)
 
-    @initialize(kind=st.sampled_from(["hashmap", "lmdb", "rocksdb"]), parallelism=st.integers(1, 3))
-    def start(self, kind: str, parallelism: int) -> None:
-        self._start(kind, parallelism, [])
+    @initialize(kind=st.sampled_from(KINDS), parallelism=st.integers(1, 3), seed=st.integers(0, 1 << 32))
+    def start(self, kind: str, parallelism: int, seed: int) -> None:
+        self._start(kind, parallelism, [], Random(seed))
 
-    def _start(self, kind: str, parallelism: int, handles: list[Any]) -> None:
-        self.subtasks = [Subtask(kind, index, parallelism, self.directory.name) for index in range(parallelism)]
+    def _start(self, kind: str, parallelism: int, handles: list[Any], random: Random) -> None:
+        where = self.directory.name, self.clock, self.order
+        self.subtasks = [Subtask(kind, index, parallelism, *where) for index in range(parallelism)]
         for index, subtask in enumerate(self.subtasks):
             needed = handles_for(handles, index, parallelism, key_group_range(index, MAX_PARALLELISM, parallelism))
             subtask.backend.restore(needed, self.files)
-            subtask.open()
+            subtask.open(random)
 
     def teardown(self) -> None:
         for subtask in self.subtasks:
@@ -342,6 +405,30 @@ class StateMachine(RuleBasedStateMachine):
                 if elements:
                     self.model.pieces.setdefault((c.key, into), []).extend(elements)
 
+    # Records whose class changes, and state that expires
+
+    def put_order(self, c: Change) -> None:
+        amount, name = (c.time, "amount") if self.version == 0 else (float(c.time), "amount" if self.version == 1 else "total")
+        fields = {"number": c.time, name: amount, **({"note": "n"} if self.version == 0 else {"city": "c" if c.flag else "?"})}
+        self.at(c.key).orders.update(self.order(**fields))
+        self.model.orders[c.key] = fields
+
+    def clear_order(self, c: Change) -> None:
+        self.at(c.key).orders.clear()
+        self.model.orders.pop(c.key, None)
+
+    def put_session(self, c: Change) -> None:
+        self.at(c.key).sessions.update(c.value)
+        self.model.sessions[c.key] = c.value, self.clock.now_ms() + TTL_MS
+
+    def clear_session(self, c: Change) -> None:
+        self.at(c.key).sessions.clear()
+        self.model.sessions.pop(c.key, None)
+
+    def pass_time(self, c: Change) -> None:
+        if c.time < 3:
+            self.clock.advance(c.time)
+
     # Timers and operator state
 
     def register_timer(self, c: Change) -> None:
@@ -422,19 +509,47 @@ class StateMachine(RuleBasedStateMachine):
         self._retain(self.next_id, copy.deepcopy(self.model), tasks, savepoint=True)
 
     @precondition(lambda self: self.retained)
-    @rule(which=st.integers(0, 9), kind=st.sampled_from(["hashmap", "lmdb", "rocksdb"]), parallelism=st.integers(1, 3))
-    def restore(self, which: int, kind: str, parallelism: int) -> None:
+    @rule(
+        which=st.integers(0, 9),
+        kind=st.sampled_from(KINDS),
+        parallelism=st.integers(1, 3),
+        evolves=st.sampled_from([False, False, True]),
+        claims=st.booleans(),
+        seed=st.integers(0, 1 << 32),
+    )
+    def restore(self, which: int, kind: str, parallelism: int, evolves: bool, claims: bool, seed: int) -> None:
+        """Go on from a snapshot: with another backend or parallelism, perhaps as a newer version of the program, perhaps without claim."""
         chosen = self.retained[which % len(self.retained)]
         for subtask in self.subtasks:
             subtask.backend.close()
         self.late = []
         self.model = copy.deepcopy(chosen.model)
-        self._start(kind, parallelism, chosen.handles)
+        if evolves and self.version < VERSIONS - 1:
+            self.version += 1
+            forget_classes()
+            self.order = order_class(self.version)
+        self.model.orders = {key: evolved(order, self.version) for key, order in self.model.orders.items()}
+        if not claims:
+            self._start_without_claim(chosen, kind, parallelism, Random(seed))
+            return
+        self._start(kind, parallelism, chosen.handles, Random(seed))
         # As the store's sweep: nothing but what this snapshot names is left.
         self.retained = [chosen]
+        self._sweep()
+        self.compare_whole_tables()
+
+    def _start_without_claim(self, chosen: Retained, kind: str, parallelism: int, random: Random) -> None:
+        """The snapshot is somebody else's: after the first own checkpoint nothing of it may be needed."""
+        alone = [dataclasses.replace(handle, meta={**handle.meta, "savepoint": True}) for handle in chosen.handles]
+        self._start(kind, parallelism, alone, random)
+        self.compare_whole_tables()
+        self.retained = []
+        self.checkpoint()
+        self._sweep()
+
+    def _sweep(self) -> None:
         for name in set(self.files.contents) - self._named():
             del self.files.contents[name]
-        self.compare_whole_tables()
 
     @precondition(lambda self: len(self.retained) > 1)
     @rule()
@@ -484,6 +599,9 @@ class StateMachine(RuleBasedStateMachine):
         assert self._tables("sums", "reducing") == model.sums
         assert self._tables("means", "aggregating") == model.means
         assert self._tables("maps", "map") == model.maps
+        assert {slot: vars(order) for slot, order in self._tables("orders", "value").items()} == {
+            (key, None): order for key, order in model.orders.items()
+        }
         assert {timer for subtask in self.subtasks for timer in subtask.timers.items()} == model.timers
         assert sum(len(subtask.timers) for subtask in self.subtasks) == len(model.timers)
 
@@ -500,6 +618,11 @@ class StateMachine(RuleBasedStateMachine):
         assert set(subtask.map.keys()) == set(self.model.map.get(key, {}))
         assert len(list(subtask.map.values())) == len(self.model.map.get(key, {}))
         assert subtask.map.is_empty() == (key not in self.model.map)
+        order = subtask.orders.value()
+        assert (order is None) == (key not in self.model.orders)
+        assert order is None or (type(order) is self.order and vars(order) == self.model.orders[key])
+        value, expires_ms = self.model.sessions.get(key, (None, 0))
+        assert subtask.sessions.value() == (value if self.clock.now_ms() < expires_ms else None)
 
     @invariant()
     def operator_state_is_shared_out(self) -> None:

@@ -287,16 +287,20 @@ class CheckpointCoordinator:
         return self._publish_if_complete()
 
     def on_task_finished(self, message: TaskFinished) -> list[Action]:
-        """A task has ended: its last state counts for the checkpoint under way and all later ones."""
+        """A task has ended: its last state counts for all later checkpoints, and for the one under way if it has not taken part in that.
+
+        If it has, its last state is of behind the barrier, and only its acknowledgement will do, which comes late or was lost.
+        """
         if message.task in self._finished:
             return []
         self._finished[message.task] = message.snapshot
         if message.missing:
             self._missing[message.task] = message.missing
-        if self._pending is not None and message.task in self._pending.waiting:
+        pending = self._pending
+        if pending is not None and message.task in pending.waiting and message.epoch < pending.checkpoint_id:
             if message.missing:
                 return self._abort(_state_is_missing(message.task, message.missing))
-            self._pending.waiting.discard(message.task)
+            pending.waiting.discard(message.task)
         return self._trigger_what_goes_on() + self._publish_if_complete()
 
     def _trigger_what_goes_on(self) -> list[Action]:
@@ -337,8 +341,6 @@ class CheckpointCoordinator:
         self._pending = None
         completed = Completed(checkpoint, now_ms - pending.timestamp_ms, pending.savepoint)
         actions: list[Action] = [completed]
-        if completed.commits:
-            self._reported_final |= checkpoint.finished
         if not checkpoint.savepoint:
             self._failures = 0
             self._retained.append(checkpoint)
@@ -348,6 +350,13 @@ class CheckpointCoordinator:
         if self._next_trigger_ms is not None:
             self._next_trigger_ms = max(self._next_trigger_ms, now_ms + self.settings.min_pause_ms)
         return actions
+
+    def on_committed(self, checkpoint: Checkpoint) -> None:
+        """Step 4 is done: what finished tasks had to commit is visible, and need not be in later checkpoints.
+
+        Until then it has to be: if this commit fails, a later checkpoint may have been published meanwhile, from which the job goes on.
+        """
+        self._reported_final |= checkpoint.finished
 
     def on_publish_failed(self, checkpoint_id: int, reason: str) -> list[Action]:
         """The metadata could not be written."""

@@ -149,12 +149,14 @@ class DeclineCheckpoint:
 class TaskFinished:
     """The task has processed all its input; ``snapshot`` is its last state and committables.
 
-    ``missing`` says why the state is not in it, if it is not: no checkpoint can be completed from now on.
+    ``missing`` says why the state is not in it, if it is not: no checkpoint can be completed from now on. ``epoch``: the last checkpoint
+    that the task has taken part in; what it has sent since then belongs to later ones.
     """
 
     task: TaskKey
     snapshot: TaskSnapshot
     missing: str = ""
+    epoch: int = 0
 
 
 @dataclass(frozen=True)

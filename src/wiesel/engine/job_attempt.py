@@ -564,6 +564,7 @@ class JobAttempt:
                 self.fail(error)
                 return
             self.port.reached("after-commit")
+            self.coordinator.on_committed(checkpoint)
             self.port.checkpoint_completed(checkpoint, action.duration_ms)
             self._notify_complete(checkpoint.checkpoint_id)
             if checkpoint.final or checkpoint.savepoint:

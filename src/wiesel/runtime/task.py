@@ -738,16 +738,16 @@ class StreamTask:
 
     def _send_last_state(self) -> None:
         """Send the last state, end the channels."""
-        key = self.descriptor.key
-        last = self._epoch + 1
+        key, epoch = self.descriptor.key, self._epoch
+        last = epoch + 1
         pending = self._take_snapshot(last, self.services.clock.now_ms())
 
         def report(snapshot: TaskSnapshot | None, error: BaseException | None) -> None:
             if snapshot is not None:
-                self.services.send(TaskFinished(key, snapshot))
+                self.services.send(TaskFinished(key, snapshot, epoch=epoch))
             elif isinstance(error, StateTooLargeError) and not self.descriptor.config.get("execution.checkpointing.enabled"):
                 # Without checkpoints nobody is going to read it.
-                self.services.send(TaskFinished(key, pending.without_state(), missing=error.message))
+                self.services.send(TaskFinished(key, pending.without_state(), error.message, epoch))
             else:
                 raise error or RuntimeError("the final snapshot gave no result")
 

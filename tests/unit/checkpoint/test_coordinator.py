@@ -127,11 +127,26 @@ def test_a_finished_task_counts_for_the_checkpoint_under_way_and_its_committable
     assert isinstance(publish, Publish)
     assert publish.checkpoint.finished == {SINK}
     assert publish.checkpoint.tasks[SINK].operators["sink"].committables == ["part-0"]
-    c.on_published(1, 5)
+    (completed,) = c.on_published(1, 5)
+    assert isinstance(completed, Completed)
+    c.on_committed(completed.checkpoint)
     c.trigger(10, {})
     (second,) = c.on_ack(ack(SOURCE, 2))
     assert isinstance(second, Publish)
     assert second.checkpoint.tasks[SINK].operators["sink"].committables == []
+
+
+def test_committables_of_a_finished_task_stay_in_checkpoints_until_they_are_committed() -> None:
+    """If that commit fails, the job goes on from the checkpoint that was published meanwhile, and commits what that has."""
+    c = coordinator()
+    c.on_task_finished(TaskFinished(SINK, with_committables("part-0")))
+    c.trigger(0, {})
+    c.on_ack(ack(SOURCE, 1))
+    c.on_published(1, 5)
+    c.trigger(10, {})
+    (second,) = c.on_ack(ack(SOURCE, 2))
+    assert isinstance(second, Publish)
+    assert second.checkpoint.tasks[SINK].operators["sink"].committables == ["part-0"]
 
 
 def test_an_aborted_checkpoint_does_not_lose_the_committables_of_a_finished_task() -> None:
@@ -260,3 +275,26 @@ def test_savepoints_are_always_aligned() -> None:
     options = SavepointOptions("/savepoints/1")
     assert c.trigger(1000, {}, savepoint=options) == [TriggerSources(1, 1000, (SOURCE,), options)]
     assert c.on_time(5000) == []
+
+
+def test_what_a_task_ended_with_is_no_substitute_for_its_lost_acknowledgement() -> None:
+    """Its last state is of behind the barrier: with the others' state at the barrier, what came in between would count twice or be lost."""
+    c = coordinator(timeout_ms=100, tolerable_failures=1)
+    c.trigger(0, {})
+    c.on_ack(ack(SOURCE, 1))
+    assert c.on_task_finished(TaskFinished(SINK, with_committables("behind the barrier"), epoch=1)) == []
+    assert c.pending_id == 1, "the acknowledgement may be late"
+    assert [type(action) for action in c.on_time(100)] == [Aborted]
+
+    c.trigger(200, {})
+    (publish,) = c.on_ack(ack(SOURCE, 2))
+    assert isinstance(publish, Publish) and publish.checkpoint.tasks[SINK] == with_committables("behind the barrier")
+
+
+def test_a_late_acknowledgement_of_a_task_that_has_ended_counts() -> None:
+    c = coordinator()
+    c.trigger(0, {})
+    c.on_task_finished(TaskFinished(SINK, with_committables("behind the barrier"), epoch=1))
+    c.on_ack(ack(SOURCE, 1))
+    (publish,) = c.on_ack(ack(SINK, 1, with_committables("before the barrier")))
+    assert isinstance(publish, Publish) and publish.checkpoint.tasks[SINK] == with_committables("before the barrier")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.engine.stored_job import StoredJob, environment, start, totals
+from tests.unit.engine.stored_job import StoredJob, Total, environment, start, totals
 from wiesel.common import Types, WatermarkStrategy
 from wiesel.core.errors import JobExecutionError
 from wiesel.datastream.connectors.base import Sink, SinkWriter
@@ -156,3 +156,28 @@ def test_k9_at_least_once_into_a_table_by_key_is_exactly_once(tmp_path: Path) ->
         job.settle()
         assert job.master.restarts > 0
     assert sink.table() == dict(sent), "as without a failure: the last value of each key"
+
+
+def test_h13_state_is_exact_after_a_kill_while_a_sink_that_takes_nothing_back_has_duplicates(tmp_path: Path) -> None:
+    rnd = seeded()
+    numbers, sink = ManualSource(), Outside(tmp_path / "out")
+    env = environment(tmp_path / "checkpoints", 2, **RESTARTS)
+    stream = env.from_source(numbers, WatermarkStrategy.no_watermarks(), "numbers").key_by(lambda pair: pair[0], Types.STRING())
+    stream.process(Total(), Types.TUPLE([Types.STRING(), Types.LONG()])).sink_to(sink)
+    before, after = pairs(rnd, 1, 300), pairs(rnd, 301, 200)
+    with start(env) as job:
+        numbers.push_all(before)
+        job.settle()
+        job.checkpoint()
+        numbers.push_all(after)
+        job.settle()
+        die(job)
+        job.settle()
+        assert job.restarts == 1
+    sums: Counter[str] = Counter()
+    written: Counter[tuple[str, int]] = Counter()
+    for times, part in ((1, before), (2, after)):
+        for key, number in part:
+            sums[key] += number
+            written[key, sums[key]] = times
+    assert sink.lines() == written, "no total is wrong: state goes back, lines do not"
