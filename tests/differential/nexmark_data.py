@@ -8,7 +8,7 @@ from pathlib import Path
 
 NEXMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "nexmark"
 QUERIES = [f"q{n}" for n in range(23) if n not in (6, 9, 12)]
-"""All but q6, which Flink cannot run, q9, whose updates come without what they replace, and q12, whose result depends on the time of day."""
+"""All but q6, which Flink cannot run, q9, whose updates come without what they replace, and q12, which goes by the time of day."""
 
 EVENTS, SEED, RATE = 20_000, 11, 500
 
