@@ -1,7 +1,6 @@
 """State of 256 bytes per key, all of it replaced by each record of the key: with four million keys, 1 GB."""
 
 import json
-import resource
 import time
 
 import metering
@@ -15,13 +14,7 @@ KEY_BYTES = 8
 
 
 class Replace(KeyedProcessFunction):
-    def __init__(self, limit_mb):
-        self._limit_mb = limit_mb
-
     def open(self, runtime_context: RuntimeContext):
-        if self._limit_mb:
-            # Memory of this process that is not a file's.
-            resource.setrlimit(resource.RLIMIT_DATA, (self._limit_mb << 20, self._limit_mb << 20))
         self.value = runtime_context.get_state(ValueStateDescriptor("value", Types.PICKLED_BYTE_ARRAY()))
 
     def process_element(self, value, ctx):
@@ -76,7 +69,6 @@ def progress(parts):
 def main():
     parser = metering.arguments(__doc__)
     parser.add_argument("--keys", type=int, default=4_000_000)
-    parser.add_argument("--limit-mb", type=int, default=0, help="memory that each worker may take")
     options = parser.parse_args()
     keys = options.keys
     pair = Types.TUPLE([Types.LONG(), Types.LONG()])
@@ -85,7 +77,7 @@ def main():
         env.from_source(NumberSequenceSource(0, options.records - 1), metering.no_watermarks(), "numbers", Types.LONG())
         .map(lambda number: (number % keys, number), output_type=pair)
         .key_by(lambda record: record[0], key_type=Types.LONG())
-        .process(Replace(options.limit_mb), output_type=pair)
+        .process(Replace(), output_type=pair)
         .filter(metering.Meter(options.folder, options.records))
         .print()
     )
