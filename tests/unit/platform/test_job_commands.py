@@ -57,6 +57,8 @@ def test_a_running_job_is_found_and_told_what_to_do(job: JobClient, directory: P
     assert "by hand" in wiesel("savepoint", "list", "savepoints").output
     assert wiesel("checkpoint", "endless sums").output.startswith("checkpoint ")
     told = json.loads(wiesel("info", job_id[:8]).output)
+    assert json.loads(wiesel("info", told["name"]).output)["jid"] == job_id
+    assert "no job 'nosuch' runs here" in wiesel("info", "nosuch").output
     assert told["jid"] == job_id and told["state"] == "RUNNING"
     stopped = wiesel("stop", job_id[:6], "-p", str(directory / "last"), "--drain")
     assert stopped.exit_code == 0, stopped.output

@@ -5,7 +5,6 @@ Everything heavy is imported inside the commands: ``wiesel --help`` has to answe
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,13 @@ __all__ = ["main"]
 _PROGRAM = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 
 
-_JOB_ID = re.compile(r"[0-9a-f]{4,32}")
-
-
 class _ProgramOrJob(click.ParamType):  # type: ignore[type-arg]  # only new versions of click know it as generic
-    """A program's file, or the id of a running job where there is no such file."""
+    """A program's file, or the id or name of a running job where there is no such file, and nothing that looks like one."""
 
     name = "program or job"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path | str:
-        if _JOB_ID.fullmatch(str(value)) and not Path(value).exists():
+        if not Path(value).exists() and Path(value).name == str(value) and not str(value).endswith(".py"):
             return str(value)
         return Path(_PROGRAM.convert(value, param, ctx))
 
