@@ -46,7 +46,7 @@ class Group:
     workers: int = 0
 
 
-PURE = Group("unit", ("unit", "arch", "api", "sim", "compat", "sql_cases"), timeout_s=120, limit_s=1200, workers=min(CORES, 8))
+PURE = Group("unit", ("unit", "arch", "api", "sim", "compat", "sql_cases"), timeout_s=180, limit_s=2400, workers=min(CORES, 8))
 SPARK = (
     Group("parity", ("parity",), timeout_s=300),
     Group("spark", ("spark",), timeout_s=600),
