@@ -119,6 +119,7 @@ _RULES: dict[str, _Rule] = {
     "Filter": _Rule(_as_input),
     "Union": _Rule(_united, _wanted),
     "Join": _Rule(_joined),
+    "Unnest": _Rule(_as_input),
     "TopN": _Rule(_ranked),
     "Aggregate": _Rule(_grouped),
     "Expand": _Rule(_as_input, _wanted),

@@ -13,6 +13,7 @@ from wiesel.columnar.functions.registry import call
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import bound_condition, unique_names
+from wiesel.sql.binding.unnest import unnest_joined
 from wiesel.sql.plan import Field, Join, JoinType, Relation
 from wiesel.sql.rules.push_down import all_of, joined
 from wiesel.types.logical import quoted
@@ -27,6 +28,8 @@ Item = Callable[["QueryBinder", exp.Expr], tuple[Relation, Source]]
 
 def join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Join, item: Item) -> tuple[Relation, Scope]:
     """Return a relation joined with a further item of FROM, which ``item`` binds."""
+    if isinstance(node.this, exp.Unnest):
+        return unnest_joined(queries, left, scope, node)
     right, source = item(queries, node.this)
     kind = JoinType(node.args.get("side") or "INNER")
     _check_name(queries, scope, source, node)

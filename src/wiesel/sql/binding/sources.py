@@ -10,6 +10,7 @@ from sqlglot import exp
 from wiesel.sql.binding.joins import join
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
+from wiesel.sql.binding.unnest import unnest_first
 from wiesel.sql.binding.windows import WINDOW_FUNCTIONS, window_table
 from wiesel.sql.plan import Field, Relation, Values
 
@@ -33,6 +34,8 @@ def from_clause(queries: QueryBinder, node: exp.Select) -> tuple[Relation, Scope
 
 def table_item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, Source]:
     """Return the plan of an item of FROM, and its names."""
+    if isinstance(node, exp.Unnest):
+        return unnest_first(queries, node)
     relation, name = _item(queries, node)
     alias = node.args.get("alias")
     fields = relation.fields

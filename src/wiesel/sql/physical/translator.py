@@ -30,6 +30,7 @@ _TRANSLATIONS = {
     "Filter": "calc:filter",
     "Union": "unions:union",
     "Join": "joins:join",
+    "Unnest": "lateral:unnest",
     "TopN": "ordering:top_n",
     "Aggregate": "aggregates:aggregate",
     "WatermarkAssigner": "windows:watermark_assigner",
