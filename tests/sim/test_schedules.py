@@ -1,15 +1,15 @@
 """Ten thousand schedules: jobs whose events come in orders that seeds choose, while the network, acknowledgements, commits, the storage and
 processes fail. Output and final state are those of the quiet run, and the output is that of a calculation without the job.
 
-The seeds come from a base seed that is printed; WIESEL_SCHEDULES_SEED sets it. A schedule that fails names the command that repeats it.
-A schedule in which no fault hit proves nothing and does not count.
+The seeds come from a base seed; WIESEL_SCHEDULES_SEED sets another one, for other schedules. A schedule that fails names the command that
+repeats it. A schedule in which no fault hit proves nothing and does not count.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from random import Random, SystemRandom
+from random import Random
 
 import pytest
 
@@ -20,13 +20,16 @@ JOBS = ("keyed-counts", "windows-with-lateness", "broadcast-state", "two-input-j
 PARTS, SCHEDULES = 10, 144
 """Schedules with hits in each part of each job: 10,080 in all."""
 
+BASE_SEED = 813836432
+"""The schedules of one base seed are the same on every machine: those that once failed are played again each time."""
+
 MOST_SEEDS = 2 * SCHEDULES
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", JOBS)
 def test_output_and_state_are_those_of_the_quiet_run(name: str, part: int) -> None:
-    base = int(os.environ.get("WIESEL_SCHEDULES_SEED") or SystemRandom().randrange(1 << 30))
+    base = int(os.environ.get("WIESEL_SCHEDULES_SEED") or BASE_SEED)
     print(f"WIESEL_SCHEDULES_SEED={base}")
     seeds = Random(f"{base} {name} {part}")
     hits: Counter[str] = Counter()

@@ -136,10 +136,12 @@ class CommitRecord:
     Attributes:
         highest: For each writer's uid the highest number among its visible parts.
         last: Visible paths of the last commits.
+        ended: The writers that have ended, by the parallelism at which they did: they may end in different lives of the committer.
     """
 
     highest: dict[str, int] = field(default_factory=dict)
     last: list[list[str]] = field(default_factory=list)
+    ended: dict[str, list[int]] = field(default_factory=dict)
 
     @staticmethod
     def load(files: FileSystem, folder: str) -> CommitRecord:
@@ -148,7 +150,9 @@ class CommitRecord:
         try:
             with files.open_read(path) as stream:
                 data = json.loads(stream.read())
-            return CommitRecord({str(k): int(v) for k, v in data["highest"].items()}, [list(names) for names in data["last"]])
+            highest = {str(k): int(v) for k, v in data["highest"].items()}
+            ended = {str(k): [int(subtask) for subtask in v] for k, v in data.get("ended", {}).items()}
+            return CommitRecord(highest, [list(names) for names in data["last"]], ended)
         except FileNotFoundError:
             return CommitRecord()
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -170,7 +174,7 @@ class CommitRecord:
         path = FileSystem.join(folder, _RECORD)
         fresh = f"{path}.new"
         with files.open_new(fresh) as stream:
-            stream.write(json.dumps({"highest": self.highest, "last": self.last}).encode())
+            stream.write(json.dumps({"highest": self.highest, "last": self.last, "ended": self.ended}).encode())
         if not files.local:
             files.remove(path)
         files.move(fresh, path)
@@ -184,7 +188,7 @@ class FileCommitter(Committer):
     """Makes pending parts visible. Never overwrites; what is done already is left as it is."""
 
     def __init__(self) -> None:
-        self._ended: dict[str, set[int]] = {}
+        self._ended: dict[tuple[str, int], set[int]] = {}
 
     def commit(self, committables: Sequence[Any]) -> None:
         """Move all parts, then delete what they replace.
@@ -203,10 +207,7 @@ class FileCommitter(Committer):
                 files, path = filesystem_for(part.staged)
                 files.remove(path)
             elif isinstance(part, WriterEnded):
-                ended = self._ended.setdefault(part.staging, set())
-                ended.add(part.subtask)
-                if len(ended) == part.parallelism:
-                    _take_away(part.staging)
+                self._end(part)
 
     def _commit_folder(self, uri: str, parts: Sequence[PendingPart]) -> None:
         files, folder = filesystem_for(uri)
@@ -218,11 +219,21 @@ class FileCommitter(Committer):
         record.add(moved)
         record.save(files, folder)
 
+    def _end(self, writer: WriterEnded) -> None:
+        """Note that a writer has ended; delete the staging folder behind the last one if nothing is left in it but the record."""
+        files, folder = filesystem_for(writer.staging)
+        rest = files.files_in(folder)
+        record = CommitRecord.load(files, folder)
+        ended = self._ended.setdefault((writer.staging, writer.parallelism), set())
+        ended |= {writer.subtask, *record.ended.get(str(writer.parallelism), ())}
+        if len(ended) == writer.parallelism:
+            _take_away(files, folder, rest)
+        elif rest:  # else it may be gone already, and this a commit that comes again
+            record.ended[str(writer.parallelism)] = sorted(ended)
+            record.save(files, folder)
 
-def _take_away(staging: str) -> None:
-    """Delete a staging folder in which nothing is left but the record."""
-    files, folder = filesystem_for(staging)
-    rest = files.files_in(folder)
+
+def _take_away(files: FileSystem, folder: str, rest: Sequence[str]) -> None:
     if all(posixpath.basename(path).startswith(_RECORD) for path in rest):
         for path in rest:
             files.remove(path)
