@@ -109,6 +109,11 @@ class QueryBinder:
 
     def select(self, node: exp.Select) -> Relation:
         """Return the plan of one SELECT."""
+        hint = node.args.get("hint")
+        for each in hint.expressions if hint else ():
+            if each.name.upper() == "STATE_TTL":
+                message = "the hint STATE_TTL is not supported in this version"
+                raise problem(self.sql, node, message, "SET 'table.exec.state.ttl', which counts for the whole job")
         relation, scope = from_clause(self, node)
         state = Selection(self, node, relation, scope, self.expressions(scope))
         for step in _STEPS:
