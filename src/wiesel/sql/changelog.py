@@ -124,6 +124,7 @@ _RULES: dict[str, _Rule] = {
     "Aggregate": _Rule(_grouped),
     "Expand": _Rule(_as_input, _wanted),
     "OverAggregate": _Rule(_append, appends_only="aggregates with OVER read tables of new rows only in this version"),
+    "Match": _Rule(_append, appends_only="MATCH_RECOGNIZE reads tables of new rows only"),
     "WindowTable": _Rule(_as_input, _wanted),
     "WindowAggregate": _Rule(_append, appends_only="groups by windows read tables of new rows only in this version"),
 }

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from wiesel.sql.binding.joins import join
+from wiesel.sql.binding.matching import match_recognize
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.unnest import unnest_first
 from wiesel.sql.binding.windows import WINDOW_FUNCTIONS, window_table
+from wiesel.sql.language import nodes
 from wiesel.sql.plan import Field, Relation, Values
 
 if TYPE_CHECKING:
@@ -59,6 +61,8 @@ def renamed(sql: str, node: exp.Expr, fields: tuple[Field, ...], names: list[str
 
 
 def _item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, str | None]:
+    if isinstance(node, nodes.MatchRecognize):
+        return match_recognize(queries, node, table_item(queries, node.this)[0]), None
     if isinstance(node, exp.Subquery | exp.Values):
         return queries.bind(node), None
     if not isinstance(node, exp.Table):

@@ -35,6 +35,7 @@ _TRANSLATIONS = {
     "Aggregate": "aggregates:aggregate",
     "WatermarkAssigner": "windows:watermark_assigner",
     "Expand": "calc:expand",
+    "Match": "matching:match",
     "OverAggregate": "over:over_aggregate",
     "WindowTable": "windows:window_table",
     "WindowAggregate": "windows:window_aggregate",

@@ -1,0 +1,48 @@
+"""Internal. Patterns of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wiesel.columnar.arrow_types import arrow_type
+from wiesel.runtime.table.match_spec import MatchSpec, ValueSpec, VariableSpec
+from wiesel.sql.physical.aggregates import bound_call
+from wiesel.sql.physical.translator import Translator, single
+
+if TYPE_CHECKING:
+    from wiesel.datastream._transformations import Transformation
+    from wiesel.sql.match_plan import Match, MatchValue, MatchVariable
+    from wiesel.sql.plan import Relation
+
+__all__ = ["match"]
+
+
+def match(translator: Translator, relation: Match) -> Transformation:
+    """Return a row for each match."""
+    below = relation.input
+    spec = MatchSpec(
+        relation.partition,
+        relation.time,
+        tuple(_variable(each, below) for each in relation.variables),
+        relation.within_ms,
+        relation.skip,
+        relation.skip_to,
+        tuple(_value(each, below) for each in relation.values),
+        relation.outputs,
+        translator.schema(below),
+        translator.schema(relation),
+    )
+    source = translator.by_key(translator.translate(below), relation.partition)
+    operator = translator.operator("Match", "table_match", spec, [source])
+    return operator if relation.partition else single(operator)
+
+
+def _variable(variable: MatchVariable, below: Relation) -> VariableSpec:
+    values = tuple(_value(each, below) for each in variable.values)
+    return VariableSpec(variable.name, variable.least, variable.most, variable.greedy, variable.plain, variable.condition, values)
+
+
+def _value(value: MatchValue, below: Relation) -> ValueSpec:
+    call = None if value.call is None else bound_call(value.call, below, retracts=False)
+    data_type = below.fields[value.column].data_type if value.call is None else value.call.data_type
+    return ValueSpec(value.variable, value.column, value.offset, call, arrow_type(data_type))

@@ -1,0 +1,6 @@
+-- uses: ticks
+-- modes: streaming
+SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES A.id AS a, B.price AS b
+ ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW PATTERN (A B)  DEFINE A AS price > 12, B AS B.price > LAST(price, 1)) AS m;
+SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY sym, tax ORDER BY ts MEASURES A.id AS a, B.price AS b
+ ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW PATTERN (A X B)  DEFINE X AS X.price IS NOT NULL AND CHAR_LENGTH(X.sym) = 1, B AS B.price + B.tax > A.price + X.tax) AS m;
