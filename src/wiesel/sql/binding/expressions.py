@@ -69,7 +69,7 @@ class ExpressionBinder:
         with at(self.sql, node):
             bound = self._bind(node)
         if bound is None:
-            raise problem(self.sql, node, f"{type(node).__name__.upper()} cannot be used here")
+            raise problem(self.sql, node, *_refusal(node))
         return bound
 
     def bind_all(self, nodes_: Iterable[exp.Expr]) -> list[Expression]:
@@ -222,3 +222,14 @@ def name_of(expression: Expression) -> str | None:
     if isinstance(expression, Call) and expression.function == "FIELD OF":
         return str(expression.options[0])
     return expression.name or None if isinstance(expression, InputRef) else None
+
+
+def _refusal(node: exp.Expr) -> tuple[str, str | None]:
+    """Return why a node has no value, and what to do."""
+    kind = type(node).__name__.upper()
+    if isinstance(node, exp.In | exp.Exists):
+        hint = "put it after AND in WHERE; instead of OR, write UNION, or a LEFT JOIN with the different rows of the query"
+        return f"{kind} with a query is supported as a condition of WHERE only in this version, not within OR, CASE or SELECT", hint
+    if isinstance(node, exp.Subquery):
+        return "a query in place of a value is not supported here in this version", "compute it in a subquery in FROM, and join that"
+    return f"{kind} cannot be used here", None

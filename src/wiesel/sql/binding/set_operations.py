@@ -33,7 +33,7 @@ def union(queries: QueryBinder, node: Any) -> Relation:
 def intersect_or_except(queries: QueryBinder, node: Any) -> Relation:
     """Return the different rows of the first side that are also in the second, or are not."""
     if not node.args.get("distinct"):
-        raise problem(queries.sql, node, f"{type(node).__name__.upper()} ALL is not supported in this version", "leave out ALL")
+        raise problem(queries.sql, node.expression, f"{type(node).__name__.upper()} ALL is not supported in this version", "leave out ALL")
     left, right = fitted(queries.sql, node, [queries.bind(node.this), queries.bind(node.expression)])
     width = len(left.fields)
     equal = [

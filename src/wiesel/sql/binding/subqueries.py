@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Expression, InputRef, transformed
 from wiesel.columnar.functions.registry import call
+from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.aggregates import aggregate_calls_in
 from wiesel.sql.binding.joins import join_columns
 from wiesel.sql.binding.problems import at
@@ -128,8 +129,26 @@ def _inner(selection: Selection, node: exp.Expr) -> _Inner:
         node = node.this
     if isinstance(node, exp.Select) and _is_plain(node):
         return _plain(selection, node)
-    relation = selection.queries.bind(node)
+    relation = _bound(selection, node)
     return relation, [InputRef(field.data_type, index, field.name) for index, field in enumerate(relation.fields)], []
+
+
+def _bound(selection: Selection, node: exp.Expr) -> Relation:
+    try:
+        return selection.queries.bind(node)
+    except ProgramError as error:
+        column = _column_of_outer(selection, node)
+        if column is None:
+            raise
+        message = "only a query without aggregates behind IN or EXISTS can read columns of the query around it in this version"
+        raise selection.refuse(column, message, "compute it with GROUP BY in a subquery in FROM, and join that") from error
+
+
+def _column_of_outer(selection: Selection, node: exp.Expr) -> exp.Column | None:
+    inner = {source.alias_or_name for source in node.find_all(exp.Table, exp.Subquery)}
+    outer = {source.name for source in selection.scope.sources} - inner
+    columns = (column for column in node.find_all(exp.Column) if len(column.parts) > 1)
+    return next((column for column in columns if column.parts[0].name in outer), None)
 
 
 def _is_plain(node: exp.Select) -> bool:
@@ -177,7 +196,7 @@ def _queries_in(node: exp.Expr) -> Iterator[exp.Subquery]:
 
 
 def _with_value(selection: Selection, node: exp.Subquery) -> Expression:
-    value = selection.queries.bind(node)
+    value = _bound(selection, node)
     if len(value.fields) != 1:
         raise selection.refuse(node, f"a query in place of a value must have one column, this has {len(value.fields)}")
     if frozenset() not in upsert_keys(value):
@@ -186,4 +205,3 @@ def _with_value(selection: Selection, node: exp.Subquery) -> Expression:
     left = selection.relation
     selection.relation = Join(left, value, JoinType.LEFT, None, join_columns(left, value, JoinType.LEFT))
     return InputRef(value.fields[0].data_type.nullable(), len(left.fields), value.fields[0].name)
-

@@ -69,6 +69,8 @@ _WORDS = {
 def find_foreign(tree: exp.Expr) -> tuple[exp.Expr, str] | None:
     """Return the first node that is not Flink's, with what is wrong with it; None if there is none."""
     for node in tree.walk(bfs=False):
+        if isinstance(node, exp.All | exp.Any):
+            return node, "a comparison with ALL, ANY or SOME rows of a query is not supported in this version"
         if type(node) not in _KINDS:
             return node, f"{type(node).__name__.upper()} is not part of Flink's SQL"
         parts = _PARTS.get(type(node))
