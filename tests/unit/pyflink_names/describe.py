@@ -17,7 +17,7 @@ import typing
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
-PACKAGES = ("common", "datastream", "metrics")
+PACKAGES = ("common", "datastream", "metrics", "table")
 
 # What every class has, or what only Python's own machinery calls.
 _NOT_TOLD = {
