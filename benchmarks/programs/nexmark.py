@@ -34,7 +34,10 @@ def environment(options):
 
 
 def result_of(table):
-    """Return what the changes of a query leave: each row with how often it is there, as text."""
+    """Return what the changes of a query leave: each row with how often it is there, as text.
+
+    A query whose changes are upserts, without the rows that they replace, leaves too much; those of Nexmark that are read here are none.
+    """
     left = {}
     with table.execute().collect() as rows:
         for row in rows:

@@ -62,6 +62,7 @@ def evaluate(expression: Expression, frame: Frame) -> Datum:
     assert function is not None  # noqa: S101 - for the type checker
     if function.evaluate_lazily is not None:
         return function.evaluate_lazily(expression, frame, evaluate)
+    assert function.evaluate is not None  # noqa: S101 - a function has the one or the other
     return function.evaluate(expression, frame, [evaluate(operand, frame) for operand in expression.operands])
 
 

@@ -5,12 +5,9 @@ Partitioned tables keep rows of equal values in folders ``column=value`` below e
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
@@ -28,6 +25,7 @@ from wiesel.core.config import ConfigOption
 from wiesel.core.durations import Duration
 from wiesel.core.errors import ConfigurationError
 from wiesel.core.memory_size import MemorySize
+from wiesel.core.plugins import load_plugin
 from wiesel.formats.table.texts import text_reader, text_writer
 from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FileFormat, FilePiece, RecordReader, StreamFormat
 from wiesel.spi.serialization import Encoder
@@ -77,19 +75,7 @@ def find_format(name: str) -> TableFormatFactory:
     Raises:
         ConfigurationError: If there is none of the name.
     """
-    places: dict[str, EntryPoint | str] = {**{entry.name: entry for entry in entry_points(group=_GROUP)}, **_FORMATS}
-    place = places.get(name)
-    if place is None:
-        near = difflib.get_close_matches(name, places, n=1)
-        raise ConfigurationError(
-            f"there is no format {name!r}; formats are: {', '.join(sorted(places))}",
-            hint=f"did you mean {near[0]!r}?" if near else "check the name, or install the package that brings the format",
-        )
-    if isinstance(place, EntryPoint):
-        factory = place.load()()
-    else:
-        module, _, kind = place.partition(":")
-        factory = getattr(importlib.import_module(module), kind)()
+    factory = load_plugin("format", _GROUP, _FORMATS, name)()
     if not isinstance(factory, TableFormatFactory):
         raise ConfigurationError(f"format {name!r} is a {type(factory).__name__}, not a TableFormatFactory", hint="see wiesel.spi.table")
     return factory

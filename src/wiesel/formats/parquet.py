@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, BinaryIO
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from wiesel.core.errors import ConnectorError, ProgramError
 from wiesel.formats.arrow_types import arrow_schema, column_values, row_type_of
 from wiesel.formats.avro_parquet import AvroParquetReaders, AvroParquetWriters
 from wiesel.formats.parquet_writing import RowGroupWriter
+from wiesel.formats.row_groups import RowGroups
 from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
 from wiesel.types.logical import RowType
 from wiesel.types.row import make_row
@@ -68,58 +65,29 @@ class _ParquetReader(RecordReader):
     """The position is the number of the row group."""
 
     def __init__(self, stream: BinaryIO, piece: FilePiece, row_type: RowTypeInfo, batch_size: int, case_sensitive: bool) -> None:
-        self._path = piece.path
-        try:
-            self._file = pq.ParquetFile(pa.PythonFile(stream, "r"), pre_buffer=False)
-        except pa.ArrowException as error:
-            raise ConnectorError(f"{piece.path} is no Parquet file: {error}", hint="check path and format", path=piece.path) from error
+        self._groups = RowGroups(stream, piece)
         self._names = row_type.get_field_names()
         self._types = row_type.get_field_types()
         self._columns = self._find_columns(case_sensitive)
         self._batch_size = batch_size
-        self._groups = [g for g in range(self._file.num_row_groups) if piece.is_whole_file or piece.start <= self._middle(g) < piece.end]
-        if piece.position is not None:
-            self._groups = [g for g in self._groups if g >= piece.position]
-        self._batches: Iterator[Any] = iter(())
-        self._left = 0
 
     @property
     def position(self) -> int:
-        """Return the row group of the next rows; it stays while rows of the group are left."""
-        if self._left:
-            return self._group
-        return self._groups[0] if self._groups else self._file.num_row_groups
+        return self._groups.position
 
     def _find_columns(self, case_sensitive: bool) -> list[str]:
-        there = self._file.schema_arrow.names
+        there, path = self._groups.names, self._groups.path
         by_name = {name if case_sensitive else name.lower(): name for name in there}
         missing = [name for name in self._names if (name if case_sensitive else name.lower()) not in by_name]
         if missing:
             raise ConnectorError(
-                f"{self._path} has no columns {', '.join(missing)}", hint=f"it has {', '.join(there)}; check the row type", path=self._path
+                f"{path} has no columns {', '.join(missing)}", hint=f"it has {', '.join(there)}; check the row type", path=path
             )
         return [by_name[name if case_sensitive else name.lower()] for name in self._names]
 
-    def _middle(self, group: int) -> int:
-        metadata = self._file.metadata.row_group(group)
-        columns = [metadata.column(i) for i in range(metadata.num_columns)]
-        start = min((c.dictionary_page_offset or c.data_page_offset for c in columns), default=0)
-        return int(start + sum(c.total_compressed_size for c in columns) // 2)
-
     def read_block(self) -> list[Any] | None:
-        while True:
-            try:
-                batch = next(self._batches, None)
-            except pa.ArrowException as error:
-                raise ConnectorError(f"cannot read {self._path}: {error}", hint="the file is damaged", path=self._path) from error
-            if batch is not None:
-                self._left -= batch.num_rows
-                return self._rows(batch)
-            if not self._groups:
-                return None
-            self._group = self._groups.pop(0)
-            self._left = self._file.metadata.row_group(self._group).num_rows
-            self._batches = self._file.iter_batches(self._batch_size, row_groups=[self._group], columns=self._columns, use_threads=False)
+        batch = self._groups.read(self._columns, self._batch_size, "the file is damaged")
+        return None if batch is None else self._rows(batch)
 
     def _rows(self, batch: Any) -> list[Any]:
         names = self._names

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint, entry_points
 
 from wiesel.core.errors import ConfigurationError, ProgramError, WieselError
+from wiesel.core.plugins import load_plugin
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.factory import CONNECTOR, ScanTableSource, TableContext, TableSink, TableSinkFactory, TableSourceFactory
 from wiesel.sql.stream_rows import table_row_info
@@ -85,25 +83,10 @@ def _blaming(what: str, identifier: ObjectIdentifier, table: CatalogTable) -> It
 
 
 def _find_factory(connector: str) -> TableSourceFactory | TableSinkFactory:
-    places: dict[str, EntryPoint | str] = {**{entry.name: entry for entry in entry_points(group=_GROUP)}, **_BUILT_IN}
-    place = places.get(connector)
-    if place is None:
-        near = difflib.get_close_matches(connector, places, n=1)
-        raise ConfigurationError(
-            f"there is no connector {connector!r}; connectors are: {', '.join(sorted(places))}",
-            hint=f"did you mean {near[0]!r}?" if near else "check the name, or install the package that brings the connector",
-        )
-    factory = _loaded(place)()
+    factory = load_plugin("connector", _GROUP, _BUILT_IN, connector)()
     if not isinstance(factory, TableSourceFactory | TableSinkFactory):
         raise ConfigurationError(
             f"connector {connector!r} is a {type(factory).__name__}, not a TableSourceFactory or TableSinkFactory",
             hint="see wiesel.spi.table",
         )
     return factory
-
-
-def _loaded(place: EntryPoint | str) -> type:
-    if isinstance(place, EntryPoint):
-        return place.load()  # type: ignore[no-any-return]
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
 from typing import Any, cast
 
 from wiesel.core.clock import Clock
-from wiesel.core.errors import ConfigurationError
+from wiesel.core.plugins import load_plugin
 from wiesel.state.backend import KeyGroupRange, StateBackend
 from wiesel.state.rocksdb_library import rocksdict
 
@@ -17,6 +16,12 @@ ENTRY_POINTS = "wiesel.state_backends"
 
 _ALIASES = {"forst": "lmdb", "heap": "hashmap", "filesystem": "hashmap", "jobmanager": "hashmap"}
 """Names of Flink's backends -> the one here that takes their place."""
+
+_BUILT_IN = {
+    "hashmap": "wiesel.state.hashmap:HashMapBackend",
+    "lmdb": "wiesel.state.lmdb:LmdbBackend",
+    "rocksdb": "wiesel.state.rocksdb:RocksDbBackend",
+}
 
 
 def make_backend(
@@ -69,24 +74,6 @@ def check_backend(backend_type: str) -> None:
 
 def _find(backend_type: str) -> Callable[..., StateBackend]:
     backend_type = _ALIASES.get(backend_type, backend_type)
-    if backend_type == "hashmap":
-        from wiesel.state.hashmap import HashMapBackend
-
-        return HashMapBackend
-    if backend_type == "lmdb":
-        from wiesel.state.lmdb import LmdbBackend
-
-        return LmdbBackend
     if backend_type == "rocksdb":
         rocksdict()
-        from wiesel.state.rocksdb import RocksDbBackend
-
-        return RocksDbBackend
-    found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
-    if backend_type not in found:
-        known = ", ".join(sorted({"hashmap", "lmdb", "rocksdb", *found}))
-        raise ConfigurationError(
-            f"there is no state backend {backend_type!r}",
-            hint=f"set state.backend.type to one of {known}, or install the package that has it",
-        )
-    return cast("Callable[..., StateBackend]", found[backend_type].load())
+    return cast("Callable[..., StateBackend]", load_plugin("state backend", ENTRY_POINTS, _BUILT_IN, backend_type))

@@ -22,10 +22,6 @@ __all__: list[str] = []
 Operand = Callable[[Expression, Any], Any]
 
 
-def _never_evaluated(call: Call, frame: Any, operands: list[Any]) -> Any:
-    raise NotImplementedError
-
-
 def _resolve_case(arguments: Arguments) -> Signature:
     """Resolve condition, value, condition, value, ... value of ELSE."""
     types = arguments.types
@@ -66,7 +62,7 @@ def _eager_case(call: Call, frame: Any, evaluate: Operand) -> Any:
     return found
 
 
-register(ScalarFunction("CASE", _resolve_case, _never_evaluated, evaluate_lazily=_case))
+register(ScalarFunction("CASE", _resolve_case, evaluate_lazily=_case))
 
 
 def _resolve_if(arguments: Arguments) -> Signature:
@@ -78,7 +74,7 @@ def _resolve_if(arguments: Arguments) -> Signature:
     return Signature([t.BooleanType(), common, common], nullable_if_any(common, arguments))
 
 
-register(ScalarFunction("IF", _resolve_if, _never_evaluated, evaluate_lazily=_case))
+register(ScalarFunction("IF", _resolve_if, evaluate_lazily=_case))
 
 
 def _resolve_coalesce(arguments: Arguments) -> Signature:
@@ -105,7 +101,7 @@ def _coalesce(call: Call, frame: Any, evaluate: Operand) -> Any:
 
 
 for _name in ("COALESCE", "IFNULL"):
-    register(ScalarFunction(_name, _resolve_coalesce, _never_evaluated, evaluate_lazily=_coalesce))
+    register(ScalarFunction(_name, _resolve_coalesce, evaluate_lazily=_coalesce))
 
 
 def _resolve_extreme(arguments: Arguments) -> Signature:

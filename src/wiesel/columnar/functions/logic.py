@@ -25,10 +25,6 @@ def _booleans(arguments: Arguments) -> Signature:
     return Signature([t.BooleanType(of.is_nullable) for of in types], nullable_if_any(t.BooleanType(), arguments))
 
 
-def _never_evaluated(call: Call, frame: Any, operands: list[Any]) -> Any:
-    raise NotImplementedError
-
-
 def _lazily(combine: Callable[[Any, Any], Any], decided: bool) -> Callable[..., Any]:
     """Combine two operands of which the first may decide alone."""
 
@@ -46,7 +42,7 @@ def _lazily(combine: Callable[[Any, Any], Any], decided: bool) -> Callable[..., 
 
 
 for _name, _combine, _decided in (("AND", pc.and_kleene, False), ("OR", pc.or_kleene, True)):
-    register(ScalarFunction(_name, _booleans, _never_evaluated, evaluate_lazily=_lazily(_combine, _decided)))
+    register(ScalarFunction(_name, _booleans, evaluate_lazily=_lazily(_combine, _decided)))
 register(ScalarFunction("NOT", _booleans, by_kernel(pc.invert)))
 
 

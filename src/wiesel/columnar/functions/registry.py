@@ -110,7 +110,7 @@ class ScalarFunction:
 
     name: str
     resolve: Callable[[Arguments], Signature]
-    evaluate: Callable[[Call, Frame, list[Datum]], Datum]
+    evaluate: Callable[[Call, Frame, list[Datum]], Datum] | None = None
     evaluate_lazily: Callable[[Call, Frame, Callable[[Expression, Frame], Datum]], Datum] | None = None
     deterministic: Callable[[Call], bool] | bool = True
     may_fail: Callable[[Call], bool] | bool = False

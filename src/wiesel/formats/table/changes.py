@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -78,8 +79,9 @@ class _ChangeReader(JsonTableReader):
                 kinds.append(kind)
         return [RowBatch(self._convert.batch(rows), np.array(kinds, np.uint8))] if rows else []
 
+    @abstractmethod
     def _changes(self, value: dict[str, Any]) -> list[tuple[int, Any]]:
-        raise NotImplementedError
+        """Return the changes that an object tells: kind and row."""
 
 
 class _DebeziumReader(_ChangeReader):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Sequence
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +12,7 @@ from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError, ConnectorError
+from wiesel.formats.row_groups import RowGroups
 from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
 from wiesel.spi.table.factory import TableOptions
 from wiesel.spi.table.formats import TableFormatFactory
@@ -20,6 +21,7 @@ from wiesel.types.logical import RowType
 __all__ = ["ParquetTableFormat"]
 
 _ROWS = 10_000
+_COMPARE = "compare the table's columns with those of the file"
 _ROW_GROUP_ROWS = 1 << 17
 _COMPRESSION = ConfigOption[str]("parquet.compression", "str", "SNAPPY", "How columns are compressed.")
 _CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "LZ4", "BROTLI")
@@ -61,52 +63,27 @@ class _ParquetFiles(BulkFormat):
 
 
 class _ParquetReader(RecordReader):
-    """The position is the number of the row group; a group belongs to the piece in which its middle is."""
+    """The position is the number of the row group."""
 
     def __init__(self, stream: BinaryIO, piece: FilePiece, schema: pa.Schema) -> None:
-        self._path = piece.path
+        self._groups = RowGroups(stream, piece)
         self._schema = schema
-        try:
-            self._file = pq.ParquetFile(pa.PythonFile(stream, "r"), pre_buffer=False)
-        except pa.ArrowException as error:
-            raise ConnectorError(f"{piece.path} is no Parquet file: {error}", hint="check path and format", path=piece.path) from error
-        there = set(self._file.schema_arrow.names)
+        there = set(self._groups.names)
         self._columns = [name for name in schema.names if name in there]
-        self._groups = [g for g in range(self._file.num_row_groups) if piece.is_whole_file or piece.start <= self._middle(g) < piece.end]
-        if piece.position is not None:
-            self._groups = [g for g in self._groups if g >= piece.position]
-        self._batches: Iterator[Any] = iter(())
-        self._group = 0
-        self._left = 0
 
     @property
     def position(self) -> int:
-        if self._left:
-            return self._group
-        return self._groups[0] if self._groups else self._file.num_row_groups
-
-    def _middle(self, group: int) -> int:
-        metadata = self._file.metadata.row_group(group)
-        columns = [metadata.column(index) for index in range(metadata.num_columns)]
-        start = min((column.dictionary_page_offset or column.data_page_offset for column in columns), default=0)
-        return int(start + sum(column.total_compressed_size for column in columns) // 2)
+        return self._groups.position
 
     def read_block(self) -> list[RowBatch] | None:
-        while True:
-            try:
-                batch = next(self._batches, None)
-                if batch is not None:
-                    self._left -= batch.num_rows
-                    return [RowBatch(self._fitted(batch))] if batch.num_rows else []
-            except pa.ArrowException as error:
-                raise ConnectorError(
-                    f"cannot read {self._path}: {error}", hint="compare the table's columns with those of the file", path=self._path
-                ) from error
-            if not self._groups:
-                return None
-            self._group = self._groups.pop(0)
-            self._left = self._file.metadata.row_group(self._group).num_rows
-            self._batches = self._file.iter_batches(_ROWS, row_groups=[self._group], columns=self._columns, use_threads=False)
+        batch = self._groups.read(self._columns, _ROWS, _COMPARE)
+        if batch is None:
+            return None
+        try:
+            return [RowBatch(self._fitted(batch))] if batch.num_rows else []
+        except pa.ArrowException as error:
+            path = self._groups.path
+            raise ConnectorError(f"cannot read {path}: {error}", hint=_COMPARE, path=path) from error
 
     def _fitted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the columns in the table's order and types; those that the file lacks are NULL, as in Flink."""
