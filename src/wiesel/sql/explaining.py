@@ -6,19 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wiesel.columnar.expressions import InputRef
+from wiesel.core.durations import to_millis
 from wiesel.sql.changelog import ChangelogPlan, changes_of
 from wiesel.sql.inserting import Insertion
-from wiesel.sql.plan import Relation
+from wiesel.sql.kept_state import advice, kept_by
+from wiesel.sql.plan import Relation, walk
 
 __all__ = ["explained"]
 
 _LETTERS = {"+I": "I", "-U": "UB", "+U": "UA", "-D": "D"}
-_KEPT: dict[str, str] = {
-    "Aggregate": "a row of accumulators per group",
-    "Join": "the rows of both sides",
-    "TopN": "the first rows of each partition",
-}
-"""What kinds of relations keep; all others keep nothing."""
 
 
 def explained(roots: Sequence[Relation | Insertion], *, state_ttl: str = "0 ms", needs_before: Sequence[bool] = ()) -> str:
@@ -33,27 +29,23 @@ def explained(roots: Sequence[Relation | Insertion], *, state_ttl: str = "0 ms",
     for index, root in enumerate(roots):
         changes.add(_relation(root), needs_before[index] if needs_before else True)
     bound = [line for root in roots for line in _tree(root, 0, lambda relation: "")]
-    for_ever = state_ttl.strip().split()[0] in ("0", "0ms", "0s")
-    kept = "for ever" if for_ever else f"for {state_ttl} after their last use"
+    ttl_ms = to_millis(state_ttl)
 
     def details(relation: Relation) -> str:
         kinds = ",".join(_LETTERS[str(kind)] for kind in changes_of(relation).kinds(changes.sends_before(relation)))
-        state = _KEPT.get(relation.name)
-        return f", changelogMode=[{kinds}]" + (f", state=[{state}, {kept}]" if state else "")
+        state = "; ".join(map(str, kept_by(relation, ttl_ms)))
+        return f", changelogMode=[{kinds}]" + (f", state=[{state}]" if state else "")
 
     lines = ["== Abstract Syntax Tree ==", *bound, "", "== Optimized Execution Plan =="]
     lines += [line for root in roots for line in _tree(root, 0, details)]
-    if for_ever and any(_keeps(_relation(root)) for root in roots):
-        lines += ["", "== Advice ==", "State is kept for ever: where keys go out of use, set 'table.exec.state.ttl'."]
+    advised = [line for root in roots for relation in walk(_relation(root)) for line in advice(relation, ttl_ms)]
+    if advised:
+        lines += ["", "== Advice ==", *dict.fromkeys(advised)]
     return "\n".join(lines) + "\n"
 
 
 def _relation(root: Relation | Insertion) -> Relation:
     return root.relation if isinstance(root, Insertion) else root
-
-
-def _keeps(relation: Relation) -> bool:
-    return relation.name in _KEPT or any(map(_keeps, relation.inputs))
 
 
 def _tree(root: Relation | Insertion, depth: int, details: Callable[[Relation], str]) -> list[str]:

@@ -237,7 +237,8 @@ class AggregateCall:
 class Aggregate(Relation):
     """One row per group: the columns of the key, then the results of the calls.
 
-    ``grouping_sets``: which of ``keys`` each row is grouped by in turn; None for all of them once.
+    ``grouping_sets``: which of ``keys`` each row is grouped by in turn; None for all of them once. ``ttl``: after which time (ms) without
+    a row a group is forgotten; 0 for never, None for what the job says.
     """
 
     input: Relation
@@ -245,6 +246,7 @@ class Aggregate(Relation):
     calls: tuple[AggregateCall, ...]
     columns: Fields
     grouping_sets: tuple[tuple[int, ...], ...] | None = None
+    ttl: int | None = None
 
     @property
     def fields(self) -> Fields:
@@ -265,13 +267,17 @@ class JoinType(enum.Enum):
 
 @dataclass(frozen=True)
 class Join(Relation):
-    """Pairs of rows; the condition reads the columns of the left side and behind them those of the right."""
+    """Pairs of rows; the condition reads the columns of the left side and behind them those of the right.
+
+    ``ttl``: after which time (ms) rows of the left and of the right side are forgotten; 0 for never, None for what the job says.
+    """
 
     left: Relation
     right: Relation
     type: JoinType
     condition: Expression | None
     columns: Fields
+    ttl: tuple[int | None, int | None] = (None, None)
 
     @property
     def fields(self) -> Fields:

@@ -58,7 +58,9 @@ def test_values_and_queries_of_nothing(tables: Tables) -> None:
     [
         ("SELECT idd FROM t", "line 1, column 8: column `idd` was not found"),
         ("SELECT id,\n  id + name FROM t", "line 2, column 3: cannot apply '\\+' to arguments of type"),
-        ("SELECT /*+ STATE_TTL('t' = '1d') */ id FROM t", "the hint STATE_TTL is not supported"),
+        ("SELECT /*+ STATE_TTL('u' = '1d') */ id FROM t", "STATE_TTL names a table that is not in FROM: `u`"),
+        ("SELECT /*+ STATE_TTL('t' = 'soon') */ id FROM t", "STATE_TTL: 'soon' is not a duration"),
+        ("SELECT /*+ STATE_TTL('t') */ id FROM t", "STATE_TTL takes names of tables with times"),
         ("SELECT FOO(id) FROM t", "column 8: there is no function 'FOO'"),
         ("SELECT id FROM tt", "column 16: table `tt` was not found"),
         ("SELECT x.id FROM t", "column 10: table `x` is not known here"),

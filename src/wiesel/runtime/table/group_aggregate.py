@@ -34,9 +34,10 @@ __all__ = ["GroupAggregateOperator", "group_aggregate_operator", "row_signs", "s
 _ROWS_AT_ONCE = 10_000
 
 
-def state_ttl(context: OperatorContext) -> TtlSettings | None:
-    """Return how state expires (``table.exec.state.ttl``), None if it does not."""
-    ttl_ms = to_millis(context.config.get("table.exec.state.ttl", 0))
+def state_ttl(context: OperatorContext, ttl_ms: int | None = None) -> TtlSettings | None:
+    """Return how state expires: after a time (0 for never) or, for None, as ``table.exec.state.ttl`` says; None if it does not."""
+    if ttl_ms is None:
+        ttl_ms = to_millis(context.config.get("table.exec.state.ttl", 0))
     return TtlSettings(ttl_ms) if ttl_ms > 0 else None
 
 
@@ -56,9 +57,13 @@ class GroupAggregateOperator(TableOperator):
         calls: What is aggregated.
         schema: That of the results: the key, then a column per call.
         sends_before: Whether ``-U`` rows are wanted.
+        ttl_ms: After which time without a row a group is forgotten; 0 for never, None for what the job says.
     """
 
-    def __init__(self, keys: Sequence[int], calls: Sequence[BoundCall], schema: pa.Schema, sends_before: bool) -> None:
+    def __init__(
+        self, keys: Sequence[int], calls: Sequence[BoundCall], schema: pa.Schema, sends_before: bool, ttl_ms: int | None = None
+    ) -> None:
+        self._ttl_ms = ttl_ms
         self._keys = list(keys)
         self._aggregation = Aggregation(calls)
         self._schema = schema
@@ -67,7 +72,7 @@ class GroupAggregateOperator(TableOperator):
     def open(self) -> None:
         """Take the state."""
         super().open()
-        ttl = state_ttl(self.context)
+        ttl = state_ttl(self.context, self._ttl_ms)
         self._expires = ttl is not None
         self._table = self.context.backend.table("groups", ttl=ttl)
         self._aggregation.open(self.context.backend, ttl)
@@ -159,4 +164,4 @@ class GroupAggregateOperator(TableOperator):
 
 def group_aggregate_operator(params: dict[str, Any], payload: dict[str, Any]) -> GroupAggregateOperator:
     """Return the operator of a spec."""
-    return GroupAggregateOperator(payload["keys"], payload["calls"], payload["schema"], payload["sends_before"])
+    return GroupAggregateOperator(payload["keys"], payload["calls"], payload["schema"], payload["sends_before"], payload["ttl_ms"])

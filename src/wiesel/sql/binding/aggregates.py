@@ -252,7 +252,7 @@ def _aggregate(selection: Selection, below: Relation, keys: int, calls: Sequence
         windowed = window_group(below, keys, calls, fields)
     # A group is not in time: rows of all times are in it.
     timeless = tuple(replace(field, time=None) for field in fields)
-    selection.relation = windowed or Aggregate(below, tuple(range(keys)), tuple(calls), timeless)
+    selection.relation = windowed or Aggregate(below, tuple(range(keys)), tuple(calls), timeless, ttl=selection.group_ttl)
 
 
 def _bound_key(selection: Selection, item: exp.Expr) -> Expression:
@@ -278,4 +278,4 @@ def distinct(selection: Selection) -> None:
         if isinstance(field.data_type, _UNGROUPED):
             kind = field.data_type.as_summary_string()
             raise selection.refuse(selection.node, f"SELECT DISTINCT of values of type {kind} is not supported in this version")
-    selection.relation = Aggregate(selection.relation, tuple(range(len(fields))), (), fields)
+    selection.relation = Aggregate(selection.relation, tuple(range(len(fields))), (), fields, ttl=selection.group_ttl)

@@ -15,6 +15,7 @@ from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.sources import from_clause, renamed
+from wiesel.sql.binding.state_ttl import state_ttls, with_ttls
 from wiesel.sql.plan import Project, Relation
 
 __all__ = ["QueryBinder", "Tables"]
@@ -109,13 +110,12 @@ class QueryBinder:
 
     def select(self, node: exp.Select) -> Relation:
         """Return the plan of one SELECT."""
-        hint = node.args.get("hint")
-        for each in hint.expressions if hint else ():
-            if each.name.upper() == "STATE_TTL":
-                message = "the hint STATE_TTL is not supported in this version"
-                raise problem(self.sql, node, message, "SET 'table.exec.state.ttl', which counts for the whole job")
         relation, scope = from_clause(self, node)
+        ttls = state_ttls(self, node, scope)
+        relation = with_ttls(relation, scope, ttls)
         state = Selection(self, node, relation, scope, self.expressions(scope))
+        if len(scope.sources) == 1:
+            state.group_ttl = ttls.get(scope.sources[0].name or "")
         for step in _STEPS:
             step(state)
         return state.relation

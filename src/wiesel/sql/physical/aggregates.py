@@ -30,6 +30,7 @@ def aggregate(translator: Translator, relation: Aggregate) -> Transformation:
         "keys": relation.keys,
         "calls": tuple(bound_call(call, below, retracts=retracts) for call in relation.calls),
         "schema": translator.schema(relation),
+        "ttl_ms": relation.ttl,
         "sends_before": translator.changes.sends_before(relation),
     }
     source = translator.by_key(translator.translate(below), relation.keys)

@@ -16,7 +16,7 @@ from wiesel.sql.rules.project import with_columns
 from wiesel.sql.rules.push_down import all_of, conjuncts
 from wiesel.sql.upsert_keys import upsert_keys
 
-__all__ = ["EquiKeys", "equi_keys", "join"]
+__all__ = ["EquiKeys", "equi_keys", "join", "sides_of_equation"]
 
 _EQUALS = {"=": False, "IS NOT DISTINCT FROM": True}
 """Functions that compare a value of one side with one of the other, and whether NULL is equal to NULL for them."""
@@ -38,7 +38,7 @@ def equi_keys(condition: Expression | None, width: int) -> EquiKeys:
     right: list[Expression] = []
     null_safe, rest = [], []
     for part in conjuncts(condition):
-        sides = _sides(part, width)
+        sides = sides_of_equation(part, width)
         if sides is None:
             rest.append(part)
         else:
@@ -48,7 +48,8 @@ def equi_keys(condition: Expression | None, width: int) -> EquiKeys:
     return EquiKeys(tuple(left), tuple(right), tuple(null_safe), all_of(rest))
 
 
-def _sides(part: Expression, width: int) -> tuple[Expression, Expression] | None:
+def sides_of_equation(part: Expression, width: int) -> tuple[Expression, Expression] | None:
+    """Return the sides of an equation between the left and the right side, in this order; None for other conditions."""
     if not isinstance(part, Call) or part.function not in _EQUALS:
         return None
     one, other = part.operands
@@ -68,8 +69,8 @@ def join(translator: Translator, relation: Join) -> Transformation:
     if left is not relation.left or right is not relation.right:
         return translator.translate(_without_key_columns(relation, left, right, (left_keys, right_keys), keys))
     sides = (
-        _side(translator, left, left_keys, keys),
-        _side(translator, right, right_keys, keys),
+        _side(translator, left, left_keys, keys, relation.ttl[0]),
+        _side(translator, right, right_keys, keys, relation.ttl[1]),
     )
     spec = JoinSpec(relation.type.value, sides, keys.rest, translator.schema(relation))
     inputs = [
@@ -96,12 +97,12 @@ def _without_key_columns(relation: Join, left: Relation, right: Relation, keys: 
     filters = relation.type in (JoinType.SEMI, JoinType.ANTI)
     fields = left.fields if filters else tuple(Field(f"f{i}", f.data_type) for i, f in enumerate((*left.fields, *right.fields)))
     places = [*range(width)] if filters else [*range(width), *(wide + index for index in range(len(relation.right.fields)))]
-    made = Join(left, right, relation.type, all_of(conditions), fields)
+    made = Join(left, right, relation.type, all_of(conditions), fields, relation.ttl)
     refs = tuple(InputRef(field.data_type, place, field.name) for place, field in zip(places, relation.fields, strict=True))
     return Project(made, refs, relation.fields)
 
 
-def _side(translator: Translator, relation: Relation, keys: tuple[int, ...], of: EquiKeys) -> JoinSide:
+def _side(translator: Translator, relation: Relation, keys: tuple[int, ...], of: EquiKeys, ttl: int | None) -> JoinSide:
     unique = [tuple(sorted(key)) for key in upsert_keys(relation)]
     smallest = min(unique, key=lambda key: (not set(key) <= set(keys), len(key), key), default=None)
-    return JoinSide(keys, of.null_safe, translator.schema(relation), changes_of(relation).append_only, smallest)
+    return JoinSide(keys, of.null_safe, translator.schema(relation), changes_of(relation).append_only, smallest, ttl)

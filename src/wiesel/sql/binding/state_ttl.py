@@ -1,0 +1,72 @@
+"""Internal. The hint STATE_TTL: how long joins and groups of one SELECT keep the rows of a table that are not written again."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from wiesel.core.durations import parse_duration
+from wiesel.core.errors import ConfigurationError
+from wiesel.sql.binding.problems import problem
+from wiesel.sql.binding.scope import Scope
+from wiesel.sql.plan import Filter, Join, Relation
+from wiesel.types.logical import quoted
+
+if TYPE_CHECKING:
+    from wiesel.sql.binding.queries import QueryBinder
+
+__all__ = ["state_ttls", "with_ttls"]
+
+Ttls = Mapping[str, int]
+
+
+def state_ttls(queries: QueryBinder, node: exp.Select, scope: Scope) -> Ttls:
+    """Return the times to live (ms) that the hints of a SELECT give its tables, by the names by which the tables are known there.
+
+    Raises:
+        SqlParseError: If a name is not that of a table of FROM, or a time is none.
+    """
+    hints = node.args.get("hint")
+    found: dict[str, int] = {}
+    names = [source.name for source in scope.sources if source.name is not None]
+    for each in hints.expressions if hints else ():
+        if each.name.upper() != "STATE_TTL":
+            continue
+        arguments = each.meta["arguments"]
+        if not arguments or not all(isinstance(argument, tuple) for argument in arguments):
+            raise problem(queries.sql, node, "STATE_TTL takes names of tables with times", "write STATE_TTL('orders' = '1 d')")
+        for name, text in arguments:
+            if name not in names:
+                near = difflib.get_close_matches(name, names, n=1)
+                hint = f"did you mean {quoted(near[0])}?" if near else f"the tables are: {', '.join(map(quoted, names))}"
+                raise problem(queries.sql, node, f"STATE_TTL names a table that is not in FROM: {quoted(name)}", hint)
+            found.setdefault(name, _millis(queries, node, text))
+    return found
+
+
+def _millis(queries: QueryBinder, node: exp.Select, text: str) -> int:
+    try:
+        return parse_duration(text).to_millis()
+    except ConfigurationError as error:
+        raise problem(queries.sql, node, f"STATE_TTL: {error.message}", "write a time such as '1 d', '30 min' or '0 s' for ever") from error
+
+
+def with_ttls(relation: Relation, scope: Scope, ttls: Ttls) -> Relation:
+    """Return the joins of FROM with times to live of their sides. A side that is a join itself has none of its own."""
+    return _with_ttls(relation, [ttls.get(source.name or "") for source in scope.sources]) if ttls else relation
+
+
+def _with_ttls(relation: Relation, ttls: list[int | None]) -> Relation:
+    if len(ttls) == 1:
+        return relation
+    if isinstance(relation, Join):
+        first = ttls[0] if len(ttls) == 2 else None  # noqa: PLR2004 - two tables are one join
+        return replace(relation, left=_with_ttls(relation.left, ttls[:-1]), ttl=(first, ttls[-1]))
+    if isinstance(relation, Filter):
+        return replace(relation, input=_with_ttls(relation.input, ttls))
+    below = relation.inputs
+    return relation.with_inputs(_with_ttls(below[0], ttls[:-1]), *below[1:]) if below else relation
