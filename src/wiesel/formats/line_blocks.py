@@ -6,9 +6,12 @@ from typing import BinaryIO
 
 from wiesel.spi.file_formats import FilePiece
 
-__all__ = ["LineBlocks", "line_number", "skip_to", "split_lines"]
+__all__ = ["COLUMNAR_BLOCK_BYTES", "LineBlocks", "line_number", "skip_to", "split_lines"]
 
 _BLOCK_BYTES = 1 << 17
+COLUMNAR_BLOCK_BYTES = 1 << 21
+"""So much at once where a block becomes columns: what it costs to handle a batch is shared by ten thousand rows or so."""
+
 _LF, _CR = b"\n", b"\r"
 
 
@@ -51,12 +54,18 @@ class LineBlocks:
 
     A line belongs to the piece in which its first byte is, so neighbouring pieces agree without knowing of each other.
 
+    Args:
+        stream: The file.
+        piece: The range.
+        block_bytes: About how large blocks are.
+
     Attributes:
         offset: Where the next block begins, in bytes from the start of the (decompressed) file.
     """
 
-    def __init__(self, stream: BinaryIO, piece: FilePiece) -> None:
+    def __init__(self, stream: BinaryIO, piece: FilePiece, block_bytes: int = _BLOCK_BYTES) -> None:
         self._stream = stream
+        self._block_bytes = block_bytes
         # A compressed file is one piece, and its size says nothing about its content.
         self._end = None if piece.is_whole_file else piece.end
         self._rest = b""
@@ -77,8 +86,8 @@ class LineBlocks:
         self._rest = self._rest[cut:]
         self.offset += cut
 
-    def _more(self, size: int = _BLOCK_BYTES) -> None:
-        block = self._stream.read(size)
+    def _more(self, size: int = 0) -> None:
+        block = self._stream.read(max(size, self._block_bytes))
         if block:
             self._rest += block
         else:
@@ -93,7 +102,7 @@ class LineBlocks:
             if self._eof:
                 return len(self._rest)
             # A file without line ends must not cost the square of its length.
-            self._more(max(_BLOCK_BYTES, len(self._rest)))
+            self._more(len(self._rest))
 
     def next(self) -> bytes | None:
         """Return whole lines (the last one of a file may lack its end), or None at the end of the piece."""

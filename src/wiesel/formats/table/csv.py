@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.csv
 
 from wiesel.columnar.arrow_types import arrow_schema
-from wiesel.columnar.row_batch import RowBatch
+from wiesel.columnar.row_batch import RowBatch, concat
 from wiesel.columnar.rows import column_array, column_values
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError, ConnectorError, ProgramError
 from wiesel.formats.csv_reading import RawRows
 from wiesel.formats.csv_schema import CsvDialect
-from wiesel.formats.line_blocks import LineBlocks, line_number
+from wiesel.formats.line_blocks import COLUMNAR_BLOCK_BYTES, LineBlocks, line_number
 from wiesel.formats.table.arrow_texts import READ_BY_ARROW, finished, read_schema
 from wiesel.formats.table.texts import TextReader, TextWriter, text_reader, text_writer
 from wiesel.spi.file_formats import FilePiece, RecordReader, StreamFormat
@@ -114,7 +114,7 @@ class _CsvReader(RecordReader):
         self._files = files
         self._stream = stream
         self._path = piece.path
-        self._blocks = LineBlocks(stream, piece)
+        self._blocks = LineBlocks(stream, piece, COLUMNAR_BLOCK_BYTES)
         self._schema = arrow_schema((field.name, field.data_type) for field in files.rows)
         self._readers = files.readers()
         dialect = files.dialect
@@ -180,7 +180,8 @@ class _CsvReader(RecordReader):
                 batches.append(self._batch(rows))
         except (csv.Error, ValueError) as error:
             raise self._failure(at, block, error) from error
-        return batches
+        # One batch: a position is that of a block, as blocks end elsewhere when reading starts again in front of another.
+        return [concat(batches)] if batches else []
 
     def _raw(self, at: int, block: bytes) -> RawRows:
         piece = FilePiece(self._path, 0, len(block), len(block))

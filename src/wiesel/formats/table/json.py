@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.json
 
 from wiesel.columnar.arrow_types import arrow_schema
-from wiesel.columnar.row_batch import RowBatch
+from wiesel.columnar.row_batch import RowBatch, concat
 from wiesel.columnar.rows import column_array, column_values
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError, ConnectorError
-from wiesel.formats.line_blocks import LineBlocks, line_number
+from wiesel.formats.line_blocks import COLUMNAR_BLOCK_BYTES, LineBlocks, line_number
 from wiesel.formats.table.arrow_texts import finished, read_schema
 from wiesel.formats.table.json_values import JsonReader, has_decimals, json_reader, json_writer
 from wiesel.spi.file_formats import FilePiece, RecordReader, StreamFormat
@@ -125,7 +125,7 @@ class JsonTableReader(RecordReader):
         self._ignore = objects.ignore
         self._stream = stream
         self._path = piece.path
-        self._blocks = LineBlocks(stream, piece)
+        self._blocks = LineBlocks(stream, piece, COLUMNAR_BLOCK_BYTES)
         self._convert = ObjectsToBatch(objects)
         self._parse: Callable[[str], Any] = json.JSONDecoder(
             parse_float=Decimal if any(has_decimals(field.data_type) for field in objects.rows) else None
@@ -143,7 +143,9 @@ class JsonTableReader(RecordReader):
         block = self._blocks.next()
         if block is None:
             return None
-        return self.read_lines(at, block)
+        batches = self.read_lines(at, block)
+        # One batch: a position is that of a block, as blocks end elsewhere when reading starts again in front of another.
+        return [concat(batches)] if batches else []
 
     def read_lines(self, at: int, block: bytes) -> list[RowBatch]:
         """Return the rows of lines."""

@@ -11,7 +11,7 @@ from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError, ProgramError
-from wiesel.formats.line_blocks import LineBlocks
+from wiesel.formats.line_blocks import COLUMNAR_BLOCK_BYTES, LineBlocks
 from wiesel.spi.file_formats import FilePiece, RecordReader, StreamFormat
 from wiesel.spi.serialization import Encoder
 from wiesel.spi.table.factory import TableOptions
@@ -74,7 +74,7 @@ class _LineReader(RecordReader):
     def __init__(self, lines: _Lines, stream: BinaryIO, piece: FilePiece) -> None:
         self._schema = arrow_schema((field.name, field.data_type) for field in lines.rows)
         self._charset = lines.charset
-        self._blocks = LineBlocks(stream, piece)
+        self._blocks = LineBlocks(stream, piece, COLUMNAR_BLOCK_BYTES)
 
     @property
     def position(self) -> int:
