@@ -1,8 +1,8 @@
 """The cases: one ``.sql`` file each, with comments at its beginning that say what it needs.
 
 ``-- uses: orders, rates`` puts the statements of ``tables/orders.sql`` and ``tables/rates.sql`` before its own; ``-- modes: batch`` runs it
-in batch mode only (both modes by default), ``-- ordered: batch`` says that the rows of queries come in an order there. ``${data}`` is the
-folder of the tables' files, ``${out}`` an empty one.
+in batch mode only (both modes by default), ``-- ordered: batch`` says that the rows of queries come in an order there, and ``-- options:
+key=value`` sets an option. ``${data}`` is the folder of the tables' files, ``${out}`` an empty one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 GOLDENS = HERE / "goldens.jsonl"
-_HEADER = re.compile(r"^-- (uses|modes|ordered): (.*)$", re.MULTILINE)
+_HEADER = re.compile(r"^-- (uses|modes|ordered|options): (.*)$", re.MULTILINE)
 _END = re.compile(r";[ \t]*$", re.MULTILINE)
 
 
@@ -32,6 +32,11 @@ class Case:
     def modes(self) -> list[str]:
         """Return the modes in which it runs."""
         return self._header("modes") or ["streaming", "batch"]
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Return the options that are set besides."""
+        return dict(option.split("=", 1) for option in self._header("options"))
 
     def is_ordered(self, mode: str) -> bool:
         """Return whether the rows of its queries come in an order."""

@@ -56,6 +56,8 @@ def run(case: Case, mode: str) -> dict[str, Any]:
     settings = EnvironmentSettings.in_streaming_mode() if mode == "streaming" else EnvironmentSettings.in_batch_mode()
     t_env = TableEnvironment.create(settings)
     t_env.get_config().set("parallelism.default", "1").set("table.local-time-zone", "UTC")
+    for key, value in case.options.items():
+        t_env.get_config().set(key, value)
     outcomes: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as out:
         for statement in case.statements(out):

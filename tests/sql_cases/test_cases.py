@@ -28,9 +28,11 @@ def ids(value: Any) -> str:
     return value.name if isinstance(value, Case) else str(value)
 
 
-def environment(mode: str, parallelism: int) -> TableEnvironment:
+def environment(case: Case, mode: str, parallelism: int) -> TableEnvironment:
     config = Configuration().set("wiesel.engine", "local").set("execution.runtime-mode", mode.upper())
     config.set("parallelism.default", str(parallelism)).set("table.local-time-zone", "UTC")
+    for key, value in case.options.items():
+        config.set(key, value)
     return TableEnvironment.create(config)
 
 
@@ -48,7 +50,7 @@ def final_rows(changes: list[list[str]]) -> Counter[tuple[str, ...]]:
 
 
 def run(case: Case, mode: str, parallelism: int, out: Path) -> None:
-    t_env = environment(mode, parallelism)
+    t_env = environment(case, mode, parallelism)
     for statement, golden in zip(case.statements(str(out)), RECORDED[case.name, mode], strict=False):
         if "error" in golden:
             with pytest.raises(WieselError) as caught:
@@ -93,7 +95,7 @@ def test_returns_what_flink_returns(case: Case, mode: str, parallelism: int, tmp
 
 @pytest.mark.parametrize(("case", "mode"), [pair for pair in PAIRS if is_listed(*pair)], ids=ids)
 def test_what_is_not_supported_yet_is_refused(case: Case, mode: str, tmp_path: Path) -> None:
-    t_env = environment(mode, 1)
+    t_env = environment(case, mode, 1)
     with pytest.raises(WieselError) as caught:
         for statement in case.statements(str(tmp_path)):
             result = t_env.execute_sql(statement)

@@ -63,6 +63,7 @@ _FACTORIES: dict[str, str] = {
     "table_from_rows": "wiesel.runtime.table.conversion:from_rows_operator",
     "table_unnest": "wiesel.runtime.table.unnest:unnest_operator",
     "table_match": "wiesel.cep.table_match:match_operator",
+    "table_temporal_join": "wiesel.runtime.table.temporal_join:temporal_join_operator",
     "table_join": "wiesel.runtime.table.join:join_operator",
     "table_top_n": "wiesel.runtime.table.top_n:top_n_operator",
     "table_values": "wiesel.runtime.table.values:values_operator",

@@ -120,6 +120,7 @@ _RULES: dict[str, _Rule] = {
     "Union": _Rule(_united, _wanted),
     "Join": _Rule(_joined),
     "Unnest": _Rule(_as_input),
+    "TemporalJoin": _Rule(_as_input, lambda relation, index, wanted: index == 0),
     "TopN": _Rule(_ranked),
     "Aggregate": _Rule(_grouped),
     "Expand": _Rule(_as_input, _wanted),

@@ -78,6 +78,7 @@ _KEYS: dict[str, Callable[[Any], Keys]] = {
     "Filter": _of_input,
     "Project": _of_projection,
     "Join": _of_join,
+    "TemporalJoin": lambda relation: upsert_keys(relation.left),
     "TopN": _of_top,
     "Aggregate": _of_groups,
 }

@@ -13,6 +13,7 @@ from wiesel.columnar.functions.registry import call
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import bound_condition, unique_names
+from wiesel.sql.binding.temporal import is_temporal, temporal_join
 from wiesel.sql.binding.unnest import unnest_joined
 from wiesel.sql.plan import Field, Join, JoinType, Relation
 from wiesel.sql.rules.push_down import all_of, joined
@@ -30,6 +31,8 @@ def join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Join, ite
     """Return a relation joined with a further item of FROM, which ``item`` binds."""
     if isinstance(node.this, exp.Unnest):
         return unnest_joined(queries, left, scope, node)
+    if is_temporal(node.this):
+        return temporal_join(queries, left, scope, node, item)
     right, source = item(queries, node.this)
     kind = JoinType(node.args.get("side") or "INNER")
     _check_name(queries, scope, source, node)

@@ -11,11 +11,11 @@ from wiesel.columnar.expressions import InputRef
 from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.sql.binding import aggregates, ordering, over, ranking, selection, set_operations, subqueries
 from wiesel.sql.binding.expressions import ExpressionBinder
+from wiesel.sql.binding.hints import check_hints, state_ttls, with_ttls
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.sources import from_clause, renamed
-from wiesel.sql.binding.state_ttl import state_ttls, with_ttls
 from wiesel.sql.plan import Project, Relation
 
 __all__ = ["QueryBinder", "Tables"]
@@ -110,6 +110,7 @@ class QueryBinder:
 
     def select(self, node: exp.Select) -> Relation:
         """Return the plan of one SELECT."""
+        check_hints(self, node)
         relation, scope = from_clause(self, node)
         ttls = state_ttls(self, node, scope)
         relation = with_ttls(relation, scope, ttls)

@@ -31,6 +31,7 @@ _TRANSLATIONS = {
     "Union": "unions:union",
     "Join": "joins:join",
     "Unnest": "lateral:unnest",
+    "TemporalJoin": "temporal:temporal_join",
     "TopN": "ordering:top_n",
     "Aggregate": "aggregates:aggregate",
     "WatermarkAssigner": "windows:watermark_assigner",

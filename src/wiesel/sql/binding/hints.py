@@ -1,4 +1,7 @@
-"""Internal. The hint STATE_TTL: how long joins and groups of one SELECT keep the rows of a table that are not written again."""
+"""Internal. Hints behind SELECT. STATE_TTL says how long joins and groups keep rows of a table that are not written again.
+
+How a join is carried out is for Flink's optimiser to decide, which other hints tell about: they are read, and change nothing.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,26 @@ from wiesel.types.logical import quoted
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder
 
-__all__ = ["state_ttls", "with_ttls"]
+__all__ = ["check_hints", "state_ttls", "with_ttls"]
 
 Ttls = Mapping[str, int]
+
+_KNOWN = ("BROADCAST", "LOOKUP", "MULTI_JOIN", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE", "STATE_TTL")
+
+
+def check_hints(queries: QueryBinder, node: exp.Select) -> None:
+    """Refuse hints that there are not.
+
+    Raises:
+        SqlParseError: If a hint of a SELECT is not known.
+    """
+    hints = node.args.get("hint")
+    for each in hints.expressions if hints else ():
+        name = each.name.upper()
+        if name not in _KNOWN:
+            near = difflib.get_close_matches(name, _KNOWN, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"hints behind SELECT are {', '.join(_KNOWN)}"
+            raise problem(queries.sql, node, f"there is no hint {name}", hint)
 
 
 def state_ttls(queries: QueryBinder, node: exp.Select, scope: Scope) -> Ttls:

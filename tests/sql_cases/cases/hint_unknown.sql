@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT /*+ QUICKLY('orders') */ id FROM orders;
