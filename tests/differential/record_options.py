@@ -8,27 +8,41 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pyflink
 from pyflink.java_gateway import get_gateway
 
-NAMESPACES = "parallelism pipeline execution state restart-strategy taskmanager jobmanager heartbeat python metrics task env slot".split()
+NAMESPACES = (
+    "parallelism pipeline execution state restart-strategy taskmanager jobmanager heartbeat python metrics task env slot sql-client"
+).split()
 LEFT_OUT = ("state.backend.forst.",)
 TARGET = Path(__file__).parents[1] / "unit" / "core" / "flink_options.json"
 
 
 def class_names() -> list[str]:
     home = Path(pyflink.__file__).parent
-    jars = [*home.glob("lib/flink-dist*.jar"), *home.glob("lib/flink-table-api*.jar"), *home.glob("opt/flink-python*.jar")]
+    jars = [*home.glob("lib/flink-dist*.jar"), *home.glob("lib/flink-table-api*.jar"), *home.glob("opt/flink-*.jar")]
     names = (name for jar in jars for name in zipfile.ZipFile(jar).namelist())
     wanted = re.compile(r"org/apache/flink/(?!.*shaded).*Options?\.class$")
     return [name[:-6].replace("/", ".") for name in names if wanted.match(name)]
 
 
+@cache
+def loader_of_client() -> Any:
+    """A loader that knows the classes of the SQL client too, which are not on PyFlink's class path."""
+    gateway = get_gateway()
+    jars = list(Path(pyflink.__file__).parent.glob("opt/flink-sql-client*.jar"))
+    urls = gateway.new_array(gateway.jvm.java.net.URL, len(jars))
+    for place, jar in enumerate(jars):
+        urls[place] = gateway.jvm.java.io.File(str(jar)).toURI().toURL()
+    return gateway.jvm.java.net.URLClassLoader(urls, gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader())
+
+
 def options_of(jvm: Any, name: str) -> dict[str, dict[str, Any]]:
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    loader = loader_of_client()
     option_class = jvm.java.lang.Class.forName("org.apache.flink.configuration.ConfigOption")
     value_class, is_list = option_class.getDeclaredField("clazz"), option_class.getDeclaredField("isList")
     value_class.setAccessible(True)

@@ -5,7 +5,10 @@ from __future__ import annotations
 __all__ = ["NAMESPACES", "is_free", "is_ignored", "reason"]
 
 NAMESPACES = frozenset(
-    "parallelism pipeline execution state restart-strategy taskmanager jobmanager heartbeat python metrics task slot env wiesel".split()
+    (
+        "parallelism pipeline execution state restart-strategy taskmanager jobmanager heartbeat python metrics task slot env sql-client "
+        "wiesel"
+    ).split()
 )
 """First parts of keys in which an unknown key is taken for a mistake."""
 
@@ -37,6 +40,8 @@ _IGNORED_PREFIXES = {
     "execution.async-state.": "state lives in the task itself",
     "execution.batch.": "there is no such scheduler",
     "execution.checkpointing.file-merging.": "small state travels inside the checkpoint's metadata",
+    "sql-client.display.": "the client of SQL has one look",
+    "sql-client.verbose": "errors always tell their place and what to do",
 }
 _JVM = "there are no classes of the JVM in a job; connectors are Python packages"
 _IGNORED_KEYS = {

@@ -17,6 +17,7 @@ _SECTIONS = (
     ),
     ("Checkpoints and state", ("execution.checkpointing.", "execution.state-recovery.", "state.")),
     ("Failures", ("restart-strategy.", "heartbeat.", "task.", "jobmanager.", "wiesel.user-error-policy")),
+    ("The client of SQL", ("sql-client.",)),
     ("Processes", ("",)),
 )
 _TYPES = {

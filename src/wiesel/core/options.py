@@ -539,6 +539,17 @@ ENGINE: ConfigOption[str] = _option(
     "Where jobs run: on Spark, or in one process with a virtual clock for tests.",
     choices=("spark", "local"),
 )
+SQL_RESULT_MODE: ConfigOption[str] = _option(
+    "sql-client.execution.result-mode",
+    "enum",
+    "TABLE",
+    "How `wiesel sql` in a terminal shows the result of a query: as the table that changes come to (TABLE), as the last changes "
+    "(CHANGELOG), both on the whole screen, or line by line (TABLEAU).",
+    choices=("TABLE", "CHANGELOG", "TABLEAU"),
+)
+SQL_MOST_ROWS: ConfigOption[int] = _option(
+    "sql-client.execution.max-table-result.rows", "int", 1_000_000, "How many rows of a result are kept in mode TABLE.", minimum=1
+)
 LOCAL_SEED: ConfigOption[int] = _option("wiesel.local.seed", "int", 0, "Decides the order of events on the local engine.")
 LOCAL_START_TIME: ConfigOption[int] = _option(
     "wiesel.local.start-time-ms", "int", 0, "Where the virtual clock of the local engine starts, in ms since the epoch."

@@ -15,7 +15,7 @@ from wiesel.sql.catalogs import PlanView
 from wiesel.sql.language import statements as s
 from wiesel.types.logical import BooleanType, DataType, RowField, RowType, VarCharType, quoted
 
-__all__ = ["Information", "describe", "named_functions", "show", "texts"]
+__all__ = ["Information", "describe", "named_functions", "schema_of", "show", "texts"]
 
 _TEXT = VarCharType(2**31 - 1)
 _TIME_MARK = {True: " *ROWTIME*", False: ""}
@@ -86,7 +86,7 @@ def _databases(catalogs: CatalogManager, statement: s.Show) -> Information:
 
 def _columns(catalogs: CatalogManager, statement: s.Show, *, in_batch: bool) -> Information:
     _, entry = catalogs.find(statement.of)
-    described = _described(_schema_of(entry), in_batch=in_batch)
+    described = _described(schema_of(entry), in_batch=in_batch)
     names = set(_liked([str(row[0]) for row in described.rows], statement))
     return Information(described.columns, [row for row in described.rows if row[0] in names])
 
@@ -193,7 +193,7 @@ def describe(catalogs: CatalogManager, statement: s.Describe, *, in_batch: bool)
         ProgramError: If it is not there, or this kind of thing cannot be described.
     """
     if statement.kind == "TABLE":
-        return _described(_schema_of(catalogs.find(statement.path)[1]), in_batch=in_batch)
+        return _described(schema_of(catalogs.find(statement.path)[1]), in_batch=in_batch)
     if statement.kind == "DATABASE":
         return _described_database(catalogs, statement)
     if statement.kind == "CATALOG":
@@ -201,7 +201,8 @@ def describe(catalogs: CatalogManager, statement: s.Describe, *, in_batch: bool)
     raise ProgramError(f"DESCRIBE {statement.kind} is not supported in this version", hint="leave the statement out")
 
 
-def _schema_of(entry: CatalogTable | CatalogView | PlanView) -> ResolvedSchema:
+def schema_of(entry: CatalogTable | CatalogView | PlanView) -> ResolvedSchema:
+    """Return the columns of a table or view."""
     return entry.plan.schema if isinstance(entry, PlanView) else entry.schema
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from wiesel.sql.result_texts import NULL
 from wiesel.types import logical as t
 
-__all__ = ["lines_by_content", "lines_by_type", "widths_by_type"]
+__all__ = ["border_line", "lines_by_content", "lines_by_type", "row_line", "widths_by_type"]
 
 _DIGITS: dict[type[t.DataType], int] = {t.TinyIntType: 3, t.SmallIntType: 5, t.IntType: 10, t.BigIntType: 19}
 _DOTS = "..."
@@ -38,13 +38,13 @@ def _type_width(of: t.DataType, most: int) -> int:
 
 def lines_by_type(names: Sequence[str], widths: Sequence[int], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """Yield the lines of a table, each as soon as its row is there."""
-    border = _border(widths)
+    border = border_line(widths)
     count = 0
     for row in rows:
         if not count:
-            yield from (border, _line(names, widths), border)
+            yield from (border, row_line(names, widths), border)
         count += 1
-        yield _line(row, widths)
+        yield row_line(row, widths)
     if not count:
         yield "Empty set"
         return
@@ -59,11 +59,13 @@ def lines_by_content(names: Sequence[str], rows: Iterable[Sequence[str]], most: 
     return lines_by_type(names, widths, all_rows)
 
 
-def _border(widths: Sequence[int]) -> str:
+def border_line(widths: Sequence[int]) -> str:
+    """Return the line above and below the names of columns."""
     return "+" + "+".join("-" * (width + 2) for width in widths) + "+"
 
 
-def _line(values: Sequence[str], widths: Sequence[int]) -> str:
+def row_line(values: Sequence[str], widths: Sequence[int]) -> str:
+    """Return the line of a row."""
     return "|" + "|".join(f" {_fitted(value, width)} " for value, width in zip(values, widths, strict=True)) + "|"
 
 

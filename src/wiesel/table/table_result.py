@@ -127,6 +127,13 @@ class TableResult:
         """Return whether there are rows."""
         return self._kind
 
+    def cancel(self) -> None:
+        """Cancel the job if it still runs, and wait until it has ended; Wiesel's own, for the tools."""
+        if self._batches is not None:
+            self._batches.close()
+        elif self._client is not None and not self._client.get_job_execution_result().done():
+            self._client.cancel()
+
     # Rows
 
     def collect(self) -> CloseableIterator:

@@ -5,6 +5,7 @@ Everything heavy is imported inside the commands: ``wiesel --help`` has to answe
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -291,6 +292,10 @@ def read_state(path: str, **options: Any) -> None:
 @click.option("-e", "--execute", "texts", multiple=True, help="Statements. Both options are repeatable; files come first.")
 @click.option("-D", "dynamic", multiple=True, metavar="KEY=VALUE", help="A configuration option. Repeatable.")
 @click.option("-p", "--parallelism", type=click.IntRange(min=1), help="How many subtasks operators have.")
+@click.option(
+    "-i", "--init", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A script for the beginning: tables and options."
+)
+@click.option("--history", type=click.Path(dir_okay=False), help="File of what was typed; else ~/.wiesel-sql-history.")
 @click.option("--batch", is_flag=True, help="Run queries over bounded tables to their end, and show their last result only.")
 @click.option("--explain", is_flag=True, help="Show the plans of queries and inserts in place of running them.")
 @click.pass_context
@@ -300,19 +305,26 @@ def sql(
     texts: tuple[str, ...],
     dynamic: tuple[str, ...],
     parallelism: int | None,
+    init: tuple[str, ...],
+    history: str | None,
     batch: bool,
     explain: bool,
 ) -> None:
-    """Run statements of SQL. The exit code is 1 if one fails; those behind it do not run."""
+    """Run statements of SQL. The exit code is 1 if one fails; those behind it do not run.
+
+    Without -f and -e statements are typed, and results shown while they come.
+    """
     if context.invoked_subcommand is not None:
         return
     from wiesel.platform.cli._program import configuration_of
-    from wiesel.platform.cli._sql import SqlSources, run
+    from wiesel.platform.cli._sql import SqlSources, converse, run
 
-    if not files and not texts:
-        raise click.UsageError("give a script with -f or statements with -e")
-    sources = SqlSources(files, texts)
-    raise SystemExit(run(sources, configuration_of(dynamic, parallelism), batch=batch, explain_only=explain))
+    options = configuration_of(dynamic, parallelism)
+    if files or texts:
+        raise SystemExit(run(SqlSources(files, texts), options, init, batch=batch, explain_only=explain))
+    if not sys.stdin.isatty():
+        raise click.UsageError("give a script with -f ('-': the standard input) or statements with -e; there is no terminal to type in")
+    raise SystemExit(converse(options, init, history, batch=batch, explain_only=explain))
 
 
 @sql.command("check")

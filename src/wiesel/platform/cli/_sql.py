@@ -16,7 +16,7 @@ from wiesel.platform.cli._sql_session import SqlSession
 from wiesel.sql.language.parser import check_script
 from wiesel.table import EnvironmentSettings, TableEnvironment
 
-__all__ = ["SqlSources", "check", "run"]
+__all__ = ["SqlSources", "check", "converse", "run"]
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
@@ -52,10 +52,37 @@ def _write(line: str) -> None:
     click.echo(line)
 
 
-def run(sources: SqlSources, options: dict[str, str], *, batch: bool, explain_only: bool) -> int:
+def converse(options: dict[str, str], init: Sequence[str], history: str | None, *, batch: bool, explain_only: bool) -> int:
+    """Take statements from the terminal until the user leaves; returns 0, or 1 if a script of ``init`` fails."""
+    from wiesel.platform.sql_client.client import HISTORY, SqlClient
+
+    try:
+        session = new_session(options, batch=batch, explain_only=explain_only)
+        run_init(session, init)
+    except WieselError as error:
+        click.echo(str(error), err=True)
+        return EXIT_FAILED
+    return SqlClient(session, _write, HISTORY if history is None else Path(history)).run()
+
+
+def run_init(session: SqlSession, paths: Sequence[str]) -> None:
+    """Run the scripts that set a session up.
+
+    Raises:
+        WieselError: If one fails, or has a query or an insert.
+    """
+    for path in paths:
+        try:
+            session.run_init(_text_of(path))
+        except WieselError as error:
+            raise type(error)(f"{path}: {error.message}", hint=error.hint, **error.details) from error
+
+
+def run(sources: SqlSources, options: dict[str, str], init: Sequence[str] = (), *, batch: bool, explain_only: bool) -> int:
     """Run scripts in one session; return 0, or 1 at the first statement that fails, or 130 if the user interrupted."""
     try:
         session = new_session(options, batch=batch, explain_only=explain_only)
+        run_init(session, init)
     except WieselError as error:
         click.echo(str(error), err=True)
         return EXIT_FAILED

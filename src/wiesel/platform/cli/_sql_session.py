@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from wiesel.core.errors import ProgramError, WieselError
@@ -35,6 +35,13 @@ class SqlSession:
         self._explain_only = explain_only
         self._set: list[Insertion] | None = None
         self._jobs: list[TableResult] = []
+        self.show_query: Callable[[TableResult], None] = self.write_lines
+
+    @property
+    def running_jobs(self) -> int:
+        """How many jobs of inserts have not ended."""
+        clients = [result.get_job_client() for result in self._jobs]
+        return sum(client is not None and not client.get_job_execution_result().done() for client in clients)
 
     def run(self, text: str) -> None:
         """Run the statements of a script. All of it is read before the first one runs.
@@ -45,6 +52,20 @@ class SqlSession:
         for statement in parse_script(text):
             try:
                 self._run(text, statement)
+            except WieselError as error:
+                raise self._placed(text, statement, error) from error
+
+    def run_init(self, text: str) -> None:
+        """Run the statements of a script that sets the session up, without showing that they succeed.
+
+        Raises:
+            WieselError: Of the first statement that fails, or is a query or an insert.
+        """
+        for statement in parse_script(text):
+            try:
+                if isinstance(statement, (*_PLANNED, s.BeginStatementSet)):
+                    raise ProgramError("a script for the beginning has no queries and no inserts", hint="give it with -f")
+                run_statement(self.t_env, text, statement)
             except WieselError as error:
                 raise self._placed(text, statement, error) from error
 
@@ -63,9 +84,7 @@ class SqlSession:
     def cancel(self) -> None:
         """Cancel the jobs that still run."""
         while self._jobs:
-            client = self._jobs.pop().get_job_client()
-            if client is not None:
-                client.cancel()
+            self._jobs.pop().cancel()
 
     @staticmethod
     def _placed(text: str, statement: s.Statement, error: WieselError) -> WieselError:
@@ -113,14 +132,16 @@ class SqlSession:
         if not isinstance(statement, s.Query) and result.get_job_client() is not None:
             self._started(result)
             return
-        try:
-            self._write_all(result.lines())
-        except BaseException:
-            client = result.get_job_client()
-            if client is not None:
-                client.cancel()
-            raise
+        if isinstance(statement, s.Query):
+            self.show_query(result)
+        else:
+            self.write_lines(result)
 
-    def _write_all(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            self._write(line)
+    def write_lines(self, result: TableResult) -> None:
+        """Write the rows of a result as they come; its job ends with whatever ends this."""
+        try:
+            for line in result.lines():
+                self._write(line)
+        except BaseException:
+            result.cancel()
+            raise

@@ -15,7 +15,7 @@ from wiesel.sql.language.errors import expected, parse_error
 from wiesel.sql.language.inserting import parse_insert, parse_partition
 from wiesel.sql.language.showing import parse_describe, parse_show
 
-__all__ = ["check_script", "parse_script", "parse_statement"]
+__all__ = ["check_script", "parse_script", "parse_statement", "statement_words"]
 
 _DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE")
@@ -62,6 +62,11 @@ def _whole_statement(cursor: Cursor) -> s.Statement:
     if not cursor.is_at_end:
         cursor.fail("';' or the end of the statement")
     return statement
+
+
+def statement_words() -> list[str]:
+    """Return the words with which statements begin."""
+    return [*_STATEMENTS, *_QUERIES]
 
 
 def parse_statement(sql: str) -> s.Statement:

@@ -1,0 +1,1 @@
+"""Internal. The interactive client of SQL: what ``wiesel sql`` starts in a terminal."""

@@ -1,0 +1,144 @@
+"""Internal. The loop of the client: a statement is typed, run and shown, and so on until QUIT."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.filters import completion_is_selected
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.shortcuts import clear
+
+from wiesel.core.errors import WieselError
+from wiesel.core.options import SQL_MOST_ROWS, SQL_RESULT_MODE
+from wiesel.platform.cli._sql_session import SqlSession
+from wiesel.platform.sql_client.completion import SqlCompleter
+from wiesel.platform.sql_client.live_result import LiveResult
+from wiesel.platform.sql_client.result_rows import ChangeRows, ResultRows, TableRows
+from wiesel.platform.sql_client.result_view import Shown, show_result
+from wiesel.platform.sql_client.typed import Command, command_of, is_complete
+from wiesel.sql.tableau import widths_by_type
+from wiesel.table import TableResult
+
+__all__ = ["HISTORY", "SqlClient"]
+
+HISTORY = Path("~/.wiesel-sql-history")
+_PROMPT = "Wiesel SQL> "
+_CHANGES = 1000
+"""How many changes can be looked back at, as in Flink."""
+
+_HELP = """\
+A statement ends with a semicolon and may have several lines. Tab completes, the arrow keys go through what was typed before.
+
+HELP                  Shows this.
+QUIT or EXIT          Cancels what still runs and leaves; so does Ctrl-D.
+CLEAR                 Clears the screen.
+SOURCE 'file.sql'     Runs the statements of a file.
+SET 'key' = 'value'   Sets an option of the session; SET alone shows all that are set.
+RESET 'key'           Gives an option its default back; RESET alone all of them.
+SELECT ...            Shows the result by 'sql-client.execution.result-mode': TABLE, CHANGELOG or TABLEAU. Q or Ctrl-C leaves it.
+INSERT INTO ...       Starts a job that goes on while you type; with 'table.dml-sync' = 'true' waits for its end.
+BEGIN STATEMENT SET   Collects inserts up to END, which become one job.
+EXPLAIN ...           Shows the plan of a query or INSERT.
+SHOW ..., DESCRIBE    What there is: SHOW TABLES, SHOW CREATE TABLE t, DESCRIBE t, ...
+"""
+
+
+class SqlClient:
+    """The client in a terminal.
+
+    Args:
+        session: Runs the statements.
+        write: Writes a line.
+        history: The file of what was typed.
+    """
+
+    def __init__(self, session: SqlSession, write: Callable[[str], None], history: Path = HISTORY) -> None:
+        self._session = session
+        self._write = write
+        session.show_query = self._show_query
+        self._prompt: PromptSession[str] = PromptSession(
+            completer=SqlCompleter(session.t_env._catalogs),
+            history=FileHistory(str(history.expanduser())),
+            auto_suggest=AutoSuggestFromHistory(),
+            multiline=True,
+            prompt_continuation=lambda width, line, wrapped: "> ".rjust(width),
+            key_bindings=_keys(),
+            complete_while_typing=False,
+        )
+
+    def run(self) -> int:
+        """Take statements until the user leaves; returns 0."""
+        self._write("Wiesel SQL. HELP; tells what can be typed, QUIT; leaves.")
+        while True:
+            try:
+                text = self._prompt.prompt(_PROMPT)
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                text = "QUIT"
+            command = command_of(text)
+            if command is not None and command.name == "QUIT":
+                break
+            self._run(text, command)
+        if self._session.running_jobs:
+            self._write(f"[INFO] cancelling {self._session.running_jobs} running job(s)")
+        self._session.cancel()
+        return 0
+
+    def _run(self, text: str, command: Command | None) -> None:
+        try:
+            if command is None:
+                self._session.run(text)
+            elif command.name == "HELP":
+                self._write(_HELP)
+            elif command.name == "CLEAR":
+                clear()
+            else:
+                self._session.run(Path(command.argument).expanduser().read_text(encoding="utf-8"))
+        except WieselError as error:
+            self._write(f"[ERROR] {error}\n")
+        except (OSError, UnicodeDecodeError) as error:
+            self._write(f"[ERROR] {command.argument if command else ''}: {error}\n")
+        except KeyboardInterrupt:
+            self._write("[INFO] cancelled\n")
+
+    def _show_query(self, result: TableResult) -> None:
+        mode = str(self._option(SQL_RESULT_MODE)).upper()
+        if mode == "TABLEAU":
+            self._session.write_lines(result)
+            return
+        schema = result.get_resolved_schema()
+        names = [column.name for column in schema.columns]
+        most = int(self._session.t_env.get_config().get("table.display.max-column-width", "30"))
+        widths = widths_by_type(names, schema.physical_row_type.field_types(), most)
+        rows: ResultRows
+        if mode == "CHANGELOG":
+            rows, names, widths = ChangeRows(_CHANGES), ["op", *names], [2, *widths]
+        else:
+            rows = TableRows(int(str(self._option(SQL_MOST_ROWS))))
+        live = LiveResult(result, rows)
+        show_result(live, Shown("Table" if mode == "TABLE" else "Changelog", names, widths))
+        if live.error is not None:
+            raise live.error
+        self._write(f"[INFO] {'the query has ended' if live.had_ended else 'the query was cancelled'}; {live.taken} rows came\n")
+
+    def _option(self, option: object) -> object:
+        return self._session.t_env.get_config().get_configuration().get(option)  # type: ignore[call-overload]
+
+
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    @keys.add("enter", filter=~completion_is_selected)
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if is_complete(buffer.text):
+            buffer.validate_and_handle()
+        else:
+            buffer.newline()
+
+    return keys

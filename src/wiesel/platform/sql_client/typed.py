@@ -1,0 +1,78 @@
+"""Internal. What was typed: whether it is a whole statement yet, and the commands of the client that are no SQL."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sqlglot.errors import TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from wiesel.sql.language.dialect import Flink
+
+__all__ = ["Command", "command_of", "is_complete", "readable_tokens"]
+
+_COMMAND = re.compile(r"\s*(?:(help|quit|exit|clear)|(source)\s+(.+?))\s*;?\s*", re.IGNORECASE | re.DOTALL)
+_SETS = (("EXECUTE", "STATEMENT", "SET"), ("EXPLAIN", "STATEMENT", "SET"), ("EXPLAIN", "PLAN", "FOR", "STATEMENT", "SET"))
+_DIALECT = Flink()
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its name in capitals, and the file of SOURCE."""
+
+    name: str
+    argument: str = ""
+
+
+def command_of(text: str) -> Command | None:
+    """Return the command that a text is, None if it is none.
+
+    >>> command_of("source 'a b.sql';")
+    Command(name='SOURCE', argument='a b.sql')
+    """
+    found = _COMMAND.fullmatch(text)
+    if found is None:
+        return None
+    if found[1]:
+        return Command("QUIT" if found[1].upper() == "EXIT" else found[1].upper())
+    argument = found[3].strip()
+    if len(argument) > 1 and argument[0] == argument[-1] and argument[0] in "'\"":
+        argument = argument[1:-1]
+    return Command("SOURCE", argument)
+
+
+def is_complete(text: str) -> bool:
+    """Return whether a text can be run: it ends with a semicolon, outside of quotes, comments and statement sets, or is a command.
+
+    >>> is_complete("SELECT ';'"), is_complete("SELECT ';';"), is_complete("quit")
+    (False, True, True)
+    """
+    if not text.strip() or command_of(text) is not None:
+        return True
+    tokens = readable_tokens(text)
+    if not tokens or tokens[-1].token_type != TokenType.SEMICOLON:
+        return False
+    last = _last_statement(tokens)
+    words = [token.text.upper() for token in last]
+    return not any(tuple(words[: len(start)]) == start for start in _SETS) or words[-2:] == ["END", ";"]
+
+
+def _last_statement(tokens: list[Token]) -> list[Token]:
+    """Return the tokens from the beginning of the last statement, where those of a statement set are one."""
+    start, in_set = 0, False
+    for place, token in enumerate(tokens[:-1]):
+        words = tuple(each.text.upper() for each in tokens[start : start + 5])
+        in_set = any(words[: len(begin)] == begin for begin in _SETS)
+        ends_set = place > 0 and tokens[place - 1].text.upper() == "END"
+        if token.token_type == TokenType.SEMICOLON and (not in_set or ends_set):
+            start = place + 1
+    return tokens[start:]
+
+
+def readable_tokens(text: str) -> list[Token]:
+    """Return the tokens of a text, none where a quote or comment is not closed yet."""
+    try:
+        return list(_DIALECT.tokenize(text))
+    except TokenError:
+        return []
