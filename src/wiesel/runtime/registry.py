@@ -64,6 +64,8 @@ _FACTORIES: dict[str, str] = {
     "table_unnest": "wiesel.runtime.table.unnest:unnest_operator",
     "table_match": "wiesel.cep.table_match:match_operator",
     "table_temporal_join": "wiesel.runtime.table.temporal_join:temporal_join_operator",
+    "table_lookup": "wiesel.runtime.table.lookup_join:lookup_operator",
+    "table_async_lookup": "wiesel.runtime.table.lookup_join:async_lookup_operator",
     "table_join": "wiesel.runtime.table.join:join_operator",
     "table_top_n": "wiesel.runtime.table.top_n:top_n_operator",
     "table_values": "wiesel.runtime.table.values:values_operator",

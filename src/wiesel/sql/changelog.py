@@ -121,6 +121,7 @@ _RULES: dict[str, _Rule] = {
     "Join": _Rule(_joined),
     "Unnest": _Rule(_as_input),
     "TemporalJoin": _Rule(_as_input, lambda relation, index, wanted: index == 0),
+    "LookupJoin": _Rule(_as_input),
     "TopN": _Rule(_ranked),
     "Aggregate": _Rule(_grouped),
     "Expand": _Rule(_as_input, _wanted),

@@ -103,12 +103,19 @@ def _top_n(relation: Any) -> str:
     return f"partitionBy=[{_names(relation.input, relation.partition)}], orderBy=[{_order(relation)}], places=[{places}]"
 
 
+def _lookup(relation: Any) -> str:
+    asked = ", ".join(f"{relation.scan.fields[column].name}={value}" for column, value in relation.asked)
+    where = f", where=[{relation.condition}]" if relation.condition is not None else ""
+    return f"joinType=[{relation.type.value}], table=[{relation.scan.identifier}], lookup=[{asked}]{where}, {_fields(relation)}"
+
+
 _DESCRIBED: dict[str, Callable[[Any], str]] = {
     "TableScan": _scan,
     "Project": _project,
     "Filter": lambda relation: f"where=[{relation.condition}]",
     "Aggregate": _aggregate,
     "Join": _join,
+    "LookupJoin": _lookup,
     "TopN": _top_n,
     "WatermarkAssigner": lambda relation: f"rowtime=[{relation.fields[relation.column].name}], watermark=[{relation.watermark}]",
 }

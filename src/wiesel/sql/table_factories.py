@@ -1,19 +1,20 @@
-"""Internal. Finds the connector of a table, and makes its source or sink."""
+"""Internal. Finds the connector of a table, and makes its source or sink, or what looks rows up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from wiesel.core.errors import ConfigurationError, ProgramError, WieselError
 from wiesel.core.plugins import load_plugin
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.factory import CONNECTOR, ScanTableSource, TableContext, TableSink, TableSinkFactory, TableSourceFactory
+from wiesel.spi.table.lookup import LookupTableFactory, LookupTableSource
 from wiesel.sql.stream_rows import table_row_info
 from wiesel.types.row import RowKind
 from wiesel.types.typeinfo import RowTypeInfo
 
-__all__ = ["create_table_sink", "create_table_source", "source_kinds"]
+__all__ = ["create_table_lookup", "create_table_sink", "create_table_source", "source_kinds"]
 
 _BUILT_IN = {
     "blackhole": "wiesel.connectors.blackhole_table:BlackHoleTableFactory",
@@ -21,6 +22,8 @@ _BUILT_IN = {
     "filesystem": "wiesel.connectors.filesystem_table:FileSystemTableFactory",
     "print": "wiesel.connectors.print_table:PrintTableFactory",
 }
+
+_Factory = TableSourceFactory | TableSinkFactory | LookupTableFactory
 
 _GROUP = "wiesel.table_factories"
 """The group of entry points by which other packages announce their connectors; the entry's name is the identifier."""
@@ -68,7 +71,27 @@ def create_table_sink(identifier: ObjectIdentifier, table: CatalogTable, row_typ
         return factory.create_sink(TableContext(identifier, table, row_type))
 
 
-def _wrong_way(factory: TableSourceFactory | TableSinkFactory, way: str, only: str) -> ProgramError:
+def create_table_lookup(
+    identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo, keys: Sequence[str]
+) -> LookupTableSource:
+    """Return how rows of a table are looked up by columns.
+
+    Raises:
+        ConfigurationError: If there is no such connector, or it refuses the options; names the table and where it was made.
+        ProgramError: If the connector cannot look up rows of a table of this schema by these columns.
+    """
+    with _blaming("lookup for joining", identifier, table):
+        factory = _find_factory(table.options.get(CONNECTOR.key, ""))
+        if not isinstance(factory, LookupTableFactory):
+            raise ProgramError(
+                f"connector {factory.identifier!r} cannot look rows up by key, as a join FOR SYSTEM_TIME AS OF a processing time needs it",
+                hint="use a connector that can, join by event time, or join without FOR SYSTEM_TIME",
+            )
+        return factory.create_lookup(TableContext(identifier, table, row_type), keys)
+
+
+def _wrong_way(factory: _Factory, way: str, only: str) -> ProgramError:
+    only = "looked up" if isinstance(factory, LookupTableFactory) else only
     return ProgramError(f"tables of connector {factory.identifier!r} can be {only} only, not {way}", hint="use another connector")
 
 
@@ -82,11 +105,11 @@ def _blaming(what: str, identifier: ObjectIdentifier, table: CatalogTable) -> It
         raise type(error)(text, hint=error.hint, **error.details) from error
 
 
-def _find_factory(connector: str) -> TableSourceFactory | TableSinkFactory:
+def _find_factory(connector: str) -> _Factory:
     factory = load_plugin("connector", _GROUP, _BUILT_IN, connector)()
-    if not isinstance(factory, TableSourceFactory | TableSinkFactory):
+    if not isinstance(factory, _Factory):
         raise ConfigurationError(
-            f"connector {connector!r} is a {type(factory).__name__}, not a TableSourceFactory or TableSinkFactory",
+            f"connector {connector!r} is a {type(factory).__name__}, not a TableSourceFactory, TableSinkFactory or LookupTableFactory",
             hint="see wiesel.spi.table",
         )
     return factory

@@ -66,6 +66,11 @@ def _of_join(relation: Any) -> Keys:
     return frozenset(left | right for left in upsert_keys(relation.left) for right in rights)
 
 
+def _of_lookup(relation: Any) -> Keys:
+    asked = {column for column, _ in relation.asked}
+    return upsert_keys(relation.left) if any(key <= asked for key in upsert_keys(relation.scan)) else _NONE
+
+
 def _of_top(relation: Any) -> Keys:
     place = relation.partition if relation.last == relation.first else (*relation.partition, len(relation.input.fields))
     keys = upsert_keys(relation.input)
@@ -79,6 +84,7 @@ _KEYS: dict[str, Callable[[Any], Keys]] = {
     "Project": _of_projection,
     "Join": _of_join,
     "TemporalJoin": lambda relation: upsert_keys(relation.left),
+    "LookupJoin": _of_lookup,
     "TopN": _of_top,
     "Aggregate": _of_groups,
 }

@@ -131,6 +131,8 @@ class AsyncWaitOperator(FunctionOperator):
     """Makes up to ``capacity`` requests at a time; records that come then wait here, and the task takes no more input."""
 
     holds_records = True
+    shares_records = False
+    """Whether records never change, so that none is copied."""
 
     def __init__(
         self, function: Any, output_type: Any, *, timeout_ms: int, capacity: int, ordered: bool, strategy: AsyncRetryStrategy[Any]
@@ -152,7 +154,7 @@ class AsyncWaitOperator(FunctionOperator):
         invariant(start is not None, f"operator {self.context.name!r} got no event loop")
         if start is None:
             return
-        reuse = object_reuse(self.context)
+        reuse = self.shares_records or object_reuse(self.context)
         self._settle_result = None if reuse else isolated
         self._requests = _Requests(self.function, self._timeout_s, self._strategy, not reuse, self._capacity)
         self._loop = start(self._on_results)

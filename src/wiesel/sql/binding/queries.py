@@ -12,6 +12,7 @@ from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.sql.binding import aggregates, ordering, over, ranking, selection, set_operations, subqueries
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.hints import check_hints, state_ttls, with_ttls
+from wiesel.sql.binding.lookups import with_lookup_hints
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.binding.selection import Selection
@@ -113,7 +114,7 @@ class QueryBinder:
         check_hints(self, node)
         relation, scope = from_clause(self, node)
         ttls = state_ttls(self, node, scope)
-        relation = with_ttls(relation, scope, ttls)
+        relation = with_lookup_hints(self, node, scope, with_ttls(relation, scope, ttls))
         state = Selection(self, node, relation, scope, self.expressions(scope))
         if len(scope.sources) == 1:
             state.group_ttl = ttls.get(scope.sources[0].name or "")

@@ -1,4 +1,4 @@
-"""Internal. Joins FOR SYSTEM_TIME AS OF the event time of the left side."""
+"""Internal. Joins FOR SYSTEM_TIME AS OF the time of the left side: event time here, processing time in ``lookups``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from wiesel.columnar.expressions import Call, Expression, InputRef
+from wiesel.columnar.expressions import Call, Expression, InputRef, input_refs
+from wiesel.sql.binding.lookups import lookup_join
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import bound_condition, unique_names
@@ -46,21 +47,25 @@ def temporal_join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.
     right, source = item(queries, table)
     if source.name is not None and scope.source(source.name) is not None:
         raise problem(queries.sql, node, f"there are two tables {quoted(source.name)}", "give one of them another name with AS")
-    right_time = _right_time(queries, right, node.this)
     condition = _condition(queries, scope, source, len(left.fields), node)
-    key = _key(queries, right, len(left.fields), condition, node)
-    right = _every_version(queries, right, node)
     missing = kind is JoinType.LEFT
     fields = tuple(
         Field(field.name, field.data_type.nullable() if missing else field.data_type) for field in source.fields
     )
     labels = unique_names([field.name for field in (*left.fields, *right.fields)])
     columns = tuple(replace(field, name=label) for field, label in zip((*left.fields, *fields), labels, strict=True))
-    relation = TemporalJoin(left, right, kind, condition, left_time, right_time, key, columns)
+    if left_time is None:
+        relation: Relation = lookup_join(queries, (left, right), kind, condition, columns, node)
+    else:
+        right_time = _right_time(queries, right, node.this)
+        key = _key(queries, right, len(left.fields), condition, node)
+        right = _every_version(queries, right, node)
+        relation = TemporalJoin(left, right, kind, condition, left_time, right_time, key, columns)
     return relation, Scope([*scope.sources, Source(source.name, fields, len(left.fields))], scope.merged)
 
 
-def _left_time(queries: QueryBinder, left: Relation, scope: Scope, table: exp.Expr) -> int:
+def _left_time(queries: QueryBinder, left: Relation, scope: Scope, table: exp.Expr) -> int | None:
+    """Return the column with the time; None for processing time."""
     version = table.args["version"]
     node = version.args.get("expression")
     if version.args.get("kind") != "AS OF" or node is None:
@@ -70,11 +75,10 @@ def _left_time(queries: QueryBinder, left: Relation, scope: Scope, table: exp.Ex
     if isinstance(bound, InputRef) and time is TimeAttribute.ROWTIME:
         return bound.index
     if time is TimeAttribute.PROCTIME or (isinstance(bound, Call) and bound.function == "PROCTIME"):
-        raise problem(
-            queries.sql, node, "FOR SYSTEM_TIME AS OF a processing time is not supported in this version", "use a column with event time"
-        )
-    message = "FOR SYSTEM_TIME AS OF takes a column of the left side that has event time"
-    raise problem(queries.sql, node, message, "declare a WATERMARK for the column, or join without FOR SYSTEM_TIME")
+        return None
+    message = "FOR SYSTEM_TIME AS OF takes a column of the left side that has event time or processing time"
+    hint = "declare a WATERMARK for the column, use a column AS PROCTIME(), or join without FOR SYSTEM_TIME"
+    raise problem(queries.sql, node, message, hint)
 
 
 def _right_time(queries: QueryBinder, right: Relation, table: exp.Expr) -> int:
@@ -100,11 +104,11 @@ def _key(queries: QueryBinder, right: Relation, width: int, condition: Expressio
         message = "FOR SYSTEM_TIME AS OF needs a table with a primary key on its right side"
         raise problem(queries.sql, node, message, "declare PRIMARY KEY (...) NOT ENFORCED, or read a view that keeps the last row per key")
     compared = {
-        operand.index - width
+        column.index - width
         for part in conjuncts(condition)
         if isinstance(part, Call) and part.function == "="
-        for operand in part.operands
-        if isinstance(operand, InputRef) and operand.index >= width
+        for column, value in (part.operands, part.operands[::-1])
+        if isinstance(column, InputRef) and column.index >= width and 0 <= max(input_refs(value), default=-1) < width
     }
     fitting = [tuple(sorted(key)) for key in keys if key and key <= compared]
     if not fitting:

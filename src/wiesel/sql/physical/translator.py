@@ -32,6 +32,7 @@ _TRANSLATIONS = {
     "Join": "joins:join",
     "Unnest": "lateral:unnest",
     "TemporalJoin": "temporal:temporal_join",
+    "LookupJoin": "lookups:lookup_join",
     "TopN": "ordering:top_n",
     "Aggregate": "aggregates:aggregate",
     "WatermarkAssigner": "windows:watermark_assigner",
