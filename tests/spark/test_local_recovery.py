@@ -53,6 +53,7 @@ def test_a_restarted_task_reads_its_state_from_its_host(tmp_path: Path) -> None:
         "wiesel.spark.master": "local[8]",
         "execution.checkpointing.dir": str(tmp_path / "checkpoints"),
         "execution.checkpointing.interval": "300 ms",
+        "execution.checkpointing.data-inline-threshold": "0",
         "state.backend.local-recovery": "true",
         "restart-strategy.type": "fixed-delay",
         "restart-strategy.fixed-delay.delay": "100 ms",

@@ -24,13 +24,25 @@ from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, F
 from wiesel.state.backend import StateFile
 
 _INLINE_BYTES = 4096
+"""What a savepoint, and who copies state, keeps in the metadata; jobs have an option for it."""
 _log = logging.getLogger("wiesel.checkpoint")
 
 
 class StateFiles:
-    """Writes and reads state files; picklable, used in tasks. Names are relative to the checkpoint directory."""
+    """Writes and reads state files; picklable, used in tasks. Names are relative to the checkpoint directory.
 
-    def __init__(self, directory: str, job_id: str, prefix: str, copies: LocalCopies | None = None) -> None:
+    Args:
+        directory: That of the checkpoints.
+        job_id: Whose state it is.
+        prefix: What the names begin with.
+        copies: Where copies are kept on this host.
+        inline_bytes: Files of up to so many bytes travel in the metadata instead; None for the default.
+    """
+
+    def __init__(
+        self, directory: str, job_id: str, prefix: str, copies: LocalCopies | None = None, inline_bytes: int | None = None
+    ) -> None:
+        self._inline_bytes = _INLINE_BYTES if inline_bytes is None else inline_bytes
         self._directory = directory
         self._job_id = job_id
         self._prefix = prefix
@@ -55,7 +67,7 @@ class StateFiles:
             crc = crc32(part, crc)
         self._count += 1
         name = self._name(name_hint)
-        if size <= _INLINE_BYTES:
+        if size <= self._inline_bytes:
             return StateFile(name, size, crc, b"".join(data))
         self._files.write(name, data)
         file = StateFile(name, size, crc)

@@ -22,7 +22,7 @@ from tests.sim.schedules.jobs import ScheduledJob, jobs
 from tests.sim.schedules.state import state_of
 from tests.sim.schedules.storage import Disk, MemoryFileIO
 from tests.sim.schedules.world import FaultyWorld, failing_committers
-from wiesel.checkpoint import file_io, retries, store
+from wiesel.checkpoint import file_io, retries
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.common import Configuration
 from wiesel.core.clock import ManualClock
@@ -128,6 +128,8 @@ class Plans:
                 "execution.checkpointing.interval": "1 d",
                 "execution.checkpointing.timeout": "10 s",
                 "execution.checkpointing.num-retained": "2",
+                # So that there are state files, although there is little state.
+                "execution.checkpointing.data-inline-threshold": "64 b",
                 "execution.checkpointing.tolerable-failed-checkpoints": "1000000",
                 "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
                 "execution.checkpointing.unaligned.enabled": str(variant.unaligned).lower(),
@@ -341,7 +343,6 @@ def prepared(name: str) -> Iterator[Stage]:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="wiesel-schedules-") as directory:
         patch.setattr(file_io, "LocalFileIO", lambda root: MemoryFileIO(disk, root))
         patch.setattr(retries, "DELAYS_S", ())
-        patch.setattr(store, "_INLINE_BYTES", 64)  # so that there are state files, although there is little state
         patch.setattr(os, "fsync", lambda _: None)
         logging.disable(logging.WARNING)  # each fault has its lines
         thresholds = gc.get_threshold()

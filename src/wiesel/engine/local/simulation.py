@@ -23,6 +23,7 @@ from wiesel.checkpoint.savepoint import SavepointFiles
 from wiesel.checkpoint.store import MEMORY_LIMIT_BYTES, MemoryStateFiles, StateFiles
 from wiesel.core.clock import ManualClock
 from wiesel.core.errors import JobExecutionError, NoResourceAvailableError
+from wiesel.core.options import CHECKPOINT_INLINE_THRESHOLD
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.local.event_loop import SteppedEventLoop
 from wiesel.engine.task_errors import picklable_error
@@ -64,8 +65,9 @@ class SimulatedTask:
         self._prefix = prefix = f"{descriptor.attempt}-{self.key[0]}-{self.key[1]}"
         directory = world.checkpoint_dir
         self._copies = world.local_backup.copies(descriptor.job_id, f"{self.key[0]}-{self.key[1]}", world.local_dir)
+        inline_bytes = descriptor.config.get(CHECKPOINT_INLINE_THRESHOLD.key)
         self._files: StateFiles | MemoryStateFiles = (
-            StateFiles(directory, descriptor.job_id, prefix, self._copies)
+            StateFiles(directory, descriptor.job_id, prefix, self._copies, inline_bytes)
             if directory
             else MemoryStateFiles(descriptor.job_id, prefix, world.memory_limit_bytes)
         )
