@@ -37,6 +37,8 @@ def user_location() -> str:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if not frame.f_code.co_filename.startswith(_PACKAGE):
+            if frame.f_globals.get("__name__", "").partition(".")[0] == "click":
+                return ""  # the command line runs statements without a program
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
     return ""

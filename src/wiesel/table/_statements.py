@@ -30,7 +30,7 @@ from wiesel.table.table_result import TableResult
 if TYPE_CHECKING:
     from wiesel.table.table_environment import TableEnvironment
 
-__all__ = ["ok", "rows_result", "run_statement"]
+__all__ = ["define_table", "ok", "rows_result", "run_statement"]
 
 
 def ok() -> TableResult:
@@ -86,6 +86,22 @@ def _explain(t_env: TableEnvironment, sql: str, statement: s.Explain) -> TableRe
 
 
 def _create_table(t_env: TableEnvironment, sql: str, statement: s.CreateTable) -> TableResult | None:
+    insertion = define_table(t_env, sql, statement)
+    if insertion is None:
+        return None
+    try:
+        return t_env._start_insertions([insertion])
+    except ProgramError:
+        t_env._catalogs.drop(insertion.identifier, "TABLE", temporary=statement.is_temporary, if_exists=True)
+        raise
+
+
+def define_table(t_env: TableEnvironment, sql: str, statement: s.CreateTable) -> Insertion | None:
+    """Put the table of a statement into its catalog; return what a query writes into it, None if there is none or the table was there.
+
+    Raises:
+        ProgramError: If the definition is wrong.
+    """
     catalogs = t_env._catalogs
     if statement.replaces:
         raise ProgramError(f"CREATE {statement.replaces} TABLE is not supported in this version", hint="DROP the table, then CREATE it")
@@ -98,15 +114,11 @@ def _create_table(t_env: TableEnvironment, sql: str, statement: s.CreateTable) -
         table = _table_of_query(statement, plan)
     else:
         table = table_of(statement, made_at=user_location())
+    insertion = None
+    if plan is not None:
+        insertion = insertion_of(identifier, table, plan, statement.columns or tuple(field.name for field in plan.fields))
     created = catalogs.create(identifier, table, temporary=statement.is_temporary, ignore_if_exists=statement.if_not_exists)
-    if plan is None or not created:
-        return None
-    names = statement.columns or tuple(field.name for field in plan.fields)
-    try:
-        return t_env._start_insertions([insertion_of(identifier, table, plan, names)])
-    except ProgramError:
-        catalogs.drop(identifier, "TABLE", temporary=statement.is_temporary, if_exists=True)
-        raise
+    return insertion if created else None
 
 
 def _table_of_query(statement: s.CreateTable, plan: Relation) -> CatalogTable:

@@ -329,8 +329,12 @@ def sql(
 
 @sql.command("check")
 @click.argument("scripts", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-def check_sql(scripts: tuple[str, ...]) -> None:
-    """Read the statements of the SCRIPTS ('-': the standard input) and show what is wrong; nothing is run or looked up."""
-    from wiesel.platform.cli._sql import check
+@click.option("-i", "--init", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A script with tables that these use.")
+@click.option("--syntax-only", is_flag=True, help="Look no names and types up.")
+@click.option("--format", "to_format", is_flag=True, help="Lay the scripts out and write them back; what '-' says goes to the output.")
+@click.option("--diff", is_flag=True, help="Show what --format would change, and write nothing; the exit code is 1 if it would.")
+def check_sql(scripts: tuple[str, ...], init: tuple[str, ...], syntax_only: bool, to_format: bool, diff: bool) -> None:
+    """Show what is wrong in the SCRIPTS ('-': the standard input): syntax, names, types and options. No job runs."""
+    from wiesel.platform.cli._sql_check import check, lay_out
 
-    raise SystemExit(check(scripts))
+    raise SystemExit(lay_out(scripts, diff=diff) if to_format or diff else check(scripts, init, names=not syntax_only))

@@ -13,10 +13,9 @@ from wiesel.core.config import Configuration
 from wiesel.core.errors import WieselError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.platform.cli._sql_session import SqlSession
-from wiesel.sql.language.parser import check_script
 from wiesel.table import EnvironmentSettings, TableEnvironment
 
-__all__ = ["SqlSources", "check", "converse", "run"]
+__all__ = ["SqlSources", "converse", "run"]
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
@@ -105,17 +104,3 @@ def _run_all(session: SqlSession, sources: SqlSources) -> int:
         click.echo(f"{at}: {error}", err=True)
         return EXIT_FAILED
     return 0
-
-
-def check(paths: Sequence[str]) -> int:
-    """Read the scripts and print each statement's error; return 1 if there is any."""
-    failed = False
-    for path in paths:
-        text = _text_of(path)
-        statements, errors = check_script(text)
-        for error in errors:
-            click.echo(f"{path}: {error}", err=True)
-        count = len(statements) + len(errors)
-        click.echo(f"{path}: {count} statement{'s' * (count != 1)}, {f'{len(errors)} wrong' if errors else 'all read'}")
-        failed = failed or bool(errors)
-    return EXIT_FAILED if failed else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from wiesel.core.errors import ProgramError, WieselError
+from wiesel.core.errors import ConfigurationError, ProgramError, WieselError
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.errors import parse_error
 from wiesel.sql.language.parser import parse_script
@@ -15,9 +15,17 @@ from wiesel.table._statements import run_statement
 if TYPE_CHECKING:
     from wiesel.sql.inserting import Insertion
 
-__all__ = ["SqlSession"]
+__all__ = ["SqlSession", "placed"]
 
 _PLANNED = (s.Query, s.Insert, s.StatementSet)
+
+
+def placed(text: str, statement: s.Statement, error: WieselError) -> WieselError:
+    """Return the error with the place of the statement where it has none of its own."""
+    if "line" in error.details or not isinstance(error, ProgramError | ConfigurationError):
+        return error
+    span = (statement.span.start, min(statement.span.end, statement.span.start + 60))
+    return parse_error(text, span, error.message, hint=error.hint)
 
 
 class SqlSession:
@@ -53,7 +61,7 @@ class SqlSession:
             try:
                 self._run(text, statement)
             except WieselError as error:
-                raise self._placed(text, statement, error) from error
+                raise placed(text, statement, error) from error
 
     def run_init(self, text: str) -> None:
         """Run the statements of a script that sets the session up, without showing that they succeed.
@@ -67,7 +75,7 @@ class SqlSession:
                     raise ProgramError("a script for the beginning has no queries and no inserts", hint="give it with -f")
                 run_statement(self.t_env, text, statement)
             except WieselError as error:
-                raise self._placed(text, statement, error) from error
+                raise placed(text, statement, error) from error
 
     def finish(self) -> None:
         """Wait for the jobs that inserts have started.
@@ -85,14 +93,6 @@ class SqlSession:
         """Cancel the jobs that still run."""
         while self._jobs:
             self._jobs.pop().cancel()
-
-    @staticmethod
-    def _placed(text: str, statement: s.Statement, error: WieselError) -> WieselError:
-        """Return the error with the place of the statement where it has none of its own."""
-        if "line" in error.details or not isinstance(error, ProgramError):
-            return error
-        span = (statement.span.start, min(statement.span.end, statement.span.start + 60))
-        return parse_error(text, span, error.message, hint=error.hint)
 
     def _run(self, text: str, statement: s.Statement) -> None:
         if isinstance(statement, s.BeginStatementSet):

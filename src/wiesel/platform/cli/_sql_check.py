@@ -1,0 +1,128 @@
+"""Internal. ``wiesel sql check``: tells what is wrong in scripts, and lays them out."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from wiesel.core.errors import ProgramError, SqlParseError, WieselError
+from wiesel.platform.cli._sql_session import placed
+from wiesel.sql.language import statements as s
+from wiesel.sql.language.formatting import format_script
+from wiesel.sql.language.parser import check_script
+from wiesel.table import EnvironmentSettings, TableEnvironment
+from wiesel.table._statements import define_table, run_statement
+
+__all__ = ["check", "lay_out", "problems_of"]
+
+
+def check(paths: Sequence[str], init: Sequence[str], *, names: bool) -> int:
+    """Read the scripts and print each statement's error; return 1 if there is any.
+
+    Args:
+        paths: The scripts, ``-`` for the standard input.
+        init: Scripts that make tables which the others use.
+        names: Look names and types up as well.
+    """
+    failed = False
+    before = [Path(path).read_text(encoding="utf-8") for path in init]
+    for path in paths:
+        text = _text_of(path)
+        count, problems = problems_of(text, before, names=names)
+        for problem in problems:
+            click.echo(f"{path}: {problem}", err=True)
+        click.echo(f"{path}: {count} statement{'s' * (count != 1)}, {f'{len(problems)} wrong' if problems else 'all read'}")
+        failed = failed or bool(problems)
+    return 1 if failed else 0
+
+
+def problems_of(text: str, before: Sequence[str] = (), *, names: bool = True) -> tuple[int, list[WieselError]]:
+    """Return how many statements a script has, and an error for each that is wrong, by their places.
+
+    Args:
+        text: The script.
+        before: Scripts that come before it in the same session.
+        names: Look names and types up as well.
+
+    Raises:
+        WieselError: If a script of ``before`` is wrong.
+    """
+    statements, errors = check_script(text)
+    if not names:
+        return len(statements) + len(errors), list(errors)
+    session = _Session()
+    for each in before:
+        for problem in session.problems(each, check_script(each)[0]):
+            raise problem
+    problems: list[WieselError] = [*errors, *session.problems(text, statements)]
+    problems.sort(key=lambda error: (error.details.get("line", 0), error.details.get("column", 0)))
+    return len(statements) + len(errors), problems
+
+
+class _Session:
+    """Does what statements say to names, and nothing to data: no job runs, and catalogs are made in memory only."""
+
+    def __init__(self) -> None:
+        self._t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        self._in_set = False
+
+    def problems(self, text: str, statements: Sequence[s.Statement]) -> list[WieselError]:
+        found: list[WieselError] = []
+        for statement in statements:
+            try:
+                self._check(text, statement)
+            except WieselError as error:
+                found.append(placed(text, statement, error))
+        return found
+
+    def _check(self, text: str, statement: s.Statement) -> None:
+        if isinstance(statement, s.BeginStatementSet):
+            self._in_set = True
+        elif isinstance(statement, s.EndStatementSet):
+            if not self._in_set:
+                raise ProgramError("there is no statement set to end", hint="write BEGIN STATEMENT SET; before the inserts")
+            self._in_set = False
+        elif self._in_set and not isinstance(statement, s.Insert):
+            raise ProgramError("between BEGIN STATEMENT SET and END stand inserts only", hint="write END; first")
+        elif isinstance(statement, s.Explain):
+            self._t_env._explain_statement(text, statement.statement, ())
+        elif isinstance(statement, s.Query | s.Insert | s.StatementSet):
+            self._t_env._explain_statement(text, statement, ())
+        elif isinstance(statement, s.CreateTable):
+            define_table(self._t_env, text, statement)
+        else:
+            run_statement(self._t_env, text, statement)
+
+
+def lay_out(paths: Sequence[str], *, diff: bool) -> int:
+    """Write the scripts in the one layout; with ``diff`` show what would change in place of that, and return 1 if anything would.
+
+    The standard input (``-``) goes to the standard output. A script that cannot be read is left as it is; that returns 1 too.
+    """
+    failed = False
+    for path in paths:
+        text = _text_of(path)
+        try:
+            formatted = format_script(text)
+        except SqlParseError as error:
+            click.echo(f"{path}: {error}", err=True)
+            failed = True
+            continue
+        if diff:
+            lines = difflib.unified_diff(text.splitlines(True), formatted.splitlines(True), path, f"{path} (formatted)")
+            click.echo("".join(lines), nl=False)
+            failed = failed or formatted != text
+        elif path == "-":
+            click.echo(formatted, nl=False)
+        elif formatted != text:
+            Path(path).write_text(formatted, encoding="utf-8")
+            click.echo(f"{path}: formatted")
+    return 1 if failed else 0
+
+
+def _text_of(path: str) -> str:
+    return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
