@@ -12,14 +12,18 @@ WARM_UP_S = 5
 PYFLINK_LOW_LATENCY = {"python.fn-execution.bundle.time": 5}
 
 
-def _run(label: str, engine: str, rate: int, seconds: int, buffer_timeout_ms: int, **other: object) -> Run:
+def paced_run(label: str, engine: str, rate: int, seconds: int, buffer_timeout_ms: int, **other: object) -> Run:
+    """Return a run at a steady rate (records/s)."""
     records = rate * (seconds + WARM_UP_S)
     arguments = {"records": records, "rate": rate, "buffer-timeout-ms": buffer_timeout_ms, "warm-up-s": WARM_UP_S}
     return Run(label, engine, PROGRAM, arguments, {"count": records, "total": records * (records - 1) // 2}, **other)  # type: ignore[arg-type]
 
 
-def _saturated(label: str, engine: str, records: int, sample: int, **other: object) -> Run:
-    arguments = {"records": records, "rate": 0, "buffer-timeout-ms": 100, "warm-up-s": 3, "sample": sample}
+def saturated_run(
+    label: str, engine: str, records: int, sample: int, *, buffer_timeout_ms: int = 100, **other: object
+) -> Run:
+    """Return a run whose source is faster than the job; of each ``sample`` records one tells its age."""
+    arguments = {"records": records, "rate": 0, "buffer-timeout-ms": buffer_timeout_ms, "warm-up-s": 3, "sample": sample}
     return Run(label, engine, PROGRAM, arguments, {"count": records, "total": records * (records - 1) // 2}, **other)  # type: ignore[arg-type]
 
 
@@ -29,10 +33,10 @@ def _paced(scale: Scale, rate: int, name: str) -> Case:
         f"latency-{name}",
         f"latency over two exchanges at {rate:,} records/s (ms)",
         (
-            _run("wiesel, 5 ms", WIESEL, rate, seconds, 5),
-            _run("wiesel, 100 ms", WIESEL, rate, seconds, 100),
-            _run("pyflink, 5 ms", PYFLINK, rate, seconds, 5, conf=PYFLINK_LOW_LATENCY),
-            _run("pyflink, defaults", PYFLINK, rate, seconds, 100),
+            paced_run("wiesel, 5 ms", WIESEL, rate, seconds, 5),
+            paced_run("wiesel, 100 ms", WIESEL, rate, seconds, 100),
+            paced_run("pyflink, 5 ms", PYFLINK, rate, seconds, 5, conf=PYFLINK_LOW_LATENCY),
+            paced_run("pyflink, defaults", PYFLINK, rate, seconds, 100),
         ),
         (
             Target("p50 <= 10 ms, buffer timeout 5 ms", "p50_ms", "wiesel, 5 ms", at_most=10),
@@ -50,8 +54,8 @@ def _full(scale: Scale) -> Case:
         "latency-saturated",
         "latency over two exchanges while the source is faster than the job (ms)",
         (
-            _saturated("wiesel", WIESEL, scale.records(15_000_000, 4_000_000), 101),
-            _saturated("pyflink", PYFLINK, scale.records(400_000, 100_000), 11),
+            saturated_run("wiesel", WIESEL, scale.records(15_000_000, 4_000_000), 101),
+            saturated_run("pyflink", PYFLINK, scale.records(400_000, 100_000), 11),
         ),
         (
             Target("p99 <= 500 ms, buffer timeout 100 ms", "p99_ms", "wiesel", at_most=500),
@@ -73,8 +77,8 @@ BARRIERS: dict[str, dict[str, object]] = {
 def _during_checkpoints(scale: Scale) -> list[Case]:
     """What the ways to treat barriers cost in latency; snapshots are asynchronous in all of them."""
     seconds, records = scale.records(30, 10), scale.records(15_000_000, 4_000_000)
-    paced = tuple(_run(name, WIESEL, 5_000, seconds, 5, conf=conf) for name, conf in BARRIERS.items())
-    full = tuple(_saturated(name, WIESEL, records, 101, conf=conf) for name, conf in BARRIERS.items())
+    paced = tuple(paced_run(name, WIESEL, 5_000, seconds, 5, conf=conf) for name, conf in BARRIERS.items())
+    full = tuple(saturated_run(name, WIESEL, records, 101, conf=conf) for name, conf in BARRIERS.items())
     slower = tuple(
         Target(f"p99, {name} / without", "p99_ms", name, "no checkpoints") for name in BARRIERS if name != "no checkpoints"
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 
-from tests.faults.driver_process import GONE_S, Driver, alive, all_run, has_own_checkpoint
+from tests.faults.driver_process import GONE_S, LIMIT_S, Driver, alive, all_run, has_own_checkpoint
 
 # Six tasks: one executor has too few slots for them, so that an attempt has to wait for the second one.
 MASTER = "local-cluster[2,4,640]"
@@ -30,6 +30,17 @@ def executors_of(look: dict[str, Any]) -> set[int]:
     found = {executor_of(task["pid"]).pid for task in look["tasks"]}
     assert len(found) == 2, "the tasks are not spread over two executors"
     return found
+
+
+def keep_executors(job: Driver, number: int) -> None:
+    """Have the cluster keep so many executors from now on."""
+    wanted = job.directory / "executors"
+    (job.directory / "executors.tmp").write_text(str(number))
+    (job.directory / "executors.tmp").replace(wanted)
+    deadline_s = time.monotonic() + LIMIT_S
+    while wanted.exists():
+        assert time.monotonic() < deadline_s, job.tail()
+        time.sleep(0.05)
 
 
 def must_end(pids: set[int], what: str) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
-from tests.faults.driver_process import LIMIT_S, Driver, has_own_checkpoint, must_be_exact
-from tests.faults.executors import executor_of, must_end
+from tests.faults.driver_process import Driver, has_own_checkpoint, must_be_exact
+from tests.faults.executors import executor_of, keep_executors, must_end
 
 # Six tasks want six slots; one executor has four, which are enough for three tasks.
 MASTER = "local-cluster[2,4,640]"
@@ -24,16 +23,6 @@ SETTINGS = {
 
 def width(look: dict[str, Any]) -> int:
     return 1 + max(task["subtask"] for task in look["tasks"])
-
-
-def keep_executors(job: Driver, number: int) -> None:
-    wanted = job.directory / "executors"
-    (job.directory / "executors.tmp").write_text(str(number))
-    (job.directory / "executors.tmp").replace(wanted)
-    deadline_s = time.monotonic() + LIMIT_S
-    while wanted.exists():
-        assert time.monotonic() < deadline_s, job.tail()
-        time.sleep(0.05)
 
 
 def test_an_executor_is_lost_and_another_one_comes(tmp_path: Path) -> None:

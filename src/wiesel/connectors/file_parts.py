@@ -185,9 +185,14 @@ class CommitRecord:
 
 
 class FileCommitter(Committer):
-    """Makes pending parts visible. Never overwrites; what is done already is left as it is."""
+    """Makes pending parts visible. Never overwrites; what is done already is left as it is.
 
-    def __init__(self) -> None:
+    Args:
+        base_path: The folder of the sink.
+    """
+
+    def __init__(self, base_path: str) -> None:
+        self._base_path = base_path
         self._ended: dict[tuple[str, int], set[int]] = {}
 
     def commit(self, committables: Sequence[Any]) -> None:
@@ -211,6 +216,13 @@ class FileCommitter(Committer):
 
     def _commit_folder(self, uri: str, parts: Sequence[PendingPart]) -> None:
         files, folder = filesystem_for(uri)
+        if self._is_elsewhere(uri, parts):
+            _log.warning(
+                "%d parts of the savepoint were written to %s, which is not there: they are left to the job that wrote them",
+                len(parts),
+                posixpath.dirname(uri),
+            )
+            return
         record = CommitRecord.load(files, folder)
         moved = [part for part in parts if _move(files, part, record)]
         if not moved:
@@ -218,6 +230,16 @@ class FileCommitter(Committer):
         _sync_folders(files, posixpath.dirname(folder), (filesystem_for(part.target)[1] for part in moved))
         record.add(moved)
         record.save(files, folder)
+
+    def _is_elsewhere(self, uri: str, parts: Sequence[PendingPart]) -> bool:
+        """Whether parts are those of a job that wrote to another folder, and nothing of them can be seen from here.
+
+        That is so when a savepoint has been copied to another cluster. The job that stopped with it has made the parts visible there.
+        """
+        files, folder = filesystem_for(uri)
+        if posixpath.dirname(folder) == filesystem_for(self._base_path)[1].rstrip("/") or files.files_in(folder):
+            return False
+        return all(files.size(filesystem_for(part.target)[1]) is None for part in parts)
 
     def _end(self, writer: WriterEnded) -> None:
         """Note that a writer has ended; delete the staging folder behind the last one if nothing is left in it but the record."""

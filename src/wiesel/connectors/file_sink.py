@@ -54,7 +54,7 @@ class FileSink(Sink):
 
     def create_committer(self) -> Committer:
         """Make the committer, which shows parts under their names."""
-        return FileCommitter()
+        return FileCommitter(self._settings.base_path)
 
     class BaseBuilder:
         """Settings of both kinds of sink."""

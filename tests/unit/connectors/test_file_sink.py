@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import random
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -493,14 +494,35 @@ def test_a_pending_part_that_is_gone_is_an_error(tmp_path: Path) -> None:
     part = pending(tmp_path)
     os.unlink(part.staged)
     with pytest.raises(ConnectorError, match="is gone before it became visible"):
-        FileCommitter().commit([part])
+        FileCommitter(str(tmp_path)).commit([part])
+
+
+def test_parts_of_another_cluster_are_left_to_the_job_that_wrote_them(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    part = pending(here)
+    os.unlink(part.staged)
+    with pytest.raises(ConnectorError, match="is gone before it became visible"):
+        FileCommitter(str(here)).commit([part])
+    shutil.rmtree(here)
+    with pytest.raises(ConnectorError, match="is gone before it became visible"):
+        FileCommitter(str(here)).commit([part])
+    FileCommitter(str(there)).commit([part])
+    assert f"1 parts of the savepoint were written to {here}, which is not there" in caplog.text
+    assert not here.exists() and not there.exists()
+
+
+def test_parts_of_another_folder_that_is_there_become_visible(tmp_path: Path) -> None:
+    part = pending(tmp_path / "here")
+    FileCommitter(str(tmp_path / "there")).commit([part])
+    assert Path(part.target).read_text() == "x\n"
+    FileCommitter(str(tmp_path / "there")).commit([part])
 
 
 def test_a_part_that_was_taken_away_after_it_was_visible_is_no_error(tmp_path: Path) -> None:
     part = pending(tmp_path)
-    FileCommitter().commit([part])
+    FileCommitter(str(tmp_path)).commit([part])
     os.unlink(part.target)
-    FileCommitter().commit([part])
+    FileCommitter(str(tmp_path)).commit([part])
     assert not os.path.exists(part.target)
 
 
@@ -508,21 +530,21 @@ def test_a_torn_part_is_an_error(tmp_path: Path) -> None:
     part = pending(tmp_path)
     os.truncate(part.staged, 1)
     with pytest.raises(ConnectorError, match="has 1 instead of 2 bytes"):
-        FileCommitter().commit([part])
+        FileCommitter(str(tmp_path)).commit([part])
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     part = pending(tmp_path)
     Path(part.target).write_text("something else")
     with pytest.raises(ConnectorError, match="exists already, with 14 instead of 2 bytes"):
-        FileCommitter().commit([part])
+        FileCommitter(str(tmp_path)).commit([part])
     assert Path(part.target).read_text() == "something else"
 
 
 def test_a_damaged_commit_record_is_ignored(tmp_path: Path) -> None:
     part = pending(tmp_path)
     Path(os.path.dirname(part.staged), ".committed.json").write_text("{")
-    FileCommitter().commit([part])
+    FileCommitter(str(tmp_path)).commit([part])
     assert Path(part.target).read_text() == "x\n"
 
 

@@ -138,6 +138,31 @@ def test_k8_state_counts_each_record_exactly_once_at_any_kill(tmp_path: Path) ->
     assert restarts > 0, "nothing was killed"
 
 
+def test_h1_a_hundred_kills_of_tasks_at_random_times_leave_the_counts_exact(tmp_path: Path) -> None:
+    rnd, kills = seeded(), 100
+    numbers = ManualSource()
+    job, results = totals(numbers, tmp_path, parallelism=2, **RESTARTS)
+    sums: Counter[str] = Counter()
+    restored: set[int] = set()
+    with job:
+        for turn in range(kills):
+            for key, number in (fresh := pairs(rnd, turn * 20, 20)):
+                sums[key] += number
+            numbers.push_all(fresh)
+            job.step(rnd.randrange(1, 60))
+            if rnd.random() < 0.4:
+                job.checkpoint()
+                job.step(rnd.randrange(1, 20))
+            job.fail(f"kill {turn}")
+            restored.add(job.master.attempt.restored_checkpoint_id)
+        job.settle()
+        numbers.push_all((key, 0) for key in sums)
+        job.settle()
+        assert job.master.restarts == kills
+        assert len(restored) > 10, "the kills did not go back to checkpoints of their own"
+        assert dict(results.values[-len(sums) :]) == dict(sums)
+
+
 def test_k9_at_least_once_into_a_table_by_key_is_exactly_once(tmp_path: Path) -> None:
     rnd = seeded()
     numbers, sink = ManualSource(), Outside(tmp_path / "out", upserts=True)

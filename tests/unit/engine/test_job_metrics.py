@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from wiesel.common import Configuration, Row, Types, WatermarkStrategy
+from wiesel.core.errors import JobExecutionError
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiter, RateLimiterStrategy
 from wiesel.table import StreamTableEnvironment
@@ -66,6 +69,31 @@ def test_n5_buffers_are_as_large_as_the_option_says() -> None:
     for size in (4 << 10, 32 << 10):
         assert 0.5 * size < bytes_of_a_buffer(taskmanager_memory_segment__size=str(size)) < 1.2 * size
     assert bytes_of_a_buffer(taskmanager_memory_segment__size="32 kb", wiesel_exchange_row__size="4 kb") < 1.2 * (4 << 10)
+
+
+def send_generators(*, chained: bool) -> list[dict[str, Any]]:
+    """Send what no serialiser can write from one function to the next; return the counters of the tasks."""
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"wiesel.engine": "local"}))
+    env.set_parallelism(1)
+    generators = env.from_collection([2, 3, 4], Types.INT()).map(lambda n: (i for i in range(n)))
+    sums = generators.map(sum, Types.INT())
+    if not chained:
+        sums.disable_chaining()
+    sums.print()
+    client = env.execute_async("generators")
+    client.get_job_execution_result().result(60)
+    return [task["metrics"] for task in client.get_job_metrics().result()["tasks"]]
+
+
+def test_n13_in_a_task_records_are_handed_over_and_between_tasks_they_are_bytes_in_buffers(capsys: pytest.CaptureFixture[str]) -> None:
+    (task,) = send_generators(chained=True)
+    assert capsys.readouterr().out.split() == ["1", "3", "6"]
+    assert (task["numBuffersOut"], task["numBytesOut"]) == (0, 0), "a chain has neither buffers nor bytes between its functions"
+    with pytest.raises(JobExecutionError, match="generator"):
+        send_generators(chained=False)
+    source, *sums = (task["metrics"] for task in run({})["tasks"])
+    assert source["numRecordsOut"] == 100 and 0 < source["numBuffersOut"] < 100 < source["numBytesOut"]
+    assert all(task["numBuffersOut"] == 0 for task in sums)
 
 
 def test_without_periodic_checkpoints_the_last_one_is_still_told() -> None:
