@@ -1,0 +1,267 @@
+"""Text from a socket, as Flink's ``socketTextStream`` reads it; with a write-ahead log nothing is lost that was read once."""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wiesel.connectors.write_ahead_log import BEGINNING, LogPosition, WriteAheadLog
+from wiesel.core.errors import ConnectorError, ProgramError
+from wiesel.spi.source import (
+    Boundedness,
+    InputStatus,
+    ReaderOutput,
+    Source,
+    SourceReader,
+    SourceReaderContext,
+    SplitEnumerator,
+    SplitEnumeratorContext,
+)
+from wiesel.types.typeinfo import BasicType, BasicTypeInfo, TypeInformation
+
+__all__ = ["SocketSource"]
+
+_CHUNK_BYTES = 64 << 10
+_RETRY_AFTER_MS = 500
+
+
+@dataclass(frozen=True)
+class SocketSplit:
+    """All of the text. What the log holds up to ``position`` has been emitted."""
+
+    position: LogPosition = BEGINNING
+
+    @property
+    def split_id(self) -> str:
+        """Return the split's name."""
+        return "socket"
+
+
+class SocketSource(Source[SocketSplit]):
+    """Texts from a TCP server, which this source connects to; one subtask reads, whatever the parallelism.
+
+    A server that closes the connection is asked again up to ``max_retries`` times in all, every half second; then the source ends, with the
+    rest as the last text. A server that cannot be reached fails the job, whose restart strategy decides.
+
+    A socket cannot be asked again for what it has sent. With ``log`` each text is written to a folder, durably, before it is emitted,
+    and after a failure the job reads it from there: whatever was read from the connection counts exactly once. What the operating
+    system had received for a process that was killed is lost, as the sender is not told what has arrived. The folder belongs to one
+    source of one job; a job that starts without a checkpoint reads first what is in it.
+
+    Args:
+        host: Name or address of the server.
+        port: Its port.
+        delimiter: What ends a text. With a line feed, a carriage return before it is left out as well.
+        max_retries: How often a closed connection is made anew, -1 for ever.
+        log: Folder of the write-ahead log, within reach of all workers; no log if it is None.
+        log_retention: For as many completed checkpoints the log is kept; older ones (and savepoints) cannot be started from any more.
+
+    Raises:
+        ProgramError: If one of them makes no sense.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        delimiter: str = "\n",
+        max_retries: int = 0,
+        *,
+        log: str | None = None,
+        log_retention: int = 10,
+    ) -> None:
+        if not 0 < port < 65536:
+            raise ProgramError(f"SocketSource: port is {port}", hint="give a number from 1 to 65535")
+        if not delimiter:
+            raise ProgramError("SocketSource: delimiter is empty", hint="give the characters that end a text")
+        if max_retries < -1:
+            raise ProgramError(f"SocketSource: max_retries is {max_retries}", hint="give a number of times, or -1 for ever")
+        if log is not None and "://" in log:
+            raise ProgramError(f"SocketSource: log is {log}", hint="give a local folder, or one that all workers have mounted")
+        if log_retention < 1:
+            raise ProgramError(f"SocketSource: log_retention is {log_retention}", hint="give a number of checkpoints, at least 1")
+        self._address = host, port
+        self._delimiter = delimiter.encode()
+        self._max_retries = max_retries
+        self._log = log
+        self._log_retention = log_retention
+
+    @property
+    def boundedness(self) -> Boundedness:
+        """Return CONTINUOUS_UNBOUNDED, though the other side may end it."""
+        return Boundedness.CONTINUOUS_UNBOUNDED
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        """Return ``Types.STRING()``."""
+        return BasicTypeInfo(BasicType.STRING)
+
+    def create_enumerator(self, context: SplitEnumeratorContext[SocketSplit], state: Any | None = None) -> SplitEnumerator[SocketSplit]:
+        """Make the enumerator, which has one split."""
+        return _SocketEnumerator(context, [SocketSplit()] if state is None else state)
+
+    def create_reader(self, context: SourceReaderContext) -> SourceReader[SocketSplit]:
+        """Make the reader of one subtask."""
+        connection = _Connection(self._address, self._delimiter, self._max_retries)
+        log = None if self._log is None else WriteAheadLog(self._log)
+        return _SocketReader(context, connection, log, self._log_retention)
+
+
+class _SocketEnumerator(SplitEnumerator[SocketSplit]):
+    def __init__(self, context: SplitEnumeratorContext[SocketSplit], splits: Sequence[SocketSplit]) -> None:
+        self._context = context
+        self._splits = list(splits)
+
+    def add_reader(self, subtask: int) -> None:
+        if self._splits:
+            self._context.assign_splits({subtask: self._splits})
+            self._splits = []
+        self._context.signal_no_more_splits(subtask)
+
+    def add_splits_back(self, splits: Sequence[SocketSplit]) -> None:
+        self._splits.extend(splits)
+
+    def snapshot_state(self, checkpoint_id: int) -> list[SocketSplit]:
+        return list(self._splits)
+
+
+class _Connection:
+    """The client's side. It never waits."""
+
+    def __init__(self, address: tuple[str, int], delimiter: bytes, max_retries: int) -> None:
+        self._address = address
+        self._delimiter = delimiter
+        self._retries_left = max_retries
+        self._socket: socket.socket | None = None
+        self._connected = False
+        self._not_before_ms = 0
+        self._rest = b""
+        self.ended = False
+
+    def read(self, now_ms: int) -> list[str]:
+        """Return the texts that have come."""
+        client = self._client(now_ms)
+        if client is None:
+            return []
+        try:
+            data = client.recv(_CHUNK_BYTES)
+        except BlockingIOError:
+            return []
+        except OSError:
+            data = b""  # a connection that was reset has ended, as for Flink
+        if not data:
+            return self._closed(now_ms)
+        *texts, self._rest = (self._rest + data).split(self._delimiter)
+        return list(map(self._text, texts))
+
+    def _client(self, now_ms: int) -> socket.socket | None:
+        """Return the socket if it is connected."""
+        if self._connected:
+            return self._socket
+        if self._socket is None:
+            if now_ms < self._not_before_ms:
+                return None
+            self._socket = self._connecting()
+        writable = select.poll()
+        writable.register(self._socket, select.POLLOUT)
+        if not writable.poll(0):
+            return None
+        if error := self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            raise self._unreachable(OSError(error, "connection failed"))
+        self._connected = True
+        return self._socket
+
+    def _connecting(self) -> socket.socket:
+        try:
+            family, kind, protocol, _, address = socket.getaddrinfo(*self._address, type=socket.SOCK_STREAM)[0]
+            client = socket.socket(family, kind, protocol)
+            client.setblocking(False)
+            client.connect_ex(address)
+        except OSError as error:
+            raise self._unreachable(error) from error
+        return client
+
+    def _unreachable(self, error: OSError) -> ConnectorError:
+        host, port = self._address
+        return ConnectorError(f"no connection to {host}:{port}: {error}", hint="start the server before the job")
+
+    def _closed(self, now_ms: int) -> list[str]:
+        self.close()
+        if self._retries_left:
+            self._retries_left -= self._retries_left > 0
+            self._not_before_ms = now_ms + _RETRY_AFTER_MS
+            return []
+        self.ended = True
+        rest, self._rest = self._rest, b""
+        return [self._text(rest)] if rest else []
+
+    def _text(self, data: bytes) -> str:
+        if self._delimiter == b"\n":
+            data = data.removesuffix(b"\r")
+        return data.decode("utf-8", "replace")
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+        self._socket, self._connected = None, False
+
+
+class _SocketReader(SourceReader[SocketSplit]):
+    def __init__(self, context: SourceReaderContext, connection: _Connection, log: WriteAheadLog | None, retention: int) -> None:
+        self._context = context
+        self._connection = connection
+        self._log = log
+        self._split: SocketSplit | None = None
+        self._again: Iterator[tuple[LogPosition, list[str]]] = iter(())
+        self._no_more = False
+        self._positions: dict[int, LogPosition] = {}
+        self._completed: deque[LogPosition] = deque(maxlen=retention)
+
+    def add_splits(self, splits: Sequence[SocketSplit]) -> None:
+        (self._split,) = splits
+        if self._log is not None:
+            self._again = self._log.after(self._split.position)
+
+    def notify_no_more_splits(self) -> None:
+        self._no_more = True
+
+    def poll(self, output: ReaderOutput) -> InputStatus:
+        if self._split is None:
+            return InputStatus.END_OF_INPUT if self._no_more else InputStatus.NOTHING_AVAILABLE
+        found = next(self._again, None)
+        if found is not None:
+            self._emit(output, *found)
+            return InputStatus.MORE_AVAILABLE
+        texts = [] if self._connection.ended else self._connection.read(self._context.now_ms())
+        if texts:
+            self._emit(output, self._split.position if self._log is None else self._log.append(texts), texts)
+        if self._connection.ended:
+            return InputStatus.END_OF_INPUT
+        return InputStatus.MORE_AVAILABLE if texts else InputStatus.NOTHING_AVAILABLE
+
+    def _emit(self, output: ReaderOutput, position: LogPosition, texts: list[str]) -> None:
+        self._split = SocketSplit(position)
+        output.collect(texts, split_id=self._split.split_id)
+
+    def snapshot_state(self, checkpoint_id: int) -> list[SocketSplit]:
+        if self._split is None:
+            return []
+        self._positions[checkpoint_id] = self._split.position
+        return [self._split]
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        if self._log is None or checkpoint_id not in self._positions:
+            return
+        self._completed.append(self._positions[checkpoint_id])
+        self._positions = {number: position for number, position in self._positions.items() if number > checkpoint_id}
+        if len(self._completed) == self._completed.maxlen:
+            self._log.prune(self._completed[0])
+
+    def close(self) -> None:
+        self._connection.close()
+        if self._log is not None:
+            self._log.close()
