@@ -415,7 +415,8 @@ def main(words: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="wiesel-mutants-") as name:
         folder = Path(name)
         make_copy(folder)
-        tests = tuple(sorted({test.partition("::")[0] for m in chosen for test in m.tests}))
+        files = {test for m in chosen for test in m.tests if "::" not in test}
+        tests = tuple(sorted(files | {test for m in chosen for test in m.tests if test.partition("::")[0] not in files}))
         code, output = run_tests(folder, tests)
         if code != 0:
             print(f"the tests fail without any mutant:\n{output[-3000:]}")
