@@ -5,6 +5,7 @@
   parallelism, another state backend or a newer version of the code.
 * :func:`local_environment` runs whole pipelines in the calling thread: a :class:`ManualSource` is written to while the job runs, a
   checkpoint or a failure happens where the test wants it, and :func:`for_seeds` repeats the test under many orders of events.
+* :func:`sql_tests` reads files of YAML with given rows of tables, statements of SQL and what they must return.
 
 The how-to is ``docs/testing.md``.
 """
@@ -20,6 +21,7 @@ from wiesel.testing.job import PipelineJob
 from wiesel.testing.seeds import for_seeds
 from wiesel.testing.snapshots import JobSnapshot, OperatorSnapshot
 from wiesel.testing.source import ManualSource
+from wiesel.testing.sql import SqlTest, sql_tests
 
 __all__ = [
     "END_OF_TIME",
@@ -32,6 +34,7 @@ __all__ = [
     "PipelineJob",
     "Record",
     "SideRecord",
+    "SqlTest",
     "StreamHarness",
     "Timer",
     "Watermark",
@@ -39,4 +42,5 @@ __all__ = [
     "for_seeds",
     "function_harness",
     "local_environment",
+    "sql_tests",
 ]

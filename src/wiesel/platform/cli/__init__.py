@@ -327,6 +327,16 @@ def sql(
     raise SystemExit(converse(options, init, history, batch=batch, explain_only=explain))
 
 
+@sql.command("test")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
+@click.option("-k", "--only", metavar="TEXT", help="Only tests whose name contains this.")
+def test_sql(files: tuple[str, ...], only: str | None) -> None:
+    """Run the tests in FILES of YAML: given rows of tables, statements, and what they must return. The exit code is 1 if one fails."""
+    from wiesel.platform.cli._sql_test import run_tests
+
+    raise SystemExit(run_tests(files, only))
+
+
 @sql.command("check")
 @click.argument("scripts", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("-i", "--init", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A script with tables that these use.")
