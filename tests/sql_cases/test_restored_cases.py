@@ -1,0 +1,119 @@
+"""Cases whose operators keep state go on from a checkpoint in the middle of their rows, at another parallelism."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.sql_cases.case_files import Case
+from tests.sql_cases.test_cases import PAIRS, RECORDED, final_rows, ids, is_listed
+from wiesel.columnar.rows import to_rows
+from wiesel.common import Configuration, RowKind, WatermarkStrategy
+from wiesel.datastream import DataStream, StreamExecutionEnvironment
+from wiesel.spi.table.schema import ResolvedSchema
+from wiesel.sql.jobs import start_query, translated
+from wiesel.sql.physical.translator import Translator
+from wiesel.sql.plan import Relation, StreamScan, TableScan, walk
+from wiesel.sql.result_texts import batch_texts
+from wiesel.sql.stream_rows import table_row_info
+from wiesel.sql.table_factories import source_kinds
+from wiesel.table import StreamTableEnvironment
+from wiesel.testing import ManualSource, PipelineJob, local_environment
+
+QUERIES = ("SELECT", "WITH")
+
+
+def is_kept(case: Case, mode: str) -> bool:
+    """Return whether jobs of the case can be stopped in their middle: they only read, and tables of several rows."""
+    goldens = RECORDED.get((case.name, mode), [])
+    reads = case.text.startswith("-- uses:") and not any("error" in golden or "job" in golden for golden in goldens)
+    return reads and mode == "streaming" and not is_listed(case, mode)
+
+
+@pytest.mark.parametrize("case", [case for case, mode in PAIRS if is_kept(case, mode)], ids=ids)
+def test_goes_on_from_a_checkpoint_at_another_parallelism(case: Case, tmp_path: Path) -> None:
+    random = Random(case.name)
+    before: list[str] = []
+    for statement, golden in zip(case.statements(str(tmp_path)), RECORDED[case.name, "streaming"], strict=True):
+        if "columns" in golden and statement.upper().startswith(QUERIES):
+            rows = RowsOfTables(random)
+            parallelism = random.randint(1, 3)
+            job, out = started(case, before, statement, parallelism, rows)
+            with job:
+                rows.push(job, half=True)
+                snapshot = job.checkpoint()
+                found = changes_of(out)
+            job, out = started(case, before, statement, random.choice([one for one in (1, 2, 3) if one != parallelism]), rows, snapshot)
+            with job:
+                rows.push(job)
+                job.finish()
+            assert final_rows([*found, *changes_of(out)]) == final_rows(golden["rows"]), statement
+        else:
+            before.append(statement)
+
+
+class RowsOfTables:
+    """Puts sources in the place of a query's tables, which give the rows of the tables one by one, when they are told to."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+        self._sources: list[ManualSource] = []
+        self._rows: list[list[Any]] = []
+        self._left: list[int] = []
+
+    def in_place(self, t_env: StreamTableEnvironment, plan: Relation) -> Relation:
+        """Return the plan with sources in the place of tables; it is the same ones each time."""
+        scans = [relation for relation in walk(plan) if isinstance(relation, TableScan)]
+        if not self._sources:
+            config = Configuration().set("wiesel.engine", "local")
+            for scan in scans:
+                with start_query(StreamExecutionEnvironment.get_execution_environment(config), scan, "rows") as batches:
+                    self._rows.append([row for batch in batches for row in to_rows(batch)])
+                self._sources.append(ManualSource(type_info=table_row_info(scan.row_type)))
+            self._left = [place for place, rows in enumerate(self._rows) for _ in rows]
+            self._random.shuffle(self._left)
+        return self._replaced(t_env, plan, iter(self._sources))
+
+    def _replaced(self, t_env: StreamTableEnvironment, plan: Relation, sources: Iterator[ManualSource]) -> Relation:
+        if not isinstance(plan, TableScan):
+            return plan.with_inputs(*(self._replaced(t_env, each, sources) for each in plan.inputs)) if plan.inputs else plan
+        env, info, source = t_env._environment, table_row_info(plan.row_type), next(sources)
+        stream = env.from_source(source, WatermarkStrategy.no_watermarks(), f"rows {self._sources.index(source)}", info).set_parallelism(1)
+        return StreamScan(stream, ResolvedSchema.physical(plan.row_type), source_kinds(plan.identifier, plan.table))
+
+    def push(self, job: PipelineJob, *, half: bool = False) -> None:
+        """Give the rows that are left, or half of them."""
+        given = self._left[: len(self._left) // 2] if half else self._left
+        self._left = self._left[len(given) :]
+        for place in given:
+            self._sources[place].push(self._rows[place].pop(0))
+            job.settle()
+
+
+def started(
+    case: Case, before: list[str], query: str, parallelism: int, rows: RowsOfTables, restore_from: Any = None
+) -> tuple[PipelineJob, Any]:
+    """Start the job of a query, behind the statements before it."""
+    env = local_environment(parallelism=parallelism, seed=parallelism, config={"table.local-time-zone": "UTC", **case.options})
+    t_env = StreamTableEnvironment.create(env)
+    for statement in before:
+        t_env.execute_sql(statement).wait()
+    plan = rows.in_place(t_env, t_env.sql_query(query)._plan)
+    translator = Translator(env)
+    translator.changes.add(plan)
+    out = env.collect(DataStream(env, translated(translator, plan)))
+    return env.start(restore_from=restore_from), (out, plan.row_type.field_types(), t_env.get_config().get_local_timezone())
+
+
+def changes_of(collected: Any) -> list[list[str]]:
+    """Return the rows of a result that are final, as texts with their kinds."""
+    out, types, zone = collected
+    return [
+        [str(list(RowKind)[kind]), *("<NULL>" if value is None else value for value in row)]
+        for batch in out.committed
+        for kind, row in zip(batch.kinds_or_inserts().tolist(), batch_texts(batch, types, zone), strict=True)
+    ]

@@ -1,0 +1,372 @@
+"""Random queries, each as Flink and as DuckDB write it.
+
+Where Flink's result is another than DuckDB's, Flink's way counts and the query is not made, or not in the same words: full joins without an
+equality (Flink cannot run them), an empty grouping set over no rows (Flink returns no row for it, so DuckDB is asked for groups with rows
+only), places of NULLs in an order (Flink takes NULL for the smallest value).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tests.unit.random_sql.choices import Choices
+from tests.unit.random_sql.expressions import NUMBERS, TYPES, Column, Sql, boolean, both, same, value
+from tests.unit.random_sql.tables import EVENTS, TABLES, columns_of
+from tests.unit.random_sql.time_queries import TIME_QUERIES
+
+__all__ = ["Query", "random_query"]
+
+LONGEST = 1000
+"""Letters. Longer queries take their time and show nothing that shorter ones do not."""
+
+
+@dataclass
+class Query:
+    """A query: its text for both, its columns as names and types, and what is special about it.
+
+    Attributes:
+        sql: The texts.
+        columns: Names and types.
+        ordered: Whether its rows come in an order in batch mode.
+        features: What it is made of.
+    """
+
+    sql: Sql
+    columns: list[tuple[str, str]]
+    ordered: bool = False
+    features: set[str] = field(default_factory=set)
+
+
+def _plain_type(name: str) -> str:
+    return {"DECIMAL(10, 2)": "DECIMAL", "TIMESTAMP(3)": "TIMESTAMP"}.get(name, name)
+
+
+class Maker:
+    """Makes one query."""
+
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
+        self.names = 0
+        self.with_: list[tuple[str, Query]] = []
+        self.features: set[str] = set()
+        self.global_left = 1
+        """How many aggregates of all rows may still be made. Without rows Flink returns one in batch mode, none in streaming mode."""
+
+    def fresh(self) -> str:
+        """Return a new name of a table."""
+        self.names += 1
+        return f"q{self.names}"
+
+    # FROM
+
+    def table(self, depth: int) -> tuple[Sql, list[tuple[str, str]]]:
+        """Return what can stand in FROM, and its columns."""
+        what = self.choices.below(10)
+        if depth > 0 and what >= 7:
+            query = self.query(depth - 1)
+            return both("({})", query.sql), query.columns
+        if self.with_ and what >= 5:
+            name, query = self.choices.of(self.with_)
+            self.features.add("with")
+            return same(name), query.columns
+        name = self.choices.of((*TABLES, TABLES[0], *EVENTS))
+        return same(name), [(column, _plain_type(of)) for column, of in columns_of(name).items()]
+
+    def source(self, depth: int) -> tuple[Sql, list[Column]]:
+        """Return an item of FROM with its alias, and its columns."""
+        sql, columns = self.table(depth)
+        alias = self.fresh()
+        return both(f"{{}} AS {alias}", sql), [Column(same(f"{alias}.{name}"), of, name) for name, of in columns]
+
+    def from_(self, depth: int) -> tuple[Sql, list[Column]]:
+        """Return FROM without the word, and the columns that can be read."""
+        sql, columns = self.source(depth)
+        for _ in range(self.choices.of((0, 0, 1, 1, 2))):
+            other, more = self.source(depth - 1)
+            kind = self.choices.of(("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN"))
+            if kind == "CROSS JOIN":
+                sql = both("{} CROSS JOIN {}", sql, other)
+            else:
+                condition = self.equality(columns, more) or (same("TRUE") if kind == "JOIN" else None)
+                if condition is None:
+                    return sql, columns
+                if self.choices.chance(25) and kind != "FULL JOIN":
+                    condition = both("{} AND {}", condition, boolean(self.choices, columns + more, 1))
+                sql = both(f"{{}} {kind} {{}} ON {{}}", sql, other, condition)
+            self.features.add(kind.lower())
+            columns = columns + more
+        return sql, columns
+
+    def equality(self, left: list[Column], right: list[Column]) -> Sql | None:
+        """Return a condition that columns of both sides are equal."""
+        pairs = [(one, other) for one in left for other in right if one.type == other.type and one.type != "BOOLEAN"]
+        if not pairs:
+            return None
+        near = [pair for pair in pairs if pair[0].type == "INT"]
+        one, other = self.choices.of(near if near and not self.choices.chance(40) else pairs)
+        sign = "IS NOT DISTINCT FROM" if self.choices.chance(10) else "="
+        return both(f"{{}} {sign} {{}}", one.sql, other.sql)
+
+    # WHERE
+
+    def where(self, columns: list[Column], depth: int) -> Sql:
+        """Return WHERE, or nothing."""
+        parts: list[Sql] = []
+        for _ in range(self.choices.of((0, 0, 1, 1, 2))):
+            what = self.choices.below(10)
+            if what < 6 or depth <= 0:
+                parts.append(boolean(self.choices, columns, 2))
+            elif what < 8:
+                parts.append(self.in_query(columns, depth))
+            elif what < 9:
+                parts.append(self.exists(columns, depth))
+            else:
+                parts.append(self.compared(columns, depth))
+        if not parts:
+            return same("")
+        return both(" WHERE " + " AND ".join(["{}"] * len(parts)), *parts)
+
+    def in_query(self, columns: list[Column], depth: int) -> Sql:
+        """Return whether a value is one of a query."""
+        negated = self.choices.of(("", "NOT "))
+        self.features.add(f"{negated.lower()}in")
+        source, inner = self.source(depth - 1)
+        item = self.choices.of(inner)
+        tested = value(self.choices, columns, item.type, 1)
+        if self.choices.chance(30):
+            one, other = self.choices.of(columns), self.choices.of(inner)
+            if one.type == other.type:
+                condition = both("{} = {}", other.sql, one.sql)
+                return both(f"{{}} {negated}IN (SELECT {{}} FROM {{}} WHERE {{}})", tested, item.sql, source, condition)
+        where = self.where(inner, depth - 1)
+        return both(f"{{}} {negated}IN (SELECT {{}} FROM {{}}{{}})", tested, item.sql, source, where)
+
+    def exists(self, columns: list[Column], depth: int) -> Sql:
+        """Return whether a query that reads the one around it has rows."""
+        negated = self.choices.of(("", "NOT "))
+        self.features.add(f"{negated.lower()}exists")
+        source, inner = self.source(depth - 1)
+        condition = self.equality(inner, columns) or same("TRUE")
+        if self.choices.chance(40):
+            condition = both("{} AND {}", condition, boolean(self.choices, inner + columns, 1))
+        return both(f"{negated}EXISTS (SELECT 1 FROM {{}} WHERE {{}})", source, condition)
+
+    def single(self, depth: int, kind: str) -> Sql | None:
+        """Return a query for one value."""
+        if not self.global_left:
+            return None
+        self.global_left -= 1
+        self.features |= {"scalar", "global"}
+        source, inner = self.source(depth - 1)
+        function = self.choices.of(("MAX", "MIN"))
+        return both(f"(SELECT {function}({{}}) FROM {{}}{{}}$GLOBAL)", value(self.choices, inner, kind, 1), source, self.where(inner, 0))
+
+    def compared(self, columns: list[Column], depth: int) -> Sql:
+        """Return a comparison with a query for one value."""
+        kind = self.choices.of(("INT", "STRING", "DOUBLE", "TIMESTAMP"))
+        query = self.single(depth, kind)
+        if query is None:
+            return boolean(self.choices, columns, 1)
+        return both(f"{{}} {self.choices.of(('>=', '<=', '<>'))} {{}}", value(self.choices, columns, kind, 1), query)
+
+    # Queries
+
+    def query(self, depth: int) -> Query:
+        """Return a query."""
+        makers = (
+            self.select, self.grouped, self.select, self.grouped, self.distinct, self.set_operation, self.first_rows, self.limited,
+            self.grouping_sets, self.of_time, self.single_group, self.named, self.using,
+        )  # fmt: skip
+        return makers[self.choices.below(len(makers))](depth)
+
+    def select(self, depth: int) -> Query:
+        """Return a projection."""
+        source, columns = self.from_(depth)
+        where = self.where(columns, depth)
+        kinds = [self.choices.of(TYPES) for _ in range(1 + self.choices.below(4))]
+        items = [self.item(columns, kind, depth) for kind in kinds]
+        return self.made("SELECT {} FROM {}{}", items, kinds, source, where)
+
+    def item(self, columns: list[Column], kind: str, depth: int) -> Sql:
+        """Return a column of a result."""
+        if depth > 0 and self.choices.chance(4):
+            found = self.single(depth, kind if kind != "BOOLEAN" else "INT")
+            if found is not None and kind != "BOOLEAN":
+                return found
+        return value(self.choices, columns, kind, 2)
+
+    def made(self, pattern: str, items: list[Sql], kinds: list[str], *parts: Sql) -> Query:
+        """Return a query with named columns."""
+        named = both(", ".join(f"{{}} AS c{place}" for place in range(len(items))), *items)
+        return Query(both(pattern, named, *parts), [(f"c{place}", kind) for place, kind in enumerate(kinds)])
+
+    def distinct(self, depth: int) -> Query:
+        """Return different rows."""
+        query = self.select(depth)
+        self.features.add("distinct")
+        return Query(Sql(*(text.replace("SELECT ", "SELECT DISTINCT ", 1) for text in query.sql)), query.columns)
+
+    def aggregate(self, columns: list[Column]) -> tuple[Sql, str]:
+        """Return the call of an aggregate function and its type."""
+        function = self.choices.of(("COUNT(*)", "SUM", "COUNT", "MIN", "MAX", "AVG"))
+        condition = both(" FILTER (WHERE {})", boolean(self.choices, columns, 1)) if self.choices.chance(20) else same("")
+        if function == "COUNT(*)":
+            return both("COUNT(*){}", condition), "BIGINT"
+        kind = self.choices.of(NUMBERS if function in ("SUM", "AVG") else TYPES)
+        if function in ("MIN", "MAX") and kind == "BOOLEAN":
+            kind = "INT"
+        if function == "AVG":
+            kind = "BIGINT" if kind == "DECIMAL" else kind
+        distinct = "DISTINCT " if self.choices.chance(20) else ""
+        argument = value(self.choices, columns, kind, 1)
+        plain = both(f"{function}({distinct}{{}}){{}}", argument, condition)
+        if function == "COUNT":
+            return plain, "BIGINT"
+        if function != "AVG" or kind == "DOUBLE":
+            return plain, kind
+        # Flink's AVG of integers is one, too.
+        total, count = (f"{name}({distinct}{argument.duck}){condition.duck}" for name in ("SUM", "COUNT"))
+        return Sql(plain.flink, f"CAST(trunc(CAST({total} AS DOUBLE) / nullif({count}, 0)) AS BIGINT)"), "BIGINT"
+
+    def grouped(self, depth: int) -> Query:
+        """Return groups."""
+        source, columns = self.from_(depth)
+        where = self.where(columns, depth)
+        kinds = [self.choices.of(TYPES) for _ in range(1 + self.choices.below(2))]
+        keys = [value(self.choices, columns, kind, self.choices.of((0, 0, 1))) for kind in kinds]
+        keys = [key if key.flink.startswith(("q", "(", "CASE", "CO")) else next(c.sql for c in columns) for key in keys]
+        kinds = [next((c.type for c in columns if c.sql == key), kind) for key, kind in zip(keys, kinds, strict=True)]
+        calls = [self.aggregate(columns) for _ in range(self.choices.below(4))]
+        having = both(" HAVING COUNT(*) > {}", same(str(self.choices.below(3)))) if self.choices.chance(15) else same("")
+        self.features.add("group")
+        group = both(" GROUP BY " + ", ".join(["{}"] * len(keys)), *keys)
+        items = [*keys, *(call for call, _ in calls)]
+        return self.made("SELECT {} FROM {}{}{}{}", items, kinds + [kind for _, kind in calls], source, where, group, having)
+
+    def single_group(self, depth: int) -> Query:
+        """Return aggregates of all rows."""
+        if not self.global_left:
+            return self.grouped(depth)
+        self.global_left -= 1
+        self.features.add("global")
+        source, columns = self.from_(depth)
+        where = self.where(columns, 0)
+        calls = [self.aggregate(columns) for _ in range(1 + self.choices.below(3))]
+        items, kinds = [call for call, _ in calls], [kind for _, kind in calls]
+        return self.made("SELECT {} FROM {}{}$GLOBAL", items, kinds, source, where)
+
+    def grouping_sets(self, depth: int) -> Query:
+        """Return groups by several keys in turn."""
+        source, columns = self.from_(depth)
+        where = self.where(columns, depth)
+        keys = [self.choices.of(columns) for _ in range(2)]
+        if keys[0].sql == keys[1].sql:
+            return self.grouped(depth)
+        one, other = (key.sql for key in keys)
+        form = self.choices.of(("CUBE ({}, {})", "ROLLUP ({}, {})", "GROUPING SETS (({}, {}), ({}), ({}))", "GROUPING SETS (({}), ())"))
+        group = both(form, *(one, other, one, other)[: form.count("{}")])
+        calls = [self.aggregate(columns) for _ in range(1 + self.choices.below(3))]
+        items, kinds = [one], [keys[0].type]
+        if form.count("{}") > 1:
+            items, kinds = [*items, other, both("GROUPING({}, {})", one, other)], [*kinds, keys[1].type, "BIGINT"]
+        items += [call for call, _ in calls]
+        kinds += [kind for _, kind in calls]
+        self.features.add("grouping sets")
+        # Without rows Flink has no group of all of them.
+        return self.made("SELECT {} FROM {}{} GROUP BY {}{}", items, kinds, source, where, group, Sql("", " HAVING COUNT(*) > 0"))
+
+    def set_operation(self, depth: int) -> Query:
+        """Return what two queries have together."""
+        word = self.choices.of(("UNION ALL", "UNION", "INTERSECT", "EXCEPT"))
+        kinds = [self.choices.of(TYPES) for _ in range(1 + self.choices.below(3))]
+        sides = []
+        for _ in range(2):
+            source, columns = self.source(depth - 1)
+            items = [value(self.choices, columns, kind, 1) for kind in kinds]
+            sides.append(self.made("SELECT {} FROM {}{}", items, kinds, source, self.where(columns, depth - 1)))
+        self.features.add(word.lower())
+        return Query(both(f"{{}} {word} {{}}", sides[0].sql, sides[1].sql), sides[0].columns)
+
+    def _order(self, columns: list[tuple[str, str]], first: int) -> Sql:
+        """Return an order of rows by all columns, of which equal rows only have the same place."""
+        names = [name for name, _ in columns]
+        parts = []
+        for name in names[first:] + names[:first]:
+            way = self.choices.of(("", " DESC", " NULLS LAST", " DESC NULLS FIRST"))
+            parts.append(Sql(name + way, name + {"": " NULLS FIRST", " DESC": " DESC NULLS LAST"}.get(way, way)))
+        return both(", ".join(["{}"] * len(parts)), *parts)
+
+    def first_rows(self, depth: int) -> Query:
+        """Return the first rows of each partition."""
+        inner = self.query(depth - 1) if depth > 0 else self.select(0)
+        partition = self.choices.of(inner.columns)[0]
+        order = self._order(inner.columns, self.choices.below(len(inner.columns)))
+        first, last = self.choices.of(((1, 1), (1, 2), (1, 3), (2, 3), (2, 2)))
+        by = f"PARTITION BY {partition} " if not self.choices.chance(25) else ""
+        rank = f"n{self.fresh()}"
+        number = both(f"ROW_NUMBER() OVER ({by}ORDER BY {{}}) AS {rank}", order)
+        numbered = self.choices.chance(50)
+        names = ", ".join(name for name, _ in inner.columns) + (f", {rank}" if numbered else "")
+        where = f"{rank} <= {last}" if first == 1 else f"{rank} BETWEEN {first} AND {last}"
+        where = f"{rank} = {first}" if first == last and self.choices.chance(50) else where
+        self.features.add("top-n")
+        alias, below = self.fresh(), self.fresh()
+        sql = both(f"SELECT {names} FROM (SELECT {below}.*, {{}} FROM ({{}}) AS {below}) AS {alias} WHERE {where}", number, inner.sql)
+        return Query(sql, [*inner.columns, (rank, "BIGINT")] if numbered else inner.columns)
+
+    def limited(self, depth: int) -> Query:
+        """Return the first rows of all."""
+        inner = self.select(depth)
+        order = self._order(inner.columns, self.choices.below(len(inner.columns)))
+        offset = f" OFFSET {self.choices.below(3)}" if self.choices.chance(30) else ""
+        self.features.add("limit")
+        sql = both(f"SELECT * FROM ({{}}) AS {self.fresh()} ORDER BY {{}} LIMIT {1 + self.choices.below(5)}{offset}", inner.sql, order)
+        return Query(sql, inner.columns)
+
+    def named(self, depth: int) -> Query:
+        """Return a query that reads queries of WITH."""
+        if depth < 2 or self.with_:
+            return self.select(depth)
+        name = f"w{self.fresh()}"
+        query = self.query(1)
+        self.with_.append((name, query))
+        outer = self.query(1)
+        self.with_ = []
+        return Query(both(f"WITH {name} AS ({{}}) {{}}", query.sql, outer.sql), outer.columns)
+
+    def using(self, depth: int) -> Query:
+        """Return a join by the columns of the same names."""
+        one, other = self.choices.of(TABLES), self.choices.of(TABLES)
+        kind = self.choices.of(("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"))
+        key = self.choices.of(("k", "s", "i", "dt"))
+        left, right = self.fresh(), self.fresh()
+        columns = [Column(same(f"{left}.{name}"), _plain_type(of), name) for name, of in columns_of(one).items() if name != key]
+        columns += [Column(same(f"{right}.{name}"), _plain_type(of), name) for name, of in columns_of(other).items() if name != key]
+        kinds = [self.choices.of(TYPES) for _ in range(1 + self.choices.below(3))]
+        items = [same(key), *(value(self.choices, columns, kind, 1) for kind in kinds)]
+        kinds = [_plain_type(columns_of(one)[key]), *kinds]
+        self.features.add("using")
+        source = same(f"{one} AS {left} {kind} {other} AS {right} USING ({key})")
+        return self.made("SELECT {} FROM {}", items, kinds, source)
+
+    def of_time(self, depth: int) -> Query:
+        """Return a query in which the time of the rows matters."""
+        name, make = self.choices.of(TIME_QUERIES)
+        sql, columns = make(self.choices, self.fresh())
+        self.features.add(name)
+        return Query(sql, columns)
+
+
+def random_query(choices: Choices) -> Query:
+    """Return a query; ``$GLOBAL`` in its text stands behind each group of all rows."""
+    for depth in (2, 2, 2, 1):
+        maker = Maker(choices)
+        query = maker.query(depth)
+        if len(query.sql.flink) < LONGEST:
+            break
+    query.features = maker.features
+    if choices.chance(10):
+        query.features.add("order")
+        query.ordered = True
+        query.sql = both(f"SELECT * FROM ({{}}) AS {maker.fresh()} ORDER BY {{}}", query.sql, maker._order(query.columns, 0))
+    return query
