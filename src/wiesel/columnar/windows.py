@@ -13,9 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wiesel.core.errors import ConfigurationError
-
-__all__ = ["Times", "Window", "local_windows", "milliseconds", "timestamps"]
+__all__ = ["Times", "Window", "milliseconds", "timestamps"]
 
 Times = npt.NDArray[np.int64]
 
@@ -79,19 +77,6 @@ def milliseconds(column: Any) -> Times:
     unit = column.type.unit
     values = column.cast(pa.timestamp(unit)).view(pa.int64()).to_numpy(zero_copy_only=False)
     return values if unit == "ms" else values // {"s": 1, "us": 1_000, "ns": 1_000_000}[unit]  # type: ignore[no-any-return]
-
-
-def local_windows(kind: Any, time_zone: str) -> None:
-    """Refuse windows over points in time whose borders would depend on the zone of the session.
-
-    Raises:
-        ConfigurationError: If the type has a zone and the session's is not UTC.
-    """
-    if pa.types.is_timestamp(kind) and kind.tz is not None and time_zone.upper() not in ("UTC", "Z", "GMT"):
-        raise ConfigurationError(
-            f"windows over TIMESTAMP_LTZ or processing time are not supported in the time zone {time_zone} in this version",
-            hint="set table.local-time-zone to UTC, or use a TIMESTAMP",
-        )
 
 
 def timestamps(times: Times, kind: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 from wiesel.core.errors import ProgramError, invariant
 from wiesel.sql.plan import Relation
 from wiesel.sql.table_factories import source_kinds
+from wiesel.sql.window_plan import window_of_top, windows_of_join
 from wiesel.types.row import RowKind
 
 __all__ = ["ALL_CHANGES", "APPEND", "UPSERTS", "ChangelogPlan", "Changes", "changes_of", "require_append"]
@@ -93,15 +94,28 @@ def _grouped(relation: Any, inputs: list[Changes]) -> Changes:
 
 
 def _joined(relation: Any, inputs: list[Changes]) -> Changes:
-    # A row without partner goes when its first one comes.
     found = _united(relation, inputs)
+    if windows_of_join(relation) is not None:
+        if not found.append_only:
+            raise _rows_of_windows("joins")
+        return APPEND  # rows come out when their window is over
+    # A row without partner goes when its first one comes.
     return found if relation.type.value in ("INNER", "SEMI") else found | Changes(deletes=True)
 
 
 def _ranked(relation: Any, inputs: list[Changes]) -> Changes:
+    if window_of_top(relation) is not None:
+        if not inputs[0].append_only:
+            raise _rows_of_windows("the first rows")
+        return APPEND
     # Rows that follow each other at a place are updates of it.
     in_place = relation.numbered or relation.deduplicates
     return UPSERTS if in_place and inputs[0].append_only else ALL_CHANGES
+
+
+def _rows_of_windows(what: str) -> ProgramError:
+    message = f"{what} of windows read tables of new rows only, as in Flink"
+    return ProgramError(message, hint="group the rows by their window first, which also takes changes")
 
 
 def _wanted(relation: Relation, index: int, wanted: bool) -> bool:
@@ -128,7 +142,7 @@ _RULES: dict[str, _Rule] = {
     "OverAggregate": _Rule(_append, appends_only="aggregates with OVER read tables of new rows only in this version"),
     "Match": _Rule(_append, appends_only="MATCH_RECOGNIZE reads tables of new rows only"),
     "WindowTable": _Rule(_as_input, _wanted),
-    "WindowAggregate": _Rule(_append, appends_only="groups by windows read tables of new rows only in this version"),
+    "WindowAggregate": _Rule(_append),
 }
 
 

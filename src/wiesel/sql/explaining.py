@@ -10,7 +10,8 @@ from wiesel.core.durations import to_millis
 from wiesel.sql.changelog import ChangelogPlan, changes_of
 from wiesel.sql.inserting import Insertion
 from wiesel.sql.kept_state import advice, kept_by
-from wiesel.sql.plan import Relation, walk
+from wiesel.sql.plan import Join, Relation, TopN, walk
+from wiesel.sql.window_plan import window_of_top, windows_of_join
 
 __all__ = ["explained"]
 
@@ -54,10 +55,18 @@ def _tree(root: Relation | Insertion, depth: int, details: Callable[[Relation], 
         fields = ", ".join(field.name for field in root.relation.fields)
         return [f"{indent}Sink(table=[{root.identifier}], fields=[{fields}])", *_tree(root.relation, depth + 1, details)]
     describe = _DESCRIBED.get(root.name, _fields)
-    lines = [f"{indent}{root.name}({describe(root)}{details(root)})"]
+    lines = [f"{indent}{_name(root)}({describe(root)}{details(root)})"]
     for below in root.inputs:
         lines += _tree(below, depth + 1, details)
     return lines
+
+
+def _name(relation: Relation) -> str:
+    if isinstance(relation, Join) and windows_of_join(relation) is not None:
+        return "WindowJoin"
+    if isinstance(relation, TopN) and window_of_top(relation) is not None:
+        return "WindowTopN"
+    return relation.name
 
 
 def _names(relation: Relation, indexes: Sequence[int]) -> str:

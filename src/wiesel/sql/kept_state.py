@@ -12,6 +12,7 @@ from typing import Any
 from wiesel.core.durations import Duration, format_duration
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.plan import JoinType, Relation
+from wiesel.sql.window_plan import window_of_top, windows_of_join
 
 __all__ = ["Kept", "advice", "kept_by"]
 
@@ -86,6 +87,9 @@ def _of_aggregate(relation: Any, job: int) -> Iterator[Kept]:
 
 
 def _of_join(relation: Any, job: int) -> Iterator[Kept]:
+    if windows_of_join(relation) is not None:
+        yield Kept("the rows of both sides", until="until their window is over")
+        return
     sides = zip(("left", "right"), relation.ttl, strict=True)
     for side, ttl in sides:
         outer = relation.type is not JoinType.INNER
@@ -98,6 +102,9 @@ def _of_join(relation: Any, job: int) -> Iterator[Kept]:
 
 
 def _of_top(relation: Any, job: int) -> Iterator[Kept]:
+    if window_of_top(relation) is not None:
+        yield Kept("the first rows of each partition", until="until their window is over")
+        return
     appends = changes_of(relation.input).append_only
     if relation.deduplicates and appends:
         what, later = "a row per key", "a key to which a row comes later counts as new"
@@ -128,6 +135,11 @@ def _of_windows(relation: Any, job: int) -> Iterator[Kept]:
     yield Kept(what, until="until the windows are over")
 
 
+def _of_table(relation: Any, job: int) -> Iterator[Kept]:
+    if relation.window.kind == "SESSION":
+        yield Kept("rows", until="until their session is over")
+
+
 def _of_temporal_join(relation: Any, job: int) -> Iterator[Kept]:
     yield Kept("rows of the left side", until="until the watermark has passed them")
     yield Kept("versions of the right side", until="until the watermark has passed the next one")
@@ -139,5 +151,6 @@ _KEPT: dict[str, Callable[[Any, int], Iterator[Kept]]] = {
     "TopN": _of_top,
     "OverAggregate": _of_over,
     "WindowAggregate": _of_windows,
+    "WindowTable": _of_table,
     "TemporalJoin": _of_temporal_join,
 }

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from wiesel.columnar.expressions import Expression, InputRef, input_refs, transformed
+from wiesel.columnar.expressions import Call, Expression, InputRef, input_refs, transformed
 from wiesel.columnar.windows import Window
-from wiesel.sql.plan import AggregateCall, Field, Fields, Filter, Project, Relation, TimeAttribute
+from wiesel.sql.plan import AggregateCall, Field, Fields, Filter, Join, JoinType, Project, Relation, TimeAttribute, TopN
+from wiesel.sql.rules.push_down import conjuncts
 from wiesel.types import logical as t
 
-__all__ = ["BORDERS", "Borders", "Expand", "Unwindowed", "WindowAggregate", "WindowTable", "borders_of", "without_window"]
+__all__ = [
+    "BORDERS",
+    "Borders",
+    "Expand",
+    "Unwindowed",
+    "WindowAggregate",
+    "WindowTable",
+    "borders_of",
+    "window_of_top",
+    "windows_of_join",
+    "without_window",
+]
 
 BORDERS = ("window_start", "window_end", "window_time")
 
@@ -24,13 +37,13 @@ def _border_fields(time: Field) -> Fields:
 class WindowTable(Relation):
     """Each row once per window that its time falls in, with the window's borders behind its columns.
 
-    ``partition``: the columns within whose values sessions are told apart.
+    ``partition``: the columns within whose values sessions are told apart; None for those by which the rows are then grouped.
     """
 
     input: Relation
     time: int
     window: Window
-    partition: tuple[int, ...] = ()
+    partition: tuple[int, ...] | None = ()
 
     @property
     def fields(self) -> Fields:
@@ -42,7 +55,8 @@ class WindowTable(Relation):
 class WindowAggregate(Relation):
     """One row per key and window: the columns of the key, the results of the calls, and the window's borders.
 
-    ``time``: the column by which rows fall in windows; None where ``end`` is the column with the end of a row's window.
+    ``time``: the column by which rows fall in windows; None where ``end`` is the column with the end of a row's window. ``start``: which of
+    the keys is its start, where the end does not tell it.
     """
 
     input: Relation
@@ -53,6 +67,7 @@ class WindowAggregate(Relation):
     time: int | None
     end: int | None
     by_clock: bool = False
+    start: int | None = None
 
     @property
     def fields(self) -> Fields:
@@ -76,7 +91,10 @@ class Expand(Relation):
 
 @dataclass(frozen=True)
 class Borders:
-    """Which columns of a relation are the start, the end and the time of a window of a table."""
+    """Which columns of a relation are the start, the end and the time of a window of a table.
+
+    ``partition``: for each column within whose values sessions are told apart where it is now; None for those of the groups.
+    """
 
     start: frozenset[int]
     end: frozenset[int]
@@ -84,6 +102,14 @@ class Borders:
     window: Window
     of: Field
     by_clock: bool
+    partition: tuple[frozenset[int], ...] | None = ()
+
+    def are_sessions_of(self, keys: Collection[int]) -> bool:
+        """Return whether sessions are told apart by the values of these columns, no more and no fewer."""
+        if self.partition is None:
+            return True
+        apart = all(part & set(keys) for part in self.partition)
+        return apart and all(any(key in part for part in self.partition) for key in keys)
 
     @property
     def all(self) -> frozenset[int]:
@@ -97,20 +123,69 @@ def borders_of(relation: Relation) -> Borders | None:
         count = len(relation.fields)
         start, end, time = (frozenset([count - 3 + part]) for part in range(3))
         of = relation.fields[-1]
-        return Borders(start, end, time, relation.window, of, of.time is TimeAttribute.PROCTIME)
+        within = relation.partition if isinstance(relation, WindowTable) else ()
+        apart = None if within is None else tuple(frozenset([column]) for column in within)
+        return Borders(start, end, time, relation.window, of, of.time is TimeAttribute.PROCTIME, apart)
     if isinstance(relation, Filter):
         return borders_of(relation.input)
+    if isinstance(relation, TopN):
+        return None if window_of_top(relation) is None else borders_of(relation.input)
+    if isinstance(relation, Join):
+        return _borders_of_join(relation)
     if not isinstance(relation, Project | Expand):
         return None
     below = borders_of(relation.input)
     if below is None:
         return None
     columns = list(zip(*_projections(relation), strict=True))
-    start, end, time = (
+    start, end, time, *partition = (
         frozenset(place for place, each in enumerate(columns) if all(_is_one_of(expression, part) for expression in each))
-        for part in (below.start, below.end, below.time)
+        for part in (below.start, below.end, below.time, *(below.partition or ()))
     )
-    return replace(below, start=start, end=end, time=time)
+    return replace(below, start=start, end=end, time=time, partition=None if below.partition is None else tuple(partition))
+
+
+def window_of_top(relation: TopN) -> int | None:
+    """Return the column with the end of the window if the partitions are parts of windows of event time; else None."""
+    borders = borders_of(relation.input)
+    partition = set(relation.partition)
+    if borders is None or borders.by_clock or not borders.start & partition or not borders.end & partition:
+        return None
+    return min(borders.end & partition)
+
+
+def windows_of_join(join: Join) -> tuple[int, int] | None:
+    """Return the columns with the end of the window on both sides if rows of the same window of event time are joined; else None."""
+    left, right = borders_of(join.left), borders_of(join.right)
+    if left is None or right is None or left.by_clock or right.by_clock:
+        return None
+    if left.window != right.window or type(left.of.data_type) is not type(right.of.data_type):
+        return None
+    width = len(join.left.fields)
+    equal = {
+        tuple(sorted(operand.index for operand in part.operands if isinstance(operand, InputRef)))
+        for part in conjuncts(join.condition)
+        if isinstance(part, Call) and part.function == "="
+    }
+    starts = {(one, width + other) for one in left.start for other in right.start}
+    ends = {(one, width + other) for one in left.end for other in right.end}
+    if not starts & equal or not ends & equal:
+        return None
+    end = min(ends & equal)
+    return end[0], end[1] - width
+
+
+def _borders_of_join(join: Join) -> Borders | None:
+    if windows_of_join(join) is None:
+        return None
+    left, right, width = borders_of(join.left), borders_of(join.right), len(join.left.fields)
+    assert left is not None and right is not None  # noqa: S101 - for the type checker
+    moved = [frozenset(width + column for column in part) for part in (right.start, right.end, right.time)]
+    if join.type is JoinType.INNER:
+        return replace(left, start=left.start | moved[0], end=left.end | moved[1], time=left.time | moved[2])
+    if join.type is JoinType.RIGHT:
+        return replace(right, start=moved[0], end=moved[1], time=moved[2])
+    return None if join.type is JoinType.FULL else left
 
 
 def _projections(relation: Project | Expand) -> tuple[tuple[Expression, ...], ...]:

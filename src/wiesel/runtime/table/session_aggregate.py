@@ -20,7 +20,8 @@ from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.grouping import Groups, Places, group_by
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.columnar.windows import Times, local_windows, milliseconds
+from wiesel.columnar.window_zones import WindowZone
+from wiesel.columnar.windows import Times, milliseconds
 from wiesel.core.errors import UserFunctionError
 from wiesel.core.ids import MIN_TIMESTAMP
 from wiesel.runtime.table.aggregation import python_values, slot_column
@@ -48,7 +49,7 @@ class SessionAggregateOperator(TableOperator):
     def open(self) -> None:
         """Take the state."""
         super().open()
-        local_windows(self._spec.schema.types[-1], self.session.time_zone)
+        self._zone = WindowZone(self._spec.schema.types[-1], self.session.time_zone)
         self._table = self.context.backend.table("sessions")
         for key, _, sessions in self._table.items():
             for session in sessions:
@@ -86,11 +87,11 @@ class SessionAggregateOperator(TableOperator):
 
     def _times(self, rows: RowBatch) -> Times:
         if self._spec.by_clock:
-            return np.full(len(rows), self.context.clock.now_ms(), np.int64)
+            return self._zone.local(np.full(len(rows), self.context.clock.now_ms(), np.int64))
         column = rows.rows.column(self._spec.time)
         if column.null_count:
             raise UserFunctionError("the event time of a row in a window is NULL", hint="leave such rows out")
-        return milliseconds(column)
+        return self._zone.local(milliseconds(column))
 
     def _sessions(self, keys: Places, times: Times) -> tuple[Places, Places]:
         """Return the rows in the order of key and time, and for each the number of its session within the batch."""
@@ -104,7 +105,7 @@ class SessionAggregateOperator(TableOperator):
         known: list[_Session] = self._table.get(key) or []
         touched = [each for each in known if each[0] <= session[1] and each[1] >= session[0]]
         united = self._united([*touched, session]) if touched else session
-        if not self._spec.by_clock and united[1] - 1 <= self._watermark:
+        if not self._spec.by_clock and self._zone.over_at(united[1]) <= self._watermark:
             self._late.inc(size)
             return
         self._table.put(key, [*(each for each in known if each not in touched), united])
@@ -142,11 +143,11 @@ class SessionAggregateOperator(TableOperator):
 
     def _ask(self) -> None:
         if self._spec.by_clock and self._ends:
-            self.context.register_processing_timer(self._ends[0][0] - 1)
+            self.context.register_processing_timer(self._zone.over_at(self._ends[0][0]))
 
     def _fire(self, time: int) -> None:
         fired: list[tuple[Any, _Session]] = []
-        while self._ends and self._ends[0][0] - 1 <= time:
+        while self._ends and self._zone.over_at(self._ends[0][0]) <= time:
             end, _, key = heapq.heappop(self._ends)
             known: list[_Session] = self._table.get(key) or []
             ended = [session for session in known if session[1] == end]
@@ -169,7 +170,7 @@ class SessionAggregateOperator(TableOperator):
             mine, slots = slots[: len(accumulator.slots)], slots[len(accumulator.slots) :]
             columns.append(accumulator.finish(mine).cast(arrow_type(call.spec.result)))
         starts, ends = (np.array([session[place] for _, session in fired], np.int64) for place in (0, 1))
-        self.emit_rows(window_results(self._spec.schema, columns, starts, ends))
+        self.emit_rows(window_results(self._spec.schema, columns, starts, ends, self._zone))
 
 
 def session_aggregate_operator(params: dict[str, Any], payload: dict[str, Any]) -> SessionAggregateOperator:

@@ -100,6 +100,10 @@ class SliceStore:
             self._stored.add(end)
         self._changed = {}
 
+    def key_tuples(self, part: Part) -> list[tuple[Any, ...]]:
+        """Return the keys of a part, as they are in keyed state."""
+        return self._key_tuples(part, 0, self._keys)
+
     def _key_tuples(self, part: Part, start: int, stop: int) -> list[tuple[Any, ...]]:
         return list(zip(*(column.to_pylist() for column in part[start:stop]), strict=True)) if stop > start else [()] * len(part[-1])
 

@@ -3,7 +3,7 @@
 Rows are aggregated by slice; a window is made of its slices when it fires. Rows of which all windows have fired are dropped and counted.
 
 Retry story: a snapshot puts the slices that have changed into keyed state, and the watermark up to which windows have fired into operator
-state.
+state, by key group.
 """
 
 from __future__ import annotations
@@ -13,20 +13,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from wiesel.columnar.aggregates.calls import BoundCall, Input, accumulators, reduced
-from wiesel.columnar.aggregates.slots import Column, Slot
+from wiesel.columnar.aggregates.slots import Column, Slot, numbers
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.grouping import Groups, Places, group_by
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.columnar.windows import Times, Window, local_windows, milliseconds, timestamps
+from wiesel.columnar.window_zones import WindowZone
+from wiesel.columnar.windows import Times, Window, milliseconds, timestamps
 from wiesel.core.errors import UserFunctionError
-from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.operator import OperatorSnapshot
 from wiesel.runtime.operators.function_operator import is_batch
 from wiesel.runtime.table.aggregation import COUNT_ROWS
 from wiesel.runtime.table.base import TableOperator
+from wiesel.runtime.table.fired_windows import FiredWindows
+from wiesel.runtime.table.group_aggregate import row_signs
 from wiesel.runtime.table.slice_store import Part, SliceStore
 
 __all__ = ["LATE_COUNTER", "WindowAggregateOperator", "WindowSpec", "window_aggregate_operator", "window_results"]
@@ -47,6 +50,8 @@ class WindowSpec:
         by_clock: Whether rows fall in the windows of the time at which they come.
         types: The types of the columns of the input.
         schema: The schema of the results.
+        start: Which of the keys is the start of the window; None if it follows from the end.
+        retracts: Whether rows may be taken back.
     """
 
     keys: tuple[int, ...]
@@ -57,6 +62,8 @@ class WindowSpec:
     by_clock: bool
     types: tuple[pa.DataType, ...]
     schema: pa.Schema
+    start: int | None = None
+    retracts: bool = False
 
     @property
     def distinct(self) -> list[tuple[tuple[int, ...], int | None]]:
@@ -64,9 +71,10 @@ class WindowSpec:
         return list(dict.fromkeys((call.arguments, call.filter) for call in self.calls if call.distinct))
 
 
-def window_results(schema: pa.Schema, columns: Sequence[Column], starts: Times, ends: Times) -> RowBatch:
+def window_results(schema: pa.Schema, columns: Sequence[Column], starts: Times, ends: Times, zone: WindowZone) -> RowBatch:
     """Return keys and results with the borders of their windows."""
-    borders = [timestamps(times, kind) for times, kind in zip((starts, ends, ends - 1), schema.types[-3:], strict=True)]
+    times = (starts, ends, zone.points(ends - 1))
+    borders = [timestamps(each, kind) for each, kind in zip(times, schema.types[-3:], strict=True)]
     return RowBatch(pa.RecordBatch.from_arrays([*columns, *borders], schema=schema))
 
 
@@ -86,19 +94,16 @@ class WindowAggregateOperator(TableOperator):
             SliceStore(len(spec.keys), len(arguments), [*key_types, *(spec.types[index] for index in arguments)], [COUNT_ROWS])
             for arguments, _ in spec.distinct
         ]
-        self._fired = MIN_TIMESTAMP
 
     def open(self) -> None:
         """Take the state."""
         super().open()
-        local_windows(self._spec.schema.types[-1], self.session.time_zone)
+        self._zone = WindowZone(self._spec.schema.types[-1], self.session.time_zone)
         backend = self.context.backend
         self._tables = [backend.table("slices"), *(backend.table(f"distinct-{i}", kind="map") for i in range(len(self._distinct)))]
         for store, table in zip(self._stores, self._tables, strict=True):
             store.restore(table)
-        self._watermarks = backend.operator_state.get_union_list("watermark")
-        if self._watermarks:
-            self._fired = min(self._watermarks)
+        self._fired = FiredWindows(self.context)
         self._late = self.context.metrics.counter(LATE_COUNTER)
         if self._spec.by_clock and is_batch(self.context):
             raise UserFunctionError("windows of processing time do not run in BATCH mode", hint="use STREAMING, or event time")
@@ -114,7 +119,7 @@ class WindowAggregateOperator(TableOperator):
         """Aggregate rows by slice."""
         slices = self._slices(rows)
         if not self._spec.by_clock:
-            late = self._last_ends(slices) - 1 <= self._fired
+            late = self._zone.over(self._last_ends(slices)) <= self._fired.time
             if late.any():
                 self._late.inc(int(late.sum()))
                 kept = np.flatnonzero(~late)
@@ -124,8 +129,9 @@ class WindowAggregateOperator(TableOperator):
         columns = rows.rows.columns
         keys = [columns[index] for index in self._spec.keys]
         groups = group_by([*keys, pa.array(slices)], len(rows))
-        source = Input(columns, groups)
-        parts = [pa.array(groups.sizes())]
+        signs = row_signs(rows)
+        source = Input(columns, groups, signs)
+        parts = [pa.array(groups.sizes(signs))]
         for call, accumulator in zip(self._spec.calls, self._accumulators, strict=True):
             if not call.distinct:
                 parts += reduced(accumulator, source.of(call))
@@ -139,12 +145,12 @@ class WindowAggregateOperator(TableOperator):
     def _slices(self, rows: RowBatch) -> Times:
         spec = self._spec
         if spec.by_clock:
-            return self._window.slice_ends(np.full(len(rows), self.context.clock.now_ms(), np.int64))
+            return self._window.slice_ends(self._zone.local(np.full(len(rows), self.context.clock.now_ms(), np.int64)))
         column = rows.rows.column(spec.time if spec.end is None else spec.end)
         if column.null_count:
             raise UserFunctionError("the event time of a row in a window is NULL", hint="leave such rows out")
         times = milliseconds(column)
-        return self._window.slice_ends(times) if spec.end is None else times
+        return self._window.slice_ends(self._zone.local(times)) if spec.end is None else times
 
     def _last_ends(self, slices: Times) -> Times:
         return self._window.last_ends(slices) if self._spec.end is None else slices
@@ -167,14 +173,15 @@ class WindowAggregateOperator(TableOperator):
         first = values.first
         places = first_rows[rows.groups.ids[first]]
         taken, firsts = pa.array(places), pa.array(first)
-        part = [*(key.take(taken) for key in keys), *(column.take(firsts) for column in rows.columns), pa.array(values.sizes())]
+        counts = pa.array(values.sizes(rows.signs))
+        part = [*(key.take(taken) for key in keys), *(column.take(firsts) for column in rows.columns), counts]
         self._add(store, part, slices[places])
 
     # Firing
 
     def process_watermark(self, timestamp: int) -> None:
         """Fire the windows that have ended, then hand the watermark on."""
-        if not self._spec.by_clock and timestamp > self._fired:
+        if not self._spec.by_clock and timestamp > self._fired.time:
             self._fire(timestamp)
         self.output.emit_watermark(timestamp)
 
@@ -187,23 +194,26 @@ class WindowAggregateOperator(TableOperator):
     def _ask(self) -> None:
         """Have the clock wake the operator when the next window ends."""
         if self._spec.by_clock and self._store.ends():
-            first = min(end for known in self._store.ends() for end in self._window.ends_of_slice(known) if end - 1 > self._fired)
-            self.context.register_processing_timer(first - 1)
+            overs = (self._zone.over_at(end) for known in self._store.ends() for end in self._window.ends_of_slice(known))
+            self.context.register_processing_timer(min(over for over in overs if over > self._fired.time))
 
     def _fire(self, time: int) -> None:
         known = list(self._store.ends())
         attached = self._spec.end is not None
         due = {end for known_end in known for end in ((known_end,) if attached else self._window.ends_of_slice(known_end))}
-        for end in sorted(end for end in due if self._fired < end - 1 <= time):
+        for end in sorted(end for end in due if self._fired.time < self._zone.over_at(end) <= time):
             self._emit(end, (end,) if attached else self._window.slices_of(end))
-        self._fired = time
+        self._fired.advance(time)
         for end in known:
-            if (end if attached else self._window.ends_of_slice(end)[-1]) - 1 <= time:
+            if self._zone.over_at(end if attached else self._window.ends_of_slice(end)[-1]) <= time:
                 for store, table in zip(self._stores, self._tables, strict=True):
                     store.drop(end, table)
 
     def _emit(self, end: int, slices: Sequence[int]) -> None:
         part = self._store.of(slices)
+        part = None if part is None else self._that_wait(part, end)
+        if part is not None and self._spec.retracts:
+            part = _filtered(part, numbers(part[len(self._spec.keys)]) != 0)
         if part is None:
             return
         count = len(self._spec.keys)
@@ -216,18 +226,30 @@ class WindowAggregateOperator(TableOperator):
                 mine = reduced(accumulator, distinct[call.arguments, call.filter])
             else:
                 mine, slots = slots[: len(accumulator.slots)], slots[len(accumulator.slots) :]
+                mine = mine if accumulator.settle is None else accumulator.settle(mine)
             results.append(accumulator.finish(mine).cast(arrow_type(call.spec.result)))
         ends = np.full(len(part[count]), end, np.int64)
-        starts = self._spec.window.starts(ends)
-        self.emit_rows(window_results(self._spec.schema, [*keys, *results], starts, ends))
+        starts = self._spec.window.starts(ends) if self._spec.start is None else milliseconds(keys[self._spec.start])
+        self.emit_rows(window_results(self._spec.schema, [*keys, *results], starts, ends, self._zone))
+
+    def _that_wait(self, part: Part, end: int) -> Part | None:
+        """Leave out keys for which a window has fired before the operator was restored."""
+        waiting = self._fired.waiting(self._zone.over_at(end), lambda: self._store.key_tuples(part))
+        if waiting is None:
+            return part
+        return _filtered(part, waiting)
 
     def _distinct_rows(self, keys: Sequence[Column], arguments: Sequence[int], part: Part | None) -> Input:
         """Return the different values of a window, with the places of their keys as groups."""
         count = len(keys[0]) if keys else 1
+        if part is not None and self._spec.retracts:
+            part = _filtered(part, numbers(part[-1]) > 0)
         if part is None:
             return Input([pa.array([], self._spec.types[index]) for index in arguments], Groups(np.zeros(0, np.int64), count))
         both = [pa.concat_arrays([key, other]) for key, other in zip(keys, part, strict=False)]
         ids = group_by(both, count + len(part[-1])).ids[count:] if keys else np.zeros(len(part[-1]), np.int64)
+        if self._spec.retracts and (ids >= count).any():  # of keys that are left out
+            part, ids = [column.filter(pa.array(ids < count)) for column in part], ids[ids < count]
         return Input(part[len(keys) : -1], Groups(ids, count))
 
     # Snapshots
@@ -236,8 +258,13 @@ class WindowAggregateOperator(TableOperator):
         """Put what has changed into state."""
         for store, table in zip(self._stores, self._tables, strict=True):
             store.flush(table)
-        self._watermarks[:] = [self._fired] if MIN_TIMESTAMP < self._fired < MAX_TIMESTAMP else []
+        self._fired.snapshot()
         return None
+
+
+def _filtered(part: Part, mask: npt.NDArray[np.bool_]) -> Part | None:
+    """Return the rows of a part for which a mask is true; None if there are none."""
+    return [column.filter(pa.array(mask)) for column in part] if mask.any() else None
 
 
 def window_aggregate_operator(params: dict[str, Any], payload: dict[str, Any]) -> WindowAggregateOperator:

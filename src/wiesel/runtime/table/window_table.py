@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.columnar.windows import Window, local_windows, milliseconds, timestamps
+from wiesel.columnar.window_zones import WindowZone
+from wiesel.columnar.windows import Window, milliseconds, timestamps
 from wiesel.core.errors import UserFunctionError
 from wiesel.runtime.table.base import TableOperator
 
@@ -23,19 +24,19 @@ class WindowTableOperator(TableOperator):
         self._schema = schema
 
     def open(self) -> None:
-        """Check the zone of the session."""
+        """Take the zone of the session."""
         super().open()
-        local_windows(self._schema.types[-1], self.session.time_zone)
+        self._zone = WindowZone(self._schema.types[-1], self.session.time_zone)
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
         """Repeat the rows by their windows."""
         column = rows.rows.column(self._time)
         if column.null_count:
             raise UserFunctionError("the event time of a row in a window is NULL", hint="leave such rows out")
-        places, ends = self._window.expanded(milliseconds(column))
+        places, ends = self._window.expanded(self._zone.local(milliseconds(column)))
         repeated = rows.take(places) if len(places) != len(rows) or self._window.kind != "TUMBLE" else rows
         starts, kinds = self._window.starts(ends), self._schema.types[-3:]
-        borders = [timestamps(times, kind) for times, kind in zip((starts, ends, ends - 1), kinds, strict=True)]
+        borders = [timestamps(times, kind) for times, kind in zip((starts, ends, self._zone.points(ends - 1)), kinds, strict=True)]
         columns = [*repeated.rows.columns, *borders]
         self.emit_rows(repeated.with_rows(pa.RecordBatch.from_arrays(columns, schema=self._schema)))
 

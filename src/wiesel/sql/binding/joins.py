@@ -17,6 +17,7 @@ from wiesel.sql.binding.temporal import is_temporal, temporal_join
 from wiesel.sql.binding.unnest import unnest_joined
 from wiesel.sql.plan import Field, Join, JoinType, Relation
 from wiesel.sql.rules.push_down import all_of, joined
+from wiesel.sql.window_plan import windows_of_join
 from wiesel.types.logical import quoted
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Join, ite
     both = Scope(sources, scope.merged)
     merged, condition = _condition(queries, both, node, kind)
     columns = join_columns(left, right, kind)
-    made = joined(Join(left, right, kind, condition, columns))
+    made = timed(joined(Join(left, right, kind, condition, columns)))
     if kind in (JoinType.RIGHT, JoinType.FULL):
         sources[:-1] = [each.nullable() for each in sources[:-1]]
     if kind in (JoinType.LEFT, JoinType.FULL):
@@ -62,6 +63,20 @@ def join_columns(left: Relation, right: Relation, kind: JoinType) -> tuple[Field
         Field(name, field.data_type.nullable() if may_miss else field.data_type)
         for name, (field, may_miss) in zip(names, fields, strict=True)
     )
+
+
+def timed(join: Join) -> Join:
+    """Return a join of windows with the times of its inputs: it returns rows before a watermark that has passed their window."""
+    if windows_of_join(join) is None or join.type in (JoinType.SEMI, JoinType.ANTI):
+        return join
+    width = len(join.left.fields)
+    missing = {JoinType.LEFT: (False, True), JoinType.RIGHT: (True, False), JoinType.FULL: (True, True)}.get(join.type, (False, False))
+    of = (*join.left.fields, *join.right.fields)
+    columns = [
+        field if missing[index >= width] else replace(field, time=each.time)
+        for index, (field, each) in enumerate(zip(join.columns, of, strict=True))
+    ]
+    return replace(join, columns=tuple(columns))
 
 
 def _check_name(queries: QueryBinder, scope: Scope, source: Source, node: exp.Join) -> None:

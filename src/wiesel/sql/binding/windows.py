@@ -11,13 +11,13 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.columnar.windows import Window
-from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
+from wiesel.sql.changelog import changes_of
 from wiesel.sql.language import nodes
 from wiesel.sql.plan import AggregateCall, Field, Fields, Project, Relation, TimeAttribute
-from wiesel.sql.window_plan import Borders, WindowAggregate, WindowTable, borders_of, without_window
+from wiesel.sql.window_plan import Borders, Unwindowed, WindowAggregate, WindowTable, borders_of, without_window
 from wiesel.types import logical as t
 from wiesel.types.logical_intervals import DayTimeIntervalType
 
@@ -147,11 +147,11 @@ def window_group(below: Relation, keys: int, calls: Sequence[AggregateCall], fie
         return None
     plain = tuple(key for key in range(keys) if key not in borders.all)
     fields = tuple(field if index in borders.time else replace(field, time=None) for index, field in enumerate(fields))
-    if borders.window.kind == "SESSION" and any(call.distinct for call in calls):
-        raise ProgramError("DISTINCT in aggregates of sessions is not supported in this version")
     free = without_window(below)
+    if borders.window.kind == "SESSION":
+        return _sessions(free, borders, (keys, plain), calls, fields)
     if free is None or any(index not in free.places for call in calls for index in (*call.arguments, *_filters(call))):
-        if borders.window.kind == "SESSION" or borders.by_clock:
+        if borders.by_clock:
             return None
         end = min(borders.end)
         made = WindowAggregate(below, plain, tuple(calls), _columns(plain, fields, keys, borders), borders.window, None, end)
@@ -161,6 +161,27 @@ def window_group(below: Relation, keys: int, calls: Sequence[AggregateCall], fie
         columns = _columns(plain, fields, keys, borders)
         made = WindowAggregate(free.relation, places, moved, columns, borders.window, free.time, None, borders.by_clock)
     return _ordered(made, borders, keys, len(plain), fields)
+
+
+def _sessions(
+    free: Unwindowed | None, borders: Borders, key: tuple[int, tuple[int, ...]], calls: Sequence[AggregateCall], fields: Fields
+) -> Relation | None:
+    """Return the groups of rows by sessions; None if they are not told apart by the other keys: then they are groups as all others."""
+    keys, plain = key
+    if free is None or not borders.are_sessions_of(plain) or any(i not in free.places for c in calls for i in (*c.arguments, *_filters(c))):
+        return None
+    places = tuple(free.places[key] for key in plain)
+    moved = tuple(_moved(call, free.places) for call in calls)
+    if borders.by_clock or (changes_of(free.relation).append_only and not any(call.distinct for call in calls)):
+        columns = _columns(plain, fields, keys, borders)
+        made = WindowAggregate(free.relation, places, moved, columns, borders.window, free.time, None, borders.by_clock)
+        return _ordered(made, borders, keys, len(plain), fields)
+    # Values of DISTINCT and rows that are taken back are kept until the session is over; then its rows are those of one window.
+    table = WindowTable(free.relation, free.time, borders.window, places)
+    end = len(table.fields) - 2
+    columns = (*(fields[key] for key in plain), table.fields[end - 1], *_columns((), fields, keys, borders))
+    made = WindowAggregate(table, (*places, end - 1), moved, columns, borders.window, None, end, start=len(plain))
+    return _ordered(made, borders, keys, len(plain) + 1, fields)
 
 
 def _filters(call: AggregateCall) -> tuple[int, ...]:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
+from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call, Expression, InputRef, input_refs, shifted, transformed
 from wiesel.columnar.functions.registry import call
+from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream._transformations import Transformation
 from wiesel.runtime.table.join import JoinSpec
 from wiesel.runtime.table.join_state import JoinSide
+from wiesel.runtime.table.window_join import WindowJoinSpec
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.physical.translator import Translator, single
 from wiesel.sql.plan import Field, Join, JoinType, Project, Relation
 from wiesel.sql.rules.project import with_columns
 from wiesel.sql.rules.push_down import all_of, conjuncts
 from wiesel.sql.upsert_keys import upsert_keys
+from wiesel.sql.window_plan import borders_of, windows_of_join
 
 __all__ = ["EquiKeys", "equi_keys", "join", "sides_of_equation"]
 
@@ -77,6 +83,11 @@ def join(translator: Translator, relation: Join) -> Transformation:
         translator.by_key(translator.translate(left), left_keys),
         translator.by_key(translator.translate(right), right_keys),
     ]
+    ends, borders = windows_of_join(relation), borders_of(left)
+    if ends is not None and borders is not None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":
+        pairs = pa.schema([pa.field(f"f{i}", of.type) for i, of in enumerate((*sides[0].schema, *sides[1].schema))])
+        windowed = WindowJoinSpec(spec, ends, pairs, arrow_type(borders.of.data_type))
+        return translator.operator("WindowJoin", "table_window_join", windowed, inputs)
     operator = translator.operator("Join", "table_join", spec, inputs)
     return operator if left_keys else single(operator)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wiesel.columnar.arrow_types import arrow_type
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream._transformations import Transformation
@@ -9,6 +10,7 @@ from wiesel.runtime.table.top_n import TopNSpec
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.physical.translator import Translator, single
 from wiesel.sql.plan import TimeAttribute, TopN
+from wiesel.sql.window_plan import borders_of, window_of_top
 
 __all__ = ["top_n"]
 
@@ -41,5 +43,9 @@ def top_n(translator: Translator, relation: TopN) -> Transformation:
         results=translator.schema(relation),
     )
     source = translator.by_key(translator.translate(below), relation.partition)
+    end, borders = window_of_top(relation), borders_of(below)
+    if end is not None and borders is not None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":
+        payload = {"spec": spec, "end": end, "time": arrow_type(borders.of.data_type)}
+        return translator.operator("WindowTopN", "table_window_top_n", payload, [source])
     operator = translator.operator("TopN", "table_top_n", spec, [source])
     return operator if relation.partition else single(operator)

@@ -1,0 +1,84 @@
+"""Internal. Windows by local time: where their borders lie in a time zone, and when they are over.
+
+Windows over points in time (TIMESTAMP_LTZ, processing time) are cut by what the clocks of the session's time zone show: a day has 23 or 25
+hours where summer time begins or ends. All arithmetic on windows is done with local times, as if they were of UTC.
+"""
+
+from __future__ import annotations
+
+import datetime
+from functools import lru_cache
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wiesel.columnar.windows import Times
+from wiesel.core.ids import MAX_TIMESTAMP
+
+__all__ = ["WindowZone"]
+
+_HOUR = 3_600_000
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+class WindowZone:
+    """The time zone of windows.
+
+    Args:
+        kind: The type of the windows' time: without a zone of its own all times are as they are.
+        name: The zone of the session.
+    """
+
+    def __init__(self, kind: Any, name: str) -> None:
+        pointed = pa.types.is_timestamp(kind) and kind.tz is not None
+        self._name = name if pointed and name.upper() not in ("UTC", "Z", "GMT") else None
+
+    def local(self, times: Times) -> Times:
+        """Return what clocks show at points in time (ms)."""
+        if self._name is None:
+            return times
+        points = pa.array(times, pa.int64()).view(pa.timestamp("ms", self._name))
+        return pc.local_timestamp(points).view(pa.int64()).to_numpy()  # type: ignore[no-any-return]
+
+    def points(self, local_times: Times) -> Times:
+        """Return the first points in time at which clocks show something; those that they skip are as much later as they skip."""
+        if self._name is None:
+            return local_times
+        known, places = np.unique(local_times, return_inverse=True)
+        return np.array([_point(self._name, local) for local in known.tolist()], np.int64)[places]
+
+    def over(self, ends: Times) -> Times:
+        """Return for ends of windows (local) the watermark from which on they are over.
+
+        As Flink's timers of windows: the last hour that comes twice belongs to the window both times, and a window that ends in an hour
+        that is skipped is over when the hour begins that follows.
+        """
+        if self._name is None:
+            return ends - 1
+        known, places = np.unique(ends, return_inverse=True)
+        return np.array([_last_point(self._name, end - 1) for end in known.tolist()], np.int64)[places]
+
+    def over_at(self, end: int) -> int:
+        """Return the watermark from which on one window is over."""
+        return end - 1 if self._name is None else _last_point(self._name, end - 1)
+
+
+@lru_cache(maxsize=4096)
+def _point(zone: str, local: int) -> int:
+    shown = _EPOCH + datetime.timedelta(milliseconds=local)
+    offset = shown.replace(tzinfo=ZoneInfo(zone)).utcoffset()  # of a time that comes twice the first, of one that is skipped that before
+    assert offset is not None  # noqa: S101 - for the type checker
+    return local - offset // datetime.timedelta(milliseconds=1)
+
+
+@lru_cache(maxsize=4096)
+def _last_point(zone: str, local: int) -> int:
+    if local >= MAX_TIMESTAMP - 1:
+        return local
+    first, hour_later = _point(zone, local), _point(zone, local + _HOUR)
+    if first == hour_later:
+        return first - first % _HOUR
+    return first + _HOUR if hour_later - first > _HOUR else first

@@ -1,0 +1,96 @@
+"""Internal. Rows that wait until their window is over, by the end of the window.
+
+They stay as they came, side by side; keyed state gets those of the keys that have changed when a checkpoint is taken. When a window is over
+its rows are dropped, here and there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from wiesel.columnar.keys import key_tuples
+from wiesel.columnar.stored import StoredRow, columns_of, stored_rows
+from wiesel.columnar.windows import Times
+
+__all__ = ["WindowRows"]
+
+
+class WindowRows:
+    """Rows by the end of their window.
+
+    Args:
+        schema: Their columns.
+        keys: Those by which they are shared out over subtasks.
+        table: Where they are kept in checkpoints.
+    """
+
+    def __init__(self, schema: pa.Schema, keys: Sequence[int], table: Any) -> None:
+        self._schema = schema
+        self._keys = list(keys)
+        self._table = table
+        self._batches: dict[int, list[pa.RecordBatch]] = {}
+        self._changed: dict[int, set[Any]] = {}
+        self._stored: dict[int, set[Any]] = {}
+        found: dict[int, list[StoredRow]] = {}
+        for key, end, rows in table.items():
+            found.setdefault(end, []).extend(rows)
+            self._stored.setdefault(end, set()).add(key)
+        for end, rows in found.items():
+            self._batches[end] = [pa.RecordBatch.from_arrays(columns_of(rows, schema), schema=schema)]
+
+    def ends(self) -> Iterable[int]:
+        """Return the ends of the windows that have rows."""
+        return self._batches.keys()
+
+    def add(self, rows: pa.RecordBatch, ends: Times) -> list[int]:
+        """Add rows with the ends of their windows; return these, each once."""
+        rows = rows.cast(self._schema)
+        known: list[int] = np.unique(ends).tolist()
+        for end in known:
+            part = rows if len(known) == 1 else rows.take(pa.array(np.flatnonzero(ends == end)))
+            self._batches.setdefault(end, []).append(part)
+            self._changed.setdefault(end, set()).update(key_tuples(part.select(self._keys), range(len(self._keys))))
+        return known
+
+    def size(self, end: int) -> int:
+        """Return how many rows a window has."""
+        return sum(batch.num_rows for batch in self._batches.get(end, ()))
+
+    def of(self, end: int) -> pa.RecordBatch | None:
+        """Return the rows of a window; None if it has none."""
+        batches = self._batches.get(end)
+        if batches is None:
+            return None
+        if len(batches) > 1:
+            batches[:] = [pa.concat_batches(batches)]
+        return batches[0]
+
+    def replace(self, end: int, rows: pa.RecordBatch) -> None:
+        """Leave only some of the rows of a window: some of each key's."""
+        self._batches[end] = [rows]
+
+    def drop(self, end: int) -> None:
+        """Forget a window."""
+        self._batches.pop(end, None)
+        self._changed.pop(end, None)
+        for key in self._stored.pop(end, ()):
+            self._table.remove(key, end)
+
+    def flush(self) -> None:
+        """Put what has changed into keyed state."""
+        for end, changed in self._changed.items():
+            rows = self.of(end)
+            if rows is None:
+                continue
+            by_key: dict[Any, list[StoredRow]] = {}
+            for key, row in zip(key_tuples(rows, self._keys), stored_rows(rows), strict=True):
+                if key in changed:
+                    by_key.setdefault(key, []).append(row)
+            for key, mine in by_key.items():
+                self._table.put(key, mine, end)
+            self._stored.setdefault(end, set()).update(by_key)
+        self._changed = {}
