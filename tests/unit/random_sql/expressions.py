@@ -58,9 +58,9 @@ _NAMES = {"DECIMAL": "DECIMAL(10, 2)", "TIMESTAMP": "TIMESTAMP(3)"}
 _NAMES_OF_DUCK = {"DECIMAL": "DECIMAL(10, 2)", "TIMESTAMP": "TIMESTAMP"}
 
 
-def literal(choices: Choices, kind: str) -> Sql:
+def literal(choices: Choices, kind: str, *, null: bool = True) -> Sql:
     """Return a literal of a type, or NULL."""
-    if choices.chance(8):
+    if null and choices.chance(8):
         return Sql(f"CAST(NULL AS {_NAMES.get(kind, kind)})", f"CAST(NULL AS {_NAMES_OF_DUCK.get(kind, kind)})")
     return same(choices.of(_LITERALS[kind]))
 
@@ -77,12 +77,12 @@ _SAME_OF = {
     # Multiplied are columns and literals only, so that nothing overflows: see value().
     "INT": (("({} + {})", "INT", "INT"), ("({} - {})", "INT", "INT"), ("ABS({})", "INT"), ("MOD({}, 3)", "INT"),
             ("CHAR_LENGTH({})", "STRING"),
-            ("EXTRACT(DAY FROM {})", "DATE"), ("EXTRACT(HOUR FROM {})", "TIMESTAMP"), ("POSITION('b' IN {})", "STRING"), ("(-{})", "INT")),
+            ("EXTRACT(DAY FROM {})", "DATE"), ("EXTRACT(HOUR FROM {})", "TIMESTAMP"), ("POSITION('b' IN {})", "STRING"), ("(- {})", "INT")),
     "BIGINT": (("({} + {})", "BIGINT", "INT"), ("({} - {})", "BIGINT", "BIGINT"), ("CAST({} AS BIGINT)", "INT"), ("ABS({})", "BIGINT")),
     "DOUBLE": (("({} + {})", "DOUBLE", "DOUBLE"), ("({} - {})", "DOUBLE", "INT"), ("CAST({} AS DOUBLE)", "INT"), ("FLOOR({})", "DOUBLE"),
                ("CEIL({})", "DOUBLE"), ("ABS({})", "DOUBLE"), ("({} + {})", "DECIMAL", "DOUBLE"), ("CAST({} AS DOUBLE)", "DECIMAL")),
     "DECIMAL": (("({} + {})", "DECIMAL", "DECIMAL"), ("({} - {})", "DECIMAL", "INT"), ("ABS({})", "DECIMAL"),
-                ("CAST({} AS DECIMAL(14, 1))", "DECIMAL"), ("CAST({} AS DECIMAL(12, 3))", "INT"), ("(-{})", "DECIMAL")),
+                ("CAST({} AS DECIMAL(14, 1))", "DECIMAL"), ("CAST({} AS DECIMAL(12, 3))", "INT"), ("(- {})", "DECIMAL")),
     "STRING": (("({} || {})", "STRING", "STRING"), ("UPPER({})", "STRING"), ("LOWER({})", "STRING"), ("TRIM({})", "STRING"),
                ("SUBSTRING({} FROM 1 FOR 2)", "STRING"), ("REPLACE({}, 'b', 'xy')", "STRING"), ("CAST({} AS STRING)", "INT"),
                ("CAST({} AS STRING)", "DATE"), ("SUBSTRING({} FROM 2)", "STRING")),

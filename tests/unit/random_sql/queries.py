@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tests.unit.random_sql.choices import Choices
-from tests.unit.random_sql.expressions import NUMBERS, TYPES, Column, Sql, boolean, both, same, value
+from tests.unit.random_sql.expressions import NUMBERS, TYPES, Column, Sql, boolean, both, literal, same, value
 from tests.unit.random_sql.tables import EVENTS, TABLES, columns_of
 from tests.unit.random_sql.time_queries import TIME_QUERIES
 
@@ -69,14 +69,35 @@ class Maker:
             name, query = self.choices.of(self.with_)
             self.features.add("with")
             return same(name), query.columns
+        if self.choices.chance(6):
+            return self.values()
         name = self.choices.of((*TABLES, TABLES[0], *EVENTS))
         return same(name), [(column, _plain_type(of)) for column, of in columns_of(name).items()]
+
+    def values(self) -> tuple[Sql, list[tuple[str, str]]]:
+        """Return VALUES with a few rows."""
+        kinds = [self.choices.of(TYPES) for _ in range(1 + self.choices.below(3))]
+        rows = []
+        for place in range(1 + self.choices.below(4)):
+            # The first row has no NULL: it tells DuckDB the types.
+            parts = [literal(self.choices, kind, null=place > 0) for kind in kinds]
+            rows.append(both("(" + ", ".join(["{}"] * len(parts)) + ")", *parts))
+        self.features.add("values")
+        names = [f"x{place}" for place in range(len(kinds))]
+        listed = both(", ".join(["{}"] * len(rows)), *rows)
+        return both(f"(SELECT * FROM (VALUES {{}}) AS {self.fresh()} ({', '.join(names)}))", listed), list(zip(names, kinds, strict=True))
 
     def source(self, depth: int) -> tuple[Sql, list[Column]]:
         """Return an item of FROM with its alias, and its columns."""
         sql, columns = self.table(depth)
-        alias = self.fresh()
-        return both(f"{{}} AS {alias}", sql), [Column(same(f"{alias}.{name}"), of, name) for name, of in columns]
+        alias, names = self.fresh(), [name for name, _ in columns]
+        if self.choices.chance(8):
+            names = [f"r{place}" for place in range(len(columns))]
+            self.features.add("renamed")
+            sql = both(f"{{}} AS {alias} ({', '.join(names)})", sql)
+        else:
+            sql = both(f"{{}} AS {alias}", sql)
+        return sql, [Column(same(f"{alias}.{name}"), of, name) for name, (_, of) in zip(names, columns, strict=True)]
 
     def from_(self, depth: int) -> tuple[Sql, list[Column]]:
         """Return FROM without the word, and the columns that can be read."""
@@ -237,11 +258,19 @@ class Maker:
         keys = [key if key.flink.startswith(("q", "(", "CASE", "CO")) else next(c.sql for c in columns) for key in keys]
         kinds = [next((c.type for c in columns if c.sql == key), kind) for key, kind in zip(keys, kinds, strict=True)]
         calls = [self.aggregate(columns) for _ in range(self.choices.below(4))]
-        having = both(" HAVING COUNT(*) > {}", same(str(self.choices.below(3)))) if self.choices.chance(15) else same("")
+        having = self.having(columns) if self.choices.chance(20) else same("")
         self.features.add("group")
         group = both(" GROUP BY " + ", ".join(["{}"] * len(keys)), *keys)
         items = [*keys, *(call for call, _ in calls)]
         return self.made("SELECT {} FROM {}{}{}{}", items, kinds + [kind for _, kind in calls], source, where, group, having)
+
+    def having(self, columns: list[Column]) -> Sql:
+        """Return HAVING."""
+        self.features.add("having")
+        call, kind = self.aggregate(columns)
+        if self.choices.chance(40):
+            return both(f" HAVING COUNT(*) > {self.choices.below(3)}")
+        return both(" HAVING {}", boolean(self.choices, [Column(call, kind)], 1))
 
     def single_group(self, depth: int) -> Query:
         """Return aggregates of all rows."""
@@ -280,12 +309,14 @@ class Maker:
         word = self.choices.of(("UNION ALL", "UNION", "INTERSECT", "EXCEPT"))
         kinds = [self.choices.of(TYPES) for _ in range(1 + self.choices.below(3))]
         sides = []
-        for _ in range(2):
+        for side in range(2):
             source, columns = self.source(depth - 1)
-            items = [value(self.choices, columns, kind, 1) for kind in kinds]
-            sides.append(self.made("SELECT {} FROM {}{}", items, kinds, source, self.where(columns, depth - 1)))
+            mixed = ["BIGINT" if kind == "INT" and side and self.choices.chance(30) else kind for kind in kinds]
+            items = [value(self.choices, columns, kind, 1) for kind in mixed]
+            sides.append(self.made("SELECT {} FROM {}{}", items, mixed, source, self.where(columns, depth - 1)))
         self.features.add(word.lower())
-        return Query(both(f"{{}} {word} {{}}", sides[0].sql, sides[1].sql), sides[0].columns)
+        columns = [(name, other) for (name, _), (_, other) in zip(sides[0].columns, sides[1].columns, strict=True)]
+        return Query(both(f"{{}} {word} {{}}", sides[0].sql, sides[1].sql), columns)
 
     def _order(self, columns: list[tuple[str, str]], first: int) -> Sql:
         """Return an order of rows by all columns, of which equal rows only have the same place."""
@@ -309,9 +340,15 @@ class Maker:
         names = ", ".join(name for name, _ in inner.columns) + (f", {rank}" if numbered else "")
         where = f"{rank} <= {last}" if first == 1 else f"{rank} BETWEEN {first} AND {last}"
         where = f"{rank} = {first}" if first == last and self.choices.chance(50) else where
+        above = same(where)
+        if self.choices.chance(25):
+            columns = [Column(same(name), of, name) for name, of in inner.columns]
+            here = [column for column in columns if column.name == partition]
+            # Of the partition alone it may be asked below the numbers.
+            above = both(f"{where} AND {{}}", boolean(self.choices, here if self.choices.chance(50) else columns, 1))
         self.features.add("top-n")
         alias, below = self.fresh(), self.fresh()
-        sql = both(f"SELECT {names} FROM (SELECT {below}.*, {{}} FROM ({{}}) AS {below}) AS {alias} WHERE {where}", number, inner.sql)
+        sql = both(f"SELECT {names} FROM (SELECT {below}.*, {{}} FROM ({{}}) AS {below}) AS {alias} WHERE {{}}", number, inner.sql, above)
         return Query(sql, [*inner.columns, (rank, "BIGINT")] if numbered else inner.columns)
 
     def limited(self, depth: int) -> Query:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from wiesel.columnar.functions.kernels import by_arrays, by_value, fail_where, n
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.signatures import ANY, BOOLEAN, nullable_if_any, returning_null, taking
 from wiesel.columnar.type_rules import STRING, least_restrictive
+from wiesel.core.errors import ProgramError
 from wiesel.types import logical as t
 
 __all__: list[str] = []
@@ -38,8 +40,14 @@ def _resolve_field(arguments: Arguments) -> Signature:
     (of,), (name,) = arguments.types, arguments.options
     field = next((field for field in of.fields if field.name == name), None) if isinstance(of, t.RowType) else None
     if field is None:
-        raise arguments.refuse(f"a row with a field {name!r}")
+        raise _no_field(of, str(name)) if isinstance(of, t.RowType) else arguments.refuse(f"a row with a field {name!r}")
     return Signature([of], field.data_type.nullable() if of.is_nullable else field.data_type)
+
+
+def _no_field(of: t.RowType, name: str) -> ProgramError:
+    near = difflib.get_close_matches(name, of.names, n=1)
+    hint = f"did you mean {t.quoted(near[0])}?" if near else f"the fields are: {', '.join(map(t.quoted, of.names))}"
+    return ProgramError(f"a row of type {of.as_summary_string()} has no field {t.quoted(name)}", hint=hint)
 
 
 def _field(call: Call, frame: Any, operands: list[Any]) -> Any:

@@ -11,6 +11,7 @@ from wiesel.columnar.expressions import Call, Expression, Literal
 from wiesel.columnar.functions.registry import call
 from wiesel.columnar.functions.user_functions import user_call
 from wiesel.core.errors import ProgramError
+from wiesel.sql.binding.problems import meant
 from wiesel.sql.language import nodes
 from wiesel.types import logical as t
 
@@ -58,7 +59,7 @@ def case_of(branches: Sequence[tuple[Expression, Expression]], otherwise: Expres
 def _unit(node: exp.Expr) -> str:
     name = node.name.upper().removeprefix("SQL_TSI_")
     if name not in _UNITS:
-        raise ProgramError(f"{node.name} is not a unit of time", hint=f"write one of {', '.join(_UNITS)}")
+        raise ProgramError(f"{node.name} is not a unit of time", hint=meant(name, _UNITS) or f"write one of {', '.join(_UNITS)}")
     return name
 
 

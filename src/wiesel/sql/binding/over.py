@@ -9,10 +9,12 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Expression, InputRef
 from wiesel.sql.binding.aggregates import Columns, bind_call, call_parts
+from wiesel.sql.binding.problems import meant
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.windows import interval_ms
 from wiesel.sql.over_plan import Frame, OverAggregate
 from wiesel.sql.plan import Field, TimeAttribute
+from wiesel.types import logical as t
 
 __all__ = ["over_windows"]
 
@@ -59,7 +61,7 @@ def _windowed(selection: Selection, node: exp.Window, named: dict[str, exp.Windo
     alias = node.args.get("alias")
     if alias is not None:
         if alias.name not in named:
-            raise selection.refuse(node, f"there is no WINDOW {alias.name}")
+            raise selection.refuse(alias, f"there is no WINDOW {t.quoted(alias.name)}", meant(t.quoted(alias.name), map(t.quoted, named)))
         window = named[alias.name]
     binder = selection.binder
     partition = tuple(binder.bind(part) for part in window.args.get("partition_by") or ())

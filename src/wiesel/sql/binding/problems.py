@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from sqlglot import exp
@@ -10,13 +11,19 @@ from sqlglot import exp
 from wiesel.core.errors import ProgramError, SqlParseError
 from wiesel.sql.language.errors import parse_error, place_of
 
-__all__ = ["at", "problem"]
+__all__ = ["at", "meant", "problem"]
 
 
 def problem(sql: str, node: exp.Expr, message: str, hint: str | None = None) -> ProgramError:
     """Return the error for a node of a query."""
     span = place_of(node)
     return ProgramError(message, hint=hint) if span is None else parse_error(sql, span, message, hint=hint)
+
+
+def meant(name: str, names: Iterable[str]) -> str | None:
+    """Return the hint that names the one which is nearest to a wrong name; None if none is near."""
+    near = difflib.get_close_matches(name, list(names), n=1)
+    return f"did you mean {near[0]}?" if near else None
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wiesel.columnar.expressions import Expression, InputRef
 from wiesel.core.errors import ProgramError
+from wiesel.sql.binding.problems import meant
 from wiesel.sql.plan import Field
 from wiesel.types.logical import quoted
 
@@ -69,6 +69,11 @@ class Scope:
         """Return the item of a name."""
         return next((source for source in self.sources if source.name == name), None)
 
+    def unknown_source(self, name: str) -> ProgramError:
+        """Return the error for a name that no item has."""
+        hint = meant(quoted(name), [quoted(source.name) for source in self.sources if source.name])
+        return ProgramError(f"table {quoted(name)} is not known here", hint=hint)
+
     def resolve(self, name: str, qualifier: str | None = None) -> Expression:
         """Return the column of a name.
 
@@ -79,8 +84,7 @@ class Scope:
             return self.merged[name]
         chosen = [source for source in self.sources if qualifier is None or source.name == qualifier]
         if qualifier is not None and not chosen and self.outer is None:
-            near = difflib.get_close_matches(qualifier, [source.name for source in self.sources if source.name], n=1)
-            raise ProgramError(f"table {quoted(qualifier)} is not known here", hint=f"did you mean {quoted(near[0])}?" if near else None)
+            raise self.unknown_source(qualifier)
         found = [source.column(index) for source in chosen for index, field in enumerate(source.fields) if field.name == name]
         if len(found) == 1:
             return found[0]
@@ -89,8 +93,7 @@ class Scope:
         if found:
             raise ProgramError(f"column {quoted(name)} is ambiguous", hint="put the table's name and a dot before it")
         names = [field.name for source in chosen for field in source.fields]
-        near = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean {quoted(near[0])}?" if near else f"the columns are: {', '.join(map(quoted, names))}"
+        hint = meant(quoted(name), map(quoted, names)) or f"the columns are: {', '.join(map(quoted, names))}"
         raise ProgramError(f"column {quoted(name)} was not found", hint=hint)
 
     def _outside(self, name: str, qualifier: str | None) -> Expression:

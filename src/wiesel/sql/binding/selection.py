@@ -95,7 +95,8 @@ def _star(selection: Selection, node: exp.Expr) -> list[tuple[Expression, str]]:
     if qualifier is None:
         return selection.scope.columns()
     if selection.scope.source(qualifier.name) is None:
-        raise selection.refuse(qualifier, f"table {t.quoted(qualifier.name)} is not known here")
+        error = selection.scope.unknown_source(qualifier.name)
+        raise selection.refuse(qualifier, error.message, error.hint)
     return selection.scope.columns(qualifier.name)
 
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.columnar.windows import Window
 from wiesel.sql.binding.expressions import ExpressionBinder
-from wiesel.sql.binding.problems import at, problem
+from wiesel.sql.binding.problems import at, meant, problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.language import nodes
@@ -79,7 +79,7 @@ def _arguments(sql: str, node: exp.Expr, name: str) -> dict[str, exp.Expr]:
         else:
             key, value = plain[place] if place < len(plain) else "", argument
         if key not in plain or key in found:
-            raise problem(sql, argument, f"{name} has no such argument", f"the arguments are {', '.join(names)}")
+            raise problem(sql, argument, f"{name} has no such argument", meant(key, plain) or f"the arguments are {', '.join(names)}")
         found[key] = value
     missing = [each for each in names if each[0] != "[" and each not in found]
     if missing:

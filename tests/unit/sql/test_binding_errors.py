@@ -1,0 +1,106 @@
+"""Errors of queries show their place: every place in the code of binding that refuses something is reached, and says where."""
+
+from __future__ import annotations
+
+import ast
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+import pytest
+
+import wiesel.sql.binding
+from wiesel.common import Configuration
+from wiesel.core.errors import SqlParseError
+from wiesel.table import TableEnvironment
+
+QUERIES = (Path(__file__).parent / "binding_errors.txt").read_text().splitlines()
+BINDING = Path(wiesel.sql.binding.__file__).parent
+OTHERS = ("hints.py", "lookups.py", "match_patterns.py", "matching.py", "state_ttl.py", "temporal.py")
+"""Modules that have tests of their errors of their own."""
+NOT_REACHED = {
+    "DISTINCT ON is not supported": "the parser refuses it before",
+    "is not a column of the table": "the columns of one table are not merged by a join",
+    "type(node).__name__.upper()} is not supported in this version": "the parser reads no other queries",
+}
+
+
+def environment() -> TableEnvironment:
+    t_env = TableEnvironment.create(Configuration().set("wiesel.engine", "local"))
+    t_env.execute_sql(
+        "CREATE TABLE orders (id INT, who STRING, item STRING, amount INT, price DECIMAL(6, 2), flag BOOLEAN, tags ARRAY<STRING>, "
+        "home ROW<street STRING>, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen')"
+    )
+    return t_env
+
+
+def refused(query: str) -> SqlParseError:
+    with pytest.raises(SqlParseError) as caught:
+        environment().sql_query(query)
+    return caught.value
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_an_error_shows_its_place(query: str) -> None:
+    error = refused(query)
+    first, shown, marks = error.message.splitlines()[:3]
+    column = error.details["column"]
+    assert first.startswith(f"line 1, column {column}: ")
+    assert error.hint
+    assert "^" in marks
+    # The marks stand below what is at the column.
+    assert shown[marks.index("^")] == query[column - 1]
+
+
+def sites() -> dict[tuple[str, int], tuple[int, str]]:
+    """Return the statements of binding that raise: module and first line, with the last line and the text."""
+    found = {}
+    for path in BINDING.glob("*.py"):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Raise) and node.exc is not None and path.name not in OTHERS:
+                found[path.name, node.lineno] = (node.end_lineno or node.lineno, ast.get_source_segment(text, node) or "")
+    return found
+
+
+def passed(error: BaseException | None) -> set[tuple[str, int]]:
+    """Return the lines of modules that an error came through."""
+    found: set[tuple[str, int]] = set()
+    while error is not None:
+        trace: TracebackType | None = error.__traceback__
+        found |= {(Path(frame.filename).name, frame.lineno or 0) for frame in traceback.extract_tb(trace) if "binding" in frame.filename}
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def test_every_place_that_refuses_something_is_reached() -> None:
+    lines: set[tuple[str, int]] = set()
+    for query in QUERIES:
+        lines |= passed(refused(query))
+    left = {
+        place: text
+        for place, (last, text) in sites().items()
+        if not any((place[0], line) in lines for line in range(place[1], last + 1)) and not any(known in text for known in NOT_REACHED)
+    }
+    assert not left, "\n".join(f"{place}: {text}" for place, text in left.items())
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("SELECT idd FROM orders", "did you mean `id`?"),
+        ("SELECT o.id FROM orders AS oo", "did you mean `oo`?"),
+        ("SELECT id FROM odrers", "did you mean `orders`?"),
+        ("SELECT UPPPER(who) FROM orders", "did you mean UPPER?"),
+        ("SELECT o.home.sreet FROM orders AS o", "did you mean `street`?"),
+        ("SELECT ordres.* FROM orders", "did you mean `orders`?"),
+        ("SELECT id FROM orders GROUP BY idd", "did you mean `id`?"),
+        ("SELECT * FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(tss), INTERVAL '1' HOUR))", "did you mean `ts`?"),
+        ("SELECT SUM(id) OVER ww FROM orders WINDOW w AS (ORDER BY ts)", "did you mean `w`?"),
+        ("SELECT * FROM orders JOIN orders AS o USING (idd)", "did you mean `id`?"),
+        ("SELECT TIMESTAMPDIFF(MINUT, ts, ts) FROM orders", "did you mean MINUTE?"),
+        ("SELECT * FROM TABLE(TUMBLE(DATA => TABLE orders, TIMECOOL => DESCRIPTOR(ts)))", "did you mean TIMECOL?"),
+    ],
+)
+def test_what_was_probably_meant_is_said(query: str, meant: str) -> None:
+    assert refused(query).hint == meant
