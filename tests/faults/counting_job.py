@@ -190,7 +190,7 @@ def configuration(options: argparse.Namespace) -> Configuration:
     return Configuration.from_dict(settings)
 
 
-def parse() -> argparse.Namespace:
+def option_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser()
     parser.add_argument("directory", type=Path)
     parser.add_argument("--records", type=int, default=2000, help="per split")
@@ -206,7 +206,11 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--setting", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--local", type=Path, help="directory of what is temporary")
     parser.add_argument("--heap", action="store_true", help="collect the JVM's garbage now and then, and tell what is left")
-    return parser.parse_args()
+    return parser
+
+
+def parse() -> argparse.Namespace:
+    return option_parser().parse_args()
 
 
 def main() -> int:
@@ -224,13 +228,14 @@ def main() -> int:
     end = client.get_job_execution_result()
     heap = Heap() if options.heap else None
     while True:
+        ended = end.done()  # before the look, so that the last one is that of the end
         look = client.get_job_metrics().result()
         print(json.dumps(look if heap is None else {**look, "heap_bytes": heap.used_bytes()}), flush=True)
-        if end.done():
+        if ended:
             end.result()
             return 0
         ask_for_executors(options.directory / "executors")
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(Exception):  # raised behind the last look
             end.result(_LOOK_EVERY_S)
 
 

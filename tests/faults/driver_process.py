@@ -21,6 +21,7 @@ import psutil
 from tests.faults.counting_job import expected
 
 PROGRAM = Path(__file__).with_name("counting_job.py")
+ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 400.0
 """How long anything may take that the job does by itself; a loaded machine is slow, and a job that hangs is found all the same."""
 
@@ -36,6 +37,8 @@ class Driver:
         directory.mkdir(parents=True, exist_ok=True)
         self.log = directory / "driver.log"
         plan = json.dumps(list(faults))
+        # The workers of executors look for the modules of programs there.
+        modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, str(program), str(directory), *options],
@@ -43,7 +46,7 @@ class Driver:
                 stderr=log,
                 text=True,
                 start_new_session=True,
-                env={**os.environ, "WIESEL_FAULT_PLAN": plan},
+                env={**os.environ, "WIESEL_FAULT_PLAN": plan, "PYTHONPATH": modules},
             )
         self.last: dict[str, Any] = {}
         self.lines: list[str] = []

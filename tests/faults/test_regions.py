@@ -1,4 +1,4 @@
-"""Workers of one of two pipelines that share nothing are killed with SIGKILL: the other one's processes do not notice."""
+"""Workers and executors of one of two pipelines that share nothing are killed with SIGKILL: the other one's processes do not notice."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from typing import Any
 
 from tests.faults.counting_job import expected
 from tests.faults.driver_process import Driver, alive, all_run, has_own_checkpoint, must_have_made
+from tests.faults.executors import executor_of, must_end
 from tests.faults.regions_job import PIPELINES
 
 PROGRAM = Path(__file__).with_name("regions_job.py")
 RECORDS = 1200
+EXECUTOR_EACH = "local-cluster[4,1,640]"
+"""An executor for each task, so that it is fixed who shares one: nobody."""
 
 
 @contextmanager
@@ -92,5 +95,36 @@ def test_full_restarts_both(tmp_path: Path) -> None:
         assert after["restarts"] == 1 and attempts(after, "left") | attempts(after, "right") == {2}
         job.release()
         assert job.wait_for_end() == 0, job.tail()
+        job.family_must_vanish()
+    must_be_exact(tmp_path)
+
+
+def lose_executors(job: Driver, *pipelines: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Kill the executor below the second task of each, at the same time; return what was seen before and when the job runs again."""
+    before = job.wait_for(has_own_checkpoint, "a checkpoint")
+    executors = [executor_of(pids(before, pipeline)[1]) for pipeline in pipelines]
+    lost = {process.pid for executor in executors for process in (executor, *executor.children(recursive=True))}
+    assert len(lost & all_pids(before)) == len(pipelines), "tasks share an executor"
+    for executor in executors:
+        executor.kill()
+    restarts = before["restarts"] + len(pipelines)
+    after = job.wait_for(lambda look: look["restarts"] >= restarts and all_run(look) and not lost & all_pids(look), "a restart")
+    must_end(lost, "the executors were killed")
+    assert after["restarts"] == restarts, "each pipeline has failed once, for itself"
+    assert after["checkpoints"]["restored_id"] >= before["checkpoints"]["last_id"] > 0, "nothing was recovered"
+    return before, after
+
+
+def test_executors_lost_restart_only_the_pipelines_that_ran_on_them(tmp_path: Path) -> None:
+    with driver(tmp_path, "--master", EXECUTOR_EACH) as job:
+        before, after = lose_executors(job, "left")
+        assert not set(pids(before, "left")) & all_pids(after) and attempts(after, "left") == {2}
+        assert pids(after, "right") == pids(before, "right") and attempts(after, "right") == {1}
+        before, after = lose_executors(job, "left", "right")
+        assert not all_pids(before) & all_pids(after)
+        assert sorted(attempts(after, "left") | attempts(after, "right")) == [3, 4]
+        job.release()
+        assert job.wait_for_end() == 0, job.tail()
+        assert job.last["status"] == "FINISHED" and job.last["restarts"] == 3
         job.family_must_vanish()
     must_be_exact(tmp_path)

@@ -1,11 +1,12 @@
-"""Long runs: seeded kills with SIGKILL, executors that are lost, a silent source, and a job at a steady rate whose memory, files, threads
-and disk must stay flat.
+"""Long runs: random cells of the crash matrix, executors that are lost, a silent source, and a job at a steady rate whose memory, files,
+threads and disk must stay flat.
 
-    python tests/soak/run.py                          50 kills, 8 losses on a cluster, ten minutes of silence, and an hour
-    python tests/soak/run.py --kills 10 --minutes 5   less of both; 0 leaves one out
-    python tests/soak/run.py --seed 4711              the kills of an earlier run
+    python tests/soak/run.py                              300 seeds, 8 losses on a cluster, ten minutes of silence, and an hour
+    python tests/soak/run.py --seeds 0-9 --minutes 5      less of both
+    python tests/soak/run.py --seeds 4710-4719 --alone    the cells of these seeds and nothing else
 
-Prints a table of each; the exit code is 1 if an output was wrong, a kill did not hit, or something grew.
+Seeds belong together in rounds of ten, and whole rounds are played. Prints a table of each; the exit code is 1 if an output was wrong, a
+fault did not hit, or something grew.
 """
 
 from __future__ import annotations
@@ -22,12 +23,19 @@ if str(ROOT) not in sys.path:  # started as a file, not as a module
 
 from rich.console import Console  # noqa: E402
 
-from tests.soak import executors, kills, silence, steady  # noqa: E402
+from tests.soak import executors, matrix, silence, steady  # noqa: E402
+
+
+def seeds(text: str) -> tuple[int, int]:
+    """Return the first and the last seed of ``FIRST-LAST``."""
+    first, _, last = text.partition("-")
+    return int(first), int(last or first)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Kills, and a steady rate.")
-    parser.add_argument("--kills", type=int, default=50, help="how many processes are killed")
+    parser = argparse.ArgumentParser(description="Faults, and a steady rate.")
+    parser.add_argument("--seeds", type=seeds, default="0-299", help="cells of the crash matrix: FIRST-LAST")
+    parser.add_argument("--alone", action="store_true", help="only these")
     parser.add_argument("--losses", type=int, default=8, help="how many executors or workers of a cluster are lost")
     parser.add_argument("--minutes", type=float, default=60, help="how long the steady job runs")
     parser.add_argument("--silence", type=float, default=600, help="how many seconds a source says nothing")
@@ -42,8 +50,9 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="wiesel-soak-") as temporary:
         directory = options.directory or Path(temporary)
         try:
-            if options.kills > 0:
-                kills.run(console, directory / "kills", options.kills, random.Random(seed))
+            matrix.run(console, directory / "matrix", *options.seeds)
+            if options.alone:
+                return 0
             if options.losses > 0:
                 executors.run(console, directory / "executors", options.losses, random.Random(seed))
             if options.silence > 0:

@@ -1,18 +1,31 @@
-"""Internal. Named points of the protocol at which tests kill or stop a process.
+"""Internal. Named points of the protocol and operations on files at which tests kill or stop a process, or have the disk fail.
 
-The plan is JSON in ``WIESEL_FAULT_PLAN`` of the driver, a list of objects with ``point``, ``where``, ``attempt``, ``nth``, ``action`` and
-``marker``. ``where`` is ``driver`` or ``task-<vertex>-<subtask>``, ``nth`` counts the passages of that point in that process, ``action``
-is ``kill`` (SIGKILL) or ``stop`` (SIGSTOP), and ``marker`` is a file written just before, which proves that the fault hit.
+The plan is JSON in ``WIESEL_FAULT_PLAN`` of the driver, a list of objects with ``point``, ``where``, ``attempt``, ``nth``, ``times``,
+``action`` and ``marker``. ``where`` is ``driver`` or ``task-<vertex>-<subtask>``; ``nth`` counts the passages of that point in that
+process, and the fault hits ``times`` of them, one after the other (once if it is not given); ``action`` is ``kill`` (SIGKILL), ``stop``
+(SIGSTOP), ``disk-full`` (ENOSPC) or ``io-error`` (EIO); ``marker`` is a file written just before, which proves that the fault hit.
+
+A fault with ``path`` hits what is done with files whose path contains that: its point is ``write`` (opening a file to write it, or a
+database of SQLite), ``read`` or ``move`` (renaming or linking it). Processes see that by an audit hook, which those have that such a
+fault is meant for.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
+import sys
+import threading
 from pathlib import Path
+from typing import Any
+from weakref import WeakSet
 
 ENVIRONMENT_VARIABLE = "WIESEL_FAULT_PLAN"
+_ERRORS = {"disk-full": errno.ENOSPC, "io-error": errno.EIO}
+_MOVES = ("os.rename", "os.link")
+_WRITES = os.O_WRONLY | os.O_RDWR
 
 
 class FaultPoints:
@@ -20,25 +33,67 @@ class FaultPoints:
 
     def __init__(self, plan: str, attempt: int, where: str) -> None:
         self._all = [f for f in (json.loads(plan) if plan else ()) if f.get("where") == where]
+        self._lock = threading.Lock()  # files are written in other threads
         self.attempt_started(attempt)
+        if any("path" in fault for fault in self._all):
+            _watch_files(self)
 
     def attempt_started(self, attempt: int) -> None:
         """Take the faults of an attempt; passages are counted anew."""
-        self._faults: dict[str, list[dict[str, object]]] = {}
-        self._passed: dict[str, int] = {}
+        self._faults: dict[str, list[dict[str, Any]]] = {}
+        self._passed: dict[tuple[str, int], int] = {}
         for fault in self._all:
             if int(fault.get("attempt", attempt)) == attempt:
                 self._faults.setdefault(str(fault["point"]), []).append(fault)
 
-    def reached(self, point: str) -> None:
-        """Carry out what is planned for this passage of the point."""
-        faults = self._faults.get(point)
-        if not faults:
-            return
-        passed = self._passed[point] = self._passed.get(point, 0) + 1
-        for fault in faults:
-            if int(str(fault.get("nth", 1))) == passed:
-                marker = fault.get("marker")
-                if marker:
-                    Path(str(marker)).write_text(f"{point} {os.getpid()}\n")
-                os.kill(os.getpid(), signal.SIGSTOP if fault.get("action") == "stop" else signal.SIGKILL)
+    def reached(self, point: str, path: str = "") -> None:
+        """Carry out what is planned for this passage of the point.
+
+        Raises:
+            OSError: The disk is to fail.
+        """
+        for number, fault in enumerate(self._faults.get(point, ())):
+            if fault.get("path", "") in path and self._is_due((point, number), fault):
+                _carry_out(fault, point, path)
+
+    def _is_due(self, which: tuple[str, int], fault: dict[str, Any]) -> bool:
+        with self._lock:
+            passed = self._passed[which] = self._passed.get(which, 0) + 1
+        first = int(fault.get("nth", 1))
+        return first <= passed < first + int(fault.get("times", 1))
+
+
+def _carry_out(fault: dict[str, Any], point: str, path: str) -> None:
+    marker, action = fault.get("marker"), str(fault.get("action", "kill"))
+    if marker:
+        Path(str(marker)).write_text(f"{point} {os.getpid()}\n")
+    if action in _ERRORS:
+        raise OSError(_ERRORS[action], f"{os.strerror(_ERRORS[action])} (planned at {point})", path or None)
+    os.kill(os.getpid(), signal.SIGSTOP if action == "stop" else signal.SIGKILL)
+
+
+_watching: WeakSet[FaultPoints] = WeakSet()
+_hooked = False
+
+
+def _watch_files(faults: FaultPoints) -> None:
+    global _hooked
+    _watching.add(faults)
+    if not _hooked:
+        _hooked = True
+        sys.addaudithook(_on_audit)
+
+
+def _on_audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "open":
+        path, _, flags = arguments
+        point = "write" if isinstance(flags, int) and flags & _WRITES else "read"
+    elif event in _MOVES:
+        path, point = arguments[1], "move"
+    elif event == "sqlite3.connect":
+        path, point = arguments[0], "write"
+    else:
+        return
+    if isinstance(path, (str, bytes, os.PathLike)):
+        for faults in list(_watching):
+            faults.reached(point, os.fsdecode(path))

@@ -1,4 +1,4 @@
-"""The jobs of the schedules: what goes into them is fixed, and what has to come out is computed here without them.
+"""The jobs of the schedules and of the crash matrix: what goes into them is fixed, and what has to come out is computed here without them.
 
 None of them depends on the order in which events of different channels come, so the output and the final state are the same in every
 schedule. They end without the end of event time: windows, timers and partial matches that are open are the final state.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,12 +30,11 @@ from wiesel.datastream import (
 from wiesel.datastream.connectors.file_system import BucketAssigner, FileSink, OutputFileConfig, RollingPolicy
 from wiesel.datastream.state import MapStateDescriptor, ValueStateDescriptor
 from wiesel.datastream.window import TumblingEventTimeWindows
+from wiesel.spi.sink import Sink
+from wiesel.spi.source import Source
 
 KEYS = 5
-BATCHES = 5
 WINDOW_MS, LATENESS_MS = 100, 60
-LAST_WATERMARK = 230
-"""Of all splits, so that it does not depend on which of them ends first; before the last records, so that something is left."""
 
 PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
 LATE = OutputTag("late", PAIR)
@@ -44,12 +44,29 @@ Record = tuple[str, int]
 """A key, and the record's time, by which it is known."""
 
 
-def batches(random: Random, splits: int = 1, disorder_ms: int = 0) -> Written:
+@dataclass(frozen=True)
+class Size:
+    """How much goes in.
+
+    Attributes:
+        batches: Of each split.
+        last_watermark: Of all splits, so that it does not depend on which of them ends first; before the last records, so that
+            something is left.
+    """
+
+    batches: int = 5
+    last_watermark: int = 230
+
+
+SMALL = Size()
+
+
+def batches(size: Size, random: Random, splits: int = 1, disorder_ms: int = 0) -> Written:
     """Return for each split batches of records with the watermark behind each; times are unique, ``disorder_ms`` after the watermark."""
     found: Written = [[] for _ in range(splits)]
     now_ms = 0
     used: set[int] = set()
-    for _ in range(BATCHES):
+    for _ in range(size.batches):
         now_ms += random.randrange(20, 60)
         for split in found:
             times = []
@@ -59,9 +76,9 @@ def batches(random: Random, splits: int = 1, disorder_ms: int = 0) -> Written:
                     at_ms += 1
                 used.add(at_ms)
                 times.append(at_ms)
-            split.append(([(f"k{random.randrange(KEYS)}", at_ms) for at_ms in times], min(now_ms - 1, LAST_WATERMARK)))
+            split.append(([(f"k{random.randrange(KEYS)}", at_ms) for at_ms in times], min(now_ms - 1, size.last_watermark)))
     for split in found:
-        split.append(([], LAST_WATERMARK))
+        split.append(([], size.last_watermark))
     return found
 
 
@@ -69,21 +86,46 @@ def key_of(record: tuple[Any, ...]) -> Any:
     return record[0]
 
 
+class Surroundings:
+    """What a job reads from and writes to."""
+
+    def __init__(self) -> None:
+        self.outside = Outside()
+
+    def source(self, name: str, written: Written) -> Source[Any]:
+        """Return what gives that."""
+        return Batches(written)
+
+    def sink(self) -> Sink:
+        """Return a sink that commits."""
+        return TwoPhaseSink(self.outside)
+
+    def values(self) -> list[Any]:
+        """Return what was committed."""
+        return list(self.outside.values)
+
+    def clear(self) -> None:
+        """Forget what was committed."""
+        self.outside.parts.clear()
+
+
 class ScheduledJob:
     """A program with its input.
 
     Attributes:
         name: Of the job.
-        outside: What was committed.
+        state_of: The uid of the operator whose state is by key, if there is one.
         takes_unaligned: Whether its output is the same with unaligned checkpoints: records that they have in flight are restored
             before any watermark, as in Flink.
     """
 
     name: str
+    state_of: str | None = None
     takes_unaligned = True
 
-    def __init__(self) -> None:
-        self.outside = Outside()
+    def __init__(self, size: Size = SMALL, surroundings: Surroundings | None = None) -> None:
+        self.size = size
+        self.surroundings = surroundings or Surroundings()
 
     def build(self, env: StreamExecutionEnvironment) -> None:
         raise NotImplementedError
@@ -94,17 +136,20 @@ class ScheduledJob:
 
     def output(self) -> list[Any]:
         """Return what is visible of the output, sorted."""
-        return sorted(self.outside.values)
+        return sorted(self.surroundings.values())
 
     def reset(self) -> None:
         """Forget all output."""
-        self.outside.parts.clear()
+        self.surroundings.clear()
 
     def nothing_may_be_left(self) -> None:
         """Check that nothing is left of what was on its way to the output."""
 
-    def sink(self) -> TwoPhaseSink:
-        return TwoPhaseSink(self.outside)
+    def source(self, name: str, written: Written) -> Source[Any]:
+        return self.surroundings.source(name, written)
+
+    def sink(self) -> Sink:
+        return self.surroundings.sink()
 
 
 class Running(KeyedProcessFunction):
@@ -122,14 +167,14 @@ class Running(KeyedProcessFunction):
 
 class KeyedCounts(ScheduledJob):
     name = "keyed-counts"
+    state_of = "count"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = batches(Random(1), splits=2)
-        self.source = Batches(self.written)
+    def __init__(self, size: Size = SMALL, surroundings: Surroundings | None = None) -> None:
+        super().__init__(size, surroundings)
+        self.written = batches(size, Random(1), splits=2)
 
     def build(self, env: StreamExecutionEnvironment) -> None:
-        records = env.from_source(self.source, WatermarkStrategy.no_watermarks(), "records").uid("records")
+        records = env.from_source(self.source("records", self.written), WatermarkStrategy.no_watermarks(), "records").uid("records")
         self.end(records.key_by(key_of, Types.STRING()).process(Running(), PAIR).uid("count"))
 
     def end(self, counts: Any) -> None:
@@ -150,8 +195,8 @@ class IntoFiles(KeyedCounts):
 
     name = "file-sink"
 
-    def __init__(self, directory: Path) -> None:
-        super().__init__()
+    def __init__(self, directory: Path, size: Size = SMALL, surroundings: Surroundings | None = None) -> None:
+        super().__init__(size, surroundings)
         self.directory = directory
 
     def end(self, counts: Any) -> None:
@@ -186,13 +231,12 @@ class Transactions(ScheduledJob):
 
     name = "transactional-sink"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = batches(Random(2), splits=3)
-        self.source = Batches(self.written)
+    def __init__(self, size: Size = SMALL, surroundings: Surroundings | None = None) -> None:
+        super().__init__(size, surroundings)
+        self.written = batches(size, Random(2), splits=3)
 
     def build(self, env: StreamExecutionEnvironment) -> None:
-        records = env.from_source(self.source, WatermarkStrategy.no_watermarks(), "records").uid("records")
+        records = env.from_source(self.source("records", self.written), WatermarkStrategy.no_watermarks(), "records").uid("records")
         records.rebalance().map(Same(), PAIR).uid("same").sink_to(self.sink()).uid("out")
 
     def expected(self) -> list[Any]:
@@ -213,16 +257,17 @@ class LateWindows(ScheduledJob):
     """Windows that late records fire again, until they are too late and go aside. One channel, so that it is fixed who is late."""
 
     name = "windows-with-lateness"
+    state_of = "windows"
     takes_unaligned = False
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = batches(Random(5), disorder_ms=260)
-        self.source = Batches(self.written)
+    def __init__(self, size: Size = SMALL, surroundings: Surroundings | None = None) -> None:
+        super().__init__(size, surroundings)
+        self.written = batches(size, Random(5), disorder_ms=260)
 
     def build(self, env: StreamExecutionEnvironment) -> None:
         kind = Types.PICKLED_BYTE_ARRAY()
-        records = env.from_source(self.source, WatermarkStrategy.no_watermarks(), "records").uid("records").set_parallelism(1)
+        source = self.source("records", self.written)
+        records = env.from_source(source, WatermarkStrategy.no_watermarks(), "records").uid("records").set_parallelism(1)
         windows = records.key_by(key_of, Types.STRING()).window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW_MS)))
         counts = windows.allowed_lateness(LATENESS_MS).side_output_late_data(LATE).process(CountWindow(), kind).uid("windows")
         late = counts.get_side_output(LATE).map(AsLate(), kind).uid("late")
@@ -271,16 +316,16 @@ class Weigh(KeyedBroadcastProcessFunction):
 
 class BroadcastState(ScheduledJob):
     name = "broadcast-state"
+    state_of = "weigh"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.written, self.rules = batches(Random(3), splits=2), batches(Random(4))
-        self.sources = Batches(self.written), Batches(self.rules)
+    def __init__(self, size: Size = SMALL, surroundings: Surroundings | None = None) -> None:
+        super().__init__(size, surroundings)
+        self.written, self.rules = batches(size, Random(3), splits=2), batches(size, Random(4))
 
     def build(self, env: StreamExecutionEnvironment) -> None:
         none = WatermarkStrategy.no_watermarks()
-        records = env.from_source(self.sources[0], none, "records").uid("records")
-        rules = env.from_source(self.sources[1], none, "rules").uid("rules").set_parallelism(1)
+        records = env.from_source(self.source("records", self.written), none, "records").uid("records")
+        rules = env.from_source(self.source("rules", self.rules), none, "rules").uid("rules").set_parallelism(1)
         keyed = records.key_by(key_of, Types.STRING()).connect(rules.broadcast(RULES))
         keyed.process(Weigh(), Types.PICKLED_BYTE_ARRAY()).uid("weigh").sink_to(self.sink()).uid("out")
 
@@ -291,7 +336,7 @@ class BroadcastState(ScheduledJob):
         return sorted(
             (key, end, sum(k == key and at_ms <= end for k, at_ms in records), sum(int(k[1:]) for k, at_ms in rules if at_ms <= end))
             for key, end in ends
-            if end <= LAST_WATERMARK
+            if end <= self.size.last_watermark
         )
 
 
@@ -302,17 +347,17 @@ class Pair(ProcessJoinFunction):
 
 class TwoInputJoin(ScheduledJob):
     name = "two-input-join"
+    state_of = "join"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.left, self.right = batches(Random(6), splits=2), batches(Random(7))
-        self.sources = Batches(self.left), Batches(self.right)
+    def __init__(self, size: Size = SMALL, surroundings: Surroundings | None = None) -> None:
+        super().__init__(size, surroundings)
+        self.left, self.right = batches(size, Random(6), splits=2), batches(size, Random(7))
 
     def build(self, env: StreamExecutionEnvironment) -> None:
         none = WatermarkStrategy.no_watermarks()
         left, right = (
-            env.from_source(source, none, name).uid(name).key_by(key_of, Types.STRING())
-            for source, name in zip(self.sources, ("left", "right"), strict=True)
+            env.from_source(self.source(name, written), none, name).uid(name).key_by(key_of, Types.STRING())
+            for name, written in (("left", self.left), ("right", self.right))
         )
         joined = left.interval_join(right).between(Time.milliseconds(-70), Time.milliseconds(40))
         joined.process(Pair(), Types.PICKLED_BYTE_ARRAY()).uid("join").sink_to(self.sink()).uid("out")
@@ -339,14 +384,14 @@ class Patterns(ScheduledJob):
     """Two events one behind the other within some time, over records that come out of order."""
 
     name = "cep"
+    state_of = "cep"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = batches(Random(8), splits=2)
-        self.source = Batches(self.written)
+    def __init__(self, size: Size = SMALL, surroundings: Surroundings | None = None) -> None:
+        super().__init__(size, surroundings)
+        self.written = batches(size, Random(8), splits=2)
 
     def build(self, env: StreamExecutionEnvironment) -> None:
-        records = env.from_source(self.source, WatermarkStrategy.no_watermarks(), "records").uid("records")
+        records = env.from_source(self.source("records", self.written), WatermarkStrategy.no_watermarks(), "records").uid("records")
         pattern = Pattern.begin("first").where(early).followed_by("second").where(later).within(Time.milliseconds(WITHIN_MS))
         matches = CEP.pattern(records.key_by(key_of, Types.STRING()), pattern).select(times_of, Types.PICKLED_BYTE_ARRAY())
         matches.uid("cep").sink_to(self.sink()).uid("out")
@@ -354,7 +399,7 @@ class Patterns(ScheduledJob):
     def expected(self) -> list[Any]:
         by_key: dict[str, list[int]] = {}
         for key, at_ms in sorted(record for split in self.written for batch, _ in split for record in batch):
-            if at_ms <= LAST_WATERMARK:
+            if at_ms <= self.size.last_watermark:
                 by_key.setdefault(key, []).append(at_ms)
         found = []
         for key, times in by_key.items():
@@ -365,7 +410,12 @@ class Patterns(ScheduledJob):
         return sorted(found)
 
 
-def jobs(directory: Path) -> dict[str, ScheduledJob]:
-    """Return a new job of each kind, by name."""
-    made = (KeyedCounts(), LateWindows(), BroadcastState(), TwoInputJoin(), Patterns(), IntoFiles(directory), Transactions())
-    return {job.name: job for job in made}
+JOBS: dict[str, type[ScheduledJob]] = {
+    job.name: job for job in (KeyedCounts, LateWindows, BroadcastState, TwoInputJoin, Patterns, IntoFiles, Transactions)
+}
+
+
+def new_job(name: str, directory: Path, size: Size = SMALL, surroundings: Surroundings | None = None) -> ScheduledJob:
+    """Return a job; those that write files do it in the directory."""
+    kind = JOBS[name]
+    return IntoFiles(directory, size, surroundings) if kind is IntoFiles else kind(size, surroundings)

@@ -18,7 +18,7 @@ from uuid import UUID
 import pytest
 
 from tests.sim.schedules.faults import FATAL, FIRST_STEPS, DriverDied, Faults
-from tests.sim.schedules.jobs import ScheduledJob, jobs
+from tests.sim.schedules.jobs import SMALL, ScheduledJob, Size, new_job
 from tests.sim.schedules.state import state_of
 from tests.sim.schedules.storage import Disk, MemoryFileIO
 from tests.sim.schedules.world import FaultyWorld, failing_committers
@@ -308,8 +308,8 @@ def _difference(wanted: list[Any], got: list[Any]) -> tuple[list[Any], list[Any]
 class Stage:
     """All that plays schedules of one job: its plans, and its quiet run to compare with."""
 
-    def __init__(self, name: str, directory: Path, disk: Disk) -> None:
-        self.job = jobs(directory / "out")[name]
+    def __init__(self, name: str, directory: Path, disk: Disk, size: Size) -> None:
+        self.job = new_job(name, directory / "out", size)
         self.disk = disk
         self.local_dir = directory / "local"
         self.local_dir.mkdir()
@@ -337,7 +337,7 @@ class Stage:
 
 
 @contextmanager
-def prepared(name: str) -> Iterator[Stage]:
+def prepared(name: str, size: Size = SMALL) -> Iterator[Stage]:
     """Give what plays schedules of a job: the storage of checkpoints is in memory, and nothing waits for disks."""
     disk = Disk()
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="wiesel-schedules-") as directory:
@@ -348,7 +348,7 @@ def prepared(name: str) -> Iterator[Stage]:
         thresholds = gc.get_threshold()
         gc.set_threshold(50_000)
         try:
-            yield Stage(name, Path(directory), disk)
+            yield Stage(name, Path(directory), disk, size)
         finally:
             gc.set_threshold(*thresholds)
             logging.disable(logging.NOTSET)

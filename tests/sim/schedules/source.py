@@ -71,10 +71,21 @@ class BatchReader(SourceReader[Reading]):
     def notify_no_more_splits(self) -> None:
         self.complete = True
 
+    def is_due(self, reading: Reading) -> bool:
+        """Return whether the next batch of a split may be given."""
+        return True
+
+    def may_end(self) -> bool:
+        """Return whether the source may end when it has given all."""
+        return True
+
+    def all_given(self, reading: Reading) -> None:
+        """A split has given its last watermark."""
+
     def poll(self, output: Any) -> InputStatus:
         for i, reading in enumerate(self.readings):
             batches = self.written[reading.number]
-            if reading.position == len(batches) and reading.number in self.told:
+            if reading.number in self.told if reading.position == len(batches) else not self.is_due(reading):
                 continue
             if reading.position:
                 output.emit_watermark(batches[reading.position - 1][1], reading.split_id)
@@ -84,12 +95,13 @@ class BatchReader(SourceReader[Reading]):
                 self.readings[i] = replace(reading, position=reading.position + 1)
             else:
                 self.told.add(reading.number)
+                self.all_given(reading)
             self.readings.append(self.readings.pop(i))  # the others' turn
             return InputStatus.MORE_AVAILABLE
         if self.complete and not self.readings:
             # A subtask without splits holds event time back until it ends, which may be after all others.
             output.emit_watermark(self.written[0][-1][1])
-        return InputStatus.END_OF_INPUT if self.complete else InputStatus.NOTHING_AVAILABLE
+        return InputStatus.END_OF_INPUT if self.complete and self.may_end() else InputStatus.NOTHING_AVAILABLE
 
     def snapshot_state(self, checkpoint_id: int) -> list[Reading]:
         return list(self.readings)
