@@ -19,6 +19,7 @@ from cases import (
     one_job,
     recovery,
     scaling,
+    sql,
     windows,
 )
 
@@ -32,6 +33,7 @@ MODULES = (
     barriers,
     recovery,
     scaling,
+    sql,
     backends,
     one_job,
     features,

@@ -46,16 +46,6 @@ class LatencyMeter(metering.Meter):
         metering.leave(self._folder, self._subtask, {**self.counted(), "ages_us": self._ages_us})
 
 
-def percentiles(parts):
-    """Return the percentiles of the ages in ms, by rank."""
-    ages = sorted(age for part in parts for age in part["ages_us"])
-    if not ages:
-        return {}
-    shares = {"p50_ms": 0.5, "p99_ms": 0.99, "p999_ms": 0.999, "max_ms": 1.0}
-    ranked = {name: round(ages[min(len(ages) - 1, int(share * len(ages)))] / 1000, 2) for name, share in shares.items()}
-    return {"samples": len(ages), **ranked}
-
-
 def main():
     parser = metering.arguments(__doc__)
     parser.add_argument("--rate", type=int, default=200, help="records/s; 0 is as fast as it goes")
@@ -78,7 +68,7 @@ def main():
     )
     env.execute("latency")
     parts = metering.left(options.folder, options.parallelism)
-    print(json.dumps({**metering.summary(parts, options.records), **percentiles(parts)}), flush=True)
+    print(json.dumps({**metering.summary(parts, options.records), **metering.percentiles(parts)}), flush=True)
 
 
 if __name__ == "__main__":

@@ -173,6 +173,16 @@ def summary(parts, records):
     return result
 
 
+def percentiles(parts):
+    """Return the percentiles of the ages in ms, by rank."""
+    ages = sorted(age for part in parts for age in part["ages_us"])
+    if not ages:
+        return {}
+    shares = {"p50_ms": 0.5, "p99_ms": 0.99, "p999_ms": 0.999, "max_ms": 1.0}
+    ranked = {name: round(ages[min(len(ages) - 1, int(share * len(ages)))] / 1000, 2) for name, share in shares.items()}
+    return {"samples": len(ages), **ranked}
+
+
 def _steady(steps):
     """Return (time, results so far) where the steady part begins and where it ends."""
     total = sum(amount for _, amount in steps)

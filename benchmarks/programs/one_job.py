@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import metering
-from latency import Count, LatencyMeter, percentiles
+from latency import Count, LatencyMeter
 from paced_source import paced
 from pyflink.common import Types
 from pyflink.datastream.functions import RuntimeContext
@@ -90,7 +90,8 @@ def main():
     )
     env.execute("one job")
     parts = metering.left(options.folder, options.parallelism)
-    result = recovery(options.folder, parts) if options.kill_at else {**metering.summary(parts, options.records), **percentiles(parts)}
+    steady = {**metering.summary(parts, options.records), **metering.percentiles(parts)}
+    result = recovery(options.folder, parts) if options.kill_at else steady
     print(json.dumps(result), flush=True)
 
 
