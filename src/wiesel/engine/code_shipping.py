@@ -11,6 +11,7 @@ import pickle
 import sys
 import sysconfig
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -67,4 +68,12 @@ def install_program_classes(pickled: bytes) -> None:
         module = sys.modules.get(cls.__module__)
         if module is None:
             module = sys.modules[cls.__module__] = ModuleType(cls.__module__)
+            _install_package(cls.__module__.partition(".")[0])
         setattr(module, cls.__name__, cls)
+
+
+def _install_package(name: str) -> None:
+    """Make a top-level package importable that is not on this machine: pickling a class by reference imports the one around its module."""
+    if name not in sys.modules and find_spec(name) is None:
+        package = sys.modules[name] = ModuleType(name)
+        package.__path__ = []
