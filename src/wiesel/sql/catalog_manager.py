@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
-from wiesel.sql.catalogs import CatalogEntry, Database, MemoryCatalog, PlanView, kind_of
+from wiesel.sql.catalog_factories import open_catalog
+from wiesel.sql.catalog_store import CatalogStore
+from wiesel.sql.catalogs import Catalog, CatalogEntry, Database, FunctionDefinition, MemoryCatalog, PlanView, kind_of
 from wiesel.sql.paths import parse_path
 from wiesel.sql.plan import Relation
 from wiesel.sql.user_functions import UserFunctions
@@ -29,7 +32,12 @@ class CatalogManager:
 
     def __init__(self, catalog: str = "default_catalog", database: str = "default_database") -> None:
         self.current = (catalog, database)
-        self.catalogs: dict[str, MemoryCatalog] = {catalog: MemoryCatalog(database)}
+        self._catalogs: dict[str, Catalog] = {catalog: MemoryCatalog(database)}
+        self.configuration: Mapping[str, str] = {}
+        """The options of the environment, for catalogs."""
+        self.store: CatalogStore | None = None
+        self.load_function: Callable[[FunctionDefinition], UserFunction] | None = None
+        """Finds the code of functions that catalogs keep."""
         self.temporary: dict[ObjectIdentifier, CatalogEntry] = {}
         self.functions = UserFunctions()
 
@@ -58,15 +66,35 @@ class CatalogManager:
 
     # Catalogs and databases
 
-    def catalog(self, name: str) -> MemoryCatalog:
+    @property
+    def catalogs(self) -> Mapping[str, Catalog]:
+        """All catalogs; those of the store that are not used yet are opened."""
+        for name in () if self.store is None else self.store.names():
+            if name not in self._catalogs:
+                self._catalogs[name] = self._opened(name)
+        return self._catalogs
+
+    def _opened(self, name: str) -> Catalog:
+        assert self.store is not None  # noqa: S101 - the name is from there
+        return self._open(name, self.store.options_of(name), None)
+
+    def _open(self, name: str, options: Mapping[str, str], comment: str | None) -> Catalog:
+        opened = open_catalog(name, options, comment)
+        opened.configure(self.configuration)
+        return opened
+
+    def catalog(self, name: str) -> Catalog:
         """Return a catalog.
 
         Raises:
             ProgramError: If there is none of the name.
         """
-        if name not in self.catalogs:
-            raise ProgramError(f"catalog {quoted(name)} was not found", hint=_near(name, self.catalogs, "catalogs"))
-        return self.catalogs[name]
+        if name not in self._catalogs and self.store is not None and name in self.store.names():
+            self._catalogs[name] = self._opened(name)
+        if name not in self._catalogs:
+            known = {*self._catalogs, *(self.store.names() if self.store is not None else ())}
+            raise ProgramError(f"catalog {quoted(name)} was not found", hint=_near(name, known, "catalogs"))
+        return self._catalogs[name]
 
     def database(self, catalog: str, name: str) -> Database:
         """Return a database.
@@ -86,18 +114,18 @@ class CatalogManager:
         Raises:
             ProgramError: If there is one of the name, or the options name no type that there is.
         """
-        if name in self.catalogs:
+        stored = self.store is not None and name in self.store.names()
+        if name in self._catalogs or stored:
             if ignore_if_exists:
                 return
             raise ProgramError(f"catalog {quoted(name)} already exists", hint="choose another name, or write IF NOT EXISTS")
-        kind = options.get("type")
-        if kind != "generic_in_memory":
-            problem = "the option 'type' is missing" if kind is None else f"there is no type of catalog {kind!r}"
-            raise ProgramError(f"catalog {quoted(name)}: {problem}", hint="write 'type' = 'generic_in_memory'")
-        unknown = sorted(set(options) - {"type", "default-database", "property-version"})
-        if unknown:
-            raise ProgramError(f"catalog {quoted(name)}: unknown options {unknown}", hint="it takes 'default-database'")
-        self.catalogs[name] = MemoryCatalog(options.get("default-database", "default"), options, comment)
+        self._catalogs[name] = self._open(name, options, comment)
+        if self.store is not None:
+            self.store.put(name, options)
+
+    def add_catalog(self, name: str, catalog: Catalog) -> None:
+        """Add a catalog that was opened already."""
+        self._catalogs[name] = catalog
 
     def drop_catalog(self, name: str, *, if_exists: bool) -> None:
         """Remove a catalog.
@@ -105,12 +133,14 @@ class CatalogManager:
         Raises:
             ProgramError: If it is not there, or is the current one.
         """
-        if if_exists and name not in self.catalogs:
+        if if_exists and name not in self._catalogs and not (self.store is not None and name in self.store.names()):
             return
         self.catalog(name)
         if name == self.current[0]:
             raise ProgramError(f"catalog {quoted(name)} is the current one, so it cannot be dropped", hint="USE CATALOG another one first")
-        del self.catalogs[name]
+        del self._catalogs[name]
+        if self.store is not None:
+            self.store.remove(name)
 
     def use_catalog(self, name: str) -> None:
         """Make a catalog the current one, and its default database."""
@@ -120,6 +150,40 @@ class CatalogManager:
         """Make a database the current one."""
         self.database(catalog, name)
         self.current = (catalog, name)
+
+    # Functions
+
+    def visible_functions(self, catalog: str, database: str) -> Mapping[str, UserFunction]:
+        """Return the functions of users that have a name of one part in a database, by their names in capitals."""
+        own = self.functions.visible(catalog, database)
+        known = self._database(catalog, database)
+        if known is None or not known.functions or self.load_function is None:
+            return own
+        return _WithKept(own, known.functions, self.load_function)
+
+    def keep_function(self, identifier: ObjectIdentifier, definition: FunctionDefinition, *, if_not_exists: bool) -> None:
+        """Put a function into its catalog.
+
+        Raises:
+            ProgramError: If there is one of the name, or no such database.
+        """
+        known = self.database(identifier.catalog_name, identifier.database_name)
+        if identifier.object_name.upper() not in known.functions:
+            self.catalog(identifier.catalog_name).put_function(identifier.database_name, identifier.object_name, definition)
+        elif not if_not_exists:
+            raise ProgramError(f"there is a function {identifier.sql} already", hint="drop it first, or give the new one another name")
+
+    def forget_function(self, identifier: ObjectIdentifier) -> bool:
+        """Remove a function from its catalog; returns whether it was there."""
+        known = self._database(identifier.catalog_name, identifier.database_name)
+        if known is None or identifier.object_name.upper() not in known.functions:
+            return False
+        self.catalog(identifier.catalog_name).put_function(identifier.database_name, identifier.object_name, None)
+        return True
+
+    def function_names(self) -> list[str]:
+        """Return the names of the users' functions that can be called by one name in the current database, in order."""
+        return sorted(name.lower() for name in self.visible_functions(*self.current))
 
     # Tables and views
 
@@ -134,7 +198,11 @@ class CatalogManager:
         else:
             known = self.database(identifier.catalog_name, identifier.database_name).entries.get(identifier.object_name)
         if known is None:
-            self.replace(identifier, entry, temporary=temporary)
+            if temporary:
+                self.temporary[identifier] = entry
+            else:
+                catalog = self.catalog(identifier.catalog_name)
+                catalog.put(identifier.database_name, identifier.object_name, entry, new=True)
             return True
         if ignore_if_exists:
             return False
@@ -150,7 +218,8 @@ class CatalogManager:
         if temporary:
             self.temporary[identifier] = entry
         else:
-            self.database(identifier.catalog_name, identifier.database_name).entries[identifier.object_name] = entry
+            self.database(identifier.catalog_name, identifier.database_name)
+            self.catalog(identifier.catalog_name).put(identifier.database_name, identifier.object_name, entry)
 
     def drop(self, identifier: ObjectIdentifier, kind: str, *, temporary: bool, if_exists: bool) -> bool:
         """Remove a table or view (``kind``); returns whether it was there.
@@ -176,13 +245,20 @@ class CatalogManager:
         if temporary:
             del self.temporary[identifier]
         else:
-            del entries[identifier.object_name]
+            self.catalog(identifier.catalog_name).remove(identifier.database_name, identifier.object_name)
         return True
 
-    def _entries(self, identifier: ObjectIdentifier) -> dict[str, CatalogEntry]:
-        catalog = self.catalogs.get(identifier.catalog_name)
-        database = catalog.databases.get(identifier.database_name) if catalog else None
-        return database.entries if database else {}
+    def _entries(self, identifier: ObjectIdentifier) -> Mapping[str, CatalogEntry]:
+        database = self._database(*identifier_database(identifier))
+        return {} if database is None else database.entries
+
+    def _database(self, catalog: str, name: str) -> Database | None:
+        try:
+            return self.catalog(catalog).databases.get(name)
+        except ProgramError:
+            if catalog in self._catalogs:
+                raise
+            return None
 
     def get(self, identifier: ObjectIdentifier) -> tuple[CatalogEntry, bool] | None:
         """Return a table or view, and whether it is temporary; None if there is none."""
@@ -218,9 +294,8 @@ class CatalogManager:
 
     def names(self, catalog: str, database: str, *, views_only: bool = False, temporary_only: bool = False) -> list[str]:
         """Return the names of tables and views of a database, temporary ones among them, in order."""
-        known = self.catalogs.get(catalog)
-        stored = known.databases.get(database) if known is not None and not temporary_only else None
-        entries: dict[str, Any] = dict(stored.entries) if stored else {}
+        stored = None if temporary_only else self._database(catalog, database)
+        entries: dict[str, Any] = dict(stored.entries) if stored is not None else {}
         entries |= {
             identifier.object_name: entry
             for identifier, entry in self.temporary.items()
@@ -241,6 +316,29 @@ class CatalogManager:
         if identifier in self.temporary:
             raise ProgramError(f"temporary table or view {identifier.sql} already exists", hint="give the new one another name")
         self.temporary[identifier] = PlanView(plan)
+
+
+class _WithKept(Mapping[str, UserFunction]):
+    """Functions of the environment, and those that a catalog keeps, whose code is found when they are called."""
+
+    def __init__(
+        self,
+        functions: Mapping[str, UserFunction],
+        kept: Mapping[str, FunctionDefinition],
+        load: Callable[[FunctionDefinition], UserFunction],
+    ) -> None:
+        self._functions = functions
+        self._kept = kept
+        self._load = load
+
+    def __getitem__(self, name: str) -> UserFunction:
+        return self._functions[name] if name in self._functions else self._load(self._kept[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._kept, **self._functions})
+
+    def __len__(self) -> int:
+        return len({**self._kept, **self._functions})
 
 
 def identifier_database(identifier: ObjectIdentifier) -> tuple[str, str]:

@@ -1,7 +1,8 @@
-"""Internal. Catalogs that live in memory: databases by name, in each of them tables and views by name."""
+"""Internal. Catalogs: databases by name, in each of them tables, views and functions by name."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -10,7 +11,7 @@ from wiesel.spi.table.catalog import CatalogTable, CatalogView
 from wiesel.sql.plan import Relation
 from wiesel.types.logical import quoted
 
-__all__ = ["CatalogEntry", "Database", "MemoryCatalog", "PlanView", "kind_of"]
+__all__ = ["Catalog", "CatalogEntry", "Database", "FunctionDefinition", "MemoryCatalog", "PlanView", "kind_of"]
 
 
 @dataclass(frozen=True)
@@ -29,15 +30,90 @@ def kind_of(entry: CatalogEntry) -> str:
 
 
 @dataclass(frozen=True)
+class FunctionDefinition:
+    """Where the code of a function is found: ``module.name`` of a language."""
+
+    identifier: str
+    language: str = "PYTHON"
+
+
+@dataclass(frozen=True)
 class Database:
     """A database: what is known of it, and its tables and views."""
 
     comment: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
-    entries: dict[str, CatalogEntry] = field(default_factory=dict)
+    entries: Mapping[str, CatalogEntry] = field(default_factory=dict)
+    functions: Mapping[str, FunctionDefinition] = field(default_factory=dict)
+    """By their names in capitals."""
 
 
-class MemoryCatalog:
+class Catalog(ABC):
+    """What an environment asks of a catalog. Whoever calls has looked whether what is named is there.
+
+    Attributes:
+        default_database: The database that is used first.
+        options: What CREATE CATALOG said.
+        comment: What it is about.
+        keeps_functions: Whether definitions of functions are kept in it.
+    """
+
+    default_database: str
+    options: Mapping[str, str]
+    comment: str | None = None
+    keeps_functions = False
+
+    def configure(self, configuration: Mapping[str, str]) -> None:
+        """Take the options of the environment in which the catalog is used."""
+        return
+
+    @property
+    @abstractmethod
+    def databases(self) -> Mapping[str, Database]:
+        """The databases as they are now."""
+
+    @abstractmethod
+    def create_database(self, name: str, database: Database, *, ignore_if_exists: bool) -> None:
+        """Add a database.
+
+        Raises:
+            ProgramError: If there is one of the name already.
+        """
+
+    @abstractmethod
+    def drop_database(self, name: str, *, if_exists: bool, cascade: bool) -> None:
+        """Remove a database.
+
+        Raises:
+            ProgramError: If it is not there, or has tables and ``cascade`` is not set.
+        """
+
+    @abstractmethod
+    def alter_database(self, name: str, options: Mapping[str, str]) -> None:
+        """Set options of a database (that is there)."""
+
+    @abstractmethod
+    def put(self, database: str, name: str, entry: CatalogEntry, *, new: bool = False) -> None:
+        """Set what a name means in a database (that is there).
+
+        Raises:
+            ProgramError: If the catalog cannot keep such an entry; if ``new`` is set and there is one meanwhile.
+        """
+
+    @abstractmethod
+    def remove(self, database: str, name: str) -> None:
+        """Forget a table or view (that is there)."""
+
+    def put_function(self, database: str, name: str, definition: FunctionDefinition | None) -> None:
+        """Keep the definition of a function, or forget it.
+
+        Raises:
+            ProgramError: If the catalog keeps no functions.
+        """
+        raise ProgramError("the catalog keeps no functions", hint="write CREATE TEMPORARY FUNCTION")
+
+
+class MemoryCatalog(Catalog):
     """A catalog that is gone with its environment.
 
     Args:
@@ -50,7 +126,12 @@ class MemoryCatalog:
         self.default_database = default_database
         self.options = dict(options or {})
         self.comment = comment
-        self.databases: dict[str, Database] = {default_database: Database()}
+        self._databases: dict[str, Database] = {default_database: Database()}
+
+    @property
+    def databases(self) -> Mapping[str, Database]:
+        """The databases as they are now."""
+        return self._databases
 
     def create_database(self, name: str, database: Database, *, ignore_if_exists: bool) -> None:
         """Add a database.
@@ -58,8 +139,8 @@ class MemoryCatalog:
         Raises:
             ProgramError: If there is one of the name already.
         """
-        if name not in self.databases:
-            self.databases[name] = database
+        if name not in self._databases:
+            self._databases[name] = replace(database, entries=dict(database.entries))
         elif not ignore_if_exists:
             raise ProgramError(f"database {quoted(name)} already exists", hint="choose another name, or write IF NOT EXISTS")
 
@@ -69,16 +150,28 @@ class MemoryCatalog:
         Raises:
             ProgramError: If it is not there, or has tables and ``cascade`` is not set.
         """
-        database = self.databases.get(name)
+        database = self._databases.get(name)
         if database is None:
             if if_exists:
                 return
             raise ProgramError(f"database {quoted(name)} was not found", hint="check the name, or write IF EXISTS")
         if database.entries and not cascade:
             raise ProgramError(f"database {quoted(name)} is not empty", hint="drop its tables first, or write CASCADE")
-        del self.databases[name]
+        del self._databases[name]
 
     def alter_database(self, name: str, options: Mapping[str, str]) -> None:
         """Set options of a database (that is there)."""
-        known = self.databases[name]
-        self.databases[name] = replace(known, options={**known.options, **options})
+        known = self._databases[name]
+        self._databases[name] = replace(known, options={**known.options, **options})
+
+    def put(self, database: str, name: str, entry: CatalogEntry, *, new: bool = False) -> None:
+        """Set what a name means in a database (that is there)."""
+        entries = self._databases[database].entries
+        assert isinstance(entries, dict)  # noqa: S101 - all databases are made here
+        entries[name] = entry
+
+    def remove(self, database: str, name: str) -> None:
+        """Forget a table or view (that is there)."""
+        entries = self._databases[database].entries
+        assert isinstance(entries, dict)  # noqa: S101 - as above
+        del entries[name]

@@ -180,7 +180,7 @@ _SHOWN: dict[str, Callable[[CatalogManager, s.Show], Information]] = {
     "CREATE VIEW": _create_view,
     "CREATE CATALOG": _create_catalog,
     "FUNCTIONS": _functions,
-    "USER FUNCTIONS": lambda catalogs, statement: _names("function name", catalogs.functions.names(*catalogs.current)),
+    "USER FUNCTIONS": lambda catalogs, statement: _names("function name", catalogs.function_names()),
     "MODULES": lambda catalogs, statement: _names("module name", ["core"]),
     "FULL MODULES": lambda catalogs, statement: texts(["module name", "used"], [("core", True)]),
 }

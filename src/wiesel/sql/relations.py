@@ -53,7 +53,7 @@ class CatalogTables:
     @property
     def user_functions(self) -> Mapping[str, UserFunction]:
         """The functions of users that are called by one name."""
-        return self._catalogs.functions.visible(*(self._current or self._catalogs.current))
+        return self._catalogs.visible_functions(*(self._current or self._catalogs.current))
 
     def _view(self, identifier: ObjectIdentifier, view: CatalogView) -> Relation:
         if identifier in self._within:

@@ -66,10 +66,6 @@ class UserFunctions:
             raise ProgramError(f"there is no function {identifier.sql}", hint=self._near(identifier.object_name))
         return self._of_databases.pop(key, None) is not None
 
-    def names(self, catalog: str, database: str) -> list[str]:
-        """Return the names of the functions that can be called by one name in a database, in order."""
-        return sorted(name.lower() for name in self.visible(catalog, database))
-
     def _near(self, name: str) -> str:
         known = [*self._of_system, *(key[-1] for key in self._of_databases)]
         near = difflib.get_close_matches(name.upper(), known, n=1)

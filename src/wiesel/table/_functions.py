@@ -7,10 +7,11 @@ from typing import Any
 
 from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.errors import ProgramError
+from wiesel.sql.catalogs import FunctionDefinition
 from wiesel.sql.language import statements as s
 from wiesel.table.udf import UserDefinedScalarFunctionWrapper
 
-__all__ = ["function_of", "loaded_function"]
+__all__ = ["function_in", "function_of", "loaded_function"]
 
 
 def function_of(given: Any) -> UserFunction:
@@ -32,14 +33,23 @@ def loaded_function(statement: s.CreateFunction) -> UserFunction:
     Raises:
         ProgramError: If there is no such module or name, or it was not made by ``udf``.
     """
-    if statement.language != "PYTHON":
+    return function_in(FunctionDefinition(statement.identifier, statement.language))
+
+
+def function_in(definition: FunctionDefinition) -> UserFunction:
+    """Return the function of a definition.
+
+    Raises:
+        ProgramError: If there is no such module or name, or it was not made by ``udf``.
+    """
+    if definition.language != "PYTHON":
         hint = "write it in Python: AS 'module.name' LANGUAGE PYTHON"
-        raise ProgramError(f"functions in {statement.language} cannot be called", hint=hint)
-    module, _, name = statement.identifier.rpartition(".")
+        raise ProgramError(f"functions in {definition.language} cannot be called", hint=hint)
+    module, _, name = definition.identifier.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, ValueError, AttributeError) as error:
         raise ProgramError(
-            f"function {statement.identifier!r} cannot be loaded: {error}", hint="write 'module.name', of a module that Python finds"
+            f"function {definition.identifier!r} cannot be loaded: {error}", hint="write 'module.name', of a module that Python finds"
         ) from error
     return function_of(found)

@@ -14,7 +14,7 @@ from wiesel.sql.altering_tables import altered
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.catalog_manager import CatalogManager
-from wiesel.sql.catalogs import Database
+from wiesel.sql.catalogs import Database, FunctionDefinition
 from wiesel.sql.definitions import check_partition_keys, checked_schema, primary_key_of, table_of, watermark_of
 from wiesel.sql.information import Information, describe, show, texts
 from wiesel.sql.inserting import Insertion, insertion_of
@@ -159,8 +159,13 @@ def _create_function(t_env: TableEnvironment, sql: str, statement: s.CreateFunct
     function, functions = loaded_function(statement), t_env._catalogs.functions
     if statement.is_system:
         functions.create_of_system(statement.path[-1], function, if_not_exists=statement.if_not_exists)
+        return
+    identifier = t_env._catalogs.qualify(statement.path)
+    if statement.is_temporary or not t_env._catalogs.catalog(identifier.catalog_name).keeps_functions:
+        functions.create(identifier, function, if_not_exists=statement.if_not_exists)
     else:
-        functions.create(t_env._catalogs.qualify(statement.path), function, if_not_exists=statement.if_not_exists)
+        definition = FunctionDefinition(statement.identifier, statement.language)
+        t_env._catalogs.keep_function(identifier, definition, if_not_exists=statement.if_not_exists)
 
 
 def _drop(t_env: TableEnvironment, sql: str, statement: s.Drop) -> None:
@@ -178,7 +183,9 @@ def _drop(t_env: TableEnvironment, sql: str, statement: s.Drop) -> None:
     elif statement.kind == "FUNCTION" and statement.is_system:
         catalogs.functions.drop_of_system(statement.path[-1], if_exists=statement.if_exists)
     elif statement.kind == "FUNCTION":
-        catalogs.functions.drop(catalogs.qualify(statement.path), if_exists=statement.if_exists)
+        identifier = catalogs.qualify(statement.path)
+        if statement.is_temporary or not catalogs.forget_function(identifier):
+            catalogs.functions.drop(identifier, if_exists=statement.if_exists)
     else:
         raise ProgramError(f"DROP {statement.kind} is not supported in this version", hint="leave the statement out")
 

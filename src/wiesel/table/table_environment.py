@@ -14,6 +14,7 @@ from wiesel.spi.table.factory import INSERT_ONLY
 from wiesel.spi.table.schema import ResolvedSchema, Schema
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.catalog_manager import CatalogManager
+from wiesel.sql.catalog_store import catalog_store
 from wiesel.sql.catalogs import PlanView
 from wiesel.sql.changelog import require_append
 from wiesel.sql.explaining import explained
@@ -29,7 +30,7 @@ from wiesel.sql.program_rows import arrow_scan_of, elements_scan
 from wiesel.sql.relations import CatalogTables
 from wiesel.sql.stream_rows import row_type
 from wiesel.sql.translation import to_stream
-from wiesel.table._functions import function_of
+from wiesel.table._functions import function_in, function_of
 from wiesel.table._statements import insertion_into, run_statement
 from wiesel.table.environment_settings import EnvironmentSettings
 from wiesel.table.explain_detail import ExplainDetail
@@ -73,6 +74,9 @@ class TableEnvironment:
         if settings is not None:
             catalog, database = settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
         self._catalogs = CatalogManager(catalog, database)
+        self._catalogs.load_function = function_in
+        self._catalogs.configuration = {key: str(value) for key, value in environment._config.to_dict().items()}
+        self._catalogs.store = catalog_store(self._catalogs.configuration)
         self._config = TableConfig(environment._config)
         self._before_set: dict[str, str | None] = {}
         self._anonymous = 0
@@ -347,7 +351,7 @@ class TableEnvironment:
 
     def list_user_defined_functions(self) -> list[str]:
         """Return the names of the functions that users have named, in order."""
-        return self._catalogs.functions.names(*self._catalogs.current)
+        return self._catalogs.function_names()
 
     def list_functions(self) -> list[str]:
         """Return the names of all functions, in order."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from wiesel.core.errors import ProgramError, SqlParseError, WieselError
 from wiesel.platform.cli._sql_session import placed
+from wiesel.sql.catalogs import MemoryCatalog
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.formatting import format_script
 from wiesel.sql.language.parser import check_script
+from wiesel.sql.sqlite_catalog import SqliteCatalog
 from wiesel.table import EnvironmentSettings, TableEnvironment
 from wiesel.table._statements import define_table, run_statement
 
@@ -94,8 +96,22 @@ class _Session:
             self._t_env._explain_statement(text, statement, ())
         elif isinstance(statement, s.CreateTable):
             define_table(self._t_env, text, statement)
+        elif isinstance(statement, s.CreateCatalog) and statement.options.get("type") in ("sqlite", "spark"):
+            self._t_env._catalogs.add_catalog(statement.name, _stand_in(statement.options))
         else:
             run_statement(self._t_env, text, statement)
+
+
+def _stand_in(options: Mapping[str, str]) -> MemoryCatalog:
+    """Return a catalog in memory with what that of a file has; empty if the file is not there, or it is none of a file."""
+    stand_in = MemoryCatalog(options.get("default-database", "default"), options)
+    path = options.get("path")
+    if options["type"] == "sqlite" and (not path or Path(path).is_file()):
+        for name, database in SqliteCatalog(options).databases.items():
+            stand_in.create_database(name, database, ignore_if_exists=True)
+            for entry in database.entries:
+                stand_in.put(name, entry, database.entries[entry])
+    return stand_in
 
 
 def lay_out(paths: Sequence[str], *, diff: bool) -> int:

@@ -111,7 +111,7 @@ def _single(catalogs: CatalogManager, tokens: list[Token], statement: list[Token
     for path in _relations(statement).values():
         yield from _columns(catalogs, path)
     yield from _all("word", words.CLAUSES if prefix else ())
-    yield from _all("function", [f"{name}(" for name in catalogs.functions.names(*catalogs.current)])
+    yield from _all("function", [f"{name}(" for name in catalogs.function_names()])
     yield from _all("function", [f"{name}(" for name in named_functions()])
     yield from _all("type", words.TYPES)
     yield from _all("alias", map(_name, _relations(statement)))

@@ -1,0 +1,88 @@
+"""Internal. Tables and views as JSON, for catalogs that outlive their environment. Everything stands in it by name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from wiesel.core.errors import ProgramError
+from wiesel.spi.table.catalog import CatalogTable, CatalogView
+from wiesel.spi.table.schema import Column, ComputedColumn, MetadataColumn, PhysicalColumn, PrimaryKey, ResolvedSchema, WatermarkSpec
+from wiesel.sql.catalogs import CatalogEntry, PlanView
+from wiesel.types.logical import DataType
+from wiesel.types.logical_parser import parse_data_type
+
+__all__ = ["entry_of", "text_of"]
+
+_VERSION = 1
+
+
+def text_of(entry: CatalogEntry) -> str:
+    """Return the text of a table or view.
+
+    Raises:
+        ProgramError: If it is a view of a program, or has a column whose type has no text.
+    """
+    if isinstance(entry, PlanView):
+        raise ProgramError("a view that a program made has no text, so it cannot be kept", hint="write CREATE VIEW, or make it temporary")
+    document: dict[str, Any] = {"version": _VERSION, "schema": _schema(entry.schema), "comment": entry.comment}
+    if isinstance(entry, CatalogView):
+        document |= {"query": entry.query, "catalog": entry.current[0], "database": entry.current[1]}
+    else:
+        document |= {"options": dict(entry.options), "partition_keys": list(entry.partition_keys)}
+    return json.dumps(document, ensure_ascii=False, sort_keys=True)
+
+
+def entry_of(text: str) -> CatalogTable | CatalogView:
+    """Return the table or view of a text.
+
+    Raises:
+        ProgramError: If a later version has written it.
+    """
+    document = json.loads(text)
+    if document["version"] != _VERSION:
+        raise ProgramError("the catalog was written by a later version of Wiesel", hint="use that version, or a catalog of your own")
+    schema = _schema_of(document["schema"])
+    if "query" in document:
+        return CatalogView(document["query"], (document["catalog"], document["database"]), schema, document["comment"])
+    return CatalogTable(schema, document["options"], tuple(document["partition_keys"]), document["comment"])
+
+
+def _schema(schema: ResolvedSchema) -> dict[str, Any]:
+    found: dict[str, Any] = {"columns": [_column(column) for column in schema.columns]}
+    if schema.primary_key is not None:
+        found["primary_key"] = {"name": schema.primary_key.name, "columns": list(schema.primary_key.columns)}
+    if schema.watermark is not None:
+        found["watermark"] = {"column": schema.watermark.column, "expression": schema.watermark.expression}
+    return found
+
+
+def _column(column: Column) -> dict[str, Any]:
+    assert isinstance(column.data_type, DataType)  # noqa: S101 - schemas of catalogs are resolved
+    text = column.data_type.as_summary_string()
+    if parse_data_type(text) != column.data_type:
+        raise ProgramError(f"a column of type {text} cannot be kept", hint="use another type, or a temporary table")
+    found: dict[str, Any] = {"name": column.name, "type": text, "comment": column.comment}
+    if isinstance(column, ComputedColumn):
+        found["expression"] = column.expression
+    elif isinstance(column, MetadataColumn):
+        found["metadata"] = {"key": column.key, "virtual": column.is_virtual}
+    return found
+
+
+def _schema_of(document: dict[str, Any]) -> ResolvedSchema:
+    key, watermark = document.get("primary_key"), document.get("watermark")
+    return ResolvedSchema(
+        tuple(_column_of(column) for column in document["columns"]),
+        None if key is None else PrimaryKey(key["name"], tuple(key["columns"])),
+        None if watermark is None else WatermarkSpec(watermark["column"], watermark["expression"]),
+    )
+
+
+def _column_of(document: dict[str, Any]) -> Column:
+    name, data_type, comment = document["name"], parse_data_type(document["type"]), document["comment"]
+    if "expression" in document:
+        return ComputedColumn(name, data_type, document["expression"], comment)
+    if "metadata" in document:
+        return MetadataColumn(name, data_type, document["metadata"]["key"], document["metadata"]["virtual"], comment)
+    return PhysicalColumn(name, data_type, comment)

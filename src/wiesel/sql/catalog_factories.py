@@ -1,0 +1,54 @@
+"""Internal. Opens catalogs by their type."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Mapping
+
+from wiesel.core.errors import ConfigurationError, ProgramError
+from wiesel.sql.catalogs import Catalog, MemoryCatalog
+from wiesel.types.logical import quoted
+
+__all__ = ["open_catalog", "unknown_options"]
+
+_TYPES = {
+    "generic_in_memory": "",
+    "spark": "wiesel.engine.spark.catalog:SparkCatalog",
+    "sqlite": "wiesel.sql.sqlite_catalog:SqliteCatalog",
+}
+
+
+def open_catalog(name: str, options: Mapping[str, str], comment: str | None) -> Catalog:
+    """Return the catalog that options tell of.
+
+    Raises:
+        ProgramError: If they name no type that there is, or the catalog cannot be opened.
+    """
+    kind = options.get("type")
+    if kind not in _TYPES:
+        near = difflib.get_close_matches(kind or "", _TYPES, n=1)
+        problem = "the option 'type' is missing" if kind is None else f"there is no type of catalog {kind!r}"
+        hint = f"did you mean {near[0]!r}?" if near else f"types are: {', '.join(sorted(_TYPES))}"
+        raise ProgramError(f"catalog {quoted(name)}: {problem}", hint=hint)
+    try:
+        if kind == "generic_in_memory":
+            unknown_options(options, {"default-database", "property-version"})
+            return MemoryCatalog(options.get("default-database", "default"), options, comment)
+        module, _, attribute = _TYPES[kind].partition(":")
+        opened = getattr(importlib.import_module(module), attribute)(options, comment)
+    except (ProgramError, ConfigurationError) as error:
+        raise type(error)(f"catalog {quoted(name)}: {error.message}", hint=error.hint, **error.details) from error
+    assert isinstance(opened, Catalog)  # noqa: S101 - all types above are
+    return opened
+
+
+def unknown_options(options: Mapping[str, str], known: set[str]) -> None:
+    """Refuse options that a type does not have.
+
+    Raises:
+        ProgramError: If there are any.
+    """
+    unknown = sorted(set(options) - known - {"type"})
+    if unknown:
+        raise ProgramError(f"unknown options {unknown}", hint=f"it takes {', '.join(map(repr, sorted(known)))}")
