@@ -295,13 +295,16 @@ class CatalogManager:
     def names(self, catalog: str, database: str, *, views_only: bool = False, temporary_only: bool = False) -> list[str]:
         """Return the names of tables and views of a database, temporary ones among them, in order."""
         stored = None if temporary_only else self._database(catalog, database)
-        entries: dict[str, Any] = dict(stored.entries) if stored is not None else {}
-        entries |= {
+        entries = {} if stored is None else stored.entries
+        hiding = {
             identifier.object_name: entry
             for identifier, entry in self.temporary.items()
             if identifier_database(identifier) == (catalog, database)
         }
-        return sorted(name for name, entry in entries.items() if not views_only or kind_of(entry) == "VIEW")
+        # Looked at only where it matters: what a catalog keeps may be of a kind that cannot be used.
+        return sorted(
+            name for name in {*entries, *hiding} if not views_only or kind_of(hiding[name] if name in hiding else entries[name]) == "VIEW"
+        )
 
     def table_names(self) -> list[str]:
         """Return the names of the tables and views of the current database."""
