@@ -53,8 +53,8 @@ class WindowZone:
     def over(self, ends: Times) -> Times:
         """Return for ends of windows (local) the watermark from which on they are over.
 
-        As Flink's timers of windows: the last hour that comes twice belongs to the window both times, and a window that ends in an hour
-        that is skipped is over when the hour begins that follows.
+        As Flink's timers of windows: an hour that comes twice belongs to the window both times, and a window that ends in an hour that is
+        skipped is over when the hour begins that follows.
         """
         if self._name is None:
             return ends - 1
@@ -74,11 +74,23 @@ def _point(zone: str, local: int) -> int:
     return local - offset // datetime.timedelta(milliseconds=1)
 
 
+def _change(zone: str, early: int, late: int) -> int:
+    """Return the point between two others from which on clocks are set differently."""
+    while late - early > 1:
+        middle = (early + late) // 2
+        early, late = (early, middle) if _offset(zone, middle) == _offset(zone, late) else (middle, late)
+    return late
+
+
+def _offset(zone: str, point: int) -> datetime.timedelta | None:
+    return (_EPOCH + datetime.timedelta(milliseconds=point)).replace(tzinfo=datetime.timezone.utc).astimezone(ZoneInfo(zone)).utcoffset()
+
+
 @lru_cache(maxsize=4096)
 def _last_point(zone: str, local: int) -> int:
     if local >= MAX_TIMESTAMP - 1:
         return local
     first, hour_later = _point(zone, local), _point(zone, local + _HOUR)
     if first == hour_later:
-        return first - first % _HOUR
+        return _change(zone, first - 2 * _HOUR, first)
     return first + _HOUR if hour_later - first > _HOUR else first

@@ -103,8 +103,8 @@ CASES: list[tuple[str, Callable[[], Counter[Any]]]] = [
 ]
 
 
-def started(query: str, source: ManualSource, parallelism: int, restore_from: Any = None) -> Any:
-    env = local_environment(parallelism=parallelism)
+def started(query: str, source: ManualSource, parallelism: int, restore_from: Any = None, zone: str = "UTC", start_time: int = 0) -> Any:
+    env = local_environment(parallelism=parallelism, start_time=start_time, config={"table.local-time-zone": zone})
     t_env = StreamTableEnvironment.create(env)
     add_events(t_env, env.from_source(source, WatermarkStrategy.no_watermarks(), "events", EVENT_TYPES))
     out = env.collect(to_stream(env, t_env.sql_query(query)._plan, changelog=True))
@@ -171,3 +171,31 @@ def test_windows_of_processing_time(window: str) -> None:
         starts = {"TUMBLE": (100, 100), "SESSION": (100, 109)}[window]
         first, second = (datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=start) for start in starts)
         assert left(out.values) == Counter({("a", first, 2): 1, ("b", first, 1): 1, (None, first, 1): 1, ("c", second, 1): 1})
+
+
+@pytest.mark.parametrize("window", ["TUMBLE", "SESSION"])
+def test_windows_of_processing_time_go_by_the_clocks_of_the_zone(window: str) -> None:
+    """The night in which summer time ends in New York: the hour from one to two comes twice and is one window."""
+    table = {
+        "TUMBLE": "TUMBLE(TABLE timed, DESCRIPTOR(now), INTERVAL '1' HOUR)",
+        "SESSION": "SESSION(TABLE timed PARTITION BY k, DESCRIPTOR(now), INTERVAL '1' HOUR)",
+    }[window]
+    timed = "WITH timed AS (SELECT k, PROCTIME() AS now FROM e WHERE k = 'a')"
+    query = f"{timed} SELECT window_start, window_end, COUNT(*) AS n FROM TABLE({table}) GROUP BY k, window_start, window_end"
+    one = int(datetime.datetime(2024, 11, 3, 5, 30, tzinfo=datetime.timezone.utc).timestamp()) * 1_000  # half past one, for the first time
+    source = ManualSource(type_info=EVENT_TYPES)
+    rows = [row for row in event_rows() if row[1] == "a"]
+    job, out = started(query, source, 1, zone="America/New_York", start_time=one)
+    with job:
+        source.push_all(rows[:2])
+        job.settle()
+        job.set_processing_time(one + 3_600_000)  # half past one again
+        source.push_all(rows[2:3])
+        job.settle()
+        assert out.values == []
+        job.set_processing_time(one + 2 * 3_600_000)
+        job.settle()
+        start, end = {"TUMBLE": (1, 2), "SESSION": (1.5, 2.5)}[window]
+        midnight = datetime.datetime(2024, 11, 3)
+        borders = [midnight + datetime.timedelta(hours=hours) for hours in (start, end)]
+        assert left(out.values) == Counter({(*borders, 3): 1})

@@ -120,7 +120,11 @@ class OverOperator(TableOperator):
                 self._note(self._keys(rows), len(rows))
                 self._compute(rows, self._times(rows))
         self._watermark = timestamp
+        self._clean_up(timestamp)
         self.output.emit_watermark(timestamp)
+
+    def _clean_up(self, watermark: int) -> None:
+        """Drop what no later row looks back at."""
 
     def _dropped(self, late: Any) -> Any:
         """Count rows that are late; return which are not, as an Arrow mask."""

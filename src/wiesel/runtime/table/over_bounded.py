@@ -119,6 +119,18 @@ class BoundedOverOperator(OverOperator):
             kept = times >= times[last_of_row] - self._preceding
         self._history, self._history_times = rows.filter(pa.array(kept)), times[kept]
 
+    def _clean_up(self, watermark: int) -> None:
+        """Drop the rows of keys that have got no others since, now and then."""
+        if self._spec.by_rows or self._spec.by_clock or not len(self._history_times):
+            return
+        limit = watermark - self._preceding
+        if int(self._history_times.min()) >= limit - self._preceding:
+            return
+        kept = self._history_times >= limit
+        dropped = self._history.filter(pa.array(~kept))
+        self._note(self._keys(dropped), len(dropped))
+        self._history, self._history_times = self._history.filter(pa.array(kept)), self._history_times[kept]
+
     # State
 
     def _kept(self, keys: set[tuple[Any, ...]]) -> dict[tuple[Any, ...], Any]:
