@@ -39,7 +39,7 @@ class Volume(metering.FolderWatch):
     """Adds up the sizes of all files that checkpoints leave behind, and notes the sum whenever a checkpoint is complete."""
 
     def __init__(self, folder):
-        super().__init__(folder, 0.1)
+        super().__init__(folder, 0.3)
         self._sizes = {}
         self._complete = set()
         self.marks = []
