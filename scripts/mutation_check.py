@@ -387,7 +387,8 @@ def make_copy(folder: Path) -> None:
 
 def run_tests(folder: Path, tests: tuple[str, ...]) -> tuple[int, str]:
     """Return pytest's exit code and output."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", f"--timeout={LIMIT_S}", *tests]
+    options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", f"--timeout={LIMIT_S}", "--hypothesis-profile=mutants"]
+    command = [sys.executable, "-m", "pytest", *options, *tests]
     paths = os.pathsep.join([str(folder / "src"), str(folder)])
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
