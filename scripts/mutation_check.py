@@ -50,7 +50,8 @@ GATE = "tests/unit/runtime/test_input_gate.py"
 SINK = "tests/unit/connectors/test_file_sink.py"
 OUTAGES = "tests/unit/engine/test_storage_outages.py"
 FAILOVER = "tests/unit/engine/test_failover.py"
-STATE = "tests/sim/test_state_model.py"
+ROCKSDB = "tests/unit/state/test_rocksdb.py"
+TTL = "tests/unit/state/test_ttl.py"
 SCHEDULES = "tests/sim/test_schedules.py::test_every_kind_of_fault_hits"
 
 MUTANTS = (
@@ -315,63 +316,63 @@ MUTANTS = (
         "state/rocksdb.py",
         "        self.flush()\n        return 0, []",
         "        return 0, []",
-        (STATE,),
+        (ROCKSDB,),
     ),
     Mutant(
         "rocksdb: nothing is stored anew only if nothing was written",
         "state/rocksdb.py",
         "None if last is None or last[0] != sequence else last[1]",
         "None if last is None else last[1]",
-        (STATE,),
+        (ROCKSDB,),
     ),
     Mutant(
         "rocksdb: the list of files goes with every checkpoint",
         "state/rocksdb.py",
         "            tables = {name: file for name, file in found.items() if name.endswith(\".sst\")}",
         "            tables = dict(found)",
-        (STATE,),
+        (ROCKSDB,),
     ),
     Mutant(
         "rocksdb: key groups of others are removed at a restore",
         "state/rocksdb.py",
         "            self._environment.remove_ranges(foreign)\n",
         "            pass\n",
-        (STATE,),
+        (ROCKSDB,),
     ),
     Mutant(
         "rocksdb: states of other subtasks get their own numbers here",
         "state/rocksdb.py",
         "key[:2] + numbers[state_id_of(key)] + key[4:]",
         "key",
-        (STATE,),
+        (ROCKSDB,),
     ),
     Mutant(
         "rocksdb: pieces of lists get new numbers after a restore",
         "state/rocksdb.py",
         "        self._number = native[\"number\"]\n",
         "",
-        (STATE,),
+        (ROCKSDB,),
     ),
     Mutant(
         "rocksdb: and numbers that no other subtask has given",
         "state/rocksdb.py",
         "        self._number = max(self._number, native[\"number\"])\n",
         "",
-        (STATE,),
+        (ROCKSDB,),
     ),
     Mutant(
         "rocksdb: files of a snapshot that is not claimed are stored anew",
         "state/rocksdb.py",
         "        if not handle.meta.get(\"savepoint\"):\n            self._stored",
         "        if True:\n            self._stored",
-        (STATE,),
+        (ROCKSDB,),
     ),
     Mutant(
         "state that expires is not shown",
         "state/ttl.py",
         "        if accessed_ms <= self._expired_before():\n            self._table.remove(key, namespace)",
         "        if False:\n            self._table.remove(key, namespace)",
-        (STATE,),
+        (TTL,),
     ),
 )
 

@@ -133,6 +133,27 @@ def test_lists_keep_their_order_after_a_restore(tmp_path: Path) -> None:
         made.close()
 
 
+@pytest.mark.parametrize("busy", [0, 1])
+def test_lists_keep_their_order_after_two_subtasks_became_one(tmp_path: Path, busy: int) -> None:
+    files, handles, keys = MemoryFiles(), [], [owned(range(100), subtask, 2)[0] for subtask in range(2)]
+    wanted = {key: list(range(9 if subtask == busy else 1)) for subtask, key in enumerate(keys)}
+    for subtask, (key, elements) in enumerate(wanted.items()):
+        backend = new_backend("rocksdb", tmp_path, subtask=subtask, parallelism=2)
+        for element in elements:
+            backend.table("l", kind="list").append(key, element)
+            backend.flush()
+        handles.append(backend.snapshot(1).run(files))
+        backend.close()
+    one, again = (new_backend("rocksdb", tmp_path, **NO_CACHE) for _ in range(2))
+    one.restore(handles, files)
+    for key in keys:
+        one.table("l", kind="list").append(key, "new")
+    again.restore([one.snapshot(2).run(files)], files)
+    assert {key: value for key, _, value in again.table("l", kind="list").items()} == {k: [*v, "new"] for k, v in wanted.items()}
+    one.close()
+    again.close()
+
+
 def test_rescaling_refers_to_files(tmp_path: Path) -> None:
     """Out: both new subtasks name the files of the old one. In: one of the old ones is gone on with, the other copied from."""
     files, keys = MemoryFiles(), range(4000)
