@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 from urllib.parse import unquote
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +19,12 @@ from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.connectors.file_buckets import BucketAssigner, BucketContext
-from wiesel.connectors.file_rolling import RollingPolicy
+from wiesel.connectors.file_compaction import FileCompactor, FileCompactStrategy
+from wiesel.connectors.file_metadata import FILE_METADATA, file_metadata
+from wiesel.connectors.file_rolling import OutputFileConfig, RollingPolicy
 from wiesel.connectors.file_sink import FileSink
 from wiesel.connectors.file_source import FileSource
+from wiesel.connectors.table_commit import TableCommit, TableCommitter
 from wiesel.core.config import ConfigOption
 from wiesel.core.durations import Duration
 from wiesel.core.errors import ConfigurationError
@@ -55,6 +59,12 @@ _CHECK = ConfigOption[Duration | None]("sink.rolling-policy.check-interval", "du
 _DEFAULT_PARTITION = ConfigOption[str](
     "partition.default-name", "str", "__DEFAULT_PARTITION__", "The folder of rows whose partition column is NULL or empty."
 )
+_COMMIT_POLICY = ConfigOption[str | None]("sink.partition-commit.policy.kind", "str", None, "What marks a partition: success-file.")
+_SUCCESS_FILE = ConfigOption[str]("sink.partition-commit.success-file.name", "str", "_SUCCESS", "The name of the file that does.")
+_COMMIT_TRIGGER = ConfigOption[str]("sink.partition-commit.trigger", "str", "process-time", "When it does.")
+_COMMIT_DELAY = ConfigOption[Duration]("sink.partition-commit.delay", "duration", Duration.of_millis(0), "How long after that.")
+_COMPACTION = ConfigOption[bool]("auto-compaction", "bool", False, "Whether the files of a checkpoint are put together.")
+_COMPACTION_SIZE = ConfigOption[MemorySize | None]("compaction.file-size", "memory", None, "Size at which they are put together at once.")
 _FORMATS = {
     "canal-json": "wiesel.formats.table.changes:CanalTableFormat",
     "csv": "wiesel.formats.table.csv:CsvTableFormat",
@@ -85,6 +95,8 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
     """Makes sources and sinks of files."""
 
     identifier = "filesystem"
+    metadata = FILE_METADATA
+    supports_overwrite = True
 
     def create_source(self, context: TableContext) -> ScanTableSource:
         """Return the source: all files below the path."""
@@ -92,7 +104,7 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         path, form = options.require(_PATH), find_format(options.require(_FORMAT))
         partitions = _Partitions.of(context, options.get(_DEFAULT_PARTITION))
         files = form.create_reader(options, partitions.stored)
-        if partitions.keys:
+        if partitions.told:
             files = (_PartitionedStream if isinstance(files, StreamFormat) else _PartitionedBulk)(files, partitions)
         builder = (
             FileSource.for_record_stream_format(files, path)
@@ -103,6 +115,8 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         if interval is not None:
             builder.monitor_continuously(interval)
         _sink_options(options)
+        _commit_options(options)
+        _compaction(options)
         options.refuse_unknown()
         return ScanTableSource(builder.build(), parallelism, is_columnar=True, kinds=form.kinds)
 
@@ -113,6 +127,7 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         partitions = _Partitions.of(context, options.get(_DEFAULT_PARTITION))
         writer = form.create_writer(options, partitions.stored)
         policy, check_ms, parallelism = _sink_options(options)
+        success_file, compaction = _commit_options(options), _compaction(options)
         options.get(_MONITOR)
         options.get(_SOURCE_PARALLELISM)
         options.refuse_unknown()
@@ -124,7 +139,16 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         builder = builder.with_bucket_assigner(_ByPartition())
         if check_ms is not None:
             builder = builder.with_bucket_check_interval(check_ms)
-        return TableSink(_PartitioningSink(builder.build(), partitions), parallelism=parallelism)
+        if compaction is not None:
+            if not isinstance(writer, Encoder):
+                raise ConfigurationError("auto-compaction: files of this format cannot be put together", hint="leave 'auto-compaction' out")
+            builder = builder.enable_compact(compaction, FileCompactor.concat_file_compactor())
+        # What is written in place of other files can be told from them by its names.
+        mark = f"part-{uuid4().hex[:12]}" if context.overwrite else None
+        if mark is not None:
+            builder = builder.with_output_file_config(OutputFileConfig(mark))
+        commit = TableCommit(path, bool(partitions.keys), mark, success_file)
+        return TableSink(_PartitioningSink(builder.build(), partitions, commit), parallelism=parallelism)
 
 
 def _sink_options(options: TableOptions) -> tuple[RollingPolicy, int | None, int | None]:
@@ -138,6 +162,32 @@ def _sink_options(options: TableOptions) -> tuple[RollingPolicy, int | None, int
     return policy, None if check is None else check.to_millis(), options.get(_SINK_PARALLELISM)
 
 
+def _commit_options(options: TableOptions) -> str | None:
+    """Return the name of the file that marks a partition as there; None if none does."""
+    kinds, name, trigger, delay = (
+        options.get(_COMMIT_POLICY),
+        options.get(_SUCCESS_FILE),
+        options.get(_COMMIT_TRIGGER),
+        options.get(_COMMIT_DELAY),
+    )
+    if trigger != "process-time" or delay.to_millis():
+        message = f"'{_COMMIT_TRIGGER.key}' = '{trigger}' with a delay of {delay} is not supported in this version"
+        raise ConfigurationError(message, hint="leave both out: a partition is marked when its first files become visible")
+    if kinds is None:
+        return None
+    if kinds != "success-file":
+        raise ConfigurationError(f"there is no policy {kinds!r} for '{_COMMIT_POLICY.key}'", hint="write 'success-file'")
+    return name
+
+
+def _compaction(options: TableOptions) -> FileCompactStrategy | None:
+    size = options.get(_COMPACTION_SIZE)
+    if not options.get(_COMPACTION):
+        return None
+    builder = FileCompactStrategy.builder().enable_compaction_on_checkpoint(1)
+    return (builder if size is None else builder.set_size_threshold(int(size))).build()
+
+
 @dataclass(frozen=True)
 class _Partitions:
     """The columns of a table, and which of them are told by folders. Plain picklable data."""
@@ -145,18 +195,26 @@ class _Partitions:
     rows: RowType
     keys: tuple[str, ...]
     default: str
+    metadata: tuple[tuple[str, str], ...] = ()
+    """Columns that tell of the file itself, and what."""
 
     @staticmethod
     def of(context: TableContext, default: str) -> _Partitions:
-        found = _Partitions(context.table.schema.physical_row_type, context.table.partition_keys, default)
+        table = context.table
+        found = _Partitions(table.schema.physical_row_type, table.partition_keys, default, tuple(table.metadata.items()))
         for key in found.keys:
             text_reader(found.rows[key].data_type)
         return found
 
     @property
+    def told(self) -> tuple[str, ...]:
+        """The columns that files do not hold."""
+        return (*self.keys, *(name for name, _ in self.metadata))
+
+    @property
     def stored(self) -> RowType:
         """The columns that files hold."""
-        return RowType([field for field in self.rows if field.name not in self.keys], nullable=False)
+        return RowType([field for field in self.rows if field.name not in self.told], nullable=False)
 
     @property
     def schema(self) -> pa.Schema:
@@ -172,7 +230,7 @@ class _Partitions:
         for key in self.keys:
             text = unquote(parts[key]) if key in parts else self.default
             found[key] = None if text == self.default else text_reader(self.type_of(key))(text)
-        return found
+        return found | file_metadata(path, self.metadata)
 
     def folder(self, values: Sequence[Any]) -> str:
         """Return the folder of values."""
@@ -289,15 +347,17 @@ class _BucketWriter(BulkWriter):
 
 
 class _PartitioningSink(Sink):
-    def __init__(self, files: FileSink, partitions: _Partitions) -> None:
+    def __init__(self, files: FileSink, partitions: _Partitions, commit: TableCommit) -> None:
         self._files = files
         self._partitions = partitions
+        self._commit = commit
 
     def create_writer(self, context: WriterInitContext, state: Sequence[Any] = ()) -> SinkWriter:
         return _PartitioningWriter(self._files.create_writer(context, state), self._partitions)
 
     def create_committer(self) -> Committer:
-        return self._files.create_committer()
+        files = self._files.create_committer()
+        return files if self._commit.is_plain else TableCommitter(files, self._commit)
 
 
 class _PartitioningWriter(SinkWriter):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -27,11 +27,15 @@ __all__ = ["Insertion", "bind_insert", "insertion_of"]
 
 @dataclass(frozen=True)
 class Insertion:
-    """Rows that are written to a table; the relation has the stored columns of the table, in order."""
+    """Rows that are written to a table; the relation has the stored columns of the table, in order.
+
+    With ``overwrite`` they replace what is there: all of the table, or of the partitions that they are in.
+    """
 
     identifier: ObjectIdentifier
     table: CatalogTable
     relation: Relation
+    overwrite: bool = False
 
 
 def bind_insert(sql: str, statement: s.Insert, tables: Tables, catalogs: CatalogManager) -> Insertion:
@@ -40,8 +44,6 @@ def bind_insert(sql: str, statement: s.Insert, tables: Tables, catalogs: Catalog
     Raises:
         SqlParseError: If the table is not there, or the query does not fit it; tells the place.
     """
-    if statement.overwrite:
-        raise problem(sql, statement.query, "INSERT OVERWRITE is not supported in this version", "write INSERT INTO")
     if statement.hints:
         raise problem(sql, statement.query, "hints on the table of an INSERT are not supported in this version", "leave them out")
     with at(sql, statement.query):
@@ -49,7 +51,7 @@ def bind_insert(sql: str, statement: s.Insert, tables: Tables, catalogs: Catalog
     relation = QueryBinder(sql, tables).bind(statement.query)
     fixed = _fixed(sql, statement, table)
     with at(sql, statement.query):
-        return insertion_of(identifier, table, relation, statement.columns, fixed)
+        return replace(insertion_of(identifier, table, relation, statement.columns, fixed), overwrite=statement.overwrite)
 
 
 def _fixed(sql: str, statement: s.Insert, table: CatalogTable) -> dict[str, Expression]:

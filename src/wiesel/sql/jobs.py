@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.row_batch import RowBatch
+from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.datastream._transformations import Transformation
@@ -76,6 +77,10 @@ def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[In
     Raises:
         ProgramError: If a table cannot take the changes of its rows.
     """
+    replaced = next((insertion for insertion in insertions if insertion.overwrite), None)
+    if replaced is not None and not is_batch(environment):
+        hint = "run it in batch mode: SET 'execution.runtime-mode' = 'batch'"
+        raise ProgramError(f"table {replaced.identifier.sql} cannot be overwritten in streaming mode", hint=hint)
     sinks = [sink_of(insertion) for insertion in insertions]
     translator = Translator(environment)
     for insertion, sink in zip(insertions, sinks, strict=True):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from wiesel.columnar.expressions import Call, Expression, InputRef
+from wiesel.columnar.functions.registry import cast
 from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.errors import ProgramError, SqlParseError
 from wiesel.spi.table.catalog import CatalogTable, CatalogView, ObjectIdentifier
@@ -19,6 +20,8 @@ from wiesel.sql.language import statements
 from wiesel.sql.language.cursor import Cursor
 from wiesel.sql.language.parser import parse_statement
 from wiesel.sql.plan import Field, Project, Relation, TableScan, TimeAttribute, WatermarkAssigner
+from wiesel.sql.table_factories import with_metadata
+from wiesel.types.logical import DataType
 
 __all__ = ["CatalogTables", "bind_text", "renamed", "table_relation"]
 
@@ -95,7 +98,7 @@ def bind_text(text: str, fields: tuple[Field, ...]) -> Expression:
 def table_relation(identifier: ObjectIdentifier, table: CatalogTable) -> Relation:
     """Return the scan of a table, with computed columns and the watermark above it."""
     schema = table.schema
-    relation: Relation = TableScan(identifier, table)
+    relation = _scan(identifier, table)
     if schema.has_computed_columns:
         relation = _computed(relation, table)
     if schema.watermark is not None:
@@ -103,6 +106,20 @@ def table_relation(identifier: ObjectIdentifier, table: CatalogTable) -> Relatio
         watermark = bind_text(schema.watermark.expression, relation.fields)
         relation = WatermarkAssigner(relation, names.index(schema.watermark.column), watermark)
     return relation
+
+
+def _scan(identifier: ObjectIdentifier, table: CatalogTable) -> Relation:
+    """Return the scan of stored columns and metadata, all of the types that the table declares."""
+    scan = TableScan(identifier, with_metadata(identifier, table))
+    declared = {column.name: column.data_type for column in table.schema.metadata_columns if isinstance(column.data_type, DataType)}
+    fields = [replace(field, data_type=declared.get(field.name, field.data_type)) for field in scan.fields]
+    if tuple(fields) == scan.fields:
+        return scan
+    columns = (
+        InputRef(field.data_type, index, field.name) if field == read else cast(InputRef(read.data_type, index, read.name), field.data_type)
+        for index, (field, read) in enumerate(zip(fields, scan.fields, strict=True))
+    )
+    return Project(scan, tuple(columns), tuple(fields))
 
 
 def _computed(scan: Relation, table: CatalogTable) -> Relation:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from wiesel.core.errors import ConfigurationError, ProgramError, WieselError
 from wiesel.core.plugins import load_plugin
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.factory import CONNECTOR, ScanTableSource, TableContext, TableSink, TableSinkFactory, TableSourceFactory
 from wiesel.spi.table.lookup import LookupTableFactory, LookupTableSource
+from wiesel.spi.table.schema import MetadataColumn, PhysicalColumn
 from wiesel.sql.stream_rows import table_row_info
+from wiesel.types.logical import quoted
 from wiesel.types.row import RowKind
 from wiesel.types.typeinfo import RowTypeInfo
 
-__all__ = ["create_table_lookup", "create_table_sink", "create_table_source", "source_kinds"]
+__all__ = ["create_table_lookup", "create_table_sink", "create_table_source", "source_kinds", "with_metadata"]
 
 _BUILT_IN = {
     "blackhole": "wiesel.connectors.blackhole_table:BlackHoleTableFactory",
@@ -40,12 +43,30 @@ def create_table_source(identifier: ObjectIdentifier, table: CatalogTable, row_t
         factory = _find_factory(table.options.get(CONNECTOR.key, ""))
         if not isinstance(factory, TableSourceFactory):
             raise _wrong_way(factory, "read", "written")
-        if table.schema.metadata_columns:
-            names = [column.name for column in table.schema.metadata_columns]
-            raise ProgramError(
-                f"connector {factory.identifier!r} has no metadata, but the schema has {names}", hint="leave these columns out"
-            )
         return factory.create_source(TableContext(identifier, table, row_type))
+
+
+def with_metadata(identifier: ObjectIdentifier, table: CatalogTable) -> CatalogTable:
+    """Return a table as its connector reads it: metadata are columns like the others, of the connector's types.
+
+    Raises:
+        ProgramError: If the connector does not have what a column asks for.
+    """
+    wanted = {column.name: column.key or column.name for column in table.schema.metadata_columns}
+    if not wanted:
+        return table
+    with _blaming("source for reading", identifier, table):
+        factory = _find_factory(table.options.get(CONNECTOR.key, ""))
+        known = factory.metadata if isinstance(factory, TableSourceFactory) else {}
+        for name, key in wanted.items():
+            if key not in known:
+                hint = f"it has: {', '.join(map(repr, known))}" if known else "leave the column out"
+                raise ProgramError(f"connector {factory.identifier!r} has no metadata {key!r} for column {quoted(name)}", hint=hint)
+    columns = [
+        PhysicalColumn(column.name, known[wanted[column.name]]) if isinstance(column, MetadataColumn) else column
+        for column in table.schema.columns
+    ]
+    return replace(table, schema=replace(table.schema, columns=tuple(columns)), metadata=wanted)
 
 
 def source_kinds(identifier: ObjectIdentifier, table: CatalogTable) -> frozenset[RowKind]:
@@ -57,7 +78,9 @@ def source_kinds(identifier: ObjectIdentifier, table: CatalogTable) -> frozenset
     return create_table_source(identifier, table, table_row_info(table.schema.physical_row_type)).kinds
 
 
-def create_table_sink(identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo) -> TableSink:
+def create_table_sink(
+    identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo, *, overwrite: bool = False
+) -> TableSink:
     """Return the sink of a table.
 
     Raises:
@@ -68,7 +91,15 @@ def create_table_sink(identifier: ObjectIdentifier, table: CatalogTable, row_typ
         factory = _find_factory(table.options.get(CONNECTOR.key, ""))
         if not isinstance(factory, TableSinkFactory):
             raise _wrong_way(factory, "written", "read")
-        return factory.create_sink(TableContext(identifier, table, row_type))
+        stored = [column.name for column in table.schema.metadata_columns if not column.is_virtual]
+        if stored:
+            raise ProgramError(
+                f"connector {factory.identifier!r} writes no metadata, but the schema has {', '.join(map(quoted, stored))}",
+                hint="declare these columns METADATA ... VIRTUAL",
+            )
+        if overwrite and not factory.supports_overwrite:
+            raise ProgramError(f"tables of connector {factory.identifier!r} cannot be overwritten", hint="write INSERT INTO")
+        return factory.create_sink(TableContext(identifier, table, row_type, overwrite=overwrite))
 
 
 def create_table_lookup(

@@ -45,6 +45,8 @@ class CatalogTable:
     partition_keys: tuple[str, ...] = ()
     comment: str | None = None
     made_at: str = field(default="", compare=False)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """For connectors: columns of the schema that are metadata, with the connector's names for them. Catalogs keep it empty."""
 
 
 @dataclass(frozen=True)

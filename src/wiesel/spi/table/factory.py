@@ -13,6 +13,7 @@ from wiesel.core.errors import ConfigurationError
 from wiesel.spi.sink import Sink
 from wiesel.spi.source import Source
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
+from wiesel.types.logical import DataType
 from wiesel.types.row import RowKind
 from wiesel.types.typeinfo import RowTypeInfo
 
@@ -110,6 +111,8 @@ class TableContext:
     identifier: ObjectIdentifier
     table: CatalogTable
     row_type: RowTypeInfo
+    overwrite: bool = False
+    """Whether rows are written in place of those of the table, or of the partitions that they are in."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,10 @@ class TableSourceFactory(ABC):
     identifier: ClassVar[str]
     """What tables name the connector by: ``'connector' = 'datagen'``."""
 
+    metadata: ClassVar[Mapping[str, DataType]] = {}
+    """What the connector tells besides the stored columns: names and types. A table that reads some of it has columns of these types
+    among those of :attr:`TableContext.row_type`; :attr:`CatalogTable.metadata <wiesel.spi.table.catalog.CatalogTable>` says which."""
+
     @abstractmethod
     def create_source(self, context: TableContext) -> ScanTableSource:
         """Return the source of a table; called in the program when the table is read, once for each reading.
@@ -166,6 +173,9 @@ class TableSinkFactory(ABC):
 
     identifier: ClassVar[str]
     """What tables name the connector by."""
+
+    supports_overwrite: ClassVar[bool] = False
+    """Whether :attr:`TableContext.overwrite` may be set."""
 
     @abstractmethod
     def create_sink(self, context: TableContext) -> TableSink:

@@ -23,7 +23,8 @@ def sink_of(insertion: Insertion) -> TableSink:
     Raises:
         ProgramError: If it cannot take the changes of the rows; tells what to do.
     """
-    sink = create_table_sink(insertion.identifier, insertion.table, table_row_info(insertion.relation.row_type))
+    rows = table_row_info(insertion.relation.row_type)
+    sink = create_table_sink(insertion.identifier, insertion.table, rows, overwrite=insertion.overwrite)
     changes = changes_of(insertion.relation)
     if changes.append_only or sink.kinds == frozenset(RowKind):
         return sink

@@ -1,0 +1,89 @@
+"""Internal. What happens when files of a table become visible: those that they replace go, and partitions are marked as there."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wiesel.connectors.file_parts import PendingPart, WriterEnded
+from wiesel.connectors.filesystem import filesystem_for, is_hidden
+from wiesel.spi.sink import Committer
+
+__all__ = ["TableCommit", "TableCommitter"]
+
+_log = logging.getLogger("wiesel.connectors.filesystem_table")
+
+
+@dataclass(frozen=True)
+class TableCommit:
+    """How a table is committed. Plain picklable data.
+
+    Attributes:
+        base: The folder of the table.
+        partitioned: Whether its rows are in folders of partitions.
+        replacing: What the names of the files of an INSERT OVERWRITE have in them, and those that they replace do not; None if nothing is
+            replaced.
+        success_file: The name of the empty file that marks a partition as there; None for none.
+    """
+
+    base: str
+    partitioned: bool
+    replacing: str | None = None
+    success_file: str | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing to do."""
+        return self.replacing is None and self.success_file is None
+
+
+class TableCommitter(Committer):
+    """Commits files of a table. All of it can be done again with the same outcome.
+
+    Args:
+        files: Makes the files visible.
+        commit: What else is to be done.
+    """
+
+    def __init__(self, files: Committer, commit: TableCommit) -> None:
+        self._files = files
+        self._commit = commit
+
+    def commit(self, committables: Sequence[Any]) -> None:
+        """Remove what is replaced, make files visible, then mark their partitions."""
+        folders = {posixpath.dirname(part.target): None for part in committables if isinstance(part, PendingPart)}
+        if self._commit.replacing is not None:
+            if self._commit.partitioned:
+                for folder in folders:
+                    self._clear(folder, self._commit.replacing)
+            elif any(isinstance(each, PendingPart | WriterEnded) for each in committables):
+                files, base = filesystem_for(self._commit.base)
+                with contextlib.suppress(FileNotFoundError):
+                    for folder in {posixpath.dirname(status.path): None for status in files.walk(base)}:
+                        self._clear(files.uri(folder), self._commit.replacing)
+        self._files.commit(committables)
+        if self._commit.success_file is not None and self._commit.partitioned:
+            for folder in folders:
+                self._mark(folder, self._commit.success_file)
+
+    def _clear(self, folder: str, mark: str) -> None:
+        files, path = filesystem_for(folder)
+        for file in files.files_in(path):
+            name = posixpath.basename(file)
+            if mark not in name and not is_hidden(name):
+                files.remove(file)
+
+    def _mark(self, folder: str, name: str) -> None:
+        files, path = filesystem_for(folder)
+        target = files.join(path, name)
+        if files.size(target) is None:
+            files.open_new(target).close()
+            _log.info("partition %s is there", folder)
+
+    def close(self) -> None:
+        """Release resources."""
+        self._files.close()
