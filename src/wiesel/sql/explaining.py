@@ -18,29 +18,29 @@ __all__ = ["explained"]
 _LETTERS = {"+I": "I", "-U": "UB", "+U": "UA", "-D": "D"}
 
 
-def explained(roots: Sequence[Relation | Insertion], *, state_ttl: str = "0 ms", needs_before: Sequence[bool] = ()) -> str:
+def explained(roots: Sequence[Relation | Insertion], *, state_ttl: str | None = "0 ms", needs_before: Sequence[bool] = ()) -> str:
     """Return the plan of what is read or written at the end of a job, as text.
 
     Args:
         roots: Queries and inserts.
-        state_ttl: How long state is kept that is not used, as the option has it.
+        state_ttl: How long state is kept that is not used, as the option has it; None in BATCH mode, where there is none.
         needs_before: For each root whether its reader needs ``-U`` rows; all do by default.
     """
     changes = ChangelogPlan()
     for index, root in enumerate(roots):
         changes.add(_relation(root), needs_before[index] if needs_before else True)
     bound = [line for root in roots for line in _tree(root, 0, lambda relation: "")]
-    ttl_ms = to_millis(state_ttl)
+    ttl_ms = to_millis(state_ttl or "0 ms")
 
     def details(relation: Relation) -> str:
         kinds = ",".join(_LETTERS[str(kind)] for kind in changes_of(relation).kinds(changes.sends_before(relation)))
-        state = "; ".join(map(str, kept_by(relation, ttl_ms)))
+        state = "; ".join(map(str, kept_by(relation, ttl_ms))) if state_ttl is not None else ""
         return f", changelogMode=[{kinds}]" + (f", state=[{state}]" if state else "")
 
     lines = ["== Abstract Syntax Tree ==", *bound, "", "== Optimized Execution Plan =="]
     lines += [line for root in roots for line in _tree(root, 0, details)]
     advised = [line for root in roots for relation in walk(_relation(root)) for line in advice(relation, ttl_ms)]
-    if advised:
+    if advised and state_ttl is not None:
         lines += ["", "== Advice ==", *dict.fromkeys(advised)]
     return "\n".join(lines) + "\n"
 

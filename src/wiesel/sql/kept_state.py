@@ -145,6 +145,13 @@ def _of_temporal_join(relation: Any, job: int) -> Iterator[Kept]:
     yield Kept("versions of the right side", until="until the watermark has passed the next one")
 
 
+def _of_match(relation: Any, job: int) -> Iterator[Kept]:
+    within = relation.within_ms
+    until = "for ever" if within is None else f"for {shown(within)} of event time"
+    yield Kept("rows of which earlier ones may still come", until="until the watermark has passed them")
+    yield Kept("rows that have begun a match", until=until)
+
+
 _KEPT: dict[str, Callable[[Any, int], Iterator[Kept]]] = {
     "Aggregate": _of_aggregate,
     "Join": _of_join,
@@ -153,4 +160,5 @@ _KEPT: dict[str, Callable[[Any, int], Iterator[Kept]]] = {
     "WindowAggregate": _of_windows,
     "WindowTable": _of_table,
     "TemporalJoin": _of_temporal_join,
+    "Match": _of_match,
 }

@@ -461,7 +461,8 @@ class TableEnvironment:
 
     def _plan_text(self, roots: Sequence[Relation | Insertion]) -> str:
         before = [not isinstance(root, Insertion) or RowKind.UPDATE_BEFORE in sink_of(root).kinds for root in roots]
-        return explained(roots, state_ttl=self._config.get("table.exec.state.ttl", "0 ms"), needs_before=before)
+        ttl = None if is_batch(self._environment) else self._config.get("table.exec.state.ttl", "0 ms")
+        return explained(roots, state_ttl=ttl, needs_before=before)
 
     def _set_option(self, key: str, value: str) -> None:
         configuration = self._config.get_configuration()

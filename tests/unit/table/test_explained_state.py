@@ -136,3 +136,10 @@ def test_what_operators_keep(query: str, name: str, kept: str) -> None:
     found, advice = plan(query)
     assert found[name] == kept
     assert bool(advice) == ("for ever" in kept or "MAX" in query)
+
+
+def test_in_batch_mode_nothing_is_kept() -> None:
+    t_env = TableEnvironment.create(Configuration().set("wiesel.engine", "local").set("execution.runtime-mode", "BATCH"))
+    t_env.execute_sql("CREATE TABLE a (k STRING) WITH ('connector' = 'datagen', 'number-of-rows' = '3')")
+    text = t_env.explain_sql("SELECT k, COUNT(*) FROM a GROUP BY k")
+    assert "state=[" not in text and "Advice" not in text

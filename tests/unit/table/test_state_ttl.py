@@ -128,3 +128,33 @@ def test_deduplication_forgets_keys(order: str, later: list[tuple[Any, ...]]) ->
     )
     steps = [(1, "a", ("k", 9)), (1.5, "a", ("k", 3)), (4, "a", ("k", 5))]
     assert changes_at(query, "1 s", steps) == [[("+I", "k", 9)], later, [("+I", "k", 5)]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT k, COUNT(*) AS n FROM a GROUP BY k",
+        "SELECT x.k, y.v FROM a AS x JOIN a AS y ON x.k = y.k",
+        "SELECT k FROM a UNION SELECT k FROM a",
+    ],
+)
+def test_nothing_expires_in_batch_mode(query: str) -> None:
+    """There the state is what the result is made of; a job may well take longer than its time to live."""
+    found = []
+    for ttl in ("0 s", "1 s"):
+        env = local_environment(config={"table.exec.state.ttl": ttl, "execution.runtime-mode": "BATCH"})
+        t_env = StreamTableEnvironment.create(env)
+        source = ManualSource(type_info=TYPES)
+        row_type = RowType([RowField("k", parse_data_type("STRING")), RowField("v", parse_data_type("INT"))])
+        plan = StreamScan(env.from_source(source, WatermarkStrategy.no_watermarks(), "a", TYPES), ResolvedSchema.physical(row_type))
+        t_env._catalogs.create_temporary_view(t_env._catalogs.qualify("a"), plan)
+        out = env.collect(to_stream(env, t_env.sql_query(query)._plan))
+        with env.start() as job:
+            for second, key in ((1, "k"), (2, "l"), (4, "m"), (8, "k")):
+                job.set_processing_time(second * SECOND)
+                source.push(Row(key, second))
+                job.settle()
+            job.set_processing_time(20 * SECOND)
+            job.finish()
+        found.append(sorted(tuple(row) for row in out.values))
+    assert found[0] == found[1] and found[0]

@@ -6,16 +6,31 @@ from abc import abstractmethod
 
 from wiesel.columnar.evaluation import Session
 from wiesel.columnar.row_batch import RowBatch, concat
+from wiesel.core.durations import to_millis
 from wiesel.runtime.operator import OperatorContext, StreamOperator
+from wiesel.runtime.operators.function_operator import is_batch
+from wiesel.state.ttl import TtlSettings
 from wiesel.wire.batch import Batch
 
-__all__ = ["TableOperator", "session_of"]
+__all__ = ["TableOperator", "session_of", "state_ttl"]
 
 
 def session_of(context: OperatorContext) -> Session:
     """Return what the expressions of an operator know of the world."""
     zone = context.config.get("table.local-time-zone", "default")
     return Session(time_zone="UTC" if zone == "default" else str(zone), clock=context.clock)
+
+
+def state_ttl(context: OperatorContext, ttl_ms: int | None = None) -> TtlSettings | None:
+    """Return how state expires: after a time (0 for never) or, for None, as ``table.exec.state.ttl`` says; None if it does not.
+
+    In BATCH mode it does not: what is kept there is what the result is made of at the end.
+    """
+    if is_batch(context):
+        return None
+    if ttl_ms is None:
+        ttl_ms = to_millis(context.config.get("table.exec.state.ttl", 0))
+    return TtlSettings(ttl_ms) if ttl_ms > 0 else None
 
 
 class TableOperator(StreamOperator):

@@ -22,23 +22,13 @@ from wiesel.columnar.aggregates.slots import Column, numbers
 from wiesel.columnar.grouping import group_by
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch
-from wiesel.core.durations import to_millis
-from wiesel.runtime.operator import OperatorContext
 from wiesel.runtime.operators.function_operator import is_batch
 from wiesel.runtime.table.aggregation import Aggregation, changed_places
-from wiesel.runtime.table.base import TableOperator
-from wiesel.state.ttl import TtlSettings
+from wiesel.runtime.table.base import TableOperator, state_ttl
 
-__all__ = ["GroupAggregateOperator", "group_aggregate_operator", "row_signs", "state_ttl"]
+__all__ = ["GroupAggregateOperator", "group_aggregate_operator", "row_signs"]
 
 _ROWS_AT_ONCE = 10_000
-
-
-def state_ttl(context: OperatorContext, ttl_ms: int | None = None) -> TtlSettings | None:
-    """Return how state expires: after a time (0 for never) or, for None, as ``table.exec.state.ttl`` says; None if it does not."""
-    if ttl_ms is None:
-        ttl_ms = to_millis(context.config.get("table.exec.state.ttl", 0))
-    return TtlSettings(ttl_ms) if ttl_ms > 0 else None
 
 
 def row_signs(rows: RowBatch) -> Signs:

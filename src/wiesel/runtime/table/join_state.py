@@ -17,9 +17,8 @@ import pyarrow as pa
 
 from wiesel.columnar.row_batch import DELETE, UPDATE_BEFORE, RowBatch
 from wiesel.columnar.stored import StoredRow, stored_rows
-from wiesel.core.durations import to_millis
 from wiesel.runtime.operator import OperatorContext
-from wiesel.state.ttl import TtlSettings
+from wiesel.runtime.table.base import state_ttl
 
 __all__ = ["JoinSide", "SideState", "Stored", "open_side"]
 
@@ -193,8 +192,7 @@ class _Entries(SideState):
 
 def open_side(side: JoinSide, name: str, context: OperatorContext, *, counts_partners: bool) -> SideState:
     """Return the state of a side."""
-    ttl_ms = to_millis(context.config.get("table.exec.state.ttl", 0)) if side.ttl_ms is None else side.ttl_ms
-    ttl = TtlSettings(ttl_ms) if ttl_ms > 0 else None
+    ttl = state_ttl(context, side.ttl_ms)
     backend = context.backend
     if side.appends and not counts_partners:
         return _AppendedRows(side, backend.table(name, kind="list", ttl=ttl))

@@ -22,11 +22,9 @@ from wiesel.columnar.grouping import group_by
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch, concat
 from wiesel.columnar.stored import StoredRow, columns_of, stored_rows
-from wiesel.core.durations import to_millis
 from wiesel.runtime.operators.function_operator import is_batch
-from wiesel.runtime.table.base import TableOperator
+from wiesel.runtime.table.base import TableOperator, state_ttl
 from wiesel.runtime.table.join_state import RETRACTS, Key, Places
-from wiesel.state.ttl import TtlSettings
 
 __all__ = ["TopNSpec", "top_n_operator"]
 
@@ -95,8 +93,7 @@ class TopNOperator(TableOperator):
     def open(self) -> None:
         """Take the state."""
         super().open()
-        ttl_ms = to_millis(self.context.config.get("table.exec.state.ttl", 0))
-        ttl = TtlSettings(ttl_ms) if ttl_ms > 0 else None
+        ttl = state_ttl(self.context)
         self._tops = self.context.backend.table("tops", ttl=ttl)
         self._rows: Any = None if self._spec.appends else self.context.backend.table("rows", kind="map", ttl=ttl)
         self._is_batch = is_batch(self.context)
