@@ -19,6 +19,8 @@ __all__ = ["Query", "random_query"]
 LONGEST = 1000
 """Letters. Longer queries take their time and show nothing that shorter ones do not."""
 
+_MEETING = (("INT", "BIGINT"), ("INT", "DECIMAL"), ("BIGINT", "INT"), ("INT", "DOUBLE"), ("STRING", "STRING"))
+
 
 @dataclass
 class Query:
@@ -116,6 +118,12 @@ class Maker:
                 sql = both(f"{{}} {kind} {{}} ON {{}}", sql, other, condition)
             self.features.add(kind.lower())
             columns = columns + more
+        if self.choices.chance(6):
+            alias, elements = self.fresh(), [value(self.choices, columns, "INT", 1) for _ in range(1 + self.choices.below(3))]
+            array = both("ARRAY[" + ", ".join(["{}"] * len(elements)) + "]", *elements)
+            sql = both(f"{{}} CROSS JOIN UNNEST({{}}) AS {alias} (x)", sql, array)
+            columns = [*columns, Column(same(f"{alias}.x"), "INT", "x")]
+            self.features.add("unnest")
         return sql, columns
 
     def equality(self, left: list[Column], right: list[Column]) -> Sql | None:
@@ -125,6 +133,11 @@ class Maker:
             return None
         near = [pair for pair in pairs if pair[0].type == "INT"]
         one, other = self.choices.of(near if near and not self.choices.chance(40) else pairs)
+        if self.choices.chance(15):
+            # Equal numbers of different types meet, and columns and what is computed of others.
+            kind, another = self.choices.of(_MEETING)
+            self.features.add("computed key")
+            return both("{} = {}", value(self.choices, left, kind, 1), value(self.choices, right, another, 1))
         sign = "IS NOT DISTINCT FROM" if self.choices.chance(10) else "="
         return both(f"{{}} {sign} {{}}", one.sql, other.sql)
 
@@ -133,10 +146,11 @@ class Maker:
     def where(self, columns: list[Column], depth: int) -> Sql:
         """Return WHERE, or nothing."""
         parts: list[Sql] = []
-        for _ in range(self.choices.of((0, 0, 1, 1, 2))):
+        for _ in range(self.choices.of((0, 0, 0, 0, 1, 1, 1, 2))):
             what = self.choices.below(10)
             if what < 6 or depth <= 0:
-                parts.append(boolean(self.choices, columns, 2))
+                # The more there is to be true, the more rows are left.
+                parts.append(both("({} OR {})", *(boolean(self.choices, columns, 1) for _ in range(2))))
             elif what < 8:
                 parts.append(self.in_query(columns, depth))
             elif what < 9:
@@ -154,6 +168,11 @@ class Maker:
         source, inner = self.source(depth - 1)
         item = self.choices.of(inner)
         tested = value(self.choices, columns, item.type, 1)
+        if self.choices.chance(20):
+            second = self.choices.of(inner)
+            tests = both("({}, {})", tested, value(self.choices, columns, second.type, 1))
+            where = self.where(inner, depth - 1)
+            return both(f"{{}} {negated}IN (SELECT {{}}, {{}} FROM {{}}{{}})", tests, item.sql, second.sql, source, where)
         if self.choices.chance(30):
             one, other = self.choices.of(columns), self.choices.of(inner)
             if one.type == other.type:
@@ -357,7 +376,9 @@ class Maker:
         order = self._order(inner.columns, self.choices.below(len(inner.columns)))
         offset = f" OFFSET {self.choices.below(3)}" if self.choices.chance(30) else ""
         self.features.add("limit")
-        sql = both(f"SELECT * FROM ({{}}) AS {self.fresh()} ORDER BY {{}} LIMIT {1 + self.choices.below(5)}{offset}", inner.sql, order)
+        sql = both(
+            f"SELECT * FROM ({{}}) AS {self.fresh()} ORDER BY {{}} LIMIT {self.choices.of((1, 2, 3, 5, 0))}{offset}", inner.sql, order
+        )
         return Query(sql, inner.columns)
 
     def named(self, depth: int) -> Query:

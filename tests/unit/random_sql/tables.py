@@ -96,7 +96,7 @@ def random_data(choices: Choices) -> Data:
     for table in TABLES:
         rows[table], changes[table] = _changing(choices)
     for table in EVENTS:
-        count = choices.of((6, 9, 12, 1, 0, 4))
+        count = choices.of((6, 9, 12, 4, 10, 8, 14, 0))
         seconds = [choices.below(5) + 60 * 7 * (choices.below(40) + 1) // 3 for _ in range(count)]
         times = [_TIME + datetime.timedelta(seconds=second, milliseconds=place) for place, second in enumerate(seconds)]
         rows[table] = [(*_row(choices), time) for time in times]
@@ -107,7 +107,7 @@ def _changing(choices: Choices) -> tuple[Rows, list[tuple[str, tuple[Any, ...]]]
     """Return rows, and changes that leave them."""
     rows: Rows = []
     changes = []
-    for _ in range(choices.of((7, 13, 16, 3, 1, 0, 10, 20))):
+    for _ in range(choices.of((7, 13, 16, 3, 10, 20, 9, 12, 18, 0))):
         what = choices.below(4) if rows else 0
         if what < 2:
             rows.append(_row(choices))

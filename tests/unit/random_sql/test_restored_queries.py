@@ -19,7 +19,8 @@ from tests.unit.random_sql.tables import Data, random_data, tables_in
 FEATURES = (
     "join", "left join", "right join", "full join", "cross join", "using", "in", "not in", "exists", "not exists", "scalar", "group",
     "global", "distinct", "grouping sets", "union", "union all", "intersect", "except", "top-n", "limit", "with", "over", "window groups",
-    "window rows", "interval join", "one of each",
+    "window rows", "window sets", "window of windows", "window top-n", "legacy windows", "unnest",
+    "values", "having", "computed key", "interval join", "one of each",
 )  # fmt: skip
 OF_EACH = 5
 

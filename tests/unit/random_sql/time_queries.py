@@ -83,11 +83,68 @@ def window_groups(choices: Choices, alias: str) -> Made:
     key, kind = ("s", "STRING") if session else choices.of((("k", "INT"), ("s", "STRING"), ("b", "BOOLEAN"), ("dt", "DATE")))
     # DISTINCT in sessions is not supported: what is refused has its own tests.
     calls, kinds = _calls(choices, 1 + choices.below(3), _WITHOUT_DISTINCT if session else _CALLS)
-    where = choices.of(("", "", " WHERE i > 0", " WHERE NOT b"))
+    # Flink asks a condition before it makes sessions, not behind.
+    where = "" if session else choices.of(("", "", " WHERE i > 0", " WHERE NOT b"))
     having = choices.of(("", "", " HAVING COUNT(*) > 1"))
     items = _named([key, "window_start", "window_end", *calls])
     pattern = f"SELECT {items} FROM {{}} AS {alias}{where} GROUP BY {key}, window_start, window_end{having}"
     return Sql(pattern.format(flink), pattern.format(duck)), _columns([kind, "TIMESTAMP", "TIMESTAMP", *kinds])
+
+
+def window_sets(choices: Choices, alias: str) -> Made:
+    """Return the groups of windows by several keys in turn."""
+    (flink, duck), _ = _windowed(choices, sessions=False)
+    calls, kinds = _calls(choices, 1 + choices.below(2))
+    sets = choices.of(("ROLLUP (k, b)", "CUBE (k, b)", "GROUPING SETS ((k, b), (b))"))
+    items = _named(["k", "b", "window_start", "window_end", *calls])
+    # Within a window Flink returns the group of all of its rows, too.
+    pattern = f"SELECT {items} FROM {{}} AS {alias} GROUP BY window_start, window_end, {sets}"
+    return Sql(pattern.format(flink), pattern.format(duck)), _columns(["INT", "BOOLEAN", "TIMESTAMP", "TIMESTAMP", *kinds])
+
+
+def window_of_windows(choices: Choices, alias: str) -> Made:
+    """Return groups of the groups of windows."""
+    (flink, duck), _ = _windowed(choices, sessions=False)
+    inner = f"SELECT window_start, window_end, k, COUNT(*) AS n, MAX(d) AS m FROM {{}} AS {alias} GROUP BY window_start, window_end, k"
+    items = _named(["window_start", "window_end", "SUM(n)", "MIN(m)", "COUNT(k)"])
+    pattern = f"SELECT {items} FROM ({inner}) AS {alias}o GROUP BY window_start, window_end"
+    return Sql(pattern.format(flink), pattern.format(duck)), _columns(["TIMESTAMP", "TIMESTAMP", "BIGINT", "DOUBLE", "BIGINT"])
+
+
+def window_top_n(choices: Choices, alias: str) -> Made:
+    """Return the first rows, or groups, of each window."""
+    (flink, duck), _ = _windowed(choices, sessions=False)
+    group = "SELECT window_start, window_end, s, COUNT(*) AS n, MAX(rt) AS t FROM {} AS x GROUP BY window_start, window_end, s"
+    rows = "SELECT window_start, window_end, s, i AS n, rt AS t FROM {} AS x"
+    inner, last = choices.of((group, rows)), 1 + choices.below(3)
+    by = choices.of(("", ", s"))
+    number = f"ROW_NUMBER() OVER (PARTITION BY window_start, window_end{by} ORDER BY n{{}}, t{{}}, s{{}}) AS place"
+    orders = [choices.of(("", " DESC", " DESC NULLS FIRST")) for _ in range(3)]
+    duck_orders = [{"": " NULLS FIRST", " DESC": " DESC NULLS LAST"}.get(order, order) for order in orders]
+    items = _named(["window_start", "s", "n", "t"])
+    pattern = f"SELECT {items} FROM (SELECT *, {number} FROM ({{}}) AS {alias}i) AS {alias} WHERE place <= {last}"
+    sql = Sql(pattern.format(*orders, inner.format(flink)), pattern.format(*duck_orders, inner.format(duck)))
+    return sql, _columns(["TIMESTAMP", "STRING", "BIGINT", "TIMESTAMP"])
+
+
+_LEGACY = {
+    "TUMBLE(rt, INTERVAL '10' MINUTE)": "TUMBLE(TABLE {}, DESCRIPTOR(rt), INTERVAL '10' MINUTE)",
+    "HOP(rt, INTERVAL '5' MINUTE, INTERVAL '15' MINUTE)": "HOP(TABLE {}, DESCRIPTOR(rt), INTERVAL '5' MINUTE, INTERVAL '15' MINUTE)",
+    "SESSION(rt, INTERVAL '12' MINUTE)": "SESSION(TABLE {} PARTITION BY s, DESCRIPTOR(rt), INTERVAL '12' MINUTE)",
+}
+
+
+def legacy_windows(choices: Choices, alias: str) -> Made:
+    """Return the groups of windows in GROUP BY."""
+    table = choices.of(EVENTS)
+    window, function = choices.of(list(_LEGACY.items()))
+    name, _, arguments = window.partition("(")
+    calls, kinds = _calls(choices, 1 + choices.below(2), _WITHOUT_DISTINCT)
+    borders = [f"{name}_START({arguments}", f"{name}_END({arguments}"]
+    flink = f"SELECT {_named(['s', *borders, *calls])} FROM {table} GROUP BY s, {window}"
+    source = _WINDOWS[function].format(table)
+    duck = f"SELECT {_named(['s', 'window_start', 'window_end', *calls])} FROM ({source}) AS {alias} GROUP BY s, window_start, window_end"
+    return Sql(flink, duck), _columns(["STRING", "TIMESTAMP", "TIMESTAMP", *kinds])
 
 
 def window_rows(choices: Choices, alias: str) -> Made:
@@ -120,6 +177,10 @@ def one_of_each(choices: Choices, alias: str) -> Made:
 TIME_QUERIES: tuple[tuple[str, Callable[[Choices, str], Made]], ...] = (
     ("over", over),
     ("window groups", window_groups),
+    ("window sets", window_sets),
+    ("window of windows", window_of_windows),
+    ("window top-n", window_top_n),
+    ("legacy windows", legacy_windows),
     ("window rows", window_rows),
     ("interval join", interval_join),
     ("one of each", one_of_each),

@@ -121,3 +121,17 @@ def test_order_by_in_batch_mode_keeps_the_order() -> None:
 def test_sorting_without_end_is_refused_in_streaming() -> None:
     with pytest.raises(ProgramError, match="sorted or numbered up to a last place only"):
         Database().changes("SELECT id FROM orders ORDER BY amount")
+
+
+@pytest.mark.parametrize("mode", ["STREAMING", "BATCH"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT id FROM orders LIMIT 0",
+        "SELECT who, COUNT(*) FROM orders GROUP BY who ORDER BY who LIMIT 0 OFFSET 2",
+        "SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY who ORDER BY id) AS n FROM orders) AS t WHERE n < -5",
+        "SELECT id, n FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY who ORDER BY id) AS n FROM orders) AS t WHERE n >= 3 AND n <= 2",
+    ],
+)
+def test_no_place_has_no_rows(query: str, mode: str) -> None:
+    assert Database(2, mode).changes(query) == []

@@ -28,6 +28,8 @@ class ValuesOperator(StreamOperator):
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
         """Evaluate the rows."""
+        if not self._rows:
+            return
         frame = Frame(_ONE_ROW, session_of(self.context))
         made = [RowBatch(evaluate_all(row, self._schema, frame)) for row in self._rows]
         for _ in batch.values:

@@ -9,7 +9,7 @@ from wiesel.datastream._transformations import Transformation
 from wiesel.runtime.table.top_n import TopNSpec
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.physical.translator import Translator, single
-from wiesel.sql.plan import TimeAttribute, TopN
+from wiesel.sql.plan import TimeAttribute, TopN, Values
 from wiesel.sql.window_plan import borders_of, window_of_top
 
 __all__ = ["top_n"]
@@ -26,6 +26,9 @@ def top_n(translator: Translator, relation: TopN) -> Transformation:
             "in a job without end rows can be sorted or numbered up to a last place only",
             hint="add LIMIT, or a condition such as row_number <= 10 outside; or set execution.runtime-mode to BATCH",
         )
+    if relation.last is not None and relation.last < max(relation.first, 1):
+        # LIMIT 0, or a condition that no number fulfils: nothing is read for it.
+        return translator.translate(Values((), relation.fields))
     below = relation.input
     times = {below.fields[key.index].time for key in relation.keys}
     by_arrival = times == {TimeAttribute.PROCTIME}
