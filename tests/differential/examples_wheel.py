@@ -1,4 +1,4 @@
-"""The DataStream example programs inside the ``apache-flink`` wheel: where they are, and what their output may look like.
+"""The example programs inside the ``apache-flink`` wheel: where they are, and what their output may look like.
 
 They are not copied into this repository. They come from a folder named by ``WIESEL_FLINK_EXAMPLES`` (the folder
 ``pyflink/examples/datastream`` of an installed PyFlink), or from the wheel, which is downloaded once (3 MB, with none of its
@@ -32,10 +32,33 @@ EXAMPLES = (
     "windowing/tumbling_count_window.py",
     "windowing/tumbling_time_window.py",
 )
+# Bounded programs of the Table API; those of RANDOM make random rows, of which only the form can be compared.
+TABLE_EXAMPLES = (
+    "table/word_count.py",
+    "table/process_json_data.py",
+    "table/process_json_data_with_udf.py",
+    "table/multi_sink.py",
+    "table/basic_operations.py",
+    "table/mixing_use_of_datastream_and_table.py",
+    "table/windowing/over_window.py",
+    "table/windowing/session_window.py",
+    "table/windowing/sliding_window.py",
+    "table/windowing/tumble_window.py",
+    "table/pandas/pandas_udaf.py",
+    "table/pandas/conversion_from_dataframe.py",
+    "table/async/async_scalar_function.py",
+)
+RANDOM = (
+    "table/mixing_use_of_datastream_and_table.py",
+    "table/pandas/conversion_from_dataframe.py",
+    "table/async/async_scalar_function.py",
+)
+# Its `from pyflink.table.expressions import *` takes the module `json` away from its functions, in real PyFlink, too.
+WITHOUT_JSON = "table/basic_operations.py"
 # Never ends: only the form of its output can be compared.
 UNBOUNDED = "streaming_word_count.py"
 
-_IN_WHEEL = "pyflink/examples/datastream/"
+_IN_WHEEL = "pyflink/examples/"
 _FOLDER_HINT = "name the folder pyflink/examples/datastream of an installed PyFlink"
 _SUBTASK = re.compile(r"^\d+> ")
 
@@ -55,9 +78,15 @@ def examples_folder() -> Path:
         if not (Path(named) / EXAMPLES[0]).is_file():
             raise ExamplesUnavailableError(f"WIESEL_FLINK_EXAMPLES={named} holds no {EXAMPLES[0]}; {_FOLDER_HINT}")
         return Path(named)
-    if not (CACHE / UNBOUNDED).is_file():
+    if not (CACHE / TABLE_EXAMPLES[0]).is_file():
         _download()
-    return CACHE
+    return CACHE / "datastream"
+
+
+def example_path(example: str) -> Path:
+    """Returns where an example program is; those of the Table API are beside those of the DataStream API."""
+    folder = examples_folder()
+    return folder.parent / example if example.startswith("table/") else folder / example
 
 
 def _download() -> None:
@@ -74,7 +103,7 @@ def _download() -> None:
         )
     with zipfile.ZipFile(wheels[-1]) as wheel:
         for member in wheel.namelist():
-            if member.startswith(_IN_WHEEL) and member.endswith(".py"):
+            if member.startswith((f"{_IN_WHEEL}datastream/", f"{_IN_WHEEL}table/")) and member.endswith(".py"):
                 path = CACHE / member.removeprefix(_IN_WHEEL)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(wheel.read(member))
@@ -90,3 +119,47 @@ def printed_lines(output: str) -> list[str]:
 def golden_path(example: str) -> Path:
     """Returns where the recorded output of an example is kept."""
     return GOLDENS / (example.removesuffix(".py").replace("/", "_") + ".txt")
+
+
+# Output of programs of the Table API
+
+_CHANGE = re.compile(r"^(?:\d+> )?([+-][IUD])\[(.*)\]$")
+_BORDER = re.compile(r"^\+(-+\+)+$")
+
+
+def table_lines(output: str, example: str) -> list[str]:
+    """Returns what a program of the Table API printed as lines that do not depend on luck, sorted.
+
+    Plans are left out, which are each engine's own; of changes, in tables and of sinks, the rows are left that they come to.
+    """
+    rows: list[str] = []
+    others: list[str] = []
+    lines = [line.rstrip() for line in output.splitlines() if line.strip()]
+    in_plan, title = False, ""
+    for place, line in enumerate(lines):
+        if line.startswith("== Abstract Syntax Tree =="):
+            in_plan = True
+        if _BORDER.match(line):
+            in_plan = False
+            if place + 1 < len(lines) and lines[place + 1].startswith("| op |"):
+                title = lines[place + 1]
+        elif line.startswith("| ") and title and line != title:
+            _change(rows, line[2:4], f"{title}{line[4:]}")
+        elif _CHANGE.match(line):
+            _change(rows, *_CHANGE.match(line).groups())  # type: ignore[union-attr]
+        elif not in_plan and not line.endswith(("rows in set", "row in set")) and line != title:
+            others.append(line)
+    found = sorted([*rows, *others])
+    return sorted(set(map(_masked, found))) if example in RANDOM else found
+
+
+def _change(rows: list[str], kind: str, row: str) -> None:
+    if kind in ("-U", "-D"):
+        rows.remove(row)  # it fails if the row has not come
+    else:
+        rows.append(row)
+
+
+def _masked(line: str) -> str:
+    """Returns the form of a line with random values."""
+    return re.sub(r"-?\b[0-9a-f]\b|-?\d+(\.\d+)?(e[+-]\d+)?", "N", re.sub(r"\s+|(?<=for_)\w", " ", line)).strip()

@@ -1,4 +1,4 @@
-"""Records what the DataStream examples of the ``apache-flink`` wheel print on real Flink.
+"""Records what the examples of the ``apache-flink`` wheel print on real Flink.
 
 Run it like ``record.py``, with the interpreter that has real PyFlink:
 
@@ -16,9 +16,21 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
-from examples_wheel import EXAMPLES, GOLDENS, UNBOUNDED, examples_folder, golden_path, printed_lines
+from examples_wheel import (
+    EXAMPLES,
+    GOLDENS,
+    TABLE_EXAMPLES,
+    UNBOUNDED,
+    WITHOUT_JSON,
+    example_path,
+    golden_path,
+    printed_lines,
+    table_lines,
+)
 
+WITH_JSON = Path(__file__).with_name("example_with_json.py")
 SECONDS_PER_EXAMPLE = 300
 SECONDS_OF_UNBOUNDED = 150
 
@@ -31,7 +43,7 @@ def run(example: str, seconds: float, endless: bool) -> str:
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])  # Flink starts its workers as plain `python`
     env = {**os.environ, "PATH": path, "JAVA_TOOL_OPTIONS": "-XX:ActiveProcessorCount=1"}
     process = subprocess.Popen(
-        [sys.executable, str(examples_folder() / example)],
+        [sys.executable, *([str(WITH_JSON)] if example == WITHOUT_JSON else []), str(example_path(example))],
         env=env,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -53,11 +65,12 @@ def run(example: str, seconds: float, endless: bool) -> str:
 def main() -> int:
     """Records the examples named on the command line, or all, and returns the exit code."""
     GOLDENS.mkdir(exist_ok=True)
-    for example in sys.argv[1:] or (*EXAMPLES, UNBOUNDED):
+    for example in sys.argv[1:] or (*EXAMPLES, *TABLE_EXAMPLES, UNBOUNDED):
         endless = example == UNBOUNDED
         begin = time.monotonic()
         output = run(example, SECONDS_OF_UNBOUNDED if endless else SECONDS_PER_EXAMPLE, endless)
-        lines = [line for line in printed_lines(output) if not line.startswith(LOGGED)]
+        told = table_lines(output, example) if example in TABLE_EXAMPLES else printed_lines(output)
+        lines = [line for line in told if not line.startswith(LOGGED)]
         golden_path(example).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         print(f"{example}: {len(lines)} lines, {time.monotonic() - begin:.0f} s", flush=True)
     return 0

@@ -1,4 +1,4 @@
-"""PyFlink's own DataStream examples run unmodified by ``wiesel run`` and print what they print on real Flink."""
+"""PyFlink's own examples run unmodified by ``wiesel run`` and print what they print on real Flink."""
 
 from __future__ import annotations
 
@@ -12,12 +12,24 @@ from pathlib import Path
 import pytest
 
 from tests.differential.canonical import difference
-from tests.differential.examples_wheel import EXAMPLES, UNBOUNDED, ExamplesUnavailableError, examples_folder, golden_path, printed_lines
+from tests.differential.examples_wheel import (
+    EXAMPLES,
+    TABLE_EXAMPLES,
+    UNBOUNDED,
+    WITHOUT_JSON,
+    ExamplesUnavailableError,
+    example_path,
+    examples_folder,
+    golden_path,
+    printed_lines,
+    table_lines,
+)
 from tests.parity.conftest import time_limit
 
 ENGINES = ("local", "spark")
 SECONDS = 180
 COUNTS_WANTED = 25
+WITH_JSON = Path(__file__).parents[1] / "differential" / "example_with_json.py"
 COMMAND = [sys.executable, "-c", "from wiesel.platform.cli import main; main()", "run"]
 
 COUNT = re.compile(r"^(?:\d+> )?\((\w+),(\d+)\)$")
@@ -40,6 +52,19 @@ def test_prints_what_real_flink_prints(engine, example, examples, tmp_path):
     assert done.returncode == 0, f"{example} on {engine} ended with {done.returncode}:\n{done.stderr[-4000:]}"
     expected = golden_path(example).read_text(encoding="utf-8").splitlines()
     problem = difference(expected, printed_lines(done.stdout))
+    assert not problem, f"{example} on {engine}:\n{problem}"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("example", TABLE_EXAMPLES)
+def test_tables_come_to_what_real_flink_prints(engine, example, examples, tmp_path):
+    path = str(example_path(example))
+    program = [str(WITH_JSON), path] if example == WITHOUT_JSON else [path]
+    command = [*COMMAND, "-p", "1", "-D", f"wiesel.engine={engine}", *program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=tmp_path, check=False)
+    assert done.returncode == 0, f"{example} on {engine} ended with {done.returncode}:\n{done.stderr[-4000:]}"
+    expected = golden_path(example).read_text(encoding="utf-8").splitlines()
+    problem = difference(expected, table_lines(done.stdout, example))
     assert not problem, f"{example} on {engine}:\n{problem}"
 
 

@@ -6,6 +6,7 @@ are aggregated, and a window is the sum of its slices.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,14 +35,26 @@ class Window:
     step: int
     offset: int = 0
 
+    @property
+    def slice(self) -> int:
+        """The length of the slices: the step, unless the size is no multiple of it."""
+        return math.gcd(self.size, self.step) if self.kind == "HOP" else self.step
+
     def slice_ends(self, times: Times) -> Times:
         """Return the end of the slice of each time."""
-        return times - (times - self.offset) % self.step + self.step
+        return times - (times - self.offset) % self.slice + self.slice
+
+    def first_ends(self, slice_ends: Times) -> Times:
+        """Return the end of the first window that has a slice."""
+        if self.kind == "HOP" and self.slice != self.step:
+            return slice_ends + (self.offset + self.size - slice_ends) % self.step
+        return slice_ends
 
     def last_ends(self, slice_ends: Times) -> Times:
         """Return the end of the last window that has a slice."""
         if self.kind == "HOP":
-            return slice_ends - self.step + self.size
+            begins = slice_ends - self.slice
+            return begins - (begins - self.offset) % self.step + self.size
         if self.kind == "CUMULATE":
             return self.starts(slice_ends) + self.size
         return slice_ends
@@ -55,21 +68,22 @@ class Window:
 
     def ends_of_slice(self, slice_end: int) -> range:
         """Return the ends of all windows that have a slice."""
-        last = int(self.last_ends(np.array([slice_end]))[0])
-        return range(slice_end, last + 1, self.step)
+        ends = np.array([slice_end])
+        return range(int(self.first_ends(ends)[0]), int(self.last_ends(ends)[0]) + 1, self.step)
 
     def slices_of(self, end: int) -> range:
         """Return the ends of the slices of a window."""
         start = int(self.starts(np.array([end]))[0])
-        return range(start + self.step, end + 1, self.step)
+        return range(start + self.slice, end + 1, self.slice)
 
     def expanded(self, times: Times) -> tuple[Times, Times]:
         """Return a place and the end of a window for each pair of a time and a window it falls in, in the order of the times."""
         slices = self.slice_ends(times)
-        counts = (self.last_ends(slices) - slices) // self.step + 1
+        firsts = self.first_ends(slices)
+        counts = (self.last_ends(slices) - firsts) // self.step + 1
         places = np.repeat(np.arange(len(times)), counts)
         nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return places, slices[places] + nth * self.step
+        return places, firsts[places] + nth * self.step
 
 
 def milliseconds(column: Any) -> Times:

@@ -79,6 +79,7 @@ _FACTORIES: dict[str, str] = {
     "table_window_aggregate": "wiesel.runtime.table.window_aggregate:window_aggregate_operator",
     "table_session_aggregate": "wiesel.runtime.table.session_aggregate:session_aggregate_operator",
     "table_group_aggregate": "wiesel.runtime.table.group_aggregate:group_aggregate_operator",
+    "table_table_aggregate": "wiesel.runtime.table.table_aggregate:table_aggregate_operator",
     "table_to_rows": "wiesel.runtime.table.conversion:to_rows_operator",
     "table_final_rows": "wiesel.runtime.table.final_rows:final_rows_operator",
     "table_sink_rows": "wiesel.runtime.table.sink_rows:sink_rows_operator",

@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.sql.catalog_factories import open_catalog
@@ -14,7 +13,7 @@ from wiesel.sql.catalog_store import CatalogStore
 from wiesel.sql.catalogs import Catalog, CatalogEntry, Database, FunctionDefinition, MemoryCatalog, PlanView, kind_of
 from wiesel.sql.paths import parse_path
 from wiesel.sql.plan import Relation
-from wiesel.sql.user_functions import UserFunctions
+from wiesel.sql.user_functions import AnyFunction, UserFunctions
 from wiesel.types.logical import quoted
 
 __all__ = ["CatalogManager"]
@@ -36,7 +35,7 @@ class CatalogManager:
         self.configuration: Mapping[str, str] = {}
         """The options of the environment, for catalogs."""
         self.store: CatalogStore | None = None
-        self.load_function: Callable[[FunctionDefinition], UserFunction] | None = None
+        self.load_function: Callable[[FunctionDefinition], AnyFunction] | None = None
         """Finds the code of functions that catalogs keep."""
         self.temporary: dict[ObjectIdentifier, CatalogEntry] = {}
         self.functions = UserFunctions()
@@ -153,7 +152,7 @@ class CatalogManager:
 
     # Functions
 
-    def visible_functions(self, catalog: str, database: str) -> Mapping[str, UserFunction]:
+    def visible_functions(self, catalog: str, database: str) -> Mapping[str, AnyFunction]:
         """Return the functions of users that have a name of one part in a database, by their names in capitals."""
         own = self.functions.visible(catalog, database)
         known = self._database(catalog, database)
@@ -321,20 +320,20 @@ class CatalogManager:
         self.temporary[identifier] = PlanView(plan)
 
 
-class _WithKept(Mapping[str, UserFunction]):
+class _WithKept(Mapping[str, AnyFunction]):
     """Functions of the environment, and those that a catalog keeps, whose code is found when they are called."""
 
     def __init__(
         self,
-        functions: Mapping[str, UserFunction],
+        functions: Mapping[str, AnyFunction],
         kept: Mapping[str, FunctionDefinition],
-        load: Callable[[FunctionDefinition], UserFunction],
+        load: Callable[[FunctionDefinition], AnyFunction],
     ) -> None:
         self._functions = functions
         self._kept = kept
         self._load = load
 
-    def __getitem__(self, name: str) -> UserFunction:
+    def __getitem__(self, name: str) -> AnyFunction:
         return self._functions[name] if name in self._functions else self._load(self._kept[name])
 
     def __iter__(self) -> Iterator[str]:

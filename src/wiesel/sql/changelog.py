@@ -138,6 +138,7 @@ _RULES: dict[str, _Rule] = {
     "LookupJoin": _Rule(_as_input),
     "TopN": _Rule(_ranked),
     "Aggregate": _Rule(_grouped),
+    "TableAggregate": _Rule(lambda relation, inputs: Changes(deletes=True)),
     "Expand": _Rule(_as_input, _wanted),
     "OverAggregate": _Rule(_append, appends_only="aggregates with OVER read tables of new rows only in this version"),
     "Match": _Rule(_append, appends_only="MATCH_RECOGNIZE reads tables of new rows only"),

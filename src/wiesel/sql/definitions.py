@@ -26,7 +26,7 @@ from wiesel.sql.language.cursor import Cursor
 from wiesel.sql.plan import Field
 from wiesel.types.logical import DataType, LocalZonedTimestampType, TimestampType, quoted
 
-__all__ = ["checked_schema", "columns_of", "primary_key_of", "table_of", "watermark_of"]
+__all__ = ["checked_schema", "columns_of", "is_source_watermark", "primary_key_of", "table_of", "watermark_of"]
 
 _TIME_PRECISION = 3
 
@@ -114,6 +114,11 @@ def checked_schema(columns: Sequence[Column], key: PrimaryKey | None, watermark:
     return ResolvedSchema(tuple(columns), key, watermark)
 
 
+def is_source_watermark(expression: str) -> bool:
+    """Return whether the text of a watermark asks for those of the source."""
+    return "".join(expression.split()).upper() == "SOURCE_WATERMARK()"
+
+
 def _data_type(column: Column) -> DataType:
     assert isinstance(column.data_type, DataType)  # noqa: S101 - texts are read before
     return column.data_type
@@ -152,8 +157,10 @@ def _check_watermark(watermark: WatermarkSpec, columns: Sequence[Column]) -> Non
     marked = next((field for field in fields if field.name == watermark.column), None)
     if marked is None:
         raise ProgramError(f"{what}: there is no such column", hint=f"the columns are: {', '.join(quoted(field.name) for field in fields)}")
-    bound = _bound(what, watermark.expression, fields)
-    for kind, where in ((marked.data_type, "the column"), (bound.data_type, "the expression")):
+    kinds = [(marked.data_type, "the column")]
+    if not is_source_watermark(watermark.expression):
+        kinds.append((_bound(what, watermark.expression, fields).data_type, "the expression"))
+    for kind, where in kinds:
         if not isinstance(kind, TimestampType | LocalZonedTimestampType) or kind.precision > _TIME_PRECISION:
             raise ProgramError(
                 f"{what}: {where} must be TIMESTAMP(p) or TIMESTAMP_LTZ(p) with p of 0 to 3, but is {kind.as_summary_string()}",

@@ -126,5 +126,7 @@ _DESCRIBED: dict[str, Callable[[Any], str]] = {
     "Join": _join,
     "LookupJoin": _lookup,
     "TopN": _top_n,
-    "WatermarkAssigner": lambda relation: f"rowtime=[{relation.fields[relation.column].name}], watermark=[{relation.watermark}]",
+    "WatermarkAssigner": lambda relation: (
+        f"rowtime=[{relation.fields[relation.column].name}], watermark=[{relation.watermark or 'SOURCE_WATERMARK()'}]"
+    ),
 }

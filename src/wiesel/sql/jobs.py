@@ -17,6 +17,7 @@ from wiesel.datastream._transformations import Transformation
 from wiesel.datastream.closeable_iterator import CloseableIterator, execute_and_collect
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.inserting import Insertion
+from wiesel.sql.physical.scans import NESTED
 from wiesel.sql.physical.sinks import add_sink, sink_of
 from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan import Project, Relation, TopN
@@ -44,12 +45,16 @@ def _own_job(environment: StreamExecutionEnvironment) -> Iterator[None]:
         environment._transformations[:] = others
 
 
-def start_query(environment: StreamExecutionEnvironment, plan: Relation, job_name: str) -> CloseableIterator[RowBatch]:
-    """Start the job of a query and return its rows."""
+def start_query(
+    environment: StreamExecutionEnvironment, plan: Relation, job_name: str, *, final: bool = False
+) -> CloseableIterator[RowBatch]:
+    """Start the job of a query and return its rows; only those that are left at the end if they are to be ``final``."""
     with _own_job(environment):
         translator = Translator(environment)
         translator.changes.add(plan)
         rows = translated(translator, plan)
+        if final and not is_batch(environment) and not changes_of(plan).append_only:
+            rows = _final(translator, plan, rows)
         results = execute_and_collect(DataStream(environment, rows), job_name, None)
     assert isinstance(results, CloseableIterator)  # noqa: S101 - as there is no limit
     return results
@@ -60,8 +65,13 @@ def translated(translator: Translator, plan: Relation) -> Transformation:
     rows = translator.translate(plan)
     if not is_batch(translator.environment) or changes_of(plan).append_only:
         return rows
-    # All rows of an ordered result stay at one subtask, in their order.
-    shared = translator.by_key(rows, () if _is_ordered(plan) else range(len(plan.fields)))
+    return _final(translator, plan, rows)
+
+
+def _final(translator: Translator, plan: Relation, rows: Transformation) -> Transformation:
+    """Return the rows that changes come to. All rows of an ordered result stay at one subtask, in their order."""
+    flat = [index for index, field in enumerate(plan.fields) if not isinstance(field.data_type, NESTED)]
+    shared = translator.by_key(rows, () if _is_ordered(plan) else flat)
     return translator.operator("FinalRows", "table_final_rows", {}, [shared])
 
 
@@ -98,6 +108,6 @@ def start_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[
 
 
 def to_arrow(environment: StreamExecutionEnvironment, plan: Relation) -> pa.Table:
-    """Run the job of a query to its end and return its rows, which are only added."""
-    with start_query(environment, plan, "collect") as batches:
+    """Run the job of a query to its end and return the rows that are left then."""
+    with start_query(environment, plan, "collect", final=True) as batches:
         return pa.Table.from_batches([batch.rows for batch in batches], arrow_schema((f.name, f.data_type) for f in plan.fields))

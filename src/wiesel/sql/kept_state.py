@@ -86,6 +86,11 @@ def _of_aggregate(relation: Any, job: int) -> Iterator[Kept]:
     )
 
 
+def _of_tables(relation: Any, job: int) -> Iterator[Kept]:
+    later = "a group to which a row comes later begins anew, as if none had come before"
+    yield Kept("the accumulator of each group", job, grows=bool(relation.keys), expired=later)
+
+
 def _of_join(relation: Any, job: int) -> Iterator[Kept]:
     if windows_of_join(relation) is not None:
         yield Kept("the rows of both sides", until="until their window is over")
@@ -154,6 +159,7 @@ def _of_match(relation: Any, job: int) -> Iterator[Kept]:
 
 _KEPT: dict[str, Callable[[Any, int], Iterator[Kept]]] = {
     "Aggregate": _of_aggregate,
+    "TableAggregate": _of_tables,
     "Join": _of_join,
     "TopN": _of_top,
     "OverAggregate": _of_over,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from wiesel.columnar.expressions import Expression
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.schema import ResolvedSchema
-from wiesel.types.logical import DataType, RowField, RowType
+from wiesel.types.logical import DataType, LocalZonedTimestampType, RowField, RowType
 from wiesel.types.row import RowKind
 
 if TYPE_CHECKING:
@@ -131,16 +131,18 @@ class TableScan(Relation):
 
 @dataclass(frozen=True)
 class StreamScan(Relation):
-    """Reads a stream of rows, of these kinds."""
+    """Reads a stream of rows, of these kinds; ``rowtime`` is the name of a column with the time of the records, if there is to be one."""
 
     stream: DataStream
     columns: ResolvedSchema
     kinds: frozenset[RowKind] = frozenset({RowKind.INSERT})
+    rowtime: str | None = None
 
     @property
     def fields(self) -> Fields:
-        """The fields of the stream's records."""
-        return tuple(Field(field.name, field.data_type) for field in self.columns.physical_row_type)
+        """The fields of the stream's records, and their time."""
+        own = tuple(Field(field.name, field.data_type) for field in self.columns.physical_row_type)
+        return own if self.rowtime is None else (*own, Field(self.rowtime, LocalZonedTimestampType(3, False)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,11 +173,11 @@ class Values(Relation):
 
 @dataclass(frozen=True)
 class WatermarkAssigner(Relation):
-    """Makes a column the event time of the rows: watermarks follow the values of an expression over them."""
+    """Makes a column the event time of the rows: watermarks follow the values of an expression, None for those that come with the rows."""
 
     input: Relation
     column: int
-    watermark: Expression
+    watermark: Expression | None
 
     @property
     def fields(self) -> Fields:

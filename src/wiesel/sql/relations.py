@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from wiesel.columnar.expressions import Call, Expression, InputRef
 from wiesel.columnar.functions.registry import cast
-from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.errors import ProgramError, SqlParseError
 from wiesel.spi.table.catalog import CatalogTable, CatalogView, ObjectIdentifier
-from wiesel.spi.table.schema import ComputedColumn
+from wiesel.spi.table.schema import Column, ComputedColumn
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.catalog_manager import CatalogManager
 from wiesel.sql.catalogs import PlanView
+from wiesel.sql.definitions import is_source_watermark
 from wiesel.sql.language import statements
 from wiesel.sql.language.cursor import Cursor
 from wiesel.sql.language.parser import parse_statement
 from wiesel.sql.plan import Field, Project, Relation, TableScan, TimeAttribute, WatermarkAssigner
 from wiesel.sql.table_factories import with_metadata
+from wiesel.sql.user_functions import AnyFunction
 from wiesel.types.logical import DataType
 
-__all__ = ["CatalogTables", "bind_text", "renamed", "table_relation"]
+__all__ = ["CatalogTables", "bind_text", "renamed", "table_relation", "with_computed"]
 
 
 class CatalogTables:
@@ -54,7 +55,7 @@ class CatalogTables:
         return table_relation(identifier, entry)
 
     @property
-    def user_functions(self) -> Mapping[str, UserFunction]:
+    def user_functions(self) -> Mapping[str, AnyFunction]:
         """The functions of users that are called by one name."""
         return self._catalogs.visible_functions(*(self._current or self._catalogs.current))
 
@@ -100,9 +101,13 @@ def table_relation(identifier: ObjectIdentifier, table: CatalogTable) -> Relatio
     schema = table.schema
     relation = _scan(identifier, table)
     if schema.has_computed_columns:
-        relation = _computed(relation, table)
+        relation = with_computed(relation, schema.columns)
     if schema.watermark is not None:
         names = [field.name for field in relation.fields]
+        if is_source_watermark(schema.watermark.expression):
+            raise ProgramError(
+                f"table {identifier.sql}: its connector has no watermarks of its own", hint="write the watermark: ts - INTERVAL '5' SECOND"
+            )
         watermark = bind_text(schema.watermark.expression, relation.fields)
         relation = WatermarkAssigner(relation, names.index(schema.watermark.column), watermark)
     return relation
@@ -122,12 +127,13 @@ def _scan(identifier: ObjectIdentifier, table: CatalogTable) -> Relation:
     return Project(scan, tuple(columns), tuple(fields))
 
 
-def _computed(scan: Relation, table: CatalogTable) -> Relation:
+def with_computed(scan: Relation, columns_of: Sequence[Column]) -> Relation:
+    """Return columns of a relation, by their names, and those computed of its columns."""
     stored = scan.fields
     places = {field.name: index for index, field in enumerate(stored)}
     expressions: list[Expression] = []
     columns: list[Field] = []
-    for column in table.schema.columns:
+    for column in columns_of:
         if isinstance(column, ComputedColumn):
             bound = bind_text(column.expression, stored)
             time = TimeAttribute.PROCTIME if isinstance(bound, Call) and bound.function == "PROCTIME" else None

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.sql.changelog import require_append
 from wiesel.sql.physical.scans import scanned_rows, stream_rows
 from wiesel.sql.physical.translator import Translator
-from wiesel.sql.plan import Relation, StreamScan, TableScan
+from wiesel.sql.plan import Relation, StreamScan, TableScan, TimeAttribute
 from wiesel.sql.stream_rows import table_row_info
+from wiesel.types.logical import quoted
 from wiesel.types.typeinfo import ExternalTypeInfo
 
 __all__ = ["to_stream"]
 
 
-def to_stream(environment: StreamExecutionEnvironment, plan: Relation, *, changelog: bool = False) -> DataStream:
+def to_stream(
+    environment: StreamExecutionEnvironment, plan: Relation, *, changelog: bool = False, update_before: bool = True
+) -> DataStream:
     """Return the stream of a plan's rows; with ``changelog`` also of updates and deletions.
+
+    ``update_before``: whether updates are told by ``-U`` and ``+U``, or by ``+U`` alone.
 
     Raises:
         ProgramError: If a column's values cannot become records of a stream, the table cannot be read, or there are changes and
@@ -27,10 +33,19 @@ def to_stream(environment: StreamExecutionEnvironment, plan: Relation, *, change
         require_append(plan, "to_data_stream()")
     if isinstance(plan, TableScan):
         return scanned_rows(translator, plan)
-    if isinstance(plan, StreamScan):
+    if isinstance(plan, StreamScan) and plan.rowtime is None:
         return stream_rows(plan)
-    translator.changes.add(plan)
+    translator.changes.add(plan, update_before)
     rows = table_row_info(plan.row_type)
-    operator = translator.operator("ToRows", "table_to_rows", {}, [translator.translate(plan)])
+    operator = translator.operator("ToRows", "table_to_rows", {"time": _time_of(plan)}, [translator.translate(plan)])
     operator.output_type = operator.node.output_type = ExternalTypeInfo(rows)
     return DataStream(environment, operator)
+
+
+def _time_of(plan: Relation) -> int | None:
+    """Return the column with the event time of the rows, which becomes that of the records; None if there is none."""
+    places = [index for index, field in enumerate(plan.fields) if field.time is TimeAttribute.ROWTIME]
+    if len(places) > 1:
+        names = ", ".join(quoted(plan.fields[index].name) for index in places)
+        raise ProgramError(f"the columns {names} are all the event time of the rows", hint="leave one of them out, or cast the others")
+    return places[0] if places else None

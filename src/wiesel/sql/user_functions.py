@@ -3,28 +3,53 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import dataclass
+from typing import TypeAlias
 
+from wiesel.columnar.aggregates.user_aggregates import UserAggregate
 from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import ObjectIdentifier
-from wiesel.types.logical import quoted
+from wiesel.types.logical import RowType, quoted
 
-__all__ = ["UserFunctions"]
+__all__ = ["AnyFunction", "UserFunctions", "UserTableFunction"]
+
+
+@dataclass(frozen=True)
+class UserTableFunction:
+    """A function of the user that returns rows.
+
+    Attributes:
+        listing: Returns them as an array.
+        row_type: Their columns.
+    """
+
+    listing: UserFunction
+    row_type: RowType
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return self.listing.name
+
+
+AnyFunction: TypeAlias = UserFunction | UserTableFunction | UserAggregate
+"""Whatever users give a name to."""
 
 
 class UserFunctions:
     """Functions of an environment: temporary ones of the system, which come before Flink's own, and those of a database."""
 
     def __init__(self) -> None:
-        self._of_system: dict[str, UserFunction] = {}
-        self._of_databases: dict[tuple[str, str, str], UserFunction] = {}
+        self._of_system: dict[str, AnyFunction] = {}
+        self._of_databases: dict[tuple[str, str, str], AnyFunction] = {}
 
-    def visible(self, catalog: str, database: str) -> dict[str, UserFunction]:
+    def visible(self, catalog: str, database: str) -> dict[str, AnyFunction]:
         """Return the functions that have a name of one part in a database, by their names in capitals."""
         own = {name: function for (*place, name), function in self._of_databases.items() if place == [catalog, database]}
         return {**own, **self._of_system}
 
-    def create_of_system(self, name: str, function: UserFunction, *, if_not_exists: bool = False) -> None:
+    def create_of_system(self, name: str, function: AnyFunction, *, if_not_exists: bool = False) -> None:
         """Add a temporary function of the system.
 
         Raises:
@@ -34,7 +59,7 @@ class UserFunctions:
             raise ProgramError(f"there is a function {quoted(name)} already", hint="drop it first: DROP TEMPORARY SYSTEM FUNCTION")
         self._of_system.setdefault(name.upper(), function)
 
-    def create(self, identifier: ObjectIdentifier, function: UserFunction, *, if_not_exists: bool = False) -> None:
+    def create(self, identifier: ObjectIdentifier, function: AnyFunction, *, if_not_exists: bool = False) -> None:
         """Add a function of a database.
 
         Raises:

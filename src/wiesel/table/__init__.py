@@ -1,50 +1,71 @@
-"""The Table API, under the names of ``pyflink.table``; in this version what leads from described tables to streams and back.
+"""The Table API, under the names of ``pyflink.table``.
 
-A program makes a :class:`StreamTableEnvironment` on its stream environment, describes tables, reads them by name and goes on with the
-streams of their rows.
+A program makes a :class:`TableEnvironment`, describes tables, in SQL or by :class:`TableDescriptor`, and computes others of them: by SQL,
+or by the methods of :class:`Table` with the expressions of :mod:`wiesel.table.expressions`. A :class:`StreamTableEnvironment` goes from
+tables to streams and back.
 """
 
 from typing import Any
 
+from wiesel.table.changelog_mode import ChangelogMode
+from wiesel.table.data_view import DataView, ListView, MapView
 from wiesel.table.environment_settings import EnvironmentSettings
 from wiesel.table.explain_detail import ExplainDetail
+from wiesel.table.expression import Expression
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.schema import Schema
 from wiesel.table.statement_set import StatementSet
-from wiesel.table.table import Table
+from wiesel.table.table import GroupedTable, GroupWindowedTable, OverWindowedTable, Table, WindowGroupedTable
 from wiesel.table.table_config import TableConfig
 from wiesel.table.table_descriptor import FormatDescriptor, TableDescriptor
 from wiesel.table.table_environment import StreamTableEnvironment, TableEnvironment
 from wiesel.table.table_pipeline import TablePipeline
 from wiesel.table.table_result import TableResult
 from wiesel.table.types import DataTypes, Row, RowKind
+from wiesel.table.udf import (
+    AggregateFunction,
+    AsyncScalarFunction,
+    FunctionContext,
+    ScalarFunction,
+    TableAggregateFunction,
+    TableFunction,
+)
 
 __all__ = [
+    "AggregateFunction",
+    "AsyncScalarFunction",
+    "ChangelogMode",
     "DataTypes",
+    "DataView",
     "EnvironmentSettings",
     "ExplainDetail",
+    "Expression",
     "FormatDescriptor",
+    "FunctionContext",
+    "GroupWindowedTable",
+    "GroupedTable",
+    "ListView",
+    "MapView",
+    "OverWindowedTable",
     "ResultKind",
     "Row",
     "RowKind",
+    "ScalarFunction",
     "Schema",
     "StatementSet",
     "StreamTableEnvironment",
     "Table",
+    "TableAggregateFunction",
     "TableConfig",
     "TableDescriptor",
     "TableEnvironment",
+    "TableFunction",
     "TablePipeline",
     "TableResult",
+    "WindowGroupedTable",
 ]
 
-_ABSENT = frozenset(
-    """
-    AggregateFunction AsyncScalarFunction ChangelogMode CompiledPlan DataView Expression FunctionContext
-    GroupWindowedTable GroupedTable ListView MapView Module ModuleEntry OverWindowedTable PlanReference ScalarFunction SqlDialect
-    TableAggregateFunction TableFunction TableSchema UserDefinedType WindowGroupedTable
-    """.split()
-)
+_ABSENT = frozenset("CompiledPlan Module ModuleEntry PlanReference SqlDialect TableSchema UserDefinedType".split())
 """What PyFlink has here besides."""
 
 

@@ -5,38 +5,42 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.errors import ProgramError
 from wiesel.sql.catalogs import FunctionDefinition
 from wiesel.sql.language import statements as s
-from wiesel.table.udf import UserDefinedScalarFunctionWrapper
+from wiesel.sql.user_functions import AnyFunction
+from wiesel.table.udf import AggregateFunction, TableAggregateFunction, UserDefinedFunctionWrapper, udaf, udtaf
 
 __all__ = ["function_in", "function_of", "loaded_function"]
 
 
-def function_of(given: Any) -> UserFunction:
+def function_of(given: Any) -> AnyFunction:
     """Return what expressions call for a function that a user gives.
 
     Raises:
-        ProgramError: If it was not made by ``udf``.
+        ProgramError: If it was not made by ``udf`` or its like.
     """
-    if not isinstance(given, UserDefinedScalarFunctionWrapper):
+    if isinstance(given, AggregateFunction):
+        given = udaf(given)
+    elif isinstance(given, TableAggregateFunction):
+        given = udtaf(given)
+    if not isinstance(given, UserDefinedFunctionWrapper):
         raise ProgramError(
             f"{given!r} is no function of SQL", hint="wrap it: udf(f, result_type=DataTypes.BIGINT()), or @udf(result_type='BIGINT')"
         )
-    return given.function
+    return given.function  # type: ignore[no-any-return]
 
 
-def loaded_function(statement: s.CreateFunction) -> UserFunction:
+def loaded_function(statement: s.CreateFunction) -> AnyFunction:
     """Return the function that CREATE FUNCTION names: ``AS 'module.name' LANGUAGE PYTHON``.
 
     Raises:
-        ProgramError: If there is no such module or name, or it was not made by ``udf``.
+        ProgramError: If there is no such module or name, or it was not made by ``udf`` or its like.
     """
     return function_in(FunctionDefinition(statement.identifier, statement.language))
 
 
-def function_in(definition: FunctionDefinition) -> UserFunction:
+def function_in(definition: FunctionDefinition) -> AnyFunction:
     """Return the function of a definition.
 
     Raises:

@@ -12,6 +12,7 @@ from wiesel.datastream._checks import program_error, require_built, require_inst
 from wiesel.spi.table.catalog import CatalogTable
 from wiesel.spi.table.factory import CONNECTOR
 from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema, Schema
+from wiesel.sql.definitions import checked_schema
 from wiesel.types.logical import quoted
 
 __all__ = ["FormatDescriptor", "TableDescriptor"]
@@ -84,6 +85,8 @@ class TableDescriptor:
         for key in self._partition_keys:
             if key not in stored:
                 raise ProgramError(f"partition key {quoted(key)} is not a stored column of the table", hint=f"use one of {stored}")
+        if schema.watermark is not None or schema.has_computed_columns:
+            schema = checked_schema(schema.columns, schema.primary_key, schema.watermark)
         return CatalogTable(schema, self.get_options(), tuple(self._partition_keys), self._comment, made_at)
 
     def __str__(self) -> str:

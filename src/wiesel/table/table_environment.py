@@ -10,6 +10,7 @@ from wiesel.core.config import Configuration
 from wiesel.core.errors import ProgramError, WieselError
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.datastream._checks import program_error, require_built, require_instance, user_location
+from wiesel.spi.table.catalog import ObjectIdentifier
 from wiesel.spi.table.factory import INSERT_ONLY
 from wiesel.spi.table.schema import ResolvedSchema, Schema
 from wiesel.sql.binding.queries import QueryBinder
@@ -25,13 +26,16 @@ from wiesel.sql.language import statements
 from wiesel.sql.language.parser import parse_statement
 from wiesel.sql.paths import parse_path
 from wiesel.sql.physical.sinks import sink_of
-from wiesel.sql.plan import Relation, StreamScan
+from wiesel.sql.plan import Relation
 from wiesel.sql.program_rows import arrow_scan_of, elements_scan
-from wiesel.sql.relations import CatalogTables
-from wiesel.sql.stream_rows import row_type
+from wiesel.sql.relations import CatalogTables, renamed, table_relation
+from wiesel.sql.stream_tables import stream_relation
 from wiesel.sql.translation import to_stream
+from wiesel.sql.upserts import normalized
+from wiesel.table._fields import field_name, fitted_to, schema_of_fields
 from wiesel.table._functions import function_in, function_of
 from wiesel.table._statements import insertion_into, run_statement
+from wiesel.table.changelog_mode import ChangelogMode
 from wiesel.table.environment_settings import EnvironmentSettings
 from wiesel.table.explain_detail import ExplainDetail
 from wiesel.table.result_kind import ResultKind
@@ -40,8 +44,10 @@ from wiesel.table.table import Table
 from wiesel.table.table_config import TableConfig
 from wiesel.table.table_descriptor import TableDescriptor
 from wiesel.table.table_result import TableResult
+from wiesel.types import Types
 from wiesel.types.logical import BigIntType, DataType, RowField, RowType
-from wiesel.types.row import RowKind
+from wiesel.types.row import Row, RowKind, make_row
+from wiesel.types.typeinfo import RowTypeInfo, TypeInformation
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
@@ -80,6 +86,7 @@ class TableEnvironment:
         self._config = TableConfig(environment._config)
         self._before_set: dict[str, str | None] = {}
         self._anonymous = 0
+        self._unnamed = 0
 
     @staticmethod
     def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:
@@ -232,6 +239,22 @@ class TableEnvironment:
         with _AtUsersLine():
             return self._catalogs.drop(self._catalogs.qualify(path), kind, temporary=temporary, if_exists=if_exists)
 
+    def from_descriptor(self, descriptor: TableDescriptor) -> Table:
+        """Return the table that a descriptor describes, without a name.
+
+        Raises:
+            ProgramError: If it has no schema.
+        """
+        require_built(descriptor, TableDescriptor, "from_descriptor()")
+        with _AtUsersLine():
+            identifier = self._without_name(descriptor)
+            return Table(table_relation(identifier, descriptor._to_catalog_table(user_location())), self)
+
+    def _without_name(self, descriptor: TableDescriptor) -> ObjectIdentifier:
+        self._anonymous += 1
+        connector = descriptor.get_options().get("connector", "table")
+        return self._catalogs.qualify((f"*anonymous_{connector}${self._anonymous}*",))
+
     def from_path(self, path: str) -> Table:
         """Return the table of a path.
 
@@ -283,6 +306,28 @@ class TableEnvironment:
                     raise ProgramError(f"there are {rows.num_columns} columns, but {len(schema)} names", hint="give one for each column")
                 rows, schema = rows.rename_columns(schema), None
             return Table(arrow_scan_of(rows, schema), self)
+
+    def from_spark(self, frame: Any) -> Table:
+        """Return a DataFrame of Spark as a table; Wiesel's own. Its rows are brought to the program first.
+
+        Args:
+            frame: A ``pyspark.sql.DataFrame``.
+        """
+        return self.from_arrow(frame.toArrow())
+
+    # Files for functions
+
+    def add_python_file(self, file_path: str) -> None:
+        """Let workers import a file, or the modules of a folder or zip file."""
+        self._environment.add_python_file(file_path)
+
+    def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
+        """Let workers install packages; see ``StreamExecutionEnvironment.set_python_requirements()``."""
+        self._environment.set_python_requirements(requirements_file_path, requirements_cache_dir)
+
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
+        """Let workers find the files of an archive; see ``StreamExecutionEnvironment.add_python_archive()``."""
+        self._environment.add_python_archive(archive_path, target_dir)
 
     # Names
 
@@ -349,6 +394,10 @@ class TableEnvironment:
         with _AtUsersLine():
             return self._catalogs.functions.drop(self._catalogs.qualify(path), if_exists=True)
 
+    def drop_function(self, path: str) -> bool:
+        """Forget a function of a database; returns whether there was one."""
+        return self.drop_temporary_function(path)
+
     def list_user_defined_functions(self) -> list[str]:
         """Return the names of the functions that users have named, in order."""
         return self._catalogs.function_names()
@@ -376,6 +425,17 @@ class TableEnvironment:
             self._catalogs.use_database(self._catalogs.current[0], database_name)
 
     # What statements and tables are run by
+
+    @staticmethod
+    def _at_users_line() -> _AtUsersLine:
+        return _AtUsersLine()
+
+    def _name_of(self, plan: Relation) -> str:
+        """Return the name of a view of a plan that has none."""
+        name = f"UnnamedTable${self._unnamed}"
+        self._unnamed += 1
+        self._catalogs.create_temporary_view(self._catalogs.qualify((name,)), plan)
+        return name
 
     def _tables(self) -> CatalogTables:
         return CatalogTables(self._catalogs)
@@ -414,10 +474,8 @@ class TableEnvironment:
                 raise ProgramError("overwriting tables is not supported in this version", hint="leave overwrite out")
             if isinstance(target, str):
                 return insertion_into(self, plan, target)
-            self._anonymous += 1
-            connector = target.get_options().get("connector", "table")
-            identifier = self._catalogs.qualify((f"*anonymous_{connector}${self._anonymous}*",))
-            return insertion_of(identifier, target._to_catalog_table(user_location(), ResolvedSchema.physical(plan.row_type)), plan)
+            table = target._to_catalog_table(user_location(), ResolvedSchema.physical(plan.row_type))
+            return insertion_of(self._without_name(target), table, plan)
 
     def _start_insertions(self, insertions: Sequence[Insertion]) -> TableResult:
         with _AtUsersLine():
@@ -440,8 +498,6 @@ class TableEnvironment:
 
     def _to_arrow(self, plan: Relation) -> Any:
         with _AtUsersLine():
-            if not is_batch(self._environment):
-                require_append(plan, "to_arrow() in streaming mode")
             return to_arrow(self._environment, plan)
 
     def _explain(self, plan: Relation, details: Sequence[ExplainDetail]) -> str:
@@ -521,71 +577,137 @@ class StreamTableEnvironment(TableEnvironment):
 
         Args:
             data_stream: A stream of a declared type; its rows must be new ones (``RowKind.INSERT``).
-            fields_or_schema: Not in this version: columns have the names and types of the fields.
+            fields_or_schema: A :class:`~wiesel.table.Schema`, whose types fields are cast to, with computed columns, and with the metadata
+                column ``rowtime``, the time of the records; ``SOURCE_WATERMARK()`` takes over the stream's watermarks. Or names of the
+                columns: expressions ``col("a")``, where ``col("ts").rowtime`` and ``col("now").proctime`` are the time of the records and
+                the clock.
 
         Raises:
-            ProgramError: If the records' type cannot become columns, or fields or a schema are given.
+            ProgramError: If the records' type cannot become columns, or the schema does not fit it.
         """
         require_instance(data_stream, DataStream, "from_data_stream() takes a stream: it", "give the stream that a method returned")
-        if fields_or_schema:
-            raise program_error(
-                "from_data_stream() with fields or a schema is not in this version",
-                "name the fields where the stream is made: output_type=Types.ROW_NAMED([...], [...])",
-            )
-        return self._of_stream(data_stream, INSERT_ONLY)
-
-    def _of_stream(self, data_stream: DataStream, kinds: frozenset[RowKind]) -> Table:
         with _AtUsersLine():
-            if data_stream.get_execution_environment() is not self._environment:
-                raise ProgramError(
-                    "the stream belongs to another environment", hint="create the table environment on the stream's environment"
-                )
-            return Table(StreamScan(data_stream, ResolvedSchema.physical(row_type(data_stream.get_type())), kinds), self)
+            return Table(self._stream_plan(data_stream, fields_or_schema), self)
 
-    def from_changelog_stream(self, data_stream: DataStream, schema: Schema | None = None, changelog_mode: Any = None) -> Table:
+    def _stream_plan(self, stream: DataStream, given: Sequence[Any], kinds: frozenset[RowKind] = INSERT_ONLY) -> Relation:
+        if stream.get_execution_environment() is not self._environment:
+            raise ProgramError(
+                "the stream belongs to another environment", hint="create the table environment on the stream's environment"
+            )
+        if len(given) == 1 and isinstance(given[0], Schema):
+            return stream_relation(stream, given[0], kinds)
+        plan = stream_relation(stream, schema_of_fields(stream, given) if given else None, kinds)
+        return renamed(plan, [field_name(each) for each in given]) if given else plan
+
+    def create_temporary_view(self, view_path: str, table_or_data_stream: Any, *fields_or_schema: Any) -> None:
+        """Make a table or a stream known under a path, as long as the environment lives.
+
+        Args:
+            view_path: The path.
+            table_or_data_stream: A table of this environment, or a stream.
+            fields_or_schema: Of a stream: as :meth:`from_data_stream` takes them.
+
+        Raises:
+            ProgramError: If there is a table or view of the path.
+        """
+        if isinstance(table_or_data_stream, DataStream):
+            table_or_data_stream = self.from_data_stream(table_or_data_stream, *fields_or_schema)
+            fields_or_schema = ()
+        super().create_temporary_view(view_path, table_or_data_stream, *fields_or_schema)
+
+    def from_changelog_stream(
+        self, data_stream: DataStream, schema: Schema | None = None, changelog_mode: ChangelogMode | None = None
+    ) -> Table:
         """Return a stream of changes as a table: rows with their kinds (``Row.set_row_kind``).
 
         Args:
             data_stream: A stream of rows of a declared type; for each ``-U`` and ``-D`` the row it takes back has come before.
-            schema: Not in this version: columns have the names and types of the fields.
-            changelog_mode: Not in this version: all kinds may come.
+            schema: As :meth:`from_data_stream` takes it; for upserts it has the primary key.
+            changelog_mode: The kinds that come, all by default; with ``ChangelogMode.upsert()`` rows take the place of those with the same
+                key, and the table remembers the row of each key.
+
+        Raises:
+            ProgramError: If the schema does not fit the stream, or upserts have no primary key.
         """
         require_instance(data_stream, DataStream, "from_changelog_stream() takes a stream: it", "give the stream that a method returned")
-        if schema is not None or changelog_mode is not None:
-            raise program_error("from_changelog_stream() with a schema or mode is not in this version", "leave them out")
-        return self._of_stream(data_stream, frozenset(RowKind))
+        mode = ChangelogMode.all() if changelog_mode is None else changelog_mode
+        require_instance(mode, ChangelogMode, "the changelog mode", "give ChangelogMode.all() or another of its modes")
+        kinds = mode._kinds
+        with _AtUsersLine():
+            if RowKind.UPDATE_AFTER in kinds and RowKind.UPDATE_BEFORE not in kinds:
+                key = None if schema is None else schema.resolve().primary_key
+                if key is None:
+                    raise ProgramError("upserts need a primary key", hint="give a Schema with primary_key(...)")
+                data_stream, kinds = normalized(data_stream, key.columns), frozenset(RowKind)
+            return Table(self._stream_plan(data_stream, () if schema is None else (schema,), kinds), self)
 
-    def to_changelog_stream(self, table: Table, target_schema: Schema | None = None, changelog_mode: Any = None) -> DataStream:
+    def to_changelog_stream(
+        self, table: Table, target_schema: Schema | None = None, changelog_mode: ChangelogMode | None = None
+    ) -> DataStream:
         """Return the changes of a table as a stream of :class:`~wiesel.common.Row` with their kinds.
 
         Args:
-            table: The table.
-            target_schema: Not in this version: fields have the names and types of the columns.
-            changelog_mode: Not in this version: updates are told by ``-U`` and ``+U``.
+            table: The table. A column with event time becomes the time of the records.
+            target_schema: The columns and types that rows are cast to, by their order.
+            changelog_mode: The kinds that are to come, all by default: without ``-U`` an update is told by ``+U`` alone;
+                ``ChangelogMode.insert_only()`` refuses tables with changes.
 
         Raises:
             ConfigurationError: If the table's connector or its options are wrong.
-            ProgramError: If a column's values cannot become records of a stream.
+            ProgramError: If a column's values cannot become records of a stream, or the schema or mode does not fit the table.
         """
-        require_instance(table, Table, "to_changelog_stream() takes a table: it", "give what from_path() or sql_query() returned")
-        if target_schema is not None or changelog_mode is not None:
-            raise program_error("to_changelog_stream() with a schema or mode is not in this version", "leave them out")
+        plan = self._own_plan("to_changelog_stream", table)
+        mode = ChangelogMode.all() if changelog_mode is None else changelog_mode
+        require_instance(mode, ChangelogMode, "the changelog mode", "give ChangelogMode.all() or another of its modes")
         with _AtUsersLine():
-            if table._t_env is not self:
-                raise ProgramError(
-                    "the table belongs to another environment", hint="call to_changelog_stream() of the environment that made it"
-                )
-            return to_stream(self._environment, table._plan, changelog=True)
+            if target_schema is not None:
+                plan = fitted_to(plan, target_schema)
+            if mode == ChangelogMode.insert_only():
+                require_append(plan, "to_changelog_stream() with ChangelogMode.insert_only()")
+            return to_stream(self._environment, plan, changelog=True, update_before=RowKind.UPDATE_BEFORE in mode._kinds)
 
     def to_data_stream(self, table: Table) -> DataStream:
         """Return the rows of a table as a stream of :class:`~wiesel.common.Row` with the columns as fields.
 
+        A column with event time becomes the time of the records, and watermarks go on.
+
         Raises:
             ConfigurationError: If the table's connector or its options are wrong.
-            ProgramError: If a column's values cannot become records of a stream.
+            ProgramError: If a column's values cannot become records of a stream, or the table updates rows.
         """
-        require_instance(table, Table, "to_data_stream() takes a table: it", "give what from_path() or from_data_stream() returned")
+        plan = self._own_plan("to_data_stream", table)
         with _AtUsersLine():
-            if table._t_env is not self:
-                raise ProgramError("the table belongs to another environment", hint="call to_data_stream() of the environment that made it")
-            return to_stream(self._environment, table._plan)
+            return to_stream(self._environment, plan)
+
+    def to_append_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
+        """Return the rows of a table as a stream; the older name of :meth:`to_data_stream`.
+
+        Args:
+            table: The table.
+            type_info: The type of the records: that of a row, or of a tuple with as many fields as there are columns.
+        """
+        return self._typed_stream(self.to_data_stream(table), type_info)
+
+    def to_retract_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
+        """Return the changes of a table as a stream of pairs: whether the row comes, or goes, and the row."""
+        rows = self._typed_stream(self.to_changelog_stream(table), type_info, keeps_kind=True)
+        return rows.map(_with_flag, output_type=Types.TUPLE([Types.BOOLEAN(), type_info]))
+
+    @staticmethod
+    def _typed_stream(rows: DataStream, type_info: TypeInformation, *, keeps_kind: bool = False) -> DataStream:
+        require_instance(type_info, TypeInformation, "the type of the records", "give Types.ROW([...])")
+        if keeps_kind or isinstance(type_info, RowTypeInfo):
+            return rows
+        return rows.map(lambda row: tuple(row._values), output_type=type_info)
+
+    def _own_plan(self, method: str, table: Table) -> Relation:
+        require_instance(table, Table, f"{method}() takes a table: it", "give what from_path() or from_data_stream() returned")
+        if table._t_env is not self:
+            raise program_error("the table belongs to another environment", f"call {method}() of the environment that made it")
+        return table._plan
+
+
+def _with_flag(row: Row) -> tuple[bool, Row]:
+    """Return whether a row comes, and the row as one that comes."""
+    kind = row.get_row_kind()
+    return kind in (RowKind.INSERT, RowKind.UPDATE_AFTER), make_row(row._names, list(row._values))

@@ -43,13 +43,17 @@ from wiesel.types.logical_intervals import DayTimeIntervalType, Resolution, Year
 __all__ = ["parse_data_type"]
 
 
-def parse_data_type(text: str) -> DataType:
+def parse_data_type(text: str, *, in_queries: bool = False) -> DataType:
     """Return the data type that a text describes.
+
+    Args:
+        text: The text.
+        in_queries: Whether it stands in SQL, where VARCHAR and VARBINARY without a length have the greatest, else 1, as in Flink.
 
     Raises:
         ProgramError: If it cannot be read; shows the place.
     """
-    parser = _Parser(text)
+    parser = _Parser(text, in_queries)
     parsed = parser.nullable_type()
     parser.expect_end()
     return parsed
@@ -88,8 +92,9 @@ def _error(text: str, position: int, problem: str, hint: str | None = None) -> P
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, in_queries: bool) -> None:
         self._text = text
+        self._in_queries = in_queries
         self._tokens = _tokens(text)
         self._next = 0
 
@@ -194,7 +199,7 @@ class _Parser:
         return _error(self._text, token.start, f"there is no type {token.text}", f"{way_out} User-defined types are not supported.")
 
     def text(self, kind: type[CharType | VarCharType | BinaryType | VarBinaryType]) -> DataType:
-        return kind(self._number(1))
+        return kind(self._number(MAX_LENGTH if self._in_queries and kind in (VarCharType, VarBinaryType) else 1))
 
     def decimal(self) -> DataType:
         precision, scale = self._numbers(10, 0)

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from wiesel.columnar.aggregates.slots import Column, Slot, numbers
 from wiesel.columnar.functions.registry import Arguments, Signature
+from wiesel.columnar.grouping import Groups
 from wiesel.core.errors import invariant
 from wiesel.types.logical import DataType
 
@@ -35,7 +36,7 @@ __all__ = [
     "valid_numbers",
 ]
 
-_MODULES = ("extremes", "lists", "sums", "statistics")
+_MODULES = ("extremes", "lists", "sums", "statistics", "user_aggregates")
 
 Signs = npt.NDArray[np.int64] | None
 """1 for each row that is added and -1 for each that is taken back; None if all are added."""
@@ -50,12 +51,14 @@ class Spec:
         result: The type of the result.
         retracts: Whether rows may be taken back.
         options: What else the call says.
+        folds: Whether what is remembered of a group is at hand when rows come.
     """
 
     types: tuple[DataType, ...]
     result: DataType
     retracts: bool = False
     options: tuple[Any, ...] = ()
+    folds: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class Accumulator:
         finish: From columns with a value per group, for each slot, to the results.
         settle: Makes slots smaller that hold both what was added and what was taken back, after they have been merged.
         extreme: ``min`` or ``max`` where rows are taken back, so that all values of a group have to be kept outside of the slots.
+        fold: In place of ``prepare`` where slots of groups do not become one: from the only slot, the columns of the operands, the groups
+            of the rows and the signs to the slot after the rows.
     """
 
     slots: tuple[Slot, ...]
@@ -75,6 +80,7 @@ class Accumulator:
     finish: Callable[[Sequence[Column]], Column]
     settle: Callable[[list[Column]], list[Column]] | None = None
     extreme: str | None = None
+    fold: Callable[[Column, Sequence[Column], Groups, Signs], Column] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -12,12 +13,16 @@ from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call, Expression
 from wiesel.columnar.functions.kernels import by_arrays
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, call, register
+from wiesel.columnar.functions.user_contexts import FunctionContext, current_context
+from wiesel.columnar.rows import column_array, column_values
 from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.types.logical import DataType
 
-__all__ = ["UserFunction", "user_call"]
+__all__ = ["UserFunction", "call_failure", "python_columns", "series_of", "user_call"]
 
 _NAME = "USER FUNCTION"
+_AT_ONCE = 10
+"""How many asynchronous calls of a batch run at the same time, as ``table.exec.async-scalar.max-concurrent-operations`` by default."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,8 @@ class UserFunction:
 
     Attributes:
         name: What it is called in messages.
-        compute: The function: of the values of a row (``general``), of ``pandas.Series`` (``pandas``) or of ``pyarrow.Array`` (``arrow``).
+        compute: The function: of the values of a row (``general``; ``async`` if it returns an awaitable), of ``pandas.Series``
+            (``pandas``) or of ``pyarrow.Array`` (``arrow``).
         result_type: The type of what it returns.
         input_types: The types of its arguments, to which they are cast; None if it takes what comes.
         kind: How it is called.
@@ -38,21 +44,28 @@ class UserFunction:
     compute: Callable[..., Any]
     result_type: DataType
     input_types: tuple[DataType, ...] | None = None
-    kind: Literal["general", "pandas", "arrow"] = "general"
+    kind: Literal["general", "async", "pandas", "arrow"] = "general"
     deterministic: bool = True
-    open: Callable[[], None] | None = None
+    open: Callable[[FunctionContext | None], None] | None = None
     opened: list[bool] = field(default_factory=list, compare=False)
+    loops: list[asyncio.AbstractEventLoop] = field(default_factory=list, compare=False)
 
     def prepared(self) -> Callable[..., Any]:
         """Return the function, opened."""
         if not self.opened:
             if self.open is not None:
-                self.open()
+                self.open(current_context.get())
             self.opened.append(True)
         return self.compute
 
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Return the event loop of asynchronous calls."""
+        if not self.loops:
+            self.loops.append(asyncio.new_event_loop())
+        return self.loops[0]
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "opened": []}
+        return {**self.__dict__, "opened": [], "loops": []}
 
 
 def user_call(function: UserFunction, operands: Sequence[Expression]) -> Call:
@@ -88,17 +101,49 @@ def _evaluate(call: Call, frame: Any, *columns: Any) -> Any:
 
 def _per_row(call: Call, function: UserFunction, length: int, columns: Sequence[Any]) -> Any:
     compute, found = function.prepared(), []
-    rows = zip(*(column.to_pylist() for column in columns), strict=True) if columns else iter([()] * length)
-    for row in rows:
+    for row in _rows(columns, length):
         try:
             found.append(compute(*row))
         except Exception as error:
-            raise _failure(function, error, repr(row)) from error
+            raise call_failure(function.name, error, repr(row)) from error
     return _column(call, function, found)
 
 
+def _rows(columns: Sequence[Any], length: int) -> Any:
+    return zip(*python_columns(columns), strict=True) if columns else iter([()] * length)
+
+
+def python_columns(columns: Sequence[Any]) -> list[list[Any]]:
+    """Return the values of columns as functions get them: rows of structs, dicts of maps."""
+    return [column_values(column) if pa.types.is_nested(column.type) else column.to_pylist() for column in columns]
+
+
+def _at_once(call: Call, function: UserFunction, length: int, columns: Sequence[Any]) -> Any:
+    compute = function.prepared()
+
+    async def one(slots: asyncio.Semaphore, row: tuple[Any, ...]) -> Any:
+        async with slots:
+            try:
+                return await compute(*row)
+            except Exception as error:
+                raise call_failure(function.name, error, repr(row)) from error
+
+    async def all_rows() -> list[Any]:
+        slots = asyncio.Semaphore(_AT_ONCE)
+        return await asyncio.gather(*(one(slots, row) for row in _rows(columns, length)))
+
+    return _column(call, function, function.loop().run_until_complete(all_rows()))
+
+
+def series_of(column: Any) -> Any:
+    """Return a column for functions of pandas: a ``Series``, of a struct a ``DataFrame``."""
+    if not pa.types.is_struct(column.type):
+        return column.to_pandas()
+    return pa.table(column.flatten(), names=[field.name for field in column.type]).to_pandas()
+
+
 def _with_pandas(call: Call, function: UserFunction, length: int, columns: Sequence[Any]) -> Any:
-    series = [column.to_pandas() for column in columns]
+    series = [series_of(column) for column in columns]
     return _of_batch(call, function, len(columns[0]) if columns else length, series)
 
 
@@ -110,7 +155,7 @@ def _of_batch(call: Call, function: UserFunction, length: int, arguments: Sequen
     try:
         found = function.prepared()(*arguments)
     except Exception as error:
-        raise _failure(function, error, f"a batch of {length} rows") from error
+        raise call_failure(function.name, error, f"a batch of {length} rows") from error
     column = _column(call, function, found)
     if len(column) != length:
         raise UserFunctionError(
@@ -126,7 +171,9 @@ def _column(call: Call, function: UserFunction, values: Any) -> Any:
     try:
         if isinstance(values, pa.Array):
             return values if values.type == wanted else values.cast(wanted)
-        return pa.array(values, wanted, from_pandas=True) if function.kind == "pandas" else pa.array(values, wanted)
+        if function.kind == "pandas":
+            return _of_pandas(values, wanted)
+        return column_array(values, wanted) if pa.types.is_nested(wanted) else pa.array(values, wanted)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise UserFunctionError(
             f"the function {function.name!r} returned what is no {call.data_type.as_summary_string()}: {error}",
@@ -134,13 +181,24 @@ def _column(call: Call, function: UserFunction, values: Any) -> Any:
         ) from error
 
 
-def _failure(function: UserFunction, error: Exception, record: str) -> UserFunctionError:
+def _of_pandas(values: Any, wanted: pa.DataType) -> Any:
+    if not pa.types.is_struct(wanted):
+        return pa.array(values, wanted, from_pandas=True)
+    fields = list(wanted)
+    if len(values.columns) != len(fields):
+        raise ValueError(f"a frame of {len(values.columns)} columns for {len(fields)} fields")
+    parts = [pa.array(values.iloc[:, place], field.type, from_pandas=True) for place, field in enumerate(fields)]
+    return pa.StructArray.from_arrays(parts, fields=fields)
+
+
+def call_failure(name: str, error: Exception, record: str) -> UserFunctionError:
+    """Return the error for a function that raised one; ``record`` shows what for."""
     shown = record if len(record) <= 200 else record[:200] + "..."
     return UserFunctionError(
-        f"the function {function.name!r} raised {type(error).__name__}: {error} (for {shown})", hint="correct the function", record=shown
+        f"the function {name!r} raised {type(error).__name__}: {error} (for {shown})", hint="correct the function", record=shown
     )
 
 
-_KINDS = {"general": _per_row, "pandas": _with_pandas, "arrow": _with_arrow}
+_KINDS = {"general": _per_row, "async": _at_once, "pandas": _with_pandas, "arrow": _with_arrow}
 
 register(ScalarFunction(_NAME, _resolve, by_arrays(_evaluate), may_fail=True, deterministic=_is_deterministic))

@@ -101,13 +101,13 @@ class Aggregation:
                 kept = self._extremes[index]
                 found.append(kept.extremes(keys, accumulator.slots[0], mine[0], kept.update(keys, rows.of(call))))
             else:
-                found += _merged(accumulator, mine, reduced(accumulator, rows.of(call)))
+                found += _added(accumulator, mine, rows.of(call))
         return found
 
     def _of_distinct(self, keys: Sequence[Any], values: Any, accumulator: Accumulator, old: list[Column], changed: Input) -> list[Column]:
         if accumulator.extreme is not None:
             return [self._distinct[values].extremes(keys, accumulator.slots[0], old[0], changed)]
-        return _merged(accumulator, old, reduced(accumulator, changed))
+        return _added(accumulator, old, changed)
 
     def results(self, slots: Sequence[Column]) -> list[Column]:
         """Return the results of groups: a column per call."""
@@ -123,6 +123,13 @@ class Aggregation:
         """Forget the values that are kept of a group."""
         for kept in (*self._distinct.values(), *self._extremes.values()):
             kept.clear(key)
+
+
+def _added(accumulator: Accumulator, old: list[Column], rows: Input) -> list[Column]:
+    """Return the slots of groups after rows."""
+    if accumulator.fold is not None:
+        return [accumulator.fold(old[0], rows.columns, rows.groups, rows.signs)]
+    return _merged(accumulator, old, reduced(accumulator, rows))
 
 
 def _merged(accumulator: Accumulator, old: list[Column], new: list[Column]) -> list[Column]:

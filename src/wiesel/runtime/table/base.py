@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from wiesel.columnar.evaluation import Session
+from wiesel.columnar.functions.user_contexts import FunctionContext, current_context
 from wiesel.columnar.row_batch import RowBatch, concat
 from wiesel.core.durations import to_millis
 from wiesel.runtime.operator import OperatorContext, StreamOperator
@@ -37,14 +38,18 @@ class TableOperator(StreamOperator):
     """Gets the batches of a buffer as one, as small ones cost nearly as much as large ones."""
 
     session = Session()
+    _functions: FunctionContext | None = None
 
     def open(self) -> None:
         """Take the time zone of the session."""
         self.session = session_of(self.context)
+        self._functions = FunctionContext.of_operator(self.context)
+        current_context.set(self._functions)
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
         """Process the rows of one input."""
         if batch.values:
+            current_context.set(self._functions)
             rows = concat(batch.values)
             if len(rows):
                 self.process_rows(rows, input_index)

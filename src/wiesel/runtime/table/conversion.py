@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from wiesel.columnar.rows import from_rows, to_rows
+from wiesel.columnar.windows import milliseconds, timestamps
+from wiesel.core.errors import UserFunctionError
 from wiesel.runtime.operator import StreamOperator
 from wiesel.wire.batch import Batch
 
@@ -16,29 +19,48 @@ __all__ = ["from_rows_operator", "to_rows_operator"]
 class FromRowsOperator(StreamOperator):
     """Makes batches of columns of rows."""
 
-    def __init__(self, schema: pa.Schema) -> None:
+    def __init__(self, schema: pa.Schema, with_time: bool) -> None:
         self._schema = schema
+        self._stored = pa.schema(list(schema)[:-1]) if with_time else schema
+        self._with_time = with_time
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
         """Convert all rows."""
-        if batch.values:
-            self.output.emit(Batch([from_rows(batch.values, self._schema)]))
+        if not batch.values:
+            return
+        rows = from_rows(batch.values, self._stored)
+        if self._with_time:
+            columns = [*rows.rows.columns, self._times(batch)]
+            rows = rows.with_rows(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        self.output.emit(Batch([rows]))
+
+    def _times(self, batch: Batch) -> pa.Array:
+        if batch.timestamps is None or any(time is None for time in batch.timestamps):
+            raise UserFunctionError(
+                "a table asks for the time of the records of a stream, but a record has none",
+                hint="call assign_timestamps_and_watermarks() on the stream",
+            )
+        return timestamps(np.array(batch.timestamps, np.int64), self._schema[-1].type)
 
 
 class ToRowsOperator(StreamOperator):
-    """Makes rows of batches of columns."""
+    """Makes rows of batches of columns; ``time`` is the column with the time that records get."""
+
+    def __init__(self, time: int | None = None) -> None:
+        self._time = time
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
         """Convert all batches."""
         for rows in batch.values:
-            self.output.emit(Batch(to_rows(rows)))
+            times = None if self._time is None else milliseconds(rows.rows.column(self._time)).tolist()
+            self.output.emit(Batch(to_rows(rows), times))
 
 
 def from_rows_operator(params: dict[str, Any], payload: dict[str, Any]) -> StreamOperator:
     """Return the operator of a spec."""
-    return FromRowsOperator(payload["schema"])
+    return FromRowsOperator(payload["schema"], payload["with_time"])
 
 
 def to_rows_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
     """Return the operator of a spec."""
-    return ToRowsOperator()
+    return ToRowsOperator(payload.get("time"))

@@ -154,9 +154,10 @@ class Schema:
     )
     """
 
-    def __init__(self, columns: Sequence[Column], primary_key: PrimaryKey | None) -> None:
+    def __init__(self, columns: Sequence[Column], primary_key: PrimaryKey | None, watermark: WatermarkSpec | None = None) -> None:
         self._columns = tuple(columns)
         self._primary_key = primary_key
+        self._watermark = watermark
 
     @staticmethod
     def new_builder() -> Schema.Builder:
@@ -164,19 +165,22 @@ class Schema:
         return Schema.Builder()
 
     def resolve(self) -> ResolvedSchema:
-        """Return the schema with all types known.
+        """Return the schema with all types known but those of computed columns.
 
         Raises:
             ProgramError: If a type cannot be read, two columns have one name, or the primary key names what it must not.
         """
-        columns = tuple(replace(column, data_type=self._resolved_type(column)) for column in self._columns)
+        columns = tuple(
+            column if isinstance(column, ComputedColumn) else replace(column, data_type=self._resolved_type(column))
+            for column in self._columns
+        )
         counts = Counter(column.name for column in columns)
         duplicates = [name for name, count in counts.items() if count > 1]
         if duplicates:
             raise ProgramError(f"a schema must not have two columns of one name; found duplicates: {duplicates}", hint="rename the columns")
         if self._primary_key is not None:
             self._check_primary_key(self._primary_key, {column.name: column for column in columns})
-        return ResolvedSchema(columns, self._primary_key)
+        return ResolvedSchema(columns, self._primary_key, self._watermark)
 
     @staticmethod
     def _resolved_type(column: Column) -> DataType:
@@ -202,13 +206,13 @@ class Schema:
                 raise wrong(f"column {quoted(name)} is nullable", "declare its type NOT NULL, for example DataTypes.INT(nullable=False)")
 
     def __str__(self) -> str:
-        return _schema_text(self._columns, self._primary_key)
+        return _schema_text(self._columns, self._watermark, self._primary_key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Schema) and self._columns == other._columns and self._primary_key == other._primary_key
+        return isinstance(other, Schema) and self.__dict__ == other.__dict__
 
     def __hash__(self) -> int:
-        return hash((self._columns, self._primary_key))
+        return hash((self._columns, self._primary_key, self._watermark))
 
     class Builder:
         """Puts together a :class:`Schema`; columns come in the order of the calls."""
@@ -216,6 +220,7 @@ class Schema:
         def __init__(self) -> None:
             self._columns: list[Column] = []
             self._primary_key: PrimaryKey | None = None
+            self._watermark: WatermarkSpec | None = None
 
         def from_schema(self, unresolved_schema: Schema) -> Schema.Builder:
             """Add everything that another schema declares."""
@@ -223,7 +228,13 @@ class Schema:
             self._columns += unresolved_schema._columns
             if unresolved_schema._primary_key is not None:
                 self._set_primary_key(unresolved_schema._primary_key)
+            self._watermark = unresolved_schema._watermark or self._watermark
             return self
+
+        def from_resolved_schema(self, resolved_schema: ResolvedSchema) -> Schema.Builder:
+            """Add everything that the schema of a table has."""
+            _require(resolved_schema, ResolvedSchema, "from_resolved_schema() takes the schema of a table")
+            return self.from_schema(Schema(resolved_schema.columns, resolved_schema.primary_key, resolved_schema.watermark))
 
         def from_row_data_type(self, data_type: DataType) -> Schema.Builder:
             """Add the fields of a row type as columns."""
@@ -247,15 +258,10 @@ class Schema:
             return self
 
         def column_by_expression(self, column_name: str, expr: Any) -> Schema.Builder:
-            """Refuse: columns that are computed need the expressions of SQL.
-
-            Raises:
-                ProgramError: Always.
-            """
-            raise ProgramError(
-                f"column_by_expression({column_name!r}, {expr!r}): computed columns need SQL, which is not in this version",
-                hint="leave the column out and compute it in a map() on the stream that to_data_stream() returns",
-            )
+            """Add a column that is computed of others, by an expression or its text in SQL."""
+            _require(column_name, str, "the name of a column is a text")
+            self._columns.append(ComputedColumn(column_name, None, _sql(expr)))
+            return self
 
         def column_by_metadata(
             self, column_name: str, data_type: DataType | str, metadata_key: str | None = None, is_virtual: bool = False
@@ -272,15 +278,18 @@ class Schema:
             return self
 
         def watermark(self, column_name: str, watermark_expr: Any) -> Schema.Builder:
-            """Refuse: watermarks of a table need the expressions of SQL.
+            """Make a column of type TIMESTAMP(3) or TIMESTAMP_LTZ(3) the event time.
 
-            Raises:
-                ProgramError: Always.
+            Args:
+                column_name: The column.
+                watermark_expr: The watermark behind each row, by an expression or its text in SQL: ``ts - INTERVAL '5' SECOND``;
+                    ``SOURCE_WATERMARK()`` takes over the watermarks of a stream.
             """
-            raise ProgramError(
-                f"watermark({column_name!r}, {watermark_expr!r}): watermarks in schemas need SQL, which is not in this version",
-                hint="call assign_timestamps_and_watermarks() on the stream that to_data_stream() returns",
-            )
+            _require(column_name, str, "the name of a column is a text")
+            if self._watermark is not None:
+                raise ProgramError("a table has one watermark at most", hint="name one column")
+            self._watermark = WatermarkSpec(column_name, _sql(watermark_expr))
+            return self
 
         def primary_key(self, *column_names: str) -> Schema.Builder:
             """Say which columns identify a row; the constraint is named after them."""
@@ -302,7 +311,15 @@ class Schema:
 
         def build(self) -> Schema:
             """Return the schema."""
-            return Schema(self._columns, self._primary_key)
+            return Schema(self._columns, self._primary_key, self._watermark)
+
+
+def _sql(expression: Any) -> str:
+    """Return the text of an expression, which those of the Table API have."""
+    text = expression if isinstance(expression, str) else getattr(expression, "as_sql", None)
+    if not isinstance(text, str):
+        raise ProgramError(f"an expression of a schema is {expression!r}", hint="give an expression, or its text in SQL")
+    return text
 
 
 def _require(value: object, wanted: type, what: str) -> None:

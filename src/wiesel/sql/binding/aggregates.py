@@ -9,6 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from wiesel.columnar.aggregates.registry import find_aggregate
+from wiesel.columnar.aggregates.user_aggregates import USER_AGGREGATE, UserAggregate
 from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import Arguments, Signature, cast
 from wiesel.sql.binding.expressions import ExpressionBinder
@@ -17,6 +18,7 @@ from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.selection import Selection, bound_condition
 from wiesel.sql.binding.windows import window_group
 from wiesel.sql.language import nodes
+from wiesel.sql.language.built_nodes import UserCall
 from wiesel.sql.plan import Aggregate, AggregateCall, Field, Project, Relation
 from wiesel.types import logical as t
 
@@ -55,6 +57,8 @@ class Columns:
 def call_parts(node: exp.Expr) -> tuple[exp.Expr, str] | None:
     """Return the call without FILTER of an aggregate function, and its name; None if the node is none."""
     call = node.this if isinstance(node, exp.Filter) else node
+    if isinstance(call, UserCall):
+        return (call, USER_AGGREGATE) if isinstance(call.function, UserAggregate) else None
     if not isinstance(call, exp.Anonymous | nodes.Call):
         return None
     name = str(call.name).upper()
@@ -112,10 +116,11 @@ def bind_call(sql: str, binder: ExpressionBinder, node: exp.Expr, columns: Colum
     filtered = None
     if isinstance(node, exp.Filter):
         filtered = columns.add(bound_condition(sql, binder, node.expression.this))
-    if not given:
+    own = (call.function,) if isinstance(call, UserCall) else ()
+    if not given and not own:
         raise problem(sql, call, f"{name} needs arguments")
     with at(sql, call):
-        signature, places, options = _resolved(Arguments(name, operands), columns, is_distinct, may_be_empty or filtered is not None)
+        signature, places, options = _resolved(Arguments(name, operands, own), columns, is_distinct, may_be_empty or filtered is not None)
     return AggregateCall(name, places, signature.result, is_distinct, filtered, options)
 
 
@@ -128,7 +133,7 @@ def _resolved(
     assert function is not None  # noqa: S101 - the caller found it
     signature = function.resolve(arguments, may_be_empty)
     fitted = [cast(operand, wanted) for operand, wanted in zip(operands, signature.operand_types, strict=True)]
-    options: tuple[object, ...] = ()
+    options: tuple[object, ...] = arguments.options
     if function.literals and len(fitted) > 1:
         last = operands[-1]
         if not isinstance(last, Literal) or last.value is None:
@@ -160,7 +165,7 @@ class GroupedBinder(ExpressionBinder):
                 return result
         if isinstance(node, exp.Anonymous) and node.name.upper() in _OF_WINDOWS:
             raise problem(self.sql, node, f"{node.name.upper()} needs the same window in GROUP BY")
-        if isinstance(node, exp.Query | exp.Literal) or next(aggregate_calls_in(node), None) is not None or node.find(exp.Window):
+        if isinstance(node, exp.Query | exp.Literal) or self._holds_result(node):
             return super().bind(node)
         bound = self._inner.bind(node)
         for index, (key, column) in enumerate(self._keys):
@@ -170,6 +175,13 @@ class GroupedBinder(ExpressionBinder):
             message = f"column {t.quoted(node.name)} is neither in GROUP BY nor within an aggregate function"
             raise problem(self.sql, node, message, "add it to GROUP BY")
         return super().bind(node)
+
+
+    def _holds_result(self, node: exp.Expr) -> bool:
+        """Return whether a part of an expression is computed of groups: an aggregate, or a border of the window."""
+        if next(aggregate_calls_in(node), None) is not None or node.find(exp.Window):
+            return True
+        return any(isinstance(part, exp.Anonymous) and part.name.upper() in _OF_WINDOWS for part in node.walk())
 
 
 def _expressions(selection: Selection) -> list[Any]:

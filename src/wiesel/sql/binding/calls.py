@@ -12,6 +12,7 @@ from wiesel.columnar.functions.registry import call
 from wiesel.columnar.functions.user_functions import user_call
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.problems import meant
+from wiesel.sql.binding.user_calls import scalar
 from wiesel.sql.language import nodes
 from wiesel.types import logical as t
 
@@ -38,7 +39,7 @@ def _anonymous(binder: ExpressionBinder, node: Any) -> Expression:
         return call(name, binder.bind_all(node.expressions[1:]), [_unit(node.expressions[0])])
     operands = binder.bind_all(node.expressions)
     function = binder.user_functions.get(name)
-    return named(name, operands) if function is None else user_call(function, operands)
+    return named(name, operands) if function is None else user_call(scalar(function), operands)
 
 
 def named(name: str, operands: Sequence[Expression]) -> Expression:

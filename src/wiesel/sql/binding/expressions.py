@@ -11,13 +11,14 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import call
-from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding import literals
+from wiesel.sql.binding.built import BUILT
 from wiesel.sql.binding.calls import CALLS
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.language import nodes
+from wiesel.sql.user_functions import AnyFunction
 from wiesel.types import logical as t
 
 __all__ = ["ExpressionBinder", "is_true", "name_of"]
@@ -49,7 +50,7 @@ _NAMES_OF_FUNCTIONS = frozenset({"LOCALTIME", "LOCALTIMESTAMP", "PI"})
 class ExpressionBinder:
     """Binds expressions over one scope. Subclasses or ``hooks`` take nodes that mean something in a certain place only."""
 
-    def __init__(self, sql: str, scope: Scope, user_functions: Mapping[str, UserFunction] = MappingProxyType({})) -> None:
+    def __init__(self, sql: str, scope: Scope, user_functions: Mapping[str, AnyFunction] = MappingProxyType({})) -> None:
         self.sql = sql
         self.scope = scope
         self.user_functions = user_functions
@@ -191,6 +192,7 @@ def _cast(binder: ExpressionBinder, node: Any) -> Expression | None:
 
 _HANDLERS: dict[type[exp.Expr], Callable[[Any, Any], Expression | None]] = {
     **CALLS,
+    **BUILT,
     exp.Column: _column,
     exp.Dot: lambda binder, node: _fields(binder.bind(node.this), [node.expression.name]),
     exp.Literal: lambda binder, node: literals.number_or_text(node),

@@ -179,7 +179,7 @@ def group_window(sql: str, binder: ExpressionBinder, relation: Relation, call: e
         kind = time.data_type.as_summary_string()
         raise problem(sql, call.expressions[0], f"{name} needs a column with the time of the rows, this is a {kind} without watermark")
     lengths = {key: interval_ms(sql, binder, node) for key, node in zip(names, call.expressions[1:], strict=True)}
-    table = WindowTable(relation, time.index, make_window(sql, call, name, lengths), None)
+    table = WindowTable(relation, time.index, make_window(sql, call, name, lengths, uneven=True), None)
     count = len(table.fields)
     kinds = [table.fields[-3].data_type, table.fields[-2].data_type, known.data_type]
     refs = [InputRef(kind, count - 3 + part) for part, kind in enumerate(kinds)]

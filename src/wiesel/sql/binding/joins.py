@@ -30,7 +30,7 @@ Item = Callable[["QueryBinder", exp.Expr], tuple[Relation, Source]]
 
 def join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Join, item: Item) -> tuple[Relation, Scope]:
     """Return a relation joined with a further item of FROM, which ``item`` binds."""
-    if isinstance(node.this, exp.Unnest):
+    if isinstance(node.this, exp.Unnest | exp.Lateral):
         return unnest_joined(queries, left, scope, node)
     if is_temporal(node.this):
         return temporal_join(queries, left, scope, node, item)

@@ -15,7 +15,7 @@ from wiesel.sql.plan import Field, Relation, SortKey, TopN
 from wiesel.sql.rules.project import projected
 from wiesel.types import logical as t
 
-__all__ = ["ordered", "ordered_selection"]
+__all__ = ["ordered", "ordered_selection", "without_keys"]
 
 _NUMBER = Field("$row_number", t.BigIntType(False))
 
@@ -91,6 +91,11 @@ def _first(sql: str, node: exp.Expr, relation: Relation, keys: list[InputRef]) -
     )
     first = (offset or 0) + 1
     return TopN(relation, (), sort_keys, _NUMBER, first, None if limit is None else first + limit - 1, numbered=False)
+
+
+def without_keys(relation: Relation) -> TopN:
+    """Return all rows of a relation as those of an order without keys, to take some of them."""
+    return TopN(relation, (), (), _NUMBER, numbered=False)
 
 
 def _number_of(sql: str, node: Any) -> int | None:

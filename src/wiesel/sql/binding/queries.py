@@ -8,7 +8,6 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from wiesel.columnar.expressions import InputRef
-from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.sql.binding import aggregates, ordering, over, ranking, selection, set_operations, subqueries
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.hints import check_hints, state_ttls, with_ttls
@@ -17,7 +16,10 @@ from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.sources import from_clause, renamed
+from wiesel.sql.binding.user_calls import with_user_aggregates
+from wiesel.sql.language.built_nodes import Stand
 from wiesel.sql.plan import Project, Relation
+from wiesel.sql.user_functions import AnyFunction
 
 __all__ = ["QueryBinder", "Tables"]
 
@@ -26,7 +28,7 @@ class Tables(Protocol):
     """Where queries find tables and functions."""
 
     @property
-    def user_functions(self) -> Mapping[str, UserFunction]:
+    def user_functions(self) -> Mapping[str, AnyFunction]:
         """Functions of users, by what they are called in capitals."""
         ...
 
@@ -72,6 +74,11 @@ class QueryBinder:
         named = self._named.get(path[0]) if len(path) == 1 else None
         return self._tables.relation(path) if named is None else named
 
+    @property
+    def user_functions(self) -> Mapping[str, AnyFunction]:
+        """Functions of users, by what they are called in capitals."""
+        return self._tables.user_functions
+
     def expressions(self, scope: Scope) -> ExpressionBinder:
         """Return what binds expressions over a scope."""
         return ExpressionBinder(self.sql, scope, self._tables.user_functions)
@@ -112,6 +119,7 @@ class QueryBinder:
     def select(self, node: exp.Select) -> Relation:
         """Return the plan of one SELECT."""
         check_hints(self, node)
+        with_user_aggregates(self, node)
         relation, scope = from_clause(self, node)
         ttls = state_ttls(self, node, scope)
         relation = with_lookup_hints(self, node, scope, with_ttls(relation, scope, ttls))
@@ -134,4 +142,5 @@ _QUERIES: dict[type[exp.Expr], Callable[[QueryBinder, Any], Relation]] = {
     exp.Intersect: set_operations.intersect_or_except,
     exp.Except: set_operations.intersect_or_except,
     exp.Values: set_operations.values,
+    Stand: lambda binder, node: node.bound,
 }

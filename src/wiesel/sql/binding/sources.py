@@ -14,6 +14,7 @@ from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.unnest import unnest_first
 from wiesel.sql.binding.windows import WINDOW_FUNCTIONS, window_table
 from wiesel.sql.language import nodes
+from wiesel.sql.language.built_nodes import Stand
 from wiesel.sql.plan import Field, Relation, Values
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def from_clause(queries: QueryBinder, node: exp.Select) -> tuple[Relation, Scope
 
 def table_item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, Source]:
     """Return the plan of an item of FROM, and its names."""
-    if isinstance(node, exp.Unnest):
+    if isinstance(node, exp.Unnest | exp.Lateral):
         return unnest_first(queries, node)
     relation, name = _item(queries, node)
     alias = node.args.get("alias")
@@ -63,7 +64,7 @@ def renamed(sql: str, node: exp.Expr, fields: tuple[Field, ...], names: list[str
 def _item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, str | None]:
     if isinstance(node, nodes.MatchRecognize):
         return match_recognize(queries, node, table_item(queries, node.this)[0]), None
-    if isinstance(node, exp.Subquery | exp.Values):
+    if isinstance(node, exp.Subquery | exp.Values | Stand):
         return queries.bind(node), None
     if not isinstance(node, exp.Table):
         raise problem(queries.sql, node, f"{type(node).__name__.upper()} is not supported in FROM")

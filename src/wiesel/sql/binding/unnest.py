@@ -1,4 +1,4 @@
-"""Internal. UNNEST in FROM: the elements of an array, a multiset or a map beside the row that has it."""
+"""Internal. UNNEST and LATERAL TABLE in FROM: what belongs to a row beside it, elements of a collection or rows of a function."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from wiesel.columnar.expressions import Expression
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import bound_condition, unique_names
+from wiesel.sql.binding.user_calls import table_function_call
 from wiesel.sql.lateral_plan import Unnest
 from wiesel.sql.plan import Field, JoinType, Relation, Values
 from wiesel.sql.rules.push_down import filtered
@@ -22,7 +24,7 @@ __all__ = ["unnest_first", "unnest_joined"]
 _PLACE = "ORDINALITY"
 
 
-def unnest_first(queries: QueryBinder, node: exp.Unnest) -> tuple[Relation, Source]:
+def unnest_first(queries: QueryBinder, node: exp.Unnest | exp.Lateral) -> tuple[Relation, Source]:
     """Return the elements of a collection that reads no other item of FROM."""
     nothing = Values(((),), ())
     return _unnested(queries, nothing, Scope([]), node, JoinType.INNER)
@@ -36,12 +38,13 @@ def unnest_joined(queries: QueryBinder, left: Relation, scope: Scope, node: exp.
     """
     kind = JoinType(node.args.get("side") or "INNER")
     on = node.args.get("on")
+    what = "LATERAL TABLE" if isinstance(node.this, exp.Lateral) else "UNNEST"
     if kind not in (JoinType.INNER, JoinType.LEFT):
-        raise problem(queries.sql, node, f"a {kind.value} JOIN cannot have UNNEST on its right side", "use CROSS JOIN or LEFT JOIN")
+        raise problem(queries.sql, node, f"a {kind.value} JOIN cannot have {what} on its right side", "use CROSS JOIN or LEFT JOIN")
     if node.args.get("using") is not None or node.args.get("method") == "NATURAL":
-        raise problem(queries.sql, node, "UNNEST cannot be joined by columns", "use CROSS JOIN and a condition in WHERE")
+        raise problem(queries.sql, node, f"{what} cannot be joined by columns", "use CROSS JOIN and a condition in WHERE")
     if kind is JoinType.LEFT and not (isinstance(on, exp.Boolean) and on.this):
-        raise problem(queries.sql, node, "a LEFT JOIN with UNNEST needs the condition TRUE", "write LEFT JOIN UNNEST(...) ON TRUE")
+        raise problem(queries.sql, node, f"a LEFT JOIN with {what} needs the condition TRUE", f"write LEFT JOIN {what}(...) ON TRUE")
     relation, source = _unnested(queries, left, scope, node.this, kind)
     both = Scope([*scope.sources, source], scope.merged)
     if on is not None and kind is JoinType.INNER:
@@ -49,10 +52,18 @@ def unnest_joined(queries: QueryBinder, left: Relation, scope: Scope, node: exp.
     return relation, both
 
 
-def _unnested(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Unnest, kind: JoinType) -> tuple[Relation, Source]:
+def _collection(queries: QueryBinder, scope: Scope, node: exp.Unnest | exp.Lateral) -> Expression:
+    if isinstance(node, exp.Lateral):
+        return table_function_call(queries, scope, node)
     if len(node.expressions) != 1:
         raise problem(queries.sql, node, "UNNEST takes one collection", "write a CROSS JOIN UNNEST(...) per collection")
-    collection = queries.expressions(scope).bind(node.expressions[0])
+    return queries.expressions(scope).bind(node.expressions[0])
+
+
+def _unnested(
+    queries: QueryBinder, left: Relation, scope: Scope, node: exp.Unnest | exp.Lateral, kind: JoinType
+) -> tuple[Relation, Source]:
+    collection = _collection(queries, scope, node)
     place = node.args.get("offset")
     elements = _element_fields(queries, node, collection.data_type)
     if place:
@@ -73,7 +84,9 @@ def _unnested(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Unne
     return relation, Source(name, fields, len(left.fields))
 
 
-def _named(queries: QueryBinder, node: exp.Unnest, elements: list[Field], names: list[str], kind: JoinType) -> tuple[Field, ...]:
+def _named(
+    queries: QueryBinder, node: exp.Unnest | exp.Lateral, elements: list[Field], names: list[str], kind: JoinType
+) -> tuple[Field, ...]:
     if names and len(names) != len(elements):
         raise problem(queries.sql, node, f"the alias names {len(names)} columns, but there are {len(elements)}")
     return tuple(
@@ -82,7 +95,7 @@ def _named(queries: QueryBinder, node: exp.Unnest, elements: list[Field], names:
     )
 
 
-def _element_fields(queries: QueryBinder, node: exp.Unnest, of: t.DataType) -> list[Field]:
+def _element_fields(queries: QueryBinder, node: exp.Unnest | exp.Lateral, of: t.DataType) -> list[Field]:
     """Return the columns of an element: those of a row, key and value of a map, otherwise one."""
     if isinstance(of, t.MapType):
         return [Field("KEY", of.key_type), Field("VALUE", of.value_type)]

@@ -122,8 +122,8 @@ def interval_ms(sql: str, binder: ExpressionBinder, node: exp.Expr) -> int:
     return int(bound.value)
 
 
-def make_window(sql: str, node: exp.Expr, kind: str, lengths: dict[str, int]) -> Window:
-    """Return the windows of a function's lengths.
+def make_window(sql: str, node: exp.Expr, kind: str, lengths: dict[str, int], *, uneven: bool = False) -> Window:
+    """Return the windows of a function's lengths; ``uneven`` ones, whose size is no multiple of the slide, are in GROUP BY only.
 
     Raises:
         SqlParseError: If they do not fit together.
@@ -132,7 +132,7 @@ def make_window(sql: str, node: exp.Expr, kind: str, lengths: dict[str, int]) ->
     step = lengths.get("SLIDE" if kind == "HOP" else "STEP", size)
     if size <= 0 or step <= 0:
         raise problem(sql, node, f"{kind} needs lengths of more than nothing")
-    if size % step:
+    if size % step and not (uneven and step < size):
         raise problem(sql, node, f"{kind} needs a size that is a multiple of the {'slide' if kind == 'HOP' else 'step'}")
     return Window(kind, size, step, lengths.get("OFFSET", 0))
 

@@ -207,7 +207,8 @@ class Cursor:
             self.fail("a data type")
         first, last = self.tokens[start], self.tokens[self.at - 1]
         try:
-            return parse_data_type(" ".join(self.sql[token.start : token.end + 1] for token in self.tokens[start : self.at]))
+            text = " ".join(self.sql[token.start : token.end + 1] for token in self.tokens[start : self.at])
+            return parse_data_type(text, in_queries=True)
         except ProgramError as error:
             problem = type_problem(error)
             raise parse_error(self.sql, (first.start, last.end + 1), problem, hint=error.hint) from error

@@ -112,7 +112,7 @@ class FlinkParser(parser.Parser):
         """Return the node of a type's text."""
         node = nodes.DataTypeNode(this=text)
         try:
-            node.meta["data_type"] = parse_data_type(text)
+            node.meta["data_type"] = parse_data_type(text, in_queries=True)
         except ProgramError as error:
             self.raise_error(type_problem(error), token)
         return self.expression(node)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["aggregate", "bound_call"]
 
 
-def bound_call(call: AggregateCall, below: Relation, *, retracts: bool) -> BoundCall:
+def bound_call(call: AggregateCall, below: Relation, *, retracts: bool, folds: bool = False) -> BoundCall:
     """Return a call as operators run it, over the columns of a relation."""
     types = tuple(below.fields[index].data_type for index in call.arguments)
-    return BoundCall(call.function, Spec(types, call.data_type, retracts, call.options), call.arguments, call.distinct, call.filter)
+    return BoundCall(call.function, Spec(types, call.data_type, retracts, call.options, folds), call.arguments, call.distinct, call.filter)
 
 
 def aggregate(translator: Translator, relation: Aggregate) -> Transformation:
@@ -28,7 +28,7 @@ def aggregate(translator: Translator, relation: Aggregate) -> Transformation:
     retracts = not changes_of(below).append_only
     payload = {
         "keys": relation.keys,
-        "calls": tuple(bound_call(call, below, retracts=retracts) for call in relation.calls),
+        "calls": tuple(bound_call(call, below, retracts=retracts, folds=True) for call in relation.calls),
         "schema": translator.schema(relation),
         "ttl_ms": relation.ttl,
         "sends_before": translator.changes.sends_before(relation),

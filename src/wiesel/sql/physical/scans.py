@@ -16,10 +16,11 @@ from wiesel.types import Types
 from wiesel.types.logical import ArrayType, MapType, MultisetType, RowType
 from wiesel.types.typeinfo import ExternalTypeInfo, TypeInformation
 
-__all__ = ["arrow_scan", "scanned_rows", "stream_rows", "stream_scan", "table_scan", "values"]
+__all__ = ["NESTED", "arrow_scan", "scanned_rows", "stream_rows", "stream_scan", "table_scan", "values"]
 
 _ROWS = 10_000
-_NESTED = (ArrayType, MapType, MultisetType, RowType)
+NESTED = (ArrayType, MapType, MultisetType, RowType)
+"""Types of which values are no keys."""
 
 
 def table_scan(translator: Translator, scan: TableScan) -> Transformation:
@@ -48,7 +49,7 @@ def _parallelism_of(stream: Transformation) -> int | None:
 
 def _in_order(translator: Translator, scan: Relation, rows: Transformation) -> Transformation:
     """Return changes shared out so that equal rows stay in their order: one must not be taken back before it has come."""
-    flat = [index for index, field in enumerate(scan.fields) if not isinstance(field.data_type, _NESTED)]
+    flat = [index for index, field in enumerate(scan.fields) if not isinstance(field.data_type, NESTED)]
     return translator.by_key(rows, flat)
 
 
@@ -68,7 +69,8 @@ def arrow_scan(translator: Translator, scan: ArrowScan) -> Transformation:
 
 
 def _columns(translator: Translator, scan: Relation, rows: DataStream) -> OperatorTransformation:
-    return translator.operator("ToColumns", "table_from_rows", {"schema": translator.schema(scan)}, [rows._transformation])
+    payload = {"schema": translator.schema(scan), "with_time": isinstance(scan, StreamScan) and scan.rowtime is not None}
+    return translator.operator("ToColumns", "table_from_rows", payload, [rows._transformation])
 
 
 def scanned_rows(translator: Translator, scan: TableScan) -> DataStream:

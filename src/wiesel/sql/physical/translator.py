@@ -35,6 +35,7 @@ _TRANSLATIONS = {
     "LookupJoin": "lookups:lookup_join",
     "TopN": "ordering:top_n",
     "Aggregate": "aggregates:aggregate",
+    "TableAggregate": "user_functions:table_aggregate",
     "WatermarkAssigner": "windows:watermark_assigner",
     "Expand": "calc:expand",
     "Match": "matching:match",

@@ -25,6 +25,8 @@ __all__ = ["watermark_assigner", "window_aggregate", "window_table"]
 
 def watermark_assigner(translator: Translator, relation: WatermarkAssigner) -> Transformation:
     """Return the rows with watermarks behind them."""
+    if relation.watermark is None:
+        return translator.translate(relation.input)
     payload = {"column": relation.column, "name": relation.fields[relation.column].name, "watermark": relation.watermark}
     return translator.operator("WatermarkAssigner", "table_watermark", payload, [translator.translate(relation.input)])
 

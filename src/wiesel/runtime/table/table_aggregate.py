@@ -1,0 +1,115 @@
+"""Internal. Aggregates of users that return rows: of each group that changes, the rows before are taken back and those after sent.
+
+Retry story: state is, per key, how many rows the group has and the pickled accumulator; nothing else outlives a batch.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from wiesel.columnar.aggregates.user_aggregates import UserAggregate
+from wiesel.columnar.functions.user_functions import call_failure, python_columns
+from wiesel.columnar.grouping import group_by
+from wiesel.columnar.keys import key_tuples
+from wiesel.columnar.row_batch import DELETE, INSERT, RowBatch
+from wiesel.columnar.rows import column_array
+from wiesel.core.errors import UserFunctionError
+from wiesel.runtime.table.base import TableOperator, state_ttl
+from wiesel.runtime.table.group_aggregate import row_signs
+from wiesel.types.row import Row
+
+__all__ = ["TableAggregateSpec", "table_aggregate_operator"]
+
+
+@dataclass(frozen=True)
+class TableAggregateSpec:
+    """Attributes: the columns of the key, those of the arguments, the function, and the schema of what comes out."""
+
+    keys: tuple[int, ...]
+    arguments: tuple[int, ...]
+    function: UserAggregate
+    schema: pa.Schema
+
+
+class TableAggregateOperator(TableOperator):
+    """Aggregates by key; the results are rows."""
+
+    def __init__(self, spec: TableAggregateSpec) -> None:
+        self._spec = spec
+
+    def open(self) -> None:
+        """Take the state."""
+        super().open()
+        self._table = self.context.backend.table("groups", ttl=state_ttl(self.context))
+
+    def process_rows(self, rows: RowBatch, input_index: int) -> None:
+        """Change the groups of the rows."""
+        spec, columns = self._spec, rows.rows.columns
+        groups = group_by([columns[index] for index in spec.keys], len(rows))
+        taken = rows.rows.select(spec.keys).take(pa.array(groups.first))
+        keys = key_tuples(taken, range(len(spec.keys))) if spec.keys else [()]
+        arguments = [columns[index] for index in spec.arguments]
+        values = list(zip(*python_columns(arguments), strict=True)) if arguments else [()] * len(rows)
+        signs = row_signs(rows)
+        places = np.split(groups.order, np.cumsum(groups.sizes())[:-1])
+        owners: list[int] = []
+        kinds: list[int] = []
+        found: list[Any] = []
+        for group, (key, mine) in enumerate(zip(keys, places, strict=True)):
+            of_rows = [1] * len(mine) if signs is None else signs[mine].tolist()
+            for kind, row in self._changes(key, [values[place] for place in mine.tolist()], of_rows):
+                owners.append(group)
+                kinds.append(kind)
+                found.append(row)
+        if found:
+            self._send(taken, owners, kinds, found)
+
+    def _changes(self, key: Any, rows: Sequence[tuple[Any, ...]], signs: Sequence[int]) -> list[tuple[int, tuple[Any, ...]]]:
+        """Return the rows of a group before and after others have come."""
+        function = self._spec.function
+        stored = self._table.get(key)
+        count, accumulator = (0, function.prepared().create_accumulator()) if stored is None else (stored[0], pickle.loads(stored[1]))
+        before = [] if stored is None else self._rows(accumulator)
+        accumulator = function.changed(accumulator, rows, signs)
+        count += sum(signs)
+        if count > 0:
+            self._table.put(key, (count, pickle.dumps(accumulator)))
+            after = self._rows(accumulator)
+        else:
+            self._table.remove(key)
+            after = []
+        return [(DELETE, row) for row in before] + [(INSERT, row) for row in after]
+
+    def _rows(self, accumulator: Any) -> list[tuple[Any, ...]]:
+        function = self._spec.function
+        try:
+            every = list(function.prepared().emit_value(accumulator) or ())
+        except Exception as error:
+            raise call_failure(function.name, error, "an accumulator") from error
+        return [tuple(row._values) if isinstance(row, Row) else row if isinstance(row, tuple) else (row,) for row in every]
+
+    def _send(self, keys: pa.RecordBatch, owners: list[int], kinds: list[int], found: list[tuple[Any, ...]]) -> None:
+        schema, width = self._spec.schema, len(self._spec.keys)
+        own = keys.take(pa.array(owners, pa.int64())).columns
+        try:
+            columns = zip(*found, strict=True)
+            made = [column_array(values, field.type) for values, field in zip(columns, list(schema)[width:], strict=True)]
+        except (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError) as error:
+            raise UserFunctionError(
+                f"the function {self._spec.function.name!r} returned rows that do not fit its result type: {error}",
+                hint="return Row(...) with a value for each field, or declare another type",
+            ) from error
+        rows = pa.RecordBatch.from_arrays([*own, *made], schema=schema)
+        changes = np.array(kinds, np.uint8)
+        self.emit_rows(RowBatch(rows, changes if changes.any() else None))
+
+
+def table_aggregate_operator(params: dict[str, Any], payload: TableAggregateSpec) -> TableAggregateOperator:
+    """Return the operator of a spec."""
+    return TableAggregateOperator(payload)
