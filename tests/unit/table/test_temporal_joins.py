@@ -59,11 +59,20 @@ def test_there_are_recorded_queries() -> None:
         ("SELECT o.id FROM timed_orders AS o JOIN timed_people FOR SYSTEM_TIME AS OF o.ts AS p ON o.who = p.name", "with a primary key"),
         ("SELECT o.id FROM timed_orders AS o JOIN versions FOR SYSTEM_TIME AS OF o.ts AS p ON o.item = p.city", "must compare the primary"),
         ("SELECT o.id FROM timed_orders AS o JOIN versions FOR SYSTEM_TIME AS OF o.ts AS p", "needs a condition"),
+        (
+            "SELECT o.id FROM timed_orders AS o JOIN points FOR SYSTEM_TIME AS OF o.ts AS p ON o.who = p.name",
+            r"must have event time of the same type, these are TIMESTAMP\(3\) and TIMESTAMP_LTZ\(3\)",
+        ),
     ],
 )
 def test_other_joins_are_refused(query: str, message: str) -> None:
+    t_env = timed().t_env
+    t_env.execute_sql(
+        "CREATE TABLE points (name STRING, at TIMESTAMP_LTZ(3), WATERMARK FOR at AS at, PRIMARY KEY (name) NOT ENFORCED) "
+        "WITH ('connector' = 'datagen')"
+    )
     with pytest.raises(SqlParseError, match=message):
-        timed().t_env.sql_query(query)
+        t_env.sql_query(query)
 
 
 def test_it_is_refused_in_batch_mode() -> None:

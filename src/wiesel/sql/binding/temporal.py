@@ -58,6 +58,7 @@ def temporal_join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.
         relation: Relation = lookup_join(queries, (left, right), kind, condition, columns, node)
     else:
         right_time = _right_time(queries, right, node.this)
+        _check_times(queries, left.fields[left_time], right.fields[right_time], node)
         key = _key(queries, right, len(left.fields), condition, node)
         right = _every_version(queries, right, node)
         relation = TemporalJoin(left, right, kind, condition, left_time, right_time, key, columns)
@@ -87,6 +88,14 @@ def _right_time(queries: QueryBinder, right: Relation, table: exp.Expr) -> int:
         message = f"a versioned table needs one column with event time, this one has {len(times)}"
         raise problem(queries.sql, table, message, "declare a WATERMARK for the column from whose time on a row is valid")
     return times[0]
+
+
+def _check_times(queries: QueryBinder, left: Field, right: Field, node: exp.Join) -> None:
+    """Refuse to compare what clocks show with points in time."""
+    if type(left.data_type) is not type(right.data_type):
+        kinds = f"{left.data_type.as_summary_string()} and {right.data_type.as_summary_string()}"
+        message = f"both sides of FOR SYSTEM_TIME AS OF must have event time of the same type, these are {kinds}"
+        raise problem(queries.sql, node, message, "declare both as TIMESTAMP(3) or both as TIMESTAMP_LTZ(3)")
 
 
 def _condition(queries: QueryBinder, scope: Scope, source: Source, width: int, node: exp.Join) -> Expression:
