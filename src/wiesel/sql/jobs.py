@@ -17,9 +17,8 @@ from wiesel.datastream._transformations import Transformation
 from wiesel.datastream.closeable_iterator import CloseableIterator, execute_and_collect
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.inserting import Insertion
-from wiesel.sql.physical.scans import NESTED
 from wiesel.sql.physical.sinks import add_sink, sink_of
-from wiesel.sql.physical.translator import Translator
+from wiesel.sql.physical.translator import NESTED, Translator
 from wiesel.sql.plan import Project, Relation, TopN
 from wiesel.types.row import RowKind
 

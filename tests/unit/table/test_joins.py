@@ -135,3 +135,11 @@ def test_sorting_without_end_is_refused_in_streaming() -> None:
 )
 def test_no_place_has_no_rows(query: str, mode: str) -> None:
     assert Database(2, mode).changes(query) == []
+
+
+def test_changes_of_one_row_do_not_overtake_each_other_behind_union() -> None:
+    query = "SELECT COUNT(*) AS n FROM orders UNION ALL SELECT CAST(id AS BIGINT) FROM orders WHERE id > 10"
+    for seed in range(30):
+        database = Database(3, **{"wiesel.local.seed": str(seed), "execution.buffer-timeout.interval": "0 ms"})
+        found = [(row.get_row_kind().name, str(row[0])) for row in database.changes(query)]
+        assert materialized(found) == {"12": 2, "11": 1}

@@ -13,14 +13,11 @@ from wiesel.sql.plan import ArrowScan, Relation, StreamScan, TableScan, Values
 from wiesel.sql.stream_rows import ToRow, row_info, table_row_info
 from wiesel.sql.table_factories import create_table_source
 from wiesel.types import Types
-from wiesel.types.logical import ArrayType, MapType, MultisetType, RowType
 from wiesel.types.typeinfo import ExternalTypeInfo, TypeInformation
 
-__all__ = ["NESTED", "arrow_scan", "scanned_rows", "stream_rows", "stream_scan", "table_scan", "values"]
+__all__ = ["arrow_scan", "scanned_rows", "stream_rows", "stream_scan", "table_scan", "values"]
 
 _ROWS = 10_000
-NESTED = (ArrayType, MapType, MultisetType, RowType)
-"""Types of which values are no keys."""
 
 
 def table_scan(translator: Translator, scan: TableScan) -> Transformation:
@@ -30,7 +27,7 @@ def table_scan(translator: Translator, scan: TableScan) -> Transformation:
     if not made.is_columnar:
         return _columns(translator, scan, _stream(translator, scan, made, ExternalTypeInfo(rows)))
     batches = _stream(translator, scan, made, Types.PICKLED_BYTE_ARRAY())._transformation
-    return batches if made.kinds == INSERT_ONLY or made.parallelism is None else _in_order(translator, scan, batches)
+    return batches if made.kinds == INSERT_ONLY or made.parallelism is None else translator.in_order(scan, batches)
 
 
 def stream_scan(translator: Translator, scan: StreamScan) -> Transformation:
@@ -40,17 +37,11 @@ def stream_scan(translator: Translator, scan: StreamScan) -> Transformation:
     if scan.kinds == INSERT_ONLY:
         return columns
     columns.node.parallelism = _parallelism_of(rows._transformation) or columns.node.parallelism
-    return _in_order(translator, scan, columns)
+    return translator.in_order(scan, columns)
 
 
 def _parallelism_of(stream: Transformation) -> int | None:
     return stream.node.parallelism if isinstance(stream, OperatorTransformation) else None
-
-
-def _in_order(translator: Translator, scan: Relation, rows: Transformation) -> Transformation:
-    """Return changes shared out so that equal rows stay in their order: one must not be taken back before it has come."""
-    flat = [index for index, field in enumerate(scan.fields) if not isinstance(field.data_type, NESTED)]
-    return translator.by_key(rows, flat)
 
 
 def values(translator: Translator, relation: Values) -> Transformation:

@@ -14,11 +14,15 @@ from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.sql.changelog import ChangelogPlan
 from wiesel.sql.plan import Relation
 from wiesel.types import Types
+from wiesel.types.logical import ArrayType, MapType, MultisetType, RowType
 
 if TYPE_CHECKING:
     from wiesel.datastream import StreamExecutionEnvironment
 
-__all__ = ["Translator", "single"]
+__all__ = ["NESTED", "Translator", "single"]
+
+NESTED = (ArrayType, MapType, MultisetType, RowType)
+"""Types of which values are no keys."""
 
 # kind of relation -> "module:function"; the function takes (translator, relation) and returns the transformation of its row batches.
 _TRANSLATIONS = {
@@ -102,6 +106,10 @@ class Translator:
         """Return the rows of a transformation shared out by columns; all to one subtask where there are none."""
         partitioner = PartitionerSpec("hash", ColumnKeys(tuple(columns))) if columns else PartitionerSpec("global")
         return PartitionTransformation(source.output_type, source.location, source, partitioner)
+
+    def in_order(self, relation: Relation, rows: Transformation) -> Transformation:
+        """Return changes shared out so that equal rows stay in their order: one must not be taken back before it has come."""
+        return self.by_key(rows, [index for index, field in enumerate(relation.fields) if not isinstance(field.data_type, NESTED)])
 
     def schema(self, relation: Relation) -> Any:
         """Return the schema of a relation's batches."""
