@@ -90,7 +90,7 @@ def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[In
     if replaced is not None and not is_batch(environment):
         hint = "run it in batch mode: SET 'execution.runtime-mode' = 'batch'"
         raise ProgramError(f"table {replaced.identifier.sql} cannot be overwritten in streaming mode", hint=hint)
-    sinks = [sink_of(insertion) for insertion in insertions]
+    sinks = [sink_of(insertion, in_batch=is_batch(environment)) for insertion in insertions]
     translator = Translator(environment)
     for insertion, sink in zip(insertions, sinks, strict=True):
         translator.changes.add(insertion.relation, is_batch(environment) or RowKind.UPDATE_BEFORE in sink.kinds)

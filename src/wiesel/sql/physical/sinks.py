@@ -17,8 +17,8 @@ from wiesel.types.row import RowKind
 __all__ = ["add_sink", "sink_of"]
 
 
-def sink_of(insertion: Insertion) -> TableSink:
-    """Return the sink of an insertion.
+def sink_of(insertion: Insertion, *, in_batch: bool) -> TableSink:
+    """Return the sink of an insertion; in batch mode it gets the last rows only, whatever changes lead to them.
 
     Raises:
         ProgramError: If it cannot take the changes of the rows; tells what to do.
@@ -26,7 +26,7 @@ def sink_of(insertion: Insertion) -> TableSink:
     rows = table_row_info(insertion.relation.row_type)
     sink = create_table_sink(insertion.identifier, insertion.table, rows, overwrite=insertion.overwrite)
     changes = changes_of(insertion.relation)
-    if changes.append_only or sink.kinds == frozenset(RowKind):
+    if changes.append_only or in_batch or sink.kinds == frozenset(RowKind):
         return sink
     shown = f"table {insertion.identifier.sql}"
     if sink.kinds == INSERT_ONLY or (changes.deletes and RowKind.DELETE not in sink.kinds):
