@@ -13,6 +13,7 @@ from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.schema import Column, ComputedColumn, MetadataColumn
 from wiesel.sql.binding.expressions import ExpressionBinder
+from wiesel.sql.binding.hints import table_options
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.queries import QueryBinder, Tables
 from wiesel.sql.binding.scope import Scope
@@ -44,10 +45,10 @@ def bind_insert(sql: str, statement: s.Insert, tables: Tables, catalogs: Catalog
     Raises:
         SqlParseError: If the table is not there, or the query does not fit it; tells the place.
     """
-    if statement.hints:
-        raise problem(sql, statement.query, "hints on the table of an INSERT are not supported in this version", "leave them out")
+    options = table_options(sql, statement.hints, statement.query)
     with at(sql, statement.query):
         identifier, table = catalogs.find_table(statement.target)
+    table = replace(table, options={**table.options, **options}) if options else table
     relation = QueryBinder(sql, tables).bind(statement.query)
     fixed = _fixed(sql, statement, table)
     with at(sql, statement.query):

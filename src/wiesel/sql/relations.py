@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from wiesel.columnar.expressions import Call, Expression, InputRef
 from wiesel.columnar.functions.registry import cast
@@ -41,13 +42,21 @@ class CatalogTables:
         self._current = current
         self._within = within
 
-    def relation(self, path: tuple[str, ...]) -> Relation:
+    def relation(self, path: tuple[str, ...], options: Mapping[str, str] = MappingProxyType({})) -> Relation:
         """Return what a table or view is read by.
 
+        Args:
+            path: Its name.
+            options: Options of the table besides or in place of its own.
+
         Raises:
-            ProgramError: If there is none; tells those there are.
+            ProgramError: If there is none; tells those there are. If it is a view, and there are options.
         """
         identifier, entry = self._catalogs.find(path, self._current)
+        if options:
+            if not isinstance(entry, CatalogTable):
+                raise ProgramError(f"{identifier.sql} is a view, and has no options", hint="give them to the tables that it reads")
+            entry = replace(entry, options={**entry.options, **options})
         if isinstance(entry, PlanView):
             return entry.plan
         if isinstance(entry, CatalogView):

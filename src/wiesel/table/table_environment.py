@@ -516,7 +516,8 @@ class TableEnvironment:
         raise ProgramError("EXPLAIN takes a query, an INSERT or a statement set", hint="give one of them")
 
     def _plan_text(self, roots: Sequence[Relation | Insertion]) -> str:
-        before = [not isinstance(root, Insertion) or RowKind.UPDATE_BEFORE in sink_of(root, in_batch=is_batch(self._environment)).kinds for root in roots]
+        in_batch = is_batch(self._environment)
+        before = [not isinstance(root, Insertion) or RowKind.UPDATE_BEFORE in sink_of(root, in_batch=in_batch).kinds for root in roots]
         ttl = None if is_batch(self._environment) else self._config.get("table.exec.state.ttl", "0 ms")
         return explained(roots, state_ttl=ttl, needs_before=before)
 

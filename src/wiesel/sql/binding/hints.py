@@ -6,7 +6,7 @@ How a join is carried out is for Flink's optimiser to decide, which other hints 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,17 +16,35 @@ from wiesel.core.durations import parse_duration
 from wiesel.core.errors import ConfigurationError
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
+from wiesel.sql.language import nodes
 from wiesel.sql.plan import Filter, Join, Relation
 from wiesel.types.logical import quoted
 
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder
 
-__all__ = ["check_hints", "state_ttls", "with_ttls"]
+__all__ = ["check_hints", "state_ttls", "table_options", "with_ttls"]
 
 Ttls = Mapping[str, int]
 
 _KNOWN = ("BROADCAST", "LOOKUP", "MULTI_JOIN", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE", "STATE_TTL")
+
+
+def table_options(sql: str, hints: Sequence[exp.Expr], node: exp.Expr) -> dict[str, str]:
+    """Return the options that hints behind the name of a table give it: ``OPTIONS('key' = 'value')``.
+
+    Raises:
+        SqlParseError: If there is another hint, or one without options.
+    """
+    found: dict[str, str] = {}
+    for each in hints:
+        if not isinstance(each, nodes.Hint) or each.name.upper() != "OPTIONS":
+            raise problem(sql, node, f"there is no hint {each.name.upper()} behind a table", "hints behind a table are OPTIONS")
+        for pair in each.arguments:
+            if isinstance(pair, str):
+                raise problem(sql, node, f"OPTIONS has {pair!r} without a value", "write OPTIONS('key' = 'value')")
+            found[pair[0]] = pair[1]
+    return found
 
 
 def check_hints(queries: QueryBinder, node: exp.Select) -> None:

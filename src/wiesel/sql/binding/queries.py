@@ -8,11 +8,12 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from wiesel.columnar.expressions import InputRef
+from wiesel.core.errors import ProgramError
 from wiesel.sql.binding import aggregates, ordering, over, ranking, selection, set_operations, subqueries
 from wiesel.sql.binding.expressions import ExpressionBinder
-from wiesel.sql.binding.hints import check_hints, state_ttls, with_ttls
+from wiesel.sql.binding.hints import check_hints, state_ttls, table_options, with_ttls
 from wiesel.sql.binding.lookups import with_lookup_hints
-from wiesel.sql.binding.problems import problem
+from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.sources import from_clause, renamed
@@ -32,8 +33,8 @@ class Tables(Protocol):
         """Functions of users, by what they are called in capitals."""
         ...
 
-    def relation(self, path: tuple[str, ...]) -> Relation:
-        """Return what a table is read by: its scan, with computed columns and watermark above it; the plan of a view.
+    def relation(self, path: tuple[str, ...], options: Mapping[str, str]) -> Relation:
+        """Return what a table is read by, with further options: its scan, with computed columns and watermark above it; the plan of a view.
 
         Raises:
             ProgramError: If there is no such table.
@@ -65,14 +66,21 @@ class QueryBinder:
         self._named: dict[str, Relation] = {}
         """The queries of WITH that can be read here."""
 
-    def table(self, path: tuple[str, ...]) -> Relation:
+    def table(self, node: exp.Table) -> Relation:
         """Return what a table, a view or a query of WITH is read by.
 
         Raises:
-            ProgramError: If there is none of the name.
+            SqlParseError: If there is none of the name, or it cannot have the options of its hints.
         """
+        path = tuple(part.name for part in (node.args.get("catalog"), node.args.get("db"), node.this) if part)
+        options = table_options(self.sql, node.args.get("hints") or (), node)
         named = self._named.get(path[0]) if len(path) == 1 else None
-        return self._tables.relation(path) if named is None else named
+        with at(self.sql, node):
+            if named is None:
+                return self._tables.relation(path, options)
+            if options:
+                raise ProgramError("a query of WITH has no options", hint="give them to the tables that it reads")
+            return named
 
     @property
     def user_functions(self) -> Mapping[str, AnyFunction]:

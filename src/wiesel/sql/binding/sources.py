@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from wiesel.sql.binding.joins import join
 from wiesel.sql.binding.matching import match_recognize
-from wiesel.sql.binding.problems import at, problem
+from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.unnest import unnest_first
 from wiesel.sql.binding.windows import WINDOW_FUNCTIONS, window_table
@@ -74,6 +74,4 @@ def _item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, str | None]:
         raise problem(queries.sql, node, "table functions are not supported in FROM in this version")
     if node.args.get("version"):
         raise problem(queries.sql, node, "FOR SYSTEM_TIME AS OF is supported on the right side of a join only")
-    path = tuple(part.name for part in (node.args.get("catalog"), node.args.get("db"), node.this) if part)
-    with at(queries.sql, node):
-        return queries.table(path), path[-1]
+    return queries.table(node), node.this.name

@@ -89,9 +89,7 @@ def _arguments(sql: str, node: exp.Expr, name: str) -> dict[str, exp.Expr]:
 
 def _table(queries: QueryBinder, data: exp.Expr) -> Relation:
     if isinstance(data.this, exp.Table):
-        path = tuple(part.name for part in (data.this.args.get("catalog"), data.this.args.get("db"), data.this.this) if part)
-        with at(queries.sql, data.this):
-            return queries.table(path)
+        return queries.table(data.this)
     return queries.bind(data.this)
 
 

@@ -1,0 +1,3 @@
+-- uses: numbers
+CREATE VIEW v AS SELECT * FROM numbers;
+SELECT * FROM v /*+ OPTIONS('path' = 'x') */;
