@@ -287,6 +287,11 @@ def _is_deterministic(function: Any, given: bool | None) -> bool:
     return own if given is None else given
 
 
+def _instance(given: Any) -> Any:
+    """Return an instance of a class of functions, anything else as it is."""
+    return given() if inspect.isclass(given) and issubclass(given, UserDefinedFunction) else given
+
+
 def _check_kind(func_type: str, kinds: Sequence[str]) -> None:
     if func_type not in kinds:
         raise ProgramError(f"the kind of function is {func_type!r}", hint=f"give one of {', '.join(map(repr, kinds))}")
@@ -319,7 +324,7 @@ def udf(
         return functools.partial(
             udf, input_types=input_types, result_type=result_type, deterministic=deterministic, name=name, func_type=func_type
         )
-    f = f() if inspect.isclass(f) else f
+    f = _instance(f)
     if isinstance(f, AsyncScalarFunction) or inspect.iscoroutinefunction(f):
         _check_kind(func_type, ("general",))
         return UserDefinedAsyncScalarFunctionWrapper(f, input_types, result_type, func_type, deterministic, name)
@@ -340,7 +345,7 @@ def udtf(
     """
     if f is None:
         return functools.partial(udtf, input_types=input_types, result_types=result_types, deterministic=deterministic, name=name)
-    f = f() if inspect.isclass(f) else f
+    f = _instance(f)
     return UserDefinedTableFunctionWrapper(f, input_types, result_types, deterministic, name)
 
 
@@ -394,9 +399,8 @@ def _aggregate(
     is_table_aggregate: bool,
 ) -> Any:
     def make(given: Any) -> UserDefinedAggregateFunctionWrapper:
-        function = given() if inspect.isclass(given) else given
         return UserDefinedAggregateFunctionWrapper(
-            function, input_types, result_type, accumulator_type, func_type, deterministic, name, is_table_aggregate
+            _instance(given), input_types, result_type, accumulator_type, func_type, deterministic, name, is_table_aggregate
         )
 
     return make if f is None else make(f)

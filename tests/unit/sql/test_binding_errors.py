@@ -6,21 +6,24 @@ import ast
 import traceback
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import pytest
 
 import wiesel.sql.binding
 from wiesel.common import Configuration
 from wiesel.core.errors import SqlParseError
-from wiesel.table import TableEnvironment
+from wiesel.table import DataTypes, TableEnvironment
+from wiesel.table.udf import AggregateFunction, TableAggregateFunction, udaf, udf, udtaf, udtf
 
 QUERIES = (Path(__file__).parent / "binding_errors.txt").read_text().splitlines()
 BINDING = Path(wiesel.sql.binding.__file__).parent
-OTHERS = ("hints.py", "lookups.py", "match_patterns.py", "matching.py", "state_ttl.py", "temporal.py")
+OTHERS = ("built.py", "hints.py", "lookups.py", "match_patterns.py", "matching.py", "state_ttl.py", "temporal.py")
 """Modules that have tests of their errors of their own."""
 NOT_REACHED = {
     "DISTINCT ON is not supported": "the parser refuses it before",
     "is not a column of the table": "the columns of one table are not merged by a join",
+    "type(node).__name__.upper()} is not supported in FROM": "the parser reads nothing else there",
     "type(node).__name__.upper()} is not supported in this version": "the parser reads no other queries",
 }
 
@@ -31,7 +34,29 @@ def environment() -> TableEnvironment:
         "CREATE TABLE orders (id INT, who STRING, item STRING, amount INT, price DECIMAL(6, 2), flag BOOLEAN, tags ARRAY<STRING>, "
         "home ROW<street STRING>, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen')"
     )
+    t_env.create_temporary_system_function("letters", udtf(sorted, result_types=["STRING"]))
+    t_env.create_temporary_system_function("plain", udf(len, result_type="INT"))
+    t_env.create_temporary_system_function("latest", udaf(Latest(), result_type="INT"))
+    t_env.create_temporary_system_function("latest_rows", udtaf(LatestRows(), result_type=DataTypes.ROW([])))
     return t_env
+
+
+class Latest(AggregateFunction[Any, list[Any]]):
+    def create_accumulator(self) -> list[Any]:
+        return []
+
+    def accumulate(self, accumulator: list[Any], *args: Any) -> None:
+        accumulator[:] = args
+
+    def get_value(self, accumulator: list[Any]) -> Any:
+        return accumulator[0]
+
+
+class LatestRows(TableAggregateFunction[Any, list[Any]]):
+    create_accumulator, accumulate = Latest.create_accumulator, Latest.accumulate
+
+    def emit_value(self, accumulator: list[Any]) -> list[Any]:
+        return accumulator
 
 
 def refused(query: str) -> SqlParseError:

@@ -26,7 +26,7 @@ from wiesel.columnar.rows import column_array
 from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.types.logical import DataType
 
-__all__ = ["USER_AGGREGATE", "UserAggregate"]
+__all__ = ["USER_AGGREGATE", "UserAggregate", "require_retract"]
 
 USER_AGGREGATE = "USER AGGREGATE"
 
@@ -98,13 +98,21 @@ def _resolve(arguments: Arguments, may_be_empty: bool) -> Signature:
     return Signature(wanted, function.result_type)
 
 
-def _make(spec: Spec) -> Accumulator:
-    function: UserAggregate = spec.options[0]
-    if function.kind == "general" and spec.retracts and not function.retracts:
+def require_retract(function: UserAggregate) -> None:
+    """Refuse a function that cannot take rows back.
+
+    Raises:
+        ProgramError: If it has no ``retract``, and is called row by row.
+    """
+    if function.kind == "general" and not function.retracts:
         raise ProgramError(
             f"the function {function.name!r} has no retract(), but rows of its input may be taken back",
             hint="give it a method retract(self, accumulator, *args)",
         )
+
+
+def _make(spec: Spec) -> Accumulator:
+    function: UserAggregate = spec.options[0]
     return _kept(function, spec) if spec.folds and function.kind == "general" else _of_rows(function, spec)
 
 

@@ -74,7 +74,7 @@ def _user_call(binder: ExpressionBinder, node: UserCall) -> Expression:
 
 def _property(binder: ExpressionBinder, node: Any) -> Expression:
     kind = node.args["kind"].lower()
-    raise ProgramError(f"there is no window {node.name!r} whose {kind} this could be", hint="group by the window's alias")
+    raise ProgramError(f"there is no window {node.this.name!r} whose {kind} this could be", hint="group by the window's alias")
 
 
 def _over(binder: ExpressionBinder, node: Any) -> Expression:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
 from sqlglot import exp
 
 from wiesel.columnar.common_types import common_type
-from wiesel.columnar.expressions import Call, InputRef
-from wiesel.columnar.functions.registry import cast
+from wiesel.columnar.expressions import Call, InputRef, Literal
+from wiesel.columnar.functions.registry import call, cast
+from wiesel.columnar.functions.user_functions import UserFunction, user_call
 from wiesel.sql.binding.ordering import ordered
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
-from wiesel.sql.plan import Aggregate, Field, Join, JoinType, Project, Relation, Union, Values
+from wiesel.sql.lateral_plan import Unnest
+from wiesel.sql.plan import Aggregate, AggregateCall, Field, Join, JoinType, Project, Relation, Union, Values
 from wiesel.sql.rules.push_down import all_of
 from wiesel.types import logical as t
 
@@ -31,10 +35,10 @@ def union(queries: QueryBinder, node: Any) -> Relation:
 
 
 def intersect_or_except(queries: QueryBinder, node: Any) -> Relation:
-    """Return the different rows of the first side that are also in the second, or are not."""
-    if not node.args.get("distinct"):
-        raise problem(queries.sql, node.expression, f"{type(node).__name__.upper()} ALL is not supported in this version", "leave out ALL")
+    """Return the different rows of the first side that are also in the second, or are not; with ALL each as often as that says."""
     left, right = fitted(queries.sql, node, [queries.bind(node.this), queries.bind(node.expression)])
+    if not node.args.get("distinct"):
+        return ordered(queries.sql, node, _as_often(left, right, of_both=isinstance(node, exp.Intersect)))
     width = len(left.fields)
     equal = [
         Call(t.BooleanType(False), "IS NOT DISTINCT FROM", (InputRef(of.data_type, index), InputRef(of.data_type, width + index)))
@@ -42,6 +46,33 @@ def intersect_or_except(queries: QueryBinder, node: Any) -> Relation:
     ]
     kind = JoinType.SEMI if isinstance(node, exp.Intersect) else JoinType.ANTI
     return ordered(queries.sql, node, Join(_distinct(left), right, kind, all_of(equal), left.fields))
+
+
+def _as_often(left: Relation, right: Relation, *, of_both: bool) -> Relation:
+    """Return each row as often as both sides have it, or as often more as the first side has it."""
+    width, many = len(left.fields), t.BigIntType(False)
+    counted = (*(Field(field.name, field.data_type) for field in left.fields), Field("$left", many), Field("$right", many))
+    sides = []
+    for side, counts in ((left, (1, 0)), (right, (0, 1))):
+        own = (InputRef(field.data_type, index, field.name) for index, field in enumerate(side.fields))
+        sides.append(Project(side, (*own, *(Literal(many, count) for count in counts)), counted))
+    sums = tuple(AggregateCall("SUM", (width + place,), many) for place in range(2))
+    groups = Aggregate(Union(tuple(sides), counted), tuple(range(width)), sums, counted)
+    in_left, in_right = (InputRef(many, width + place) for place in range(2))
+    times = call("LEAST", [in_left, in_right]) if of_both else call("-", [in_left, in_right])
+    rows = Unnest(groups, user_call(_REPLICAS, [times]), False, False, (*counted, Field("$one", t.BooleanType(False))))
+    columns = counted[:width]
+    return Project(rows, tuple(InputRef(field.data_type, index, field.name) for index, field in enumerate(columns)), columns)
+
+
+def _replicas(times: Any) -> Any:
+    """Return a list of so many values for each number."""
+    ends = np.cumsum(np.maximum(times.to_numpy(zero_copy_only=False), 0))
+    offsets = pa.array(np.concatenate([[0], ends]).astype(np.int32))
+    return pa.ListArray.from_arrays(offsets, pa.array(np.ones(int(ends[-1]) if len(ends) else 0, np.bool_)))
+
+
+_REPLICAS = UserFunction("replicas", _replicas, t.ArrayType(t.BooleanType(False), False), kind="arrow")
 
 
 def _distinct(relation: Relation) -> Relation:

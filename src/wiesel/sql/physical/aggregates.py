@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from wiesel.columnar.aggregates.calls import BoundCall
 from wiesel.columnar.aggregates.registry import Spec
+from wiesel.columnar.aggregates.user_aggregates import UserAggregate, require_retract
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.physical.translator import Translator, single
 
@@ -18,6 +19,9 @@ __all__ = ["aggregate", "bound_call"]
 
 def bound_call(call: AggregateCall, below: Relation, *, retracts: bool, folds: bool = False) -> BoundCall:
     """Return a call as operators run it, over the columns of a relation."""
+    for option in call.options if retracts and folds else ():
+        if isinstance(option, UserAggregate):
+            require_retract(option)
     types = tuple(below.fields[index].data_type for index in call.arguments)
     return BoundCall(call.function, Spec(types, call.data_type, retracts, call.options, folds), call.arguments, call.distinct, call.filter)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wiesel.columnar.aggregates.user_aggregates import UserAggregate
-from wiesel.core.errors import ProgramError
+from wiesel.columnar.aggregates.user_aggregates import UserAggregate, require_retract
 from wiesel.runtime.table.table_aggregate import TableAggregateSpec
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.physical.translator import Translator, single
@@ -25,11 +24,8 @@ def table_aggregate(translator: Translator, relation: TableAggregate) -> Transfo
     """
     function = relation.call.options[0]
     assert isinstance(function, UserAggregate)  # noqa: S101 - the call of one
-    if not changes_of(relation.input).append_only and not function.retracts:
-        raise ProgramError(
-            f"the function {function.name!r} has no retract(), but rows of its input may be taken back",
-            hint="give it a method retract(self, accumulator, *args)",
-        )
+    if not changes_of(relation.input).append_only:
+        require_retract(function)
     spec = TableAggregateSpec(relation.keys, relation.call.arguments, function, translator.schema(relation))
     source = translator.by_key(translator.translate(relation.input), relation.keys)
     operator = translator.operator("TableAggregate", "table_table_aggregate", spec, [source])
