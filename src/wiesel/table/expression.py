@@ -15,6 +15,7 @@ from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import FieldAt, OverAlias, Plus, Stand, WindowProperty
 from wiesel.table._built import aggregate, built_in, constant, json_call, length_of_time, literal, months, stand_of
 from wiesel.table._shown import shown
+from wiesel.table._sql import sql_of
 from wiesel.types import logical as t
 from wiesel.types.data_types import DataTypes
 
@@ -236,6 +237,10 @@ class Expression(Generic[T]):
         return shown(self._node)
 
     __repr__ = __str__
+
+    def _as_sql(self) -> str:
+        """Return the expression as a text of SQL, for schemas."""
+        return sql_of(self._node)
 
     def __getattr__(self, name: str) -> Expression[Any]:
         if name.startswith("_"):

@@ -45,7 +45,7 @@ class StatementSet:
         Args:
             target_path_or_descriptor: Where they go: the path of a table.
             table: The rows.
-            overwrite: Not in this version.
+            overwrite: Whether they replace what is there: all of the table, or of the partitions that they are in.
         """
         return self.add(table.insert_into(target_path_or_descriptor, overwrite))
 

@@ -318,7 +318,7 @@ class Table:
         Args:
             table_path_or_descriptor: The path of the table, or the descriptor of one that gets no name;
                 its columns are those of the rows if it has no schema.
-            overwrite: Not in this version.
+            overwrite: Whether they replace what is there: all of the table, or of the partitions that they are in.
 
         Raises:
             ProgramError: If the columns do not fit.

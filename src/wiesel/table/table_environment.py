@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -470,12 +471,10 @@ class TableEnvironment:
     def _insertion(self, plan: Relation, target: Any, *, overwrite: bool) -> Insertion:
         with _AtUsersLine():
             require_instance(target, (str, TableDescriptor), "a table is written to by its path or descriptor: it", "give one of these")
-            if overwrite:
-                raise ProgramError("overwriting tables is not supported in this version", hint="leave overwrite out")
             if isinstance(target, str):
-                return insertion_into(self, plan, target)
+                return replace(insertion_into(self, plan, target), overwrite=overwrite)
             table = target._to_catalog_table(user_location(), ResolvedSchema.physical(plan.row_type))
-            return insertion_of(self._without_name(target), table, plan)
+            return replace(insertion_of(self._without_name(target), table, plan), overwrite=overwrite)
 
     def _start_insertions(self, insertions: Sequence[Insertion]) -> TableResult:
         with _AtUsersLine():

@@ -1,9 +1,10 @@
-"""INTERSECT ALL and EXCEPT ALL against counts of the rows."""
+"""INTERSECT ALL and EXCEPT ALL against counts of the rows, and tables written anew."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -23,3 +24,12 @@ def test_rows_come_as_often_as_counts_say(mode: str) -> None:
     both, more = Counter([(0, "x"), *left]), Counter([(0, "x"), *right])
     for found, wanted in ((first.intersect_all(second), both & more), (first.minus_all(second), both - more)):
         assert Counter((row["n"], row["s"]) for row in found.to_arrow().to_pylist()) == wanted
+
+
+def test_rows_of_a_table_replace_those_of_files(tmp_path: Path) -> None:
+    configuration = Configuration().set("wiesel.engine", "local").set("execution.runtime-mode", "BATCH")
+    t_env = TableEnvironment.create(EnvironmentSettings.new_instance().with_configuration(configuration).build())
+    t_env.execute_sql(f"CREATE TABLE kept (n BIGINT, s STRING) WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '{tmp_path}')")
+    for element, overwrite in ((1, False), (2, False), (3, True), (4, False)):
+        t_env.from_elements([(element, "x")], ["n", "s"]).execute_insert("kept", overwrite).wait()
+    assert sorted(row["n"] for row in t_env.from_path("kept").to_arrow().to_pylist()) == [3, 4]

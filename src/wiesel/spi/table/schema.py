@@ -316,10 +316,12 @@ class Schema:
 
 def _sql(expression: Any) -> str:
     """Return the text of an expression, which those of the Table API have."""
-    text = expression if isinstance(expression, str) else getattr(expression, "as_sql", None)
-    if not isinstance(text, str):
+    if isinstance(expression, str):
+        return expression
+    written = getattr(expression, "_as_sql", None)
+    if written is None:
         raise ProgramError(f"an expression of a schema is {expression!r}", hint="give an expression, or its text in SQL")
-    return text
+    return str(written())
 
 
 def _require(value: object, wanted: type, what: str) -> None:
