@@ -35,10 +35,15 @@ class Session:
 
 @dataclass(frozen=True)
 class Frame:
-    """The rows over which expressions are evaluated."""
+    """The rows over which expressions are evaluated.
+
+    ``repeated``: ids of calls that come more than once in what is evaluated (:mod:`wiesel.columnar.common_parts`); their values are kept.
+    """
 
     rows: pa.RecordBatch
     session: Session
+    repeated: frozenset[int] = frozenset()
+    kept: dict[int, Datum] = field(default_factory=dict, compare=False)
 
     def filter(self, mask: pa.BooleanArray) -> Frame:
         """Return the frame of some of the rows, for operands that are evaluated for those only."""
@@ -55,6 +60,14 @@ def evaluate(expression: Expression, frame: Frame) -> Datum:
         return frame.rows.column(expression.index)
     if isinstance(expression, Literal):
         return pa.scalar(expression.value, arrow_type(expression.data_type))
+    if id(expression) not in frame.repeated:
+        return _called(expression, frame)
+    if id(expression) not in frame.kept:
+        frame.kept[id(expression)] = _called(expression, frame)
+    return frame.kept[id(expression)]
+
+
+def _called(expression: Expression, frame: Frame) -> Datum:
     invariant(isinstance(expression, Call), f"{expression!r} cannot be evaluated")
     assert isinstance(expression, Call)  # noqa: S101 - for the type checker
     function = find_function(expression.function)

@@ -13,9 +13,7 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 import numpy as np
-import pyarrow as pa
 
-from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.connectors.file_buckets import BucketAssigner, BucketContext
@@ -25,13 +23,14 @@ from wiesel.connectors.file_rolling import OutputFileConfig, RollingPolicy
 from wiesel.connectors.file_sink import FileSink
 from wiesel.connectors.file_source import FileSource
 from wiesel.connectors.table_commit import TableCommit, TableCommitter
+from wiesel.connectors.table_files import Reading, files_of
 from wiesel.core.config import ConfigOption
 from wiesel.core.durations import Duration
 from wiesel.core.errors import ConfigurationError
 from wiesel.core.memory_size import MemorySize
 from wiesel.core.plugins import load_plugin
 from wiesel.formats.table.texts import text_reader, text_writer
-from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FileFormat, FilePiece, RecordReader, StreamFormat
+from wiesel.spi.file_formats import BulkWriter, BulkWriterFactory, StreamFormat
 from wiesel.spi.serialization import Encoder
 from wiesel.spi.sink import Committer, Sink, SinkWriter, WriterInitContext
 from wiesel.spi.table.factory import (
@@ -97,15 +96,15 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
     identifier = "filesystem"
     metadata = FILE_METADATA
     supports_overwrite = True
+    supports_projection = supports_filters = True
 
     def create_source(self, context: TableContext) -> ScanTableSource:
         """Return the source: all files below the path."""
         options = TableOptions(self.identifier, context.table.options)
         path, form = options.require(_PATH), find_format(options.require(_FORMAT))
         partitions = _Partitions.of(context, options.get(_DEFAULT_PARTITION))
-        files = form.create_reader(options, partitions.stored)
-        if partitions.told:
-            files = (_PartitionedStream if isinstance(files, StreamFormat) else _PartitionedBulk)(files, partitions)
+        names = tuple(context.row_type.get_field_names())
+        files = files_of(form, options, Reading(partitions.rows, partitions.told, partitions.values, names, context.filters))
         builder = (
             FileSource.for_record_stream_format(files, path)
             if isinstance(files, StreamFormat)
@@ -216,10 +215,6 @@ class _Partitions:
         """The columns that files hold."""
         return RowType([field for field in self.rows if field.name not in self.told], nullable=False)
 
-    @property
-    def schema(self) -> pa.Schema:
-        return arrow_schema((field.name, field.data_type) for field in self.rows)
-
     def type_of(self, key: str) -> DataType:
         return self.rows[key].data_type
 
@@ -243,58 +238,6 @@ class _Partitions:
 
 def _escaped(text: str) -> str:
     return _ESCAPED.sub(lambda match: f"%{ord(match[0]):02X}", text)
-
-
-# Reading
-
-
-class _Partitioned(FileFormat):
-    """Adds the columns that folders tell to what a format reads."""
-
-    def __init__(self, files: FileFormat, partitions: _Partitions) -> None:
-        self._files = files
-        self._partitions = partitions
-
-    @property
-    def splittable(self) -> bool:
-        return self._files.splittable
-
-    def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
-        return _PartitionReader(self._files.create_reader(stream, piece), self._partitions, piece.path)
-
-
-class _PartitionedStream(_Partitioned, StreamFormat):
-    pass
-
-
-class _PartitionedBulk(_Partitioned, BulkFormat):
-    pass
-
-
-class _PartitionReader(RecordReader):
-    def __init__(self, reader: RecordReader, partitions: _Partitions, path: str) -> None:
-        self._reader = reader
-        self._schema = partitions.schema
-        self._values = partitions.values(path)
-
-    @property
-    def position(self) -> int:
-        return self._reader.position
-
-    def read_block(self) -> list[RowBatch] | None:
-        batches = self._reader.read_block()
-        return None if batches is None else list(map(self._with_partition, batches))
-
-    def _with_partition(self, batch: RowBatch) -> RowBatch:
-        stored = iter(batch.rows.columns)
-        arrays = [
-            pa.repeat(pa.scalar(self._values[field.name], field.type), len(batch)) if field.name in self._values else next(stored)
-            for field in self._schema
-        ]
-        return RowBatch(pa.RecordBatch.from_arrays(arrays, schema=self._schema), batch.kinds)
-
-    def close(self) -> None:
-        self._reader.close()
 
 
 # Writing

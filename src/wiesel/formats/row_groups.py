@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,11 +17,16 @@ __all__ = ["RowGroups"]
 class RowGroups:
     """Batches of a piece. A row group belongs to the piece in which its middle is.
 
+    Args:
+        stream: The file.
+        piece: The piece.
+        wanted: Tells by the metadata of a row group and the types of the file's columns whether the group is read.
+
     Raises:
         ConnectorError: If the file is no Parquet file.
     """
 
-    def __init__(self, stream: BinaryIO, piece: FilePiece) -> None:
+    def __init__(self, stream: BinaryIO, piece: FilePiece, wanted: Callable[[Any, pa.Schema], bool] | None = None) -> None:
         self.path = piece.path
         try:
             self._file = pq.ParquetFile(pa.PythonFile(stream, "r"), pre_buffer=False)
@@ -30,6 +35,9 @@ class RowGroups:
         self._groups = [g for g in range(self._file.num_row_groups) if piece.is_whole_file or piece.start <= self._middle(g) < piece.end]
         if piece.position is not None:
             self._groups = [g for g in self._groups if g >= piece.position]
+        if wanted is not None:
+            metadata, schema = self._file.metadata, self._file.schema_arrow
+            self._groups = [g for g in self._groups if wanted(metadata.row_group(g), schema)]
         self._batches: Iterator[pa.RecordBatch] = iter(())
         self._group = 0
         self._left = 0

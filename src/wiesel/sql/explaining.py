@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from wiesel.columnar.expressions import InputRef
@@ -10,7 +12,10 @@ from wiesel.core.durations import to_millis
 from wiesel.sql.changelog import ChangelogPlan, changes_of
 from wiesel.sql.inserting import Insertion
 from wiesel.sql.kept_state import advice, kept_by
+from wiesel.sql.operator_parallelism import operator_parallelism
+from wiesel.sql.operator_uids import OperatorUids
 from wiesel.sql.plan import Join, Relation, TopN, walk
+from wiesel.sql.rules.optimizer import Options, optimized
 from wiesel.sql.window_plan import window_of_top, windows_of_join
 
 __all__ = ["explained"]
@@ -18,28 +23,38 @@ __all__ = ["explained"]
 _LETTERS = {"+I": "I", "-U": "UB", "+U": "UA", "-D": "D"}
 
 
-def explained(roots: Sequence[Relation | Insertion], *, state_ttl: str | None = "0 ms", needs_before: Sequence[bool] = ()) -> str:
+def explained(
+    roots: Sequence[Relation | Insertion], options: Options, *, state_ttl: str | None = "0 ms", needs_before: Sequence[bool] = ()
+) -> str:
     """Return the plan of what is read or written at the end of a job, as text.
 
     Args:
         roots: Queries and inserts.
+        options: Those of the optimiser.
         state_ttl: How long state is kept that is not used, as the option has it; None in BATCH mode, where there is none.
         needs_before: For each root whether its reader needs ``-U`` rows; all do by default.
     """
-    changes = ChangelogPlan()
-    for index, root in enumerate(roots):
-        changes.add(_relation(root), needs_before[index] if needs_before else True)
     bound = [line for root in roots for line in _tree(root, 0, lambda relation: "")]
+    plans = optimized([_relation(root) for root in roots], options)
+    changes = ChangelogPlan()
+    for index, plan in enumerate(plans):
+        changes.add(plan, needs_before[index] if needs_before else True)
+    roots = [replace(root, relation=plan) if isinstance(root, Insertion) else plan for root, plan in zip(roots, plans, strict=True)]
     ttl_ms = to_millis(state_ttl or "0 ms")
+    uids, parallelism = OperatorUids(), operator_parallelism(options)
 
     def details(relation: Relation) -> str:
         kinds = ",".join(_LETTERS[str(kind)] for kind in changes_of(relation).kinds(changes.sends_before(relation)))
         state = "; ".join(map(str, kept_by(relation, ttl_ms))) if state_ttl is not None else ""
-        return f", changelogMode=[{kinds}]" + (f", state=[{state}]" if state else "")
+        uid = uids.of(relation)
+        wanted = None if uid is None else parallelism.get(uid, parallelism.get(relation.name))
+        shown = [f", changelogMode=[{kinds}]", f", state=[{state}]" if state else "", f", uid=[{uid}]" if uid else ""]
+        return "".join(shown) + (f", parallelism=[{wanted}]" if wanted else "")
 
     lines = ["== Abstract Syntax Tree ==", *bound, "", "== Optimized Execution Plan =="]
-    lines += [line for root in roots for line in _tree(root, 0, details)]
-    advised = [line for root in roots for relation in walk(_relation(root)) for line in advice(relation, ttl_ms)]
+    reused = _Reused(plans)
+    lines += [line for root in roots for line in _tree(root, 0, details, reused)]
+    advised = [line for plan in plans for relation in walk(plan) for line in advice(relation, ttl_ms)]
     if advised and state_ttl is not None:
         lines += ["", "== Advice ==", *dict.fromkeys(advised)]
     return "\n".join(lines) + "\n"
@@ -49,15 +64,45 @@ def _relation(root: Relation | Insertion) -> Relation:
     return root.relation if isinstance(root, Insertion) else root
 
 
-def _tree(root: Relation | Insertion, depth: int, details: Callable[[Relation], str]) -> list[str]:
+class _Reused:
+    """Numbers of the relations that are read at several places; they are written out at the first one."""
+
+    def __init__(self, plans: Sequence[Relation]) -> None:
+        self._read: Counter[int] = Counter()
+        self._numbers: dict[int, int] = {}
+        for plan in plans:
+            self._count(plan)
+
+    def _count(self, relation: Relation) -> None:
+        self._read[id(relation)] += 1
+        if self._read[id(relation)] == 1:
+            for below in relation.inputs:
+                self._count(below)
+
+    def written(self, relation: Relation) -> int | None:
+        """Return the number of a relation that was written out before."""
+        return self._numbers.get(id(relation))
+
+    def mark(self, relation: Relation) -> str:
+        """Return what stands behind a relation that is written out now."""
+        if self._read[id(relation)] < 2:  # noqa: PLR2004 - it is read once
+            return ""
+        self._numbers[id(relation)] = len(self._numbers) + 1
+        return f"(reuse_id=[{len(self._numbers)}])"
+
+
+def _tree(root: Relation | Insertion, depth: int, details: Callable[[Relation], str], reused: _Reused | None = None) -> list[str]:
     indent = f"{'   ' * (depth - 1)}+- " if depth else ""
     if isinstance(root, Insertion):
         fields = ", ".join(field.name for field in root.relation.fields)
-        return [f"{indent}Sink(table=[{root.identifier}], fields=[{fields}])", *_tree(root.relation, depth + 1, details)]
+        return [f"{indent}Sink(table=[{root.identifier}], fields=[{fields}])", *_tree(root.relation, depth + 1, details, reused)]
+    number = None if reused is None else reused.written(root)
+    if number is not None:
+        return [f"{indent}Reused(reference_id=[{number}])"]
     describe = _DESCRIBED.get(root.name, _fields)
-    lines = [f"{indent}{_name(root)}({describe(root)}{details(root)})"]
+    lines = [f"{indent}{_name(root)}({describe(root)}{details(root)}){reused.mark(root) if reused else ''}"]
     for below in root.inputs:
-        lines += _tree(below, depth + 1, details)
+        lines += _tree(below, depth + 1, details, reused)
     return lines
 
 
@@ -78,7 +123,8 @@ def _fields(relation: Any) -> str:
 
 
 def _scan(relation: Any) -> str:
-    return f"table=[{relation.identifier}], {_fields(relation)}"
+    told = f", filters=[{' AND '.join(map(str, relation.filters))}]" if relation.filters else ""
+    return f"table=[{relation.identifier}], {_fields(relation)}{told}"
 
 
 def _project(relation: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from wiesel.sql.inserting import Insertion
 from wiesel.sql.physical.sinks import add_sink, sink_of
 from wiesel.sql.physical.translator import NESTED, Translator
 from wiesel.sql.plan import Project, Relation, TopN
+from wiesel.sql.rules.optimizer import optimized
 from wiesel.types.row import RowKind
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ def start_query(
 ) -> CloseableIterator[RowBatch]:
     """Start the job of a query and return its rows; only those that are left at the end if they are to be ``final``."""
     with _own_job(environment):
+        (plan,) = optimized([plan], environment._config)
         translator = Translator(environment)
         translator.changes.add(plan)
         rows = translated(translator, plan)
@@ -80,8 +83,10 @@ def _is_ordered(plan: Relation) -> bool:
     return isinstance(plan, TopN) and not plan.partition
 
 
-def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion]) -> None:
+def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion], *, own_job: bool = False) -> None:
     """Add what writes rows to the environment's job.
+
+    ``own_job``: whether there is nothing else in it.
 
     Raises:
         ProgramError: If a table cannot take the changes of its rows.
@@ -91,7 +96,9 @@ def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[In
         hint = "run it in batch mode: SET 'execution.runtime-mode' = 'batch'"
         raise ProgramError(f"table {replaced.identifier.sql} cannot be overwritten in streaming mode", hint=hint)
     sinks = [sink_of(insertion, in_batch=is_batch(environment)) for insertion in insertions]
-    translator = Translator(environment)
+    plans = optimized([insertion.relation for insertion in insertions], environment._config)
+    insertions = [replace(insertion, relation=plan) for insertion, plan in zip(insertions, plans, strict=True)]
+    translator = Translator(environment, own_job=own_job)
     for insertion, sink in zip(insertions, sinks, strict=True):
         translator.changes.add(insertion.relation, is_batch(environment) or RowKind.UPDATE_BEFORE in sink.kinds)
     for insertion, sink in zip(insertions, sinks, strict=True):
@@ -101,7 +108,7 @@ def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[In
 def start_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion]) -> JobClient:
     """Start one job that writes rows to tables."""
     with _own_job(environment):
-        add_inserts(environment, insertions)
+        add_inserts(environment, insertions, own_job=True)
         names = ",".join(f"{insertion.identifier}" for insertion in insertions)
         return environment.execute_async(environment._config.get_string("pipeline.name", f"insert-into_{names}"))
 

@@ -113,15 +113,22 @@ def walk(relation: Relation) -> Iterator[Relation]:
 
 @dataclass(frozen=True)
 class TableScan(Relation):
-    """Reads a table of a catalog: its stored columns. What is computed or declared stands in relations above it."""
+    """Reads a table of a catalog: its stored columns. What is computed or declared stands in relations above it.
+
+    ``columns``: the places of those stored columns that are read; None for all. ``filters``: conditions over them; rows for which one is
+    not true may be left out, and are if the connector sees at once where there are none but such.
+    """
 
     identifier: ObjectIdentifier
     table: CatalogTable
+    columns: tuple[int, ...] | None = None
+    filters: tuple[Expression, ...] = ()
 
     @property
     def fields(self) -> Fields:
-        """The stored columns."""
-        return tuple(Field(field.name, field.data_type) for field in self.table.schema.physical_row_type)
+        """The stored columns that are read."""
+        stored = tuple(Field(field.name, field.data_type) for field in self.table.schema.physical_row_type)
+        return stored if self.columns is None else tuple(stored[index] for index in self.columns)
 
     @property
     def schema(self) -> ResolvedSchema:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from wiesel.columnar.expressions import Expression
 from wiesel.core.errors import ConfigurationError, ProgramError, WieselError
 from wiesel.core.plugins import load_plugin
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
@@ -17,7 +18,15 @@ from wiesel.types.logical import quoted
 from wiesel.types.row import RowKind
 from wiesel.types.typeinfo import RowTypeInfo
 
-__all__ = ["create_table_lookup", "create_table_sink", "create_table_source", "source_kinds", "with_metadata"]
+__all__ = [
+    "create_table_lookup",
+    "create_table_sink",
+    "create_table_source",
+    "reads_some_columns",
+    "skips_rows",
+    "source_kinds",
+    "with_metadata",
+]
 
 _BUILT_IN = {
     "blackhole": "wiesel.connectors.blackhole_table:BlackHoleTableFactory",
@@ -32,8 +41,10 @@ _GROUP = "wiesel.table_factories"
 """The group of entry points by which other packages announce their connectors; the entry's name is the identifier."""
 
 
-def create_table_source(identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo) -> ScanTableSource:
-    """Return the source of a table.
+def create_table_source(
+    identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo, filters: tuple[Expression, ...] = ()
+) -> ScanTableSource:
+    """Return the source of a table, or of some of its columns; ``filters`` are over these.
 
     Raises:
         ConfigurationError: If there is no such connector, or it refuses the options; names the table and where it was made.
@@ -43,7 +54,19 @@ def create_table_source(identifier: ObjectIdentifier, table: CatalogTable, row_t
         factory = _find_factory(table.options.get(CONNECTOR.key, ""))
         if not isinstance(factory, TableSourceFactory):
             raise _wrong_way(factory, "read", "written")
-        return factory.create_source(TableContext(identifier, table, row_type))
+        return factory.create_source(TableContext(identifier, table, row_type, filters=filters))
+
+
+def reads_some_columns(table: CatalogTable) -> bool:
+    """Return whether the connector of a table reads those columns only that are needed."""
+    factory = _find_factory(table.options.get(CONNECTOR.key, ""))
+    return isinstance(factory, TableSourceFactory) and factory.supports_projection
+
+
+def skips_rows(table: CatalogTable) -> bool:
+    """Return whether the connector of a table may leave out rows for which a condition is not true."""
+    factory = _find_factory(table.options.get(CONNECTOR.key, ""))
+    return isinstance(factory, TableSourceFactory) and factory.supports_filters
 
 
 def with_metadata(identifier: ObjectIdentifier, table: CatalogTable) -> CatalogTable:

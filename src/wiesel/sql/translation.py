@@ -9,6 +9,7 @@ from wiesel.sql.changelog import require_append
 from wiesel.sql.physical.scans import scanned_rows, stream_rows
 from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan import Relation, StreamScan, TableScan, TimeAttribute
+from wiesel.sql.rules.optimizer import optimized
 from wiesel.sql.stream_rows import table_row_info
 from wiesel.types.logical import quoted
 from wiesel.types.typeinfo import ExternalTypeInfo
@@ -28,13 +29,14 @@ def to_stream(
             ``changelog`` is not set.
         ConfigurationError: If the options of a table are wrong.
     """
-    translator = Translator(environment)
+    translator = Translator(environment, own_job=False)
     if not changelog and environment._config.get(RUNTIME_MODE) != "BATCH":
         require_append(plan, "to_data_stream()")
     if isinstance(plan, TableScan):
         return scanned_rows(translator, plan)
     if isinstance(plan, StreamScan) and plan.rowtime is None:
         return stream_rows(plan)
+    (plan,) = optimized([plan], environment._config)
     translator.changes.add(plan, update_before)
     rows = table_row_info(plan.row_type)
     operator = translator.operator("ToRows", "table_to_rows", {"time": _time_of(plan)}, [translator.translate(plan)])

@@ -518,7 +518,7 @@ class TableEnvironment:
         in_batch = is_batch(self._environment)
         before = [not isinstance(root, Insertion) or RowKind.UPDATE_BEFORE in sink_of(root, in_batch=in_batch).kinds for root in roots]
         ttl = None if is_batch(self._environment) else self._config.get("table.exec.state.ttl", "0 ms")
-        return explained(roots, state_ttl=ttl, needs_before=before)
+        return explained(roots, self._config.get_configuration(), state_ttl=ttl, needs_before=before)
 
     def _set_option(self, key: str, value: str) -> None:
         configuration = self._config.get_configuration()

@@ -18,7 +18,7 @@ from wiesel.columnar.rows import column_array, column_values
 from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.types.logical import DataType
 
-__all__ = ["UserFunction", "call_failure", "python_columns", "series_of", "user_call"]
+__all__ = ["UserFunction", "call_failure", "is_user_call", "python_columns", "series_of", "user_call"]
 
 _NAME = "USER FUNCTION"
 _AT_ONCE = 10
@@ -75,6 +75,11 @@ def user_call(function: UserFunction, operands: Sequence[Expression]) -> Call:
         ProgramError: If it takes another number of arguments, or arguments of other types.
     """
     return call(_NAME, operands, [function])
+
+
+def is_user_call(call: Call) -> bool:
+    """Return whether a call is one of a function of the user."""
+    return call.function == _NAME
 
 
 def _resolve(arguments: Arguments) -> Signature:

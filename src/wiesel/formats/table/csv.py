@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from wiesel.columnar.arrow_types import arrow_schema
+from wiesel.columnar.expressions import Expression
 from wiesel.columnar.row_batch import RowBatch, concat
 from wiesel.columnar.rows import column_array, column_values
 from wiesel.core.config import ConfigOption
@@ -48,6 +49,12 @@ class CsvTableFormat(TableFormatFactory):
     def create_reader(self, options: TableOptions, rows: t.RowType) -> StreamFormat:
         """Return the format of files with these columns."""
         return _CsvFiles(rows, *_read(options), ignore_errors=options.get(_IGNORE))
+
+    def create_projected_reader(
+        self, options: TableOptions, rows: t.RowType, names: Sequence[str], filters: Sequence[Expression] = ()
+    ) -> StreamFormat:
+        """Return the format of files with these columns of which some are read; the others may hold anything, as in Flink."""
+        return _CsvFiles(rows, *_read(options), ignore_errors=options.get(_IGNORE), names=names)
 
     def create_writer(self, options: TableOptions, rows: t.RowType) -> Encoder:
         """Return the encoder of rows of these columns."""
@@ -93,8 +100,11 @@ def _writer_of(of: t.DataType, elements: str) -> TextWriter:
 
 
 class _CsvFiles(StreamFormat):
-    def __init__(self, rows: t.RowType, dialect: CsvDialect, elements: str, *, ignore_errors: bool) -> None:
-        self.rows = rows
+    def __init__(
+        self, rows: t.RowType, dialect: CsvDialect, elements: str, *, ignore_errors: bool, names: Sequence[str] | None = None
+    ) -> None:
+        self.all_names = rows.names
+        self.rows = rows if names is None else t.RowType([rows[name] for name in names], nullable=False)
         self.dialect = dialect
         self.elements = elements
         self.ignore_errors = ignore_errors
@@ -154,11 +164,12 @@ class _CsvReader(RecordReader):
         try:
             found = pyarrow.csv.read_csv(
                 pa.BufferReader(block),
-                pyarrow.csv.ReadOptions(use_threads=False, column_names=self._schema.names, block_size=max(len(block), 1)),
+                pyarrow.csv.ReadOptions(use_threads=False, column_names=self._files.all_names, block_size=max(len(block), 1)),
                 pyarrow.csv.ParseOptions(
                     delimiter=dialect.separator, quote_char=dialect.quote or False, newlines_in_values=True, ignore_empty_lines=False
                 ),
                 pyarrow.csv.ConvertOptions(
+                    include_columns=self._schema.names,
                     column_types=read_schema(self._schema),
                     true_values=_TRUE,
                     false_values=_FALSE,
@@ -206,17 +217,17 @@ class _CsvReader(RecordReader):
 
     def _batch(self, rows: list[list[str]]) -> RowBatch:
         null, ignore = self._files.dialect.null_literal, self._files.ignore_errors
-        width = len(self._readers)
+        width = len(self._files.all_names)
         texts: list[list[str | None]] = []
         for row in rows:
             if len(row) != width and not ignore:
                 raise ValueError(f"{row} has {len(row)} fields, but the table has {width} columns")
             if len(row) <= width:
                 texts.append([*row, *[None] * (width - len(row))])
-        columns = zip(*texts, strict=True) if texts else ([] for _ in range(width))
+        places = [self._files.all_names.index(name) for name in self._schema.names]
         arrays = [
-            column_array([_value(text, reader, null, ignore) for text in column], field.type)
-            for column, reader, field in zip(columns, self._readers, self._schema, strict=True)
+            column_array([_value(row[place], reader, null, ignore) for row in texts], field.type)
+            for place, reader, field in zip(places, self._readers, self._schema, strict=True)
         ]
         return RowBatch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.json
 
 from wiesel.columnar.arrow_types import arrow_schema
+from wiesel.columnar.expressions import Expression
 from wiesel.columnar.row_batch import RowBatch, concat
 from wiesel.columnar.rows import column_array, column_values
 from wiesel.core.config import ConfigOption
@@ -40,6 +41,12 @@ class JsonTableFormat(TableFormatFactory):
         found = JsonObjects.of("json", options, rows)
         _writing(options)
         return _JsonFiles(found)
+
+    def create_projected_reader(
+        self, options: TableOptions, rows: t.RowType, names: Sequence[str], filters: Sequence[Expression] = ()
+    ) -> StreamFormat:
+        """Return the format of files of objects of which some values are read; the others may be anything, as in Flink."""
+        return self.create_reader(options, t.RowType([rows[name] for name in names], nullable=False))
 
     def create_writer(self, options: TableOptions, rows: t.RowType) -> Encoder:
         """Return the encoder of rows of these columns."""

@@ -9,9 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wiesel.columnar.arrow_types import arrow_schema
+from wiesel.columnar.expressions import Expression
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError, ConnectorError
+from wiesel.formats.group_statistics import may_hold
 from wiesel.formats.row_groups import RowGroups
 from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
 from wiesel.spi.table.factory import TableOptions
@@ -37,6 +39,13 @@ class ParquetTableFormat(TableFormatFactory):
         _codec(options)
         return _ParquetFiles(rows)
 
+    def create_projected_reader(
+        self, options: TableOptions, rows: RowType, names: Sequence[str], filters: Sequence[Expression] = ()
+    ) -> BulkFormat:
+        """Return the format of files of which some columns are read, and those row groups only that can hold rows that are wanted."""
+        _codec(options)
+        return _ParquetFiles(RowType([rows[name] for name in names], nullable=False), filters)
+
     def create_writer(self, options: TableOptions, rows: RowType) -> BulkWriterFactory:
         """Return the factory of writers of these columns."""
         return _ParquetWriters(rows, _codec(options))
@@ -50,8 +59,9 @@ def _codec(options: TableOptions) -> str:
 
 
 class _ParquetFiles(BulkFormat):
-    def __init__(self, rows: RowType) -> None:
+    def __init__(self, rows: RowType, filters: Sequence[Expression] = ()) -> None:
         self._rows = rows
+        self._filters = tuple(filters)
         arrow_schema((field.name, field.data_type) for field in rows)
 
     @property
@@ -59,14 +69,14 @@ class _ParquetFiles(BulkFormat):
         return True
 
     def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
-        return _ParquetReader(stream, piece, arrow_schema((field.name, field.data_type) for field in self._rows))
+        return _ParquetReader(stream, piece, arrow_schema((field.name, field.data_type) for field in self._rows), self._filters)
 
 
 class _ParquetReader(RecordReader):
     """The position is the number of the row group."""
 
-    def __init__(self, stream: BinaryIO, piece: FilePiece, schema: pa.Schema) -> None:
-        self._groups = RowGroups(stream, piece)
+    def __init__(self, stream: BinaryIO, piece: FilePiece, schema: pa.Schema, filters: Sequence[Expression]) -> None:
+        self._groups = RowGroups(stream, piece, lambda group, stored: may_hold(group, schema.names, stored, filters))
         self._schema = schema
         there = set(self._groups.names)
         self._columns = [name for name in schema.names if name in there]

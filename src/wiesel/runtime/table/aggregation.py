@@ -14,7 +14,7 @@ from wiesel.columnar.aggregates.calls import BoundCall, Input, accumulators, red
 from wiesel.columnar.aggregates.registry import Accumulator
 from wiesel.columnar.aggregates.slots import Column, Slot, merged, numbers
 from wiesel.columnar.arrow_types import arrow_type
-from wiesel.runtime.table.kept_values import KeptValues
+from wiesel.runtime.table.kept_values import KeptValues, SeenValues
 from wiesel.state.backend import StateBackend
 
 __all__ = ["Aggregation", "changed_places", "python_values", "slot_column"]
@@ -58,6 +58,13 @@ class Aggregation:
         self.slots: list[Slot] = [COUNT_ROWS, *(slot for each in self._accumulators for slot in each.slots)]
         self.empty: tuple[Any, ...] = tuple(slot.empty for slot in self.slots)
         self._distinct: dict[tuple[tuple[int, ...], int | None], KeptValues] = {}
+        self._seen: dict[tuple[int, ...], SeenValues] = {}
+        self._filters: dict[tuple[int, ...], list[int | None]] = {}
+        for call in self._calls:
+            if call.distinct and not call.spec.retracts:
+                filters = self._filters.setdefault(call.arguments, [])
+                if call.filter not in filters:
+                    filters.append(call.filter)
         self._extremes: dict[int, KeptValues] = {}
 
     def open(self, backend: StateBackend, ttl: Any = None) -> None:
@@ -69,7 +76,11 @@ class Aggregation:
 
         for index, (call, accumulator) in enumerate(zip(self._calls, self._accumulators, strict=True)):
             values = (call.arguments, call.filter)
-            if call.distinct and values not in self._distinct:
+            if call.distinct and not call.spec.retracts:
+                if call.arguments not in self._seen:
+                    table: Any = backend.table(f"distinct-{index}", ttl=ttl, kind="map")
+                    self._seen[call.arguments] = SeenValues(table, self._filters[call.arguments], refreshes=ttl is not None)
+            elif call.distinct and values not in self._distinct:
                 self._distinct[values] = kept(f"distinct-{index}")
             elif accumulator.extreme is not None and not call.distinct:
                 self._extremes[index] = kept(f"values-{index}")
@@ -94,7 +105,11 @@ class Aggregation:
             place += len(accumulator.slots)
             if call.distinct:
                 values = (call.arguments, call.filter)
-                if values not in changed:
+                if values not in changed and call.arguments in self._seen:
+                    filters = self._filters[call.arguments]
+                    fresh = self._seen[call.arguments].update(keys, rows, call.arguments)
+                    changed.update({(call.arguments, each): found for each, found in zip(filters, fresh, strict=True)})
+                elif values not in changed:
                     changed[values] = self._distinct[values].update(keys, rows.of(call))
                 found += self._of_distinct(keys, values, accumulator, mine, changed[values])
             elif index in self._extremes:
@@ -105,7 +120,7 @@ class Aggregation:
         return found
 
     def _of_distinct(self, keys: Sequence[Any], values: Any, accumulator: Accumulator, old: list[Column], changed: Input) -> list[Column]:
-        if accumulator.extreme is not None:
+        if accumulator.extreme is not None and values in self._distinct:
             return [self._distinct[values].extremes(keys, accumulator.slots[0], old[0], changed)]
         return _added(accumulator, old, changed)
 
@@ -123,6 +138,8 @@ class Aggregation:
         """Forget the values that are kept of a group."""
         for kept in (*self._distinct.values(), *self._extremes.values()):
             kept.clear(key)
+        for seen in self._seen.values():
+            seen.clear(key)
 
 
 def _added(accumulator: Accumulator, old: list[Column], rows: Input) -> list[Column]:

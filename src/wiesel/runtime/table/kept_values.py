@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from wiesel.columnar.aggregates.calls import Input
-from wiesel.columnar.aggregates.slots import Column, Slot
-from wiesel.columnar.grouping import Groups, group_by
+from wiesel.columnar.aggregates.slots import Column, Slot, numbers
+from wiesel.columnar.grouping import Groups, Places, group_by
 from wiesel.state.backend import MapTable
 
-__all__ = ["KeptValues", "distinct_values"]
+__all__ = ["KeptValues", "SeenValues", "distinct_values"]
 
 
 def distinct_values(rows: Input) -> tuple[Input, Any]:
@@ -74,6 +74,52 @@ class KeptValues:
             there = (value[0] for value, count in self._table.entries(keys[group]) if count > 0 and value[0] is not None)
             values[group] = pick(there, default=None)
         return pa.array(values, slot.type)
+
+    def clear(self, key: Any) -> None:
+        """Forget a group."""
+        self._table.remove(key)
+
+
+class SeenValues:
+    """Which values of a group have come, where rows are only added: for DISTINCT with several filters at once, a bit for each.
+
+    Args:
+        table: Where they are kept.
+        filters: Indexes of boolean columns; None for all rows.
+        refreshes: Whether values that come again are written again, as they expire else.
+    """
+
+    def __init__(self, table: MapTable, filters: Sequence[int | None], *, refreshes: bool) -> None:
+        self._table = table
+        self._filters = filters
+        self._refreshes = refreshes
+
+    def update(self, keys: Sequence[Any], rows: Input, arguments: Sequence[int]) -> list[Input]:
+        """Take rows; return for each filter those that pass it and whose values are new."""
+        own = Input([rows.columns[index] for index in arguments], rows.groups)
+        length = len(rows.groups)
+        values = group_by(own.columns, length)
+        pairs = group_by([pa.array(rows.groups.ids * max(values.count, 1) + values.ids)], length)
+        bits = np.zeros(pairs.count, np.int64)
+        for place, index in enumerate(self._filters):
+            passed = np.zeros(pairs.count, np.bool_)
+            passed[pairs.ids if index is None else pairs.ids[numbers(rows.columns[index].fill_null(False))]] = True
+            bits |= passed.astype(np.int64) << place
+        unique = own.take(pairs.first)
+        fresh = self._mark(keys, unique, bits)
+        return [unique.take(np.flatnonzero(fresh & (1 << place))) for place in range(len(self._filters))]
+
+    def _mark(self, keys: Sequence[Any], unique: Input, bits: Places) -> Places:
+        """Keep bits of values; return those that were not there."""
+        values = list(zip(*(column.to_pylist() for column in unique.columns), strict=True))
+        get, put = self._table.get_entry, self._table.put_entry
+        fresh: list[int] = []
+        for group, value, now in zip(unique.groups.ids.tolist(), values, bits.tolist(), strict=True):
+            before = get(keys[group], value) or 0
+            fresh.append(now & ~before)
+            if fresh[-1] or (now and self._refreshes):
+                put(keys[group], value, before | now)
+        return np.array(fresh, np.int64)
 
     def clear(self, key: Any) -> None:
         """Forget a group."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+from wiesel.columnar.expressions import Expression
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError
 from wiesel.spi.sink import Sink
@@ -105,12 +106,15 @@ class TableContext:
     Attributes:
         identifier: The full name of the table.
         table: Schema, options and the like.
-        row_type: The type that the source's records must have: rows of the stored columns, with their names.
+        row_type: The type that the source's records must have: rows of the stored columns, with their names; only of those that are
+            read if the factory :attr:`~TableSourceFactory.supports_projection`.
+        filters: Conditions over these columns. Rows for which one is not true may be left out, but need not.
     """
 
     identifier: ObjectIdentifier
     table: CatalogTable
     row_type: RowTypeInfo
+    filters: tuple[Expression, ...] = ()
     overwrite: bool = False
     """Whether rows are written in place of those of the table, or of the partitions that they are in."""
 
@@ -153,6 +157,12 @@ class TableSourceFactory(ABC):
 
     identifier: ClassVar[str]
     """What tables name the connector by: ``'connector' = 'datagen'``."""
+
+    supports_projection: ClassVar[bool] = False
+    """Whether :attr:`TableContext.row_type` may have fewer columns than the table stores."""
+
+    supports_filters: ClassVar[bool] = False
+    """Whether :attr:`TableContext.filters` are of use."""
 
     metadata: ClassVar[Mapping[str, DataType]] = {}
     """What the connector tells besides the stored columns: names and types. A table that reads some of it has columns of these types

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
+from wiesel.columnar.expressions import Expression
 from wiesel.spi.file_formats import BulkWriterFactory, FileFormat
 from wiesel.spi.serialization import Encoder
 from wiesel.spi.table.factory import INSERT_ONLY, TableOptions
@@ -31,6 +33,23 @@ class TableFormatFactory(ABC):
             ConfigurationError: If an option has a value that it must not have.
             ProgramError: If the format has no values of a column's type.
         """
+
+    def create_projected_reader(
+        self, options: TableOptions, rows: RowType, names: Sequence[str], filters: Sequence[Expression] = ()
+    ) -> FileFormat | None:
+        """Return what reads some columns of files that hold more; None if the format reads all columns in any case.
+
+        Args:
+            options: Those of the table.
+            rows: The columns that files hold.
+            names: Those that are read, in order.
+            filters: Conditions over the columns that are read. Rows for which one is not true may be left out, but need not.
+
+        Raises:
+            ConfigurationError: As :meth:`create_reader`.
+            ProgramError: As :meth:`create_reader`.
+        """
+        return None
 
     @abstractmethod
     def create_writer(self, options: TableOptions, rows: RowType) -> Encoder | BulkWriterFactory:

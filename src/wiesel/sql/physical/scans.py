@@ -23,7 +23,7 @@ _ROWS = 10_000
 def table_scan(translator: Translator, scan: TableScan) -> Transformation:
     """Return the rows of a table."""
     rows = table_row_info(scan.row_type)
-    made = create_table_source(scan.identifier, scan.table, rows)
+    made = create_table_source(scan.identifier, scan.table, rows, scan.filters)
     if not made.is_columnar:
         return _columns(translator, scan, _stream(translator, scan, made, ExternalTypeInfo(rows)))
     batches = _stream(translator, scan, made, Types.PICKLED_BYTE_ARRAY())._transformation
@@ -79,6 +79,7 @@ def scanned_rows(translator: Translator, scan: TableScan) -> DataStream:
 def _stream(translator: Translator, scan: TableScan, made: ScanTableSource, records: TypeInformation) -> DataStream:
     name = scan.identifier.object_name
     stream = translator.environment.from_source(made.source, WatermarkStrategy.no_watermarks(), name, records)
+    stream.uid(translator.uids.unique(f"TableScan({scan.identifier})"))
     return stream if made.parallelism is None else stream.set_parallelism(made.parallelism)
 
 

@@ -57,7 +57,8 @@ def add_sink(translator: Translator, insertion: Insertion, sink: TableSink, sour
     if not_null or by_key:
         payload = {"table": insertion.identifier.sql, "not_null": not_null, "keep_before": not by_key}
         source = translator.operator("SinkRows", "table_sink_rows", payload, [source])
-    _add_writer(translator, insertion.identifier.object_name, sink, source)
+    writer = _add_writer(translator, insertion.identifier.object_name, sink, source)
+    writer.node.uid = translator.uids.unique(f"Sink({insertion.identifier})")
 
 
 def _add_writer(translator: Translator, name: str, sink: TableSink, source: Transformation) -> OperatorTransformation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from wiesel.datastream._transformations import OperatorTransformation, Partition
 from wiesel.graph.specs import OperatorSpec, PartitionerSpec
 from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.sql.changelog import ChangelogPlan
+from wiesel.sql.operator_parallelism import operator_parallelism
+from wiesel.sql.operator_uids import OperatorUids
 from wiesel.sql.plan import Relation
 from wiesel.types import Types
 from wiesel.types.logical import ArrayType, MapType, MultisetType, RowType
@@ -49,6 +52,10 @@ _TRANSLATIONS = {
 }
 
 
+_UIDS: weakref.WeakKeyDictionary[StreamExecutionEnvironment, OperatorUids] = weakref.WeakKeyDictionary()
+"""The uids in the jobs that programs build on their environments."""
+
+
 def single(operator: OperatorTransformation) -> OperatorTransformation:
     """Let an operator run in one subtask."""
     operator.node.parallelism = operator.node.max_parallelism = 1
@@ -64,14 +71,22 @@ def _spelled(name: str) -> str:
 class Translator:
     """Translates the relations of one job; a relation that is read twice becomes one operator.
 
+    Args:
+        environment: Where the operators are made.
+        own_job: Whether there is nothing else in the job.
+
     Attributes:
         environment: Where the operators are made.
         changes: Of which relations ``-U`` is needed: what is translated for a reader is added there first.
+        uids: Gives operators their uids.
     """
 
-    def __init__(self, environment: StreamExecutionEnvironment) -> None:
+    def __init__(self, environment: StreamExecutionEnvironment, *, own_job: bool = True) -> None:
         self.environment = environment
         self.changes = ChangelogPlan()
+        # What several calls add to a job of the program must not have the same uids.
+        self.uids = OperatorUids() if own_job else _UIDS.setdefault(environment, OperatorUids())
+        self._parallelism = operator_parallelism(environment._config)
         self._done: dict[int, tuple[Relation, Transformation]] = {}
 
     def translate(self, relation: Relation) -> Transformation:
@@ -88,8 +103,18 @@ class Translator:
                 )
             module, _, function = str(place).partition(":")
             made = getattr(importlib.import_module(f"wiesel.sql.physical.{module}"), function)(self, relation)
+            if isinstance(made, OperatorTransformation) and made.node.uid is None:
+                made.node.uid = self.uids.of(relation)
+                self._set_parallelism(made, relation.name)
             self._done[id(relation)] = (relation, made)  # the relation stays alive, and so its id
         return self._done[id(relation)][1]
+
+    def _set_parallelism(self, operator: OperatorTransformation, kind: str) -> None:
+        uid = operator.node.uid
+        wanted = None if uid is None else self._parallelism.get(uid, self._parallelism.get(kind))
+        if wanted is None or operator.non_parallel:
+            return
+        operator.node.parallelism, operator.node.parallelism_set = wanted, True
 
     def operator(
         self, name: str, kind: str, payload: Any, inputs: Sequence[Transformation], *, keyed: bool = False

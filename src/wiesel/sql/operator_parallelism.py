@@ -1,0 +1,32 @@
+"""Internal. The parallelism of single operators of SQL, by the option ``table.exec.operator-parallelism``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from wiesel.core.errors import ConfigurationError
+from wiesel.sql.rules.optimizer import Options
+
+__all__ = ["OPERATOR_PARALLELISM", "operator_parallelism"]
+
+OPERATOR_PARALLELISM = "table.exec.operator-parallelism"
+"""``name:number`` separated by commas; a name is the uid of an operator as EXPLAIN shows it, or a kind of operators such as Join."""
+
+
+def operator_parallelism(options: Options) -> Mapping[str, int]:
+    """Return how parallel operators are to be, by uid or kind.
+
+    Raises:
+        ConfigurationError: If the option cannot be read.
+    """
+    found: dict[str, int] = {}
+    for part in filter(None, map(str.strip, options.get_string(OPERATOR_PARALLELISM, "").split(","))):
+        name, _, number = part.rpartition(":")
+        if not name or not number.strip().isdecimal() or int(number) < 1:
+            raise ConfigurationError(
+                f"option {OPERATOR_PARALLELISM}: {part!r} is not the name of an operator and a number",
+                hint="write for example 'Join:4, Aggregate-0df8e8e19f88:8'; EXPLAIN shows the names",
+                key=OPERATOR_PARALLELISM,
+            )
+        found[name.strip()] = int(number)
+    return found

@@ -1,0 +1,118 @@
+"""State finds its operator when other parts of a program in SQL are edited."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.unit.sql.rules.plans import environment, plan
+from tests.unit.table.aggregate_cases import EVENT_TYPES, add_events, event_rows
+from wiesel.common import WatermarkStrategy
+from wiesel.core.errors import WieselError
+from wiesel.sql.operator_uids import OperatorUids
+from wiesel.sql.plan import Relation, walk
+from wiesel.sql.rules.optimizer import optimized
+from wiesel.sql.translation import to_stream
+from wiesel.table import StreamTableEnvironment
+from wiesel.testing import ManualSource, local_environment
+
+GROUPS = "SELECT k, COUNT(*) AS n, SUM(CAST(t AS INT)) AS total FROM small GROUP BY k"
+
+
+def uid_of(sql: str, *others: str, kind: str = "Aggregate", views: tuple[str, ...] = ()) -> str | None:
+    t_env = environment()
+    for view in views:
+        t_env.execute_sql(view)
+    roots: list[Relation] = optimized([plan(t_env, each) for each in (sql, *others)], t_env.get_config().get_configuration())
+    (found,) = (each for each in walk(roots[0]) if each.name == kind)
+    return OperatorUids().of(found)
+
+
+COUNTED = "SELECT item, COUNT(*) AS n FROM orders WHERE id > 3 GROUP BY item"
+JOINED = "SELECT a.item, b.price FROM orders AS a JOIN orders AS b ON a.id = b.id"
+
+
+def test_what_makes_no_difference() -> None:
+    expected = uid_of(COUNTED)
+    assert uid_of("SELECT COUNT(*) AS m, item AS thing /* how many */ FROM orders WHERE id > 3 GROUP BY item") == expected
+    assert uid_of(COUNTED, "SELECT day_, MAX(price) FROM orders GROUP BY day_") == expected
+    view = "CREATE VIEW {} AS SELECT price, item AS thing, id FROM orders WHERE id > 3"
+    for name in ("one", "other"):
+        assert uid_of(f"SELECT thing, COUNT(*) FROM {name} GROUP BY thing", views=(view.format(name),)) == expected
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT item, COUNT(*) AS n FROM orders WHERE id > 4 GROUP BY item",
+        "SELECT item, COUNT(id) AS n FROM orders WHERE id > 3 GROUP BY item",
+        "SELECT day_, COUNT(*) AS n FROM orders WHERE id > 3 GROUP BY day_",
+        "SELECT item, COUNT(*) AS n, MAX(price) FROM orders WHERE id > 3 GROUP BY item",
+    ],
+)
+def test_what_makes_a_difference(sql: str) -> None:
+    assert uid_of(sql) != uid_of(COUNTED)
+
+
+def test_joins_are_told_by_what_they_keep() -> None:
+    assert uid_of(JOINED, kind="Join") == uid_of("SELECT b.price + 1, a.item FROM orders AS a JOIN orders AS b ON a.id = b.id", kind="Join")
+    assert uid_of(JOINED, kind="Join") != uid_of("SELECT a.item, b.day_ FROM orders AS a JOIN orders AS b ON a.id = b.id", kind="Join")
+
+
+def test_equal_operators_of_one_job_have_numbers() -> None:
+    uids = OperatorUids()
+    assert [uids.unique("Sink(a)") for _ in range(3)] == ["Sink(a)", "Sink(a)#2", "Sink(a)#3"]
+
+
+def _started(queries: list[str], view: str, source: ManualSource, restore_from: Any = None) -> Any:
+    env = local_environment(parallelism=2)
+    t_env = StreamTableEnvironment.create(env)
+    stream = env.from_source(source, WatermarkStrategy.no_watermarks(), "events", EVENT_TYPES).uid("events")
+    add_events(t_env, stream)
+    t_env.create_temporary_view("small", t_env.sql_query(view))
+    outs = [env.collect(to_stream(env, t_env.sql_query(query)._plan, changelog=True)) for query in queries]
+    return env.start(restore_from=restore_from), outs[-1]
+
+
+def _left(changes: list[Any], order: tuple[int, ...]) -> Counter[Any]:
+    found: Counter[Any] = Counter()
+    for row in changes:
+        found[tuple(row[place] for place in order)] += 1 if row.get_row_kind().name in ("INSERT", "UPDATE_AFTER") else -1
+    return +found
+
+
+def test_an_edited_job_goes_on_from_the_state_of_the_old_one() -> None:
+    rows = event_rows()
+    source = ManualSource(type_info=EVENT_TYPES)
+    job, out = _started([GROUPS], "SELECT k, t FROM e WHERE t IS NOT NULL", source)
+    with job:
+        source.push_all(rows[:20])
+        job.settle()
+        snapshot = job.checkpoint()
+        before = list(out.committed)
+    edited = "SELECT COUNT(*) AS many, SUM(CAST(number AS INT)) AS s, k AS letter FROM small GROUP BY k -- in another order"
+    queries = ["SELECT v, COUNT(*) FROM e GROUP BY v", edited]
+    job, out = _started(queries, "SELECT id, t AS number, k, v FROM e WHERE t IS NOT NULL", source, snapshot)
+    with job:
+        source.push_all(rows[20:])
+        job.finish()
+    after = _left(list(out.committed), (2, 0, 1))
+    counts: Counter[Any] = Counter(row[1] for row in rows if row[7] is not None)
+    touched = {row[1] for row in rows[20:]}
+    expected = {(key, count, sum(row[7] for row in rows if row[1] == key and row[7] is not None)) for key, count in counts.items()}
+    # Groups that were not touched since are among what the old job said.
+    old = _left(before, (0, 1, 2))
+    assert {row for row in after if row[0] in touched} | {row for row in old if row[0] not in touched} == expected
+
+
+def test_state_of_another_computation_is_not_taken() -> None:
+    source = ManualSource(type_info=EVENT_TYPES)
+    job, _ = _started([GROUPS], "SELECT k, t FROM e", source)
+    with job:
+        source.push_all(event_rows()[:5])
+        job.settle()
+        snapshot = job.checkpoint()
+    with pytest.raises(WieselError, match="Aggregate"):
+        _started([GROUPS.replace("SUM", "MAX")], "SELECT k, t FROM e", source, snapshot)
