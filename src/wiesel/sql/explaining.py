@@ -48,8 +48,8 @@ def explained(
         state = "; ".join(map(str, kept_by(relation, ttl_ms))) if state_ttl is not None else ""
         uid = uids.of(relation)
         wanted = None if uid is None else parallelism.get(uid, parallelism.get(relation.name))
-        shown = [f", changelogMode=[{kinds}]", f", state=[{state}]" if state else "", f", uid=[{uid}]" if uid else ""]
-        return "".join(shown) + (f", parallelism=[{wanted}]" if wanted else "")
+        known = {"changelogMode": kinds, "uid": uid, "parallelism": wanted, "state": state}
+        return "".join(f", {name}=[{value}]" for name, value in known.items() if value)
 
     lines = ["== Abstract Syntax Tree ==", *bound, "", "== Optimized Execution Plan =="]
     reused = _Reused(plans)
