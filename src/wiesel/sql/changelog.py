@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wiesel.core.errors import ProgramError, invariant
+from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.plan import Relation
 from wiesel.sql.table_factories import source_kinds
 from wiesel.sql.window_plan import window_of_top, windows_of_join
@@ -99,6 +100,8 @@ def _joined(relation: Any, inputs: list[Changes]) -> Changes:
         if not found.append_only:
             raise _rows_of_windows("joins")
         return APPEND  # rows come out when their window is over
+    if found.append_only and interval_of(relation) is not None:
+        return APPEND  # rows without partner come out when none can come any more
     # A row without partner goes when its first one comes.
     return found if relation.type.value in ("INNER", "SEMI") else found | Changes(deletes=True)
 

@@ -11,6 +11,7 @@ from wiesel.columnar.expressions import InputRef
 from wiesel.core.durations import to_millis
 from wiesel.sql.changelog import ChangelogPlan, changes_of
 from wiesel.sql.inserting import Insertion
+from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.kept_state import advice, kept_by
 from wiesel.sql.operator_parallelism import operator_parallelism
 from wiesel.sql.operator_uids import OperatorUids
@@ -109,6 +110,8 @@ def _tree(root: Relation | Insertion, depth: int, details: Callable[[Relation], 
 def _name(relation: Relation) -> str:
     if isinstance(relation, Join) and windows_of_join(relation) is not None:
         return "WindowJoin"
+    if isinstance(relation, Join) and interval_of(relation) is not None and all(changes_of(side).append_only for side in relation.inputs):
+        return "IntervalJoin"
     if isinstance(relation, TopN) and window_of_top(relation) is not None:
         return "WindowTopN"
     return relation.name

@@ -11,6 +11,7 @@ from typing import Any
 
 from wiesel.core.durations import Duration, format_duration
 from wiesel.sql.changelog import changes_of
+from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.plan import JoinType, Relation
 from wiesel.sql.window_plan import window_of_top, windows_of_join
 
@@ -94,6 +95,9 @@ def _of_tables(relation: Any, job: int) -> Iterator[Kept]:
 def _of_join(relation: Any, job: int) -> Iterator[Kept]:
     if windows_of_join(relation) is not None:
         yield Kept("the rows of both sides", until="until their window is over")
+        return
+    if interval_of(relation) is not None and all(changes_of(side).append_only for side in relation.inputs):
+        yield Kept("the rows of both sides", until="until the watermark has passed the times of their partners")
         return
     sides = zip(("left", "right"), relation.ttl, strict=True)
     for side, ttl in sides:

@@ -104,6 +104,11 @@ WINDOWED = "TABLE(TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
             "the rows of both sides, until their window is over",
         ),
         (
+            "SELECT a.v FROM a JOIN b ON a.k = b.k AND a.ts BETWEEN b.ts - INTERVAL '1' HOUR AND b.ts",
+            "IntervalJoin",
+            "the rows of both sides, until the watermark has passed the times of their partners",
+        ),
+        (
             f"SELECT COUNT(*) FROM {WINDOWED} GROUP BY window_start, window_end",
             "WindowAggregate",
             "a row of accumulators per key and part of a window, until the windows are over",

@@ -26,7 +26,7 @@ from wiesel.runtime.operators.function_operator import is_batch
 from wiesel.runtime.table.base import TableOperator
 from wiesel.runtime.table.join_state import RETRACTS, JoinSide, Places, SideState, Stored, open_side
 
-__all__ = ["JoinSpec", "join_operator"]
+__all__ = ["JoinSpec", "PairCondition", "join_operator"]
 
 _ROWS_AT_ONCE = 10_000
 _PAIRS_AT_ONCE = 1_000_000
@@ -78,7 +78,7 @@ class _Emitted:
         self.kinds.append(kind)
 
 
-class _Condition:
+class PairCondition:
     """A condition over few of the columns of pairs."""
 
     def __init__(self, condition: Expression, width: int) -> None:
@@ -101,7 +101,7 @@ class JoinOperator(TableOperator):
     def __init__(self, spec: JoinSpec) -> None:
         self._spec = spec
         width = len(spec.sides[0].schema)
-        self._condition = None if spec.condition is None else _Condition(spec.condition, width)
+        self._condition = None if spec.condition is None else PairCondition(spec.condition, width)
 
     def open(self) -> None:
         """Take the state."""

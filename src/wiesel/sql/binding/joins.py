@@ -15,6 +15,8 @@ from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import bound_condition, unique_names
 from wiesel.sql.binding.temporal import is_temporal, temporal_join
 from wiesel.sql.binding.unnest import unnest_joined
+from wiesel.sql.changelog import changes_of
+from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.plan import Field, Join, JoinType, Relation
 from wiesel.sql.rules.push_down import all_of, joined
 from wiesel.sql.window_plan import windows_of_join
@@ -66,8 +68,8 @@ def join_columns(left: Relation, right: Relation, kind: JoinType) -> tuple[Field
 
 
 def timed(join: Join) -> Join:
-    """Return a join of windows with the times of its inputs: it returns rows before a watermark that has passed their window."""
-    if windows_of_join(join) is None or join.type in (JoinType.SEMI, JoinType.ANTI):
+    """Return a join of windows or within bounds of time with the times of its inputs: watermarks do not overtake its rows."""
+    if join.type in (JoinType.SEMI, JoinType.ANTI) or (windows_of_join(join) is None and not _is_within_bounds(join)):
         return join
     width = len(join.left.fields)
     missing = {JoinType.LEFT: (False, True), JoinType.RIGHT: (True, False), JoinType.FULL: (True, True)}.get(join.type, (False, False))
@@ -77,6 +79,10 @@ def timed(join: Join) -> Join:
         for index, (field, each) in enumerate(zip(join.columns, of, strict=True))
     ]
     return replace(join, columns=tuple(columns))
+
+
+def _is_within_bounds(join: Join) -> bool:
+    return interval_of(join) is not None and changes_of(join.left).append_only and changes_of(join.right).append_only
 
 
 def _check_name(queries: QueryBinder, scope: Scope, source: Source, node: exp.Join) -> None:

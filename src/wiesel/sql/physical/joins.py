@@ -11,10 +11,12 @@ from wiesel.columnar.expressions import Call, Expression, InputRef, input_refs, 
 from wiesel.columnar.functions.registry import call
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream._transformations import Transformation
+from wiesel.runtime.table.interval_join import IntervalJoinSpec
 from wiesel.runtime.table.join import JoinSpec
 from wiesel.runtime.table.join_state import JoinSide
 from wiesel.runtime.table.window_join import WindowJoinSpec
 from wiesel.sql.changelog import changes_of
+from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.physical.translator import Translator, single
 from wiesel.sql.plan import Field, Join, JoinType, Project, Relation
 from wiesel.sql.rules.project import with_columns
@@ -88,6 +90,10 @@ def join(translator: Translator, relation: Join) -> Transformation:
         pairs = pa.schema([pa.field(f"f{i}", of.type) for i, of in enumerate((*sides[0].schema, *sides[1].schema))])
         windowed = WindowJoinSpec(spec, ends, pairs, arrow_type(borders.of.data_type))
         return translator.operator("WindowJoin", "table_window_join", windowed, inputs)
+    interval = interval_of(relation) if sides[0].appends and sides[1].appends else None
+    if interval is not None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":
+        within = IntervalJoinSpec(spec, interval.times, interval.lower, interval.upper)
+        return translator.operator("IntervalJoin", "table_interval_join", within, inputs)
     operator = translator.operator("Join", "table_join", spec, inputs)
     return operator if left_keys else single(operator)
 
