@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,3 +76,79 @@ def test_statements_load_functions_of_modules(t_env: TableEnvironment, tmp_path:
     with pytest.raises(ProgramError, match="functions in JAVA cannot be called"):
         t_env.execute_sql("CREATE FUNCTION f AS 'a.B'")
     sys.modules.pop("my_functions")
+
+
+MODULE = """
+import asyncio
+from wiesel.table import DataTypes
+from wiesel.table.udf import AggregateFunction, AsyncScalarFunction, ScalarFunction, udaf, udf, udtf
+
+letters = udtf(lambda text: ((each, place) for place, each in enumerate(text)), result_types=["STRING", "INT"])
+
+class Longest(AggregateFunction):
+    def create_accumulator(self):
+        return [""]
+    def accumulate(self, accumulator, text):
+        accumulator[0] = max(accumulator[0], text or "", key=len)
+    def get_value(self, accumulator):
+        return accumulator[0]
+    def get_result_type(self):
+        return DataTypes.STRING()
+
+longest = udaf(Longest())
+
+class Numbered(ScalarFunction):
+    def open(self, function_context):
+        self.where = (function_context.get_index_of_this_subtask(), function_context.get_job_parameter("who", "nobody"))
+        function_context.get_metric_group().counter("calls").inc()
+    def eval(self, text):
+        return f"{text} {self.where}"
+
+numbered = udf(Numbered(), result_type="STRING")
+
+class Waiting(AsyncScalarFunction):
+    running = most = 0
+    async def eval(self, number):
+        Waiting.running += 1
+        Waiting.most = max(Waiting.most, Waiting.running)
+        await asyncio.sleep(0.001 * (3 - number))
+        Waiting.running -= 1
+        return number * 2
+
+waiting = udf(Waiting(), result_type="INT")
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    (tmp_path / "functions_of_all_kinds.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield importlib.import_module("functions_of_all_kinds")
+    sys.modules.pop("functions_of_all_kinds")
+
+
+@pytest.mark.usefixtures("module")
+def test_statements_name_functions_of_all_kinds(t_env: TableEnvironment) -> None:
+    for name in ("letters", "longest", "numbered"):
+        t_env.execute_sql(f"CREATE TEMPORARY FUNCTION {name} AS 'functions_of_all_kinds.{name}' LANGUAGE PYTHON")
+    values = "(VALUES (1, 'ab'), (1, 'c'), (2, 'def'), (2, '')) AS t (k, s)"
+    found = rows(t_env, f"SELECT k, l, p FROM {values}, LATERAL TABLE(letters(s)) AS f (l, p) WHERE p < 2")
+    assert sorted(map(tuple, found)) == [(1, "a", 0), (1, "b", 1), (1, "c", 0), (2, "d", 0), (2, "e", 1)]
+    lonely = rows(t_env, f"SELECT s, l FROM {values} LEFT JOIN LATERAL TABLE(letters(s)) AS f (l, p) ON TRUE WHERE k = 2")
+    assert sorted(map(tuple, lonely)) == [("", None), ("def", "d"), ("def", "e"), ("def", "f")]
+    t_env.get_config().set("execution.runtime-mode", "BATCH")
+    grouped = rows(t_env, f"SELECT k, longest(s) AS l FROM {values} GROUP BY k HAVING LONGEST(s) <> 'x'")
+    assert sorted(map(tuple, grouped)) == [(1, "ab"), (2, "def")]
+
+
+def test_functions_are_told_of_their_task(t_env: TableEnvironment, module: Any) -> None:
+    t_env.create_temporary_function("numbered", module.numbered)
+    t_env.get_config().set("pipeline.global-job-parameters", "who:me").set("parallelism.default", "1")
+    assert rows(t_env, "SELECT numbered('a')") == [Row("a (0, 'me')")]
+
+
+def test_asynchronous_functions_wait_for_several_rows_at_once(t_env: TableEnvironment, module: Any) -> None:
+    t_env.create_temporary_function("waiting", module.waiting)
+    found = rows(t_env, "SELECT n, waiting(n) FROM (VALUES (1), (2), (3)) AS t (n)")
+    assert sorted(map(tuple, found)) == [(1, 2), (2, 4), (3, 6)]
+    assert module.Waiting.most == 3
