@@ -69,6 +69,7 @@ _FORMATS = {
     "csv": "wiesel.formats.table.csv:CsvTableFormat",
     "debezium-json": "wiesel.formats.table.changes:DebeziumTableFormat",
     "json": "wiesel.formats.table.json:JsonTableFormat",
+    "orc": "wiesel.formats.table.orc:OrcTableFormat",
     "parquet": "wiesel.formats.table.parquet:ParquetTableFormat",
     "raw": "wiesel.formats.table.raw:RawTableFormat",
 }

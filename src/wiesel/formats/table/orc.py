@@ -1,0 +1,154 @@
+"""Internal. The table format ``orc``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from wiesel.columnar.arrow_types import arrow_schema
+from wiesel.columnar.row_batch import RowBatch
+from wiesel.core.config import ConfigOption
+from wiesel.core.errors import ConfigurationError, ConnectorError, ProgramError
+from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
+from wiesel.spi.table.factory import TableOptions
+from wiesel.spi.table.formats import TableFormatFactory
+from wiesel.types.logical import RowType
+
+__all__ = ["OrcTableFormat"]
+
+_ROWS = 10_000
+_STRIPE_ROWS = 1 << 16
+_COMPRESSION = ConfigOption[str]("orc.compress", "str", "ZLIB", "How columns are compressed.")
+_CODECS = {"NONE": "uncompressed", "ZLIB": "zlib", "SNAPPY": "snappy", "LZ4": "lz4", "ZSTD": "zstd"}
+
+
+class OrcTableFormat(TableFormatFactory):
+    """Makes readers and writers of ORC."""
+
+    identifier = "orc"
+
+    def create_reader(self, options: TableOptions, rows: RowType) -> BulkFormat:
+        """Return the format of files with these columns, found by their names."""
+        _codec(options)
+        return _OrcFiles(_checked(rows))
+
+    def create_writer(self, options: TableOptions, rows: RowType) -> BulkWriterFactory:
+        """Return the factory of writers of these columns."""
+        return _OrcWriters(_checked(rows), _codec(options))
+
+
+def _codec(options: TableOptions) -> str:
+    codec = options.get(_COMPRESSION).upper()
+    if codec not in _CODECS:
+        raise ConfigurationError(f"option {_COMPRESSION.key} is {codec!r}", hint=f"write one of {', '.join(_CODECS)}", key=_COMPRESSION.key)
+    return _CODECS[codec]
+
+
+def _schema(rows: RowType) -> pa.Schema:
+    return arrow_schema((field.name, field.data_type) for field in rows)
+
+
+def _checked(rows: RowType) -> RowType:
+    for field in _schema(rows):
+        _require_type(field.name, field.type)
+    return rows
+
+
+def _require_type(where: str, kind: Any) -> None:
+    if pa.types.is_time(kind):
+        raise ProgramError(f"column {where}: ORC has no type for times of day", hint="keep it as a text or a number")
+    for place in range(kind.num_fields):
+        _require_type(f"{where}.{kind.field(place).name}", kind.field(place).type)
+
+
+class _OrcFiles(BulkFormat):
+    def __init__(self, rows: RowType) -> None:
+        self._rows = rows
+
+    def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
+        return _OrcReader(stream, piece, _schema(self._rows))
+
+
+class _OrcReader(RecordReader):
+    """The position is the number of the stripe."""
+
+    def __init__(self, stream: BinaryIO, piece: FilePiece, schema: pa.Schema) -> None:
+        from pyarrow.orc import ORCFile
+
+        self._path = piece.path
+        self._schema = schema
+        self._file = ORCFile(pa.PythonFile(stream, "r"))
+        there = set(self._file.schema.names)
+        self._columns = [name for name in schema.names if name in there]
+        self._stripe = piece.position or 0
+
+    @property
+    def position(self) -> int:
+        return self._stripe
+
+    def read_block(self) -> list[RowBatch] | None:
+        if self._stripe >= self._file.nstripes:
+            return None
+        try:
+            stripe = self._file.read_stripe(self._stripe, self._columns)
+            self._stripe += 1
+            fitted = self._fitted(stripe)
+        except pa.ArrowException as error:
+            hint = "compare the table's columns with those of the file"
+            raise ConnectorError(f"cannot read {self._path}: {error}", hint=hint, path=self._path) from error
+        return [RowBatch(fitted.slice(start, _ROWS)) for start in range(0, fitted.num_rows, _ROWS)]
+
+    def _fitted(self, stripe: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the columns in the table's order and types; those that the file lacks are NULL."""
+        arrays = [
+            stripe.column(stripe.schema.get_field_index(field.name)).cast(field.type)
+            if field.name in self._columns
+            else pa.nulls(stripe.num_rows, field.type)
+            for field in self._schema
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+
+class _OrcWriters(BulkWriterFactory):
+    def __init__(self, rows: RowType, codec: str) -> None:
+        self._rows = rows
+        self._codec = codec
+
+    def create(self, stream: BinaryIO) -> BulkWriter:
+        return _OrcWriter(stream, _schema(self._rows), self._codec)
+
+
+class _OrcWriter(BulkWriter):
+    def __init__(self, stream: BinaryIO, schema: pa.Schema, codec: str) -> None:
+        from pyarrow.orc import ORCWriter
+
+        self._schema = schema
+        self._writer = ORCWriter(pa.PythonFile(stream, "w"), compression=codec)
+        self._batches: list[pa.RecordBatch] = []
+        self._rows = 0
+        self._empty = True
+
+    def add_batch(self, values: Sequence[RowBatch]) -> None:
+        for batch in values:
+            self._batches.append(pa.RecordBatch.from_arrays(batch.rows.columns, schema=self._schema))
+            self._rows += len(batch)
+        if self._rows >= _STRIPE_ROWS:
+            self._write()
+
+    def _write(self) -> None:
+        # The first table gives the file its schema, so a file without rows needs one, too.
+        if self._batches or self._empty:
+            self._writer.write(pa.Table.from_batches(self._batches, self._schema))
+            self._empty = False
+        self._batches, self._rows = [], 0
+
+    def finish(self) -> None:
+        self._write()
+        self._writer.close()
+
+    def abandon(self) -> None:
+        # Closing wants a schema, and it would close itself later, when the stream is gone.
+        self._write()
+        self._writer.close()
