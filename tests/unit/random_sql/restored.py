@@ -17,8 +17,8 @@ __all__ = ["restored_changes"]
 _Changes = list[tuple[str, tuple[Any, ...]]]
 
 
-def _start(sql: str, sources: dict[str, ManualSource], parallelism: int, seed: int, restore_from: Any = None) -> Any:
-    environment = local_environment(parallelism=parallelism, seed=seed)
+def _start(sql: str, sources: dict[str, ManualSource], parallelism: int, seed: int, backend: str, restore_from: Any = None) -> Any:
+    environment = local_environment(parallelism=parallelism, seed=seed, state_backend=backend)
     t_env = StreamTableEnvironment.create(environment)
     for name, source in sources.items():
         stream = environment.from_source(source, WatermarkStrategy.no_watermarks(), name, table_info(name)).set_parallelism(1)
@@ -38,7 +38,8 @@ def restored_changes(sql: str, data: Data, seed: int) -> _Changes:
     by_table = {name: iter([changed_row(name, *change) for each, change in pending if each == name]) for name in names}
     rows = [(name, next(by_table[name])) for name in order]
     middle, before = len(rows) // 2, random.randrange(len(rows) // 2 + 1)
-    job, out = _start(sql, sources, 1 + seed % 3, seed)
+    backend = random.choice(("hashmap", "lmdb", "rocksdb"))
+    job, out = _start(sql, sources, 1 + seed % 3, seed, backend)
     with job:
         if job.status is JobStatus.FINISHED:
             raise NotComparable("no row is read")
@@ -50,7 +51,7 @@ def restored_changes(sql: str, data: Data, seed: int) -> _Changes:
             job.settle()
         snapshot = job.checkpoint()
         found = list(out.committed)
-    job, out = _start(sql, sources, 1 + (seed + 1 + seed // 3 % 2) % 3, seed + 1, snapshot)
+    job, out = _start(sql, sources, 1 + (seed + 1 + seed // 3 % 2) % 3, seed + 1, backend, snapshot)
     with job:
         _push(job, sources, rows[middle:])
         if seed % 4 == 1:

@@ -22,7 +22,7 @@ FEATURES = (
     "window rows", "window sets", "window of windows", "window top-n", "legacy windows", "unnest",
     "values", "having", "computed key", "interval join", "one of each",
 )  # fmt: skip
-OF_EACH = 4
+OF_EACH = 2
 
 
 def queries_with(feature: str) -> Iterator[tuple[int, Query, Data]]:
