@@ -1,4 +1,4 @@
-"""Writes docs/sql-functions.md: which of Flink's and Hive's scalar functions there are (``python scripts/sql_functions.py``)."""
+"""Writes docs/sql-functions.md: which of Flink's and Hive's functions there are (``python scripts/sql_functions.py``)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import json
 import textwrap
 from pathlib import Path
 
+from wiesel.columnar.aggregates.registry import aggregate_names
 from wiesel.columnar.functions.registry import function_names
+from wiesel.sql.modules import hive_functions
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "sql-functions.md"
@@ -38,6 +40,9 @@ SHOWN = {
 
 OF_THE_PLANNER = ("AGG_DECIMAL_PLUS", "DEFAULT", "HIVE_AGG_DECIMAL_PLUS", "REINTERPRET_CAST")
 """What Flink's planner puts into plans and no query can call."""
+
+NO_AGGREGATES = ("DISTINCT", "SUM0")
+"""What Flink's definitions list among aggregates and no query can call as one."""
 
 HIVE = """
     abs acos add_months aes_decrypt aes_encrypt array array_contains ascii asin assert_true atan base64 between bin bround cbrt ceil
@@ -72,8 +77,8 @@ def is_supported(name: str) -> bool:
 
 
 def hive_supported(name: str) -> bool:
-    """Return whether there is a function of Hive's name."""
-    return name.upper() in set(function_names()) or name in IN_SYNTAX or name in PARTS - {"day"}
+    """Return whether there is a function of Hive's name, in the module or among Flink's."""
+    return name.upper() in hive_functions() or name.upper() in set(function_names()) or name in IN_SYNTAX or name in PARTS
 
 
 def page() -> str:
@@ -81,6 +86,8 @@ def page() -> str:
     names = flink_names()
     supported = [name for name in names if is_supported(name)]
     missing = [name for name in names if not is_supported(name)]
+    all_aggregates = [name for name in json.loads(NAMES.read_text())["AGGREGATE"] if name not in NO_AGGREGATES]
+    aggregates = [name for name in all_aggregates if name in aggregate_names()]
     hive = [name for name in HIVE if hive_supported(name)]
     return f"""# Functions of SQL
 
@@ -96,11 +103,20 @@ Besides, SQL has other names for some: `CHARACTER_LENGTH`, `CEILING`, `MOD`, `SU
 
 {_listed("Not supported (a query that calls one of them is refused):", missing)}
 
+## Aggregate functions of Flink
+
+{_listed(f"{len(aggregates)} of {len(all_aggregates)} are supported:", aggregates)}
+
+`LAG` stands with `OVER` only. {_listed("Not supported:", [name for name in all_aggregates if name not in aggregates])}
+
 ## Scalar functions of Hive
 
-There is no Hive module: of Hive's functions those can be called that Flink has, too, under the same name and with Flink's rules.
+`LOAD MODULE hive` brings functions that Hive has and Flink has not. They follow the rules of Hive's manual, and are held against
+its examples. Functions that both have follow Flink's rules, whichever module is named first.
 
-{_listed(f"These are {len(hive)} of {len(HIVE)}:", hive)}
+{_listed("The module brings", [name.lower() for name in sorted(hive_functions())])}
+
+{_listed(f"With those of Flink {len(hive)} of {len(HIVE)} can be called:", hive)}
 
 {_listed("Not supported:", [name for name in HIVE if not hive_supported(name)])}
 
@@ -115,6 +131,7 @@ There is no Hive module: of Hive's functions those can be called that Flink has,
 - Regular expressions do not take classes within classes or intersections of them (`[a-z&&[^b]]`); such a pattern fails.
 - `RAND(seed)` repeats its numbers from start to start, but they are not Java's.
 - Parts of `TIMESTAMP_LTZ` before 1970 are right; Flink counts the hours backwards and takes the next day.
+- `LAG` with a default gives it where the row before has NULL, too; Flink gives -1 or an empty text there.
 - Timestamps of more than six digits reach from 1677 to 2262.
 """
 

@@ -124,7 +124,7 @@ class _Results:
 
 
 class MatchOperator(CepOperator):
-    """Matches rows by the time in one of their columns."""
+    """Matches rows by the time in one of their columns, or as they come."""
 
     def __init__(self, spec: MatchSpec) -> None:
         self._match_spec = spec
@@ -133,8 +133,10 @@ class MatchOperator(CepOperator):
         pattern = self._pattern(spec)
         strategy = pattern.get_after_match_skip_strategy()
         nothing = Function()
+        compare = _comparator(spec.order) if spec.order else None
+        in_time = spec.time is not None
         super().__init__(
-            CepSpec(compile_pattern(pattern), strategy, nothing, lambda match, ctx: None, None, None, True, None, None, None, None)
+            CepSpec(compile_pattern(pattern), strategy, nothing, lambda match, ctx: None, None, None, in_time, compare, None, None, None)
         )
 
     def _pattern(self, spec: MatchSpec) -> Pattern:
@@ -158,17 +160,18 @@ class MatchOperator(CepOperator):
         self.results: Any = _Results(self)
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Let rows wait for the watermark."""
+        """Let rows wait for the watermark, or match them."""
         if not batch.values:
             return
         rows = concat(batch.values).rows
         spec = self._match_spec
-        if rows.column(spec.time).null_count:
+        times = None if spec.time is None else rows.column(spec.time)
+        if times is not None and times.null_count:
             raise UserFunctionError("the event time of a row under MATCH_RECOGNIZE is NULL", hint="leave such rows out")
         columns = [column.to_pylist() for column in rows.columns]
         keys = list(zip(*(columns[index] for index in spec.partition), strict=True)) if spec.partition else [()] * len(rows)
         events = list(zip(*columns, strict=True))
-        super().process_batch(Batch(events, milliseconds(rows.column(spec.time)).tolist(), keys), input_index)
+        super().process_batch(Batch(events, None if times is None else milliseconds(times).tolist(), keys), input_index)
 
     def emit_matches(self, matches: list[Match]) -> None:
         """Hand on the rows of matches."""
@@ -179,6 +182,20 @@ class MatchOperator(CepOperator):
 
         frame = Frame(self._values.of(len(matches), rows), self._session)
         self.output.emit(Batch([RowBatch(evaluate_all(self._match_spec.outputs, self._match_spec.schema, frame))]))
+
+
+def _comparator(order: tuple[tuple[int, bool, bool], ...]) -> Callable[[Event, Event], int]:
+    def compare(left: Event, right: Event) -> int:
+        for index, ascending, nulls_first in order:
+            one, other = left[index], right[index]
+            if one is None or other is None:
+                if (one is None) is not (other is None):
+                    return -1 if (one is None) is nulls_first else 1
+            elif one != other:
+                return -1 if (one < other) is ascending else 1
+        return 0
+
+    return compare
 
 
 def _strategy(spec: MatchSpec) -> AfterMatchSkipStrategy:

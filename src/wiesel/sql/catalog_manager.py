@@ -11,6 +11,7 @@ from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.sql.catalog_factories import open_catalog
 from wiesel.sql.catalog_store import CatalogStore
 from wiesel.sql.catalogs import Catalog, CatalogEntry, Database, FunctionDefinition, MemoryCatalog, PlanView, kind_of
+from wiesel.sql.modules import Modules
 from wiesel.sql.paths import parse_path
 from wiesel.sql.plan import Relation
 from wiesel.sql.user_functions import AnyFunction, UserFunctions
@@ -39,6 +40,7 @@ class CatalogManager:
         """Finds the code of functions that catalogs keep."""
         self.temporary: dict[ObjectIdentifier, CatalogEntry] = {}
         self.functions = UserFunctions()
+        self.modules = Modules()
 
     # Names
 

@@ -112,6 +112,8 @@ def _ranked(relation: Any, inputs: list[Changes]) -> Changes:
             raise _rows_of_windows("the first rows")
         return APPEND
     # Rows that follow each other at a place are updates of it.
+    if relation.sorts_only and inputs[0].append_only:
+        return APPEND
     in_place = relation.numbered or relation.deduplicates
     return UPSERTS if in_place and inputs[0].append_only else ALL_CHANGES
 

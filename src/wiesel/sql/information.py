@@ -13,6 +13,7 @@ from wiesel.spi.table.schema import Column, ComputedColumn, MetadataColumn, Reso
 from wiesel.sql.catalog_manager import CatalogManager
 from wiesel.sql.catalogs import PlanView
 from wiesel.sql.language import statements as s
+from wiesel.sql.modules import hive_functions
 from wiesel.types.logical import BooleanType, DataType, RowField, RowType, VarCharType, quoted
 
 __all__ = ["Information", "describe", "named_functions", "schema_of", "show", "texts"]
@@ -161,12 +162,14 @@ def _create_catalog(catalogs: CatalogManager, statement: s.Show) -> Information:
 
 
 def _functions(catalogs: CatalogManager, statement: s.Show) -> Information:
-    return _names("function name", _liked(named_functions(), statement))
+    return _names("function name", _liked(named_functions(catalogs), statement))
 
 
-def named_functions() -> list[str]:
-    """Return the names of all functions that are called by a name, in order."""
-    return [name for name in function_names() if name.replace("_", "").isalnum()]
+def named_functions(catalogs: CatalogManager) -> list[str]:
+    """Return the names of all functions that are called by a name, in order: those of the modules that are used."""
+    own = function_names() if "core" in catalogs.modules.used() else []
+    brought = hive_functions() if "hive" in catalogs.modules.used() else {}
+    return sorted({*(name for name in own if name.replace("_", "").isalnum()), *brought})
 
 
 _SHOWN: dict[str, Callable[[CatalogManager, s.Show], Information]] = {
@@ -181,8 +184,8 @@ _SHOWN: dict[str, Callable[[CatalogManager, s.Show], Information]] = {
     "CREATE CATALOG": _create_catalog,
     "FUNCTIONS": _functions,
     "USER FUNCTIONS": lambda catalogs, statement: _names("function name", catalogs.function_names()),
-    "MODULES": lambda catalogs, statement: _names("module name", ["core"]),
-    "FULL MODULES": lambda catalogs, statement: texts(["module name", "used"], [("core", True)]),
+    "MODULES": lambda catalogs, statement: _names("module name", catalogs.modules.used()),
+    "FULL MODULES": lambda catalogs, statement: texts(["module name", "used"], catalogs.modules.all()),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wiesel.columnar.expressions import Expression
-from wiesel.sql.plan import AggregateCall, Fields, Relation
+from wiesel.sql.plan import AggregateCall, Fields, Relation, SortKey
 
 __all__ = ["Match", "MatchValue", "MatchVariable"]
 
@@ -57,7 +57,8 @@ class Match(Relation):
     Attributes:
         input: The rows, with all columns that values are taken from.
         partition: The columns of the key.
-        time: The column with the time.
+        time: The column with the time; that of the clock stands for the order in which rows come.
+        order: Which rows of the same time come first; none for the order in which they come.
         variables: The pattern, one variable behind the other.
         within_ms: The longest time from the first to the last row; None for any.
         skip: Where the next match may begin: ``next``, ``past_last``, ``first`` or ``last``.
@@ -70,6 +71,7 @@ class Match(Relation):
     input: Relation
     partition: tuple[int, ...]
     time: int
+    order: tuple[SortKey, ...]
     variables: tuple[MatchVariable, ...]
     within_ms: int | None
     skip: str

@@ -373,6 +373,11 @@ class TopN(Relation):
         return (*self.input.fields, self.number) if self.numbered else self.input.fields
 
     @property
+    def sorts_only(self) -> bool:
+        """Whether all rows come out, in an order."""
+        return self.first == 1 and self.last is None and not self.numbered and not self.partition
+
+    @property
     def deduplicates(self) -> bool:
         """Whether it leaves the first or last row of each partition in time."""
         return self.last == 1 and len(self.keys) == 1 and self.input.fields[self.keys[0].index].time is not None

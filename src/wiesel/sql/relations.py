@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -65,8 +66,9 @@ class CatalogTables:
 
     @property
     def user_functions(self) -> Mapping[str, AnyFunction]:
-        """The functions of users that are called by one name."""
-        return self._catalogs.visible_functions(*(self._current or self._catalogs.current))
+        """The functions of users that are called by one name, and those that modules bring."""
+        own, brought = self._catalogs.visible_functions(*(self._current or self._catalogs.current)), self._catalogs.modules.functions()
+        return ChainMap({}, own, brought) if brought else own  # type: ignore[arg-type]
 
     def _view(self, identifier: ObjectIdentifier, view: CatalogView) -> Relation:
         if identifier in self._within:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from wiesel.columnar.aggregates.user_aggregates import UserAggregate
-from wiesel.columnar.functions.user_functions import UserFunction
+from wiesel.columnar.functions.user_functions import ModuleFunction, UserFunction
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import ObjectIdentifier
 from wiesel.types.logical import RowType, quoted
@@ -33,7 +33,7 @@ class UserTableFunction:
         return self.listing.name
 
 
-AnyFunction: TypeAlias = UserFunction | UserTableFunction | UserAggregate
+AnyFunction: TypeAlias = UserFunction | UserTableFunction | UserAggregate | ModuleFunction
 """Whatever users give a name to."""
 
 

@@ -259,11 +259,6 @@ def _use_database(t_env: TableEnvironment, sql: str, statement: s.Use) -> None:
     t_env._catalogs.use_database(*t_env._catalogs.qualify_database(statement.path))
 
 
-def _use_modules(t_env: TableEnvironment, sql: str, statement: s.UseModules) -> None:
-    unknown = [name for name in statement.names if name != "core"]
-    if unknown:
-        raise ProgramError(f"there is no module `{unknown[0]}`", hint="the only module is `core`")
-
 
 # The session
 
@@ -304,7 +299,9 @@ _HANDLERS: dict[type[s.Statement], Callable[[Any, str, Any], TableResult | None]
     s.CreateCatalog: _create_catalog,
     s.UseCatalog: lambda t_env, sql, statement: t_env._catalogs.use_catalog(statement.name),
     s.Use: _use_database,
-    s.UseModules: _use_modules,
+    s.UseModules: lambda t_env, sql, statement: t_env._catalogs.modules.use(statement.names),
+    s.LoadModule: lambda t_env, sql, statement: t_env._catalogs.modules.load(statement.name, statement.options),
+    s.UnloadModule: lambda t_env, sql, statement: t_env._catalogs.modules.unload(statement.name),
     s.Set: _set,
     s.Reset: _reset,
     s.Show: _show,

@@ -358,7 +358,7 @@ class TableEnvironment:
 
     def list_modules(self) -> list[str]:
         """Return the names of the modules in use."""
-        return ["core"]
+        return self._catalogs.modules.used()
 
     def create_temporary_system_function(self, name: str, function: Any) -> None:
         """Make a function known by a name everywhere; it comes before one of Flink's with that name.
@@ -405,7 +405,7 @@ class TableEnvironment:
 
     def list_functions(self) -> list[str]:
         """Return the names of all functions, in order."""
-        return named_functions()
+        return named_functions(self._catalogs)
 
     def get_current_catalog(self) -> str:
         """Return the name of the current catalog."""

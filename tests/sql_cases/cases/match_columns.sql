@@ -1,5 +1,4 @@
 -- uses: ticks
--- modes: streaming
 SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES A.id AS a, B.price AS b
  ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW PATTERN (A B)  DEFINE A AS price > 12, B AS B.price > LAST(price, 1)) AS m;
 SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY sym, tax ORDER BY ts MEASURES A.id AS a, B.price AS b

@@ -1,5 +1,4 @@
 -- uses: ticks
--- modes: streaming
 SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES FIRST(A.id) AS a, LAST(A.id) AS a2, B.id AS b, C.id AS c, COUNT(A.id) AS n
  ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW PATTERN (A* B C)  DEFINE A AS A.price > 8, B AS B.price > 9 OR B.price IS NULL, C AS C.price < 24) AS m;
 SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES FIRST(A.id) AS a, LAST(A.id) AS a2, B.id AS b, C.id AS c, COUNT(A.id) AS n

@@ -1,5 +1,4 @@
 -- uses: ticks
--- modes: streaming
 SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES A.id AS a, FIRST(B.id) AS b, LAST(B.id) AS b2, C.id AS c
  ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW PATTERN (A B+ C)  DEFINE B AS B.price > A.price, C AS C.price < LAST(B.price)) AS m;
 SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES A.id AS a, FIRST(B.id) AS b, LAST(B.id) AS b2, C.id AS c

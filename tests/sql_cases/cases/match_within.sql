@@ -1,5 +1,4 @@
 -- uses: ticks
--- modes: streaming
 SELECT * FROM ticks MATCH_RECOGNIZE (ORDER BY ts MEASURES A.id AS a, LAST(B.id) AS b, C.id AS c
  ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW PATTERN (A B* C) WITHIN INTERVAL '20' SECOND DEFINE A AS A.price > 5, C AS C.price < A.price - 2) AS m;
 SELECT * FROM ticks MATCH_RECOGNIZE (ORDER BY ts MEASURES A.id AS a, LAST(B.id) AS b, C.id AS c

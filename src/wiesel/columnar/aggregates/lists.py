@@ -19,9 +19,10 @@ from wiesel.columnar.aggregates.registry import Accumulator, AggregateFunction, 
 from wiesel.columnar.aggregates.slots import Column, Slot, numbers
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.functions.registry import Arguments, Signature
+from wiesel.core.errors import ProgramError
 from wiesel.types import logical as t
 
-__all__: list[str] = []
+__all__ = ["is_empty", "kept"]
 
 
 def _singles(column: Column, chosen: npt.NDArray[np.bool_] | None) -> Column:
@@ -32,15 +33,23 @@ def _singles(column: Column, chosen: npt.NDArray[np.bool_] | None) -> Column:
     return pa.ListArray.from_arrays(pa.array(offsets), column.filter(pa.array(chosen)))
 
 
-def _kept(finish: Callable[[Column], Column], keeps_nulls: bool = False) -> Callable[[Spec], Accumulator]:
-    """Return what makes accumulators that keep the values of the first operand."""
+def kept(finish: Callable[[Spec, Column], Column], keeps_nulls: bool = False, together: bool = False) -> Callable[[Spec], Accumulator]:
+    """Return what makes accumulators that keep values: those of the first operand, or ``together`` those of all operands as rows.
+
+    ``finish`` makes results of lists. Rows whose first operand is NULL are left out unless ``keeps_nulls``.
+    """
 
     def make(spec: Spec) -> Accumulator:
-        slot = Slot("list", pa.list_(arrow_type(spec.types[0])), [])
+        types = [arrow_type(of) for of in spec.types]
+        names = [str(place) for place in range(len(types))]
+        item = pa.struct(list(zip(names, types, strict=True))) if together else types[0]
+        slot = Slot("list", pa.list_(item), [])
 
         def prepare(columns: Sequence[Column], signs: Signs) -> list[Column]:
-            column = columns[0].cast(slot.type.value_type)
-            chosen = None if keeps_nulls or not column.null_count else numbers(column.is_valid())
+            first = columns[0].cast(types[0])
+            chosen = None if keeps_nulls or not first.null_count else numbers(first.is_valid())
+            fitted = [column.cast(of) for column, of in zip(columns, types, strict=True)]
+            column = pa.StructArray.from_arrays(fitted, names=names) if together else first
             if not spec.retracts:
                 return [_singles(column, chosen)]
             present = np.ones(len(column), np.bool_) if chosen is None else chosen
@@ -48,7 +57,7 @@ def _kept(finish: Callable[[Column], Column], keeps_nulls: bool = False) -> Call
             return [_singles(column, added), _singles(column, present & ~added)]
 
         slots = (slot, slot) if spec.retracts else (slot,)
-        return Accumulator(slots, prepare, lambda lists: finish(lists[0]), _settled if spec.retracts else None)
+        return Accumulator(slots, prepare, lambda lists: finish(spec, lists[0]), _settled if spec.retracts else None)
 
     return make
 
@@ -65,7 +74,8 @@ def _settled(slots: list[Column]) -> list[Column]:
     return [pa.array(added, slots[0].type), pa.array(removed, slots[1].type)]
 
 
-def _is_empty(lists: Column) -> npt.NDArray[np.bool_]:
+def is_empty(lists: Column) -> npt.NDArray[np.bool_]:
+    """Return which lists are without values."""
     return numbers(pc.equal(pc.list_value_length(lists), 0))
 
 
@@ -85,7 +95,7 @@ def _at_end(how: str, place: int) -> Callable[[Spec], Accumulator]:
 
     def make(spec: Spec) -> Accumulator:
         if spec.retracts:
-            return _kept(finish)(spec)
+            return kept(lambda spec, lists: finish(lists))(spec)
         slot = Slot(how, arrow_type(spec.result))
         return Accumulator((slot,), lambda columns, signs: [columns[0]], lambda slots: slots[0])
 
@@ -107,9 +117,9 @@ def _text_list(spec: Spec) -> Accumulator:
     separator = str(spec.options[0]) if spec.options else ","
 
     def finish(lists: Column) -> Column:
-        return nulled(pc.binary_join(lists, separator), _is_empty(lists))
+        return nulled(pc.binary_join(lists, separator), is_empty(lists))
 
-    return _kept(finish)(spec)
+    return kept(lambda spec, lists: finish(lists))(spec)
 
 
 # COLLECT, ARRAY_AGG
@@ -135,5 +145,25 @@ def _multisets(lists: Column) -> Column:
 register(AggregateFunction("FIRST_VALUE", _same_type, _at_end("first", 0)))
 register(AggregateFunction("LAST_VALUE", _same_type, _at_end("last", -1)))
 register(AggregateFunction("LISTAGG", _text, _text_list, literals=1))
-register(AggregateFunction("COLLECT", _multiset, _kept(_multisets)))
-register(AggregateFunction("ARRAY_AGG", _array, _kept(lambda lists: nulled(lists, _is_empty(lists)), keeps_nulls=True)))
+register(AggregateFunction("COLLECT", _multiset, kept(lambda spec, lists: _multisets(lists))))
+register(AggregateFunction("ARRAY_AGG", _array, kept(lambda spec, lists: nulled(lists, is_empty(lists)), keeps_nulls=True)))
+
+
+# LAG: of the rows from the one that it reads to the current one. A default makes the type one without NULL, as in Flink, so it
+# stands for NULL, too.
+
+
+def _lag_type(arguments: Arguments, may_be_empty: bool) -> Signature:
+    raise ProgramError("LAG reads the rows before each row, so it needs OVER", hint="write LAG(...) OVER (ORDER BY the time of the rows)")
+
+
+def _lagging(spec: Spec, lists: Column) -> Column:
+    (back,) = spec.options
+    found = []
+    for rows in lists.to_pylist():
+        value = rows[0]["0"] if len(rows) > back else None
+        found.append(rows[-1]["1"] if value is None else value)
+    return pa.array(found, arrow_type(spec.result))
+
+
+register(AggregateFunction("LAG", _lag_type, kept(_lagging, keeps_nulls=True, together=True)))

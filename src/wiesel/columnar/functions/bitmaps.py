@@ -20,7 +20,7 @@ from wiesel.columnar.type_rules import BYTES, STRING
 from wiesel.types import logical as t
 from wiesel.types.logical_bitmap import BitmapType
 
-__all__: list[str] = []
+__all__ = ["in_order"]
 
 _BITMAP = BitmapType()
 _SET: Kind = kind_of("<BITMAP>", BitmapType, default=_BITMAP)
@@ -32,7 +32,8 @@ def _unsigned(number: int) -> int:
     return number & 0xFFFF_FFFF
 
 
-def _in_order(numbers: Iterable[int]) -> list[int]:
+def in_order(numbers: Iterable[int]) -> list[int]:
+    """Return different numbers in the order of Flink's bitmaps."""
     return sorted(set(numbers), key=_unsigned)
 
 
@@ -44,7 +45,7 @@ def _resolve_build(arguments: Arguments) -> Signature:
 
 
 def _built(numbers: list[int | None]) -> list[int]:
-    return _in_order(number for number in numbers if number is not None)
+    return in_order(number for number in numbers if number is not None)
 
 
 register(ScalarFunction("BITMAP_BUILD", _resolve_build, by_value(_built)))
@@ -52,7 +53,7 @@ register(ScalarFunction("BITMAP_BUILD", _resolve_build, by_value(_built)))
 
 def _combine(name: str, compute: Callable[[set[int], set[int]], set[int]]) -> None:
     def evaluate(left: list[int], right: list[int]) -> list[int]:
-        return _in_order(compute(set(left), set(right)))
+        return in_order(compute(set(left), set(right)))
 
     register(ScalarFunction(name, taking(_BITMAP, _SET, _SET), by_value(evaluate)))
 

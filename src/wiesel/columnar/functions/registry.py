@@ -41,6 +41,7 @@ _MODULES = (
     "comparison",
     "conditional",
     "encodings",
+    "hive",
     "intervals",
     "json_functions",
     "logic",

@@ -18,7 +18,7 @@ from wiesel.columnar.rows import column_array, column_values
 from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.types.logical import DataType
 
-__all__ = ["UserFunction", "call_failure", "is_user_call", "python_columns", "series_of", "user_call"]
+__all__ = ["ModuleFunction", "UserFunction", "call_failure", "is_user_call", "python_columns", "series_of", "user_call"]
 
 _NAME = "USER FUNCTION"
 _AT_ONCE = 10
@@ -68,12 +68,21 @@ class UserFunction:
         return {**self.__dict__, "opened": [], "loops": []}
 
 
-def user_call(function: UserFunction, operands: Sequence[Expression]) -> Call:
-    """Return the call of a function of the user.
+@dataclass(frozen=True)
+class ModuleFunction:
+    """What a name means by a module: ``called`` returns the expression for operands, or raises why there is none."""
+
+    called: Callable[[Sequence[Expression]], Call]
+
+
+def user_call(function: UserFunction | ModuleFunction, operands: Sequence[Expression]) -> Call:
+    """Return the call of a function of the user or of a module.
 
     Raises:
         ProgramError: If it takes another number of arguments, or arguments of other types.
     """
+    if isinstance(function, ModuleFunction):
+        return function.called(operands)
     return call(_NAME, operands, [function])
 
 

@@ -112,7 +112,7 @@ def _single(catalogs: CatalogManager, tokens: list[Token], statement: list[Token
         yield from _columns(catalogs, path)
     yield from _all("word", words.CLAUSES if prefix else ())
     yield from _all("function", [f"{name}(" for name in catalogs.function_names()])
-    yield from _all("function", [f"{name}(" for name in named_functions()])
+    yield from _all("function", [f"{name}(" for name in named_functions(catalogs)])
     yield from _all("type", words.TYPES)
     yield from _all("alias", map(_name, _relations(statement)))
 

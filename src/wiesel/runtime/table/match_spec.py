@@ -42,7 +42,8 @@ class MatchSpec:
 
     Attributes:
         partition: The columns of the key.
-        time: The column with the time.
+        time: The column with the time; None for the clock.
+        order: For rows of the same time: columns, each with whether it ascends and whether NULL comes first.
         variables: The pattern.
         within_ms: The longest time of a match, or None.
         skip: ``next``, ``past_last``, ``first`` or ``last``.
@@ -54,7 +55,8 @@ class MatchSpec:
     """
 
     partition: tuple[int, ...]
-    time: int
+    time: int | None
+    order: tuple[tuple[int, bool, bool], ...]
     variables: tuple[VariableSpec, ...]
     within_ms: int | None
     skip: str

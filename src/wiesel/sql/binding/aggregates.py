@@ -121,6 +121,8 @@ def bind_call(sql: str, binder: ExpressionBinder, node: exp.Expr, columns: Colum
         raise problem(sql, call, f"{name} needs arguments")
     with at(sql, call):
         signature, places, options = _resolved(Arguments(name, operands, own), columns, is_distinct, may_be_empty or filtered is not None)
+    if isinstance(call, nodes.Call):
+        options = (tuple(call.args.get("words") or ()), *options)
     return AggregateCall(name, places, signature.result, is_distinct, filtered, options)
 
 
@@ -176,12 +178,12 @@ class GroupedBinder(ExpressionBinder):
             raise problem(self.sql, node, message, "add it to GROUP BY")
         return super().bind(node)
 
-
     def _holds_result(self, node: exp.Expr) -> bool:
-        """Return whether a part of an expression is computed of groups: an aggregate, or a border of the window."""
+        """Return whether a part of an expression is computed of groups: an aggregate, a border of the window, or GROUPING."""
         if next(aggregate_calls_in(node), None) is not None or node.find(exp.Window):
             return True
-        return any(isinstance(part, exp.Anonymous) and part.name.upper() in _OF_WINDOWS for part in node.walk())
+        calls = [call for call, _ in self._calls]
+        return any(part in calls or part.name.upper() in _OF_WINDOWS for part in node.find_all(exp.Anonymous))
 
 
 def _expressions(selection: Selection) -> list[Any]:

@@ -54,7 +54,7 @@ class ExpressionBinder:
         self.sql = sql
         self.scope = scope
         self.user_functions = user_functions
-        """Functions of users by what they are called in capitals; they come before those of Flink."""
+        """Functions of users and modules by what they are called in capitals; they come before those of Flink."""
         self.known: dict[int, Expression] = {}
         """Expressions of nodes, by ``id``, that are bound already."""
 

@@ -16,7 +16,7 @@ _REFUSED: dict[type[exp.Expr], str] = {
     nodes.PatternAlternatives: "alternatives are not supported in PATTERN",
     nodes.PatternPermutation: "PERMUTE is not supported in PATTERN",
     nodes.PatternExclusion: "exclusions are not supported in PATTERN",
-    nodes.PatternSequence: "groups are not supported in PATTERN",
+    nodes.PatternSequence: "groups with a quantifier are not supported in PATTERN",
 }
 
 
@@ -38,7 +38,7 @@ def pattern_parts(sql: str, node: exp.Expr) -> list[PatternPart]:
     """
     if isinstance(node, nodes.PatternSequence) and (node.args.get("starts") or node.args.get("ends")):
         raise problem(sql, node, "^ and $ are not supported in PATTERN")
-    each = node.expressions if isinstance(node, nodes.PatternSequence) else [node]
+    each = _in_sequence(node)
     parts = [_part(sql, one) for one in each]
     seen: set[str] = set()
     for one, part in zip(each, parts, strict=True):
@@ -51,6 +51,13 @@ def pattern_parts(sql: str, node: exp.Expr) -> list[PatternPart]:
         hint = "end it with a variable without a quantifier, or write ? behind the quantifier"
         raise problem(sql, each[-1], "a greedy quantifier at the end of PATTERN is not supported", hint)
     return parts
+
+
+def _in_sequence(node: exp.Expr) -> list[Any]:
+    """Return the parts of a sequence; parentheses without a quantifier change nothing."""
+    if not isinstance(node, nodes.PatternSequence) or node.args.get("starts") or node.args.get("ends"):
+        return [node]
+    return [part for each in node.expressions for part in _in_sequence(each)]
 
 
 def _part(sql: str, node: Any) -> PatternPart:

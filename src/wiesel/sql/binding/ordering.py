@@ -33,8 +33,10 @@ def ordered_selection(selection: Selection) -> None:
         selection.relation = _first(sql, node, selection.relation, keys)
         return
     fields = selection.relation.fields
-    columns = [*fields, *(Field(f"$key{index}", key.data_type) for index, key in enumerate(hidden))]
-    wide = projected(selection.read or selection.relation, [*(bound for bound, _ in selection.items), *hidden], columns)
+    below = selection.read or selection.relation
+    times = [below.fields[key.index].time if isinstance(key, InputRef) else None for key in hidden]
+    columns = [*fields, *(Field(f"$key{index}", key.data_type, time) for index, (key, time) in enumerate(zip(hidden, times, strict=True)))]
+    wide = projected(below, [*(bound for bound, _ in selection.items), *hidden], columns)
     refs = [InputRef(field.data_type, index, field.name) for index, field in enumerate(fields)]
     selection.relation = projected(_first(sql, node, wide, keys), refs, fields)
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from wiesel.columnar.expressions import Expression, InputRef
+from wiesel.columnar.expressions import Expression, InputRef, Literal
+from wiesel.columnar.functions.registry import cast
 from wiesel.sql.binding.aggregates import Columns, bind_call, call_parts
 from wiesel.sql.binding.problems import meant
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.windows import interval_ms
 from wiesel.sql.over_plan import Frame, OverAggregate
-from wiesel.sql.plan import Field, TimeAttribute
+from wiesel.sql.plan import AggregateCall, Field, TimeAttribute
 from wiesel.types import logical as t
 
 __all__ = ["over_windows"]
@@ -74,7 +75,34 @@ def _windowed(selection: Selection, node: exp.Window, named: dict[str, exp.Windo
         raise selection.refuse(ordered, "OVER is supported in the order of the time of the rows only in this version")
     if ordered.args.get("desc"):
         raise selection.refuse(ordered, "OVER is supported in ascending order only")
+    if str(node.this.name).upper() == "LAG":
+        if window.args.get("spec") is not None:
+            raise selection.refuse(node, "LAG takes no ROWS or RANGE", "leave the frame out")
+        return _Windowed(partition, time, Frame(by_rows=True, preceding=_lag_of(selection, node.this)))
     return _Windowed(partition, time, _frame(selection, window))
+
+
+def _lag_of(selection: Selection, call: exp.Expr) -> int:
+    """Return how many rows LAG looks back."""
+    given = call.expressions
+    if not 1 <= len(given) <= 3:
+        raise selection.refuse(call, "LAG takes an expression, and maybe a number of rows and a value where there is none")
+    if len(given) == 1:
+        return 1
+    if not isinstance(given[1], exp.Literal) or given[1].is_string or not given[1].this.isdigit():
+        raise selection.refuse(given[1], "the number of rows of LAG must be a whole number that is written out")
+    return int(given[1].this)
+
+
+def _lag(selection: Selection, call: exp.Expr, columns: Columns) -> AggregateCall:
+    """Return LAG as an aggregate of the rows from the one it reads to the current one."""
+    value = selection.binder.bind(call.expressions[0])
+    otherwise: Expression = Literal(value.data_type.nullable(), None)
+    if len(call.expressions) == 3:
+        otherwise = cast(selection.binder.bind(call.expressions[2]), value.data_type.nullable())
+    # As in Flink; there NULL is then shown as some value of the type, here the default stands for it.
+    result = value.data_type.nullable() if otherwise.data_type.is_nullable else value.data_type.not_null()
+    return AggregateCall("LAG", (columns.add(value), columns.add(otherwise)), result, options=(_lag_of(selection, call),))
 
 
 def _frame(selection: Selection, window: exp.Window) -> Frame:
@@ -108,6 +136,9 @@ def _add(selection: Selection, windowed: _Windowed) -> None:
         name = parts[1] if parts else str(node.this.name).upper()
         if parts is None:
             raise selection.refuse(node, f"{name or 'this'} with OVER is not supported in this version")
+        if name == "LAG":
+            calls.append(_lag(selection, node.this, columns))
+            continue
         call = bind_call(selection.queries.sql, selection.binder, node.this, columns, may_be_empty=False)
         if windowed.frame.preceding is None and (call.distinct or call.function in _WITHOUT_END):
             what = "DISTINCT" if call.distinct else name

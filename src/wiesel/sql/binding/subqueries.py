@@ -1,6 +1,7 @@
 """Internal. Queries in expressions: IN and EXISTS in WHERE become semi and anti joins, a query for one value becomes a column.
 
-A query behind EXISTS or IN may read columns of the query around it in its own WHERE: these conditions become conditions of the join.
+A query behind EXISTS or IN may read columns of the query around it in its own WHERE: these conditions become conditions of the join. So may
+an aggregate in place of a value, where they are equal to something in it: it is computed for each such value, and joined by it.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from wiesel.columnar.expressions import Expression, InputRef, transformed
+from wiesel.columnar.expressions import Expression, InputRef, Literal, transformed
 from wiesel.columnar.functions.registry import call
 from wiesel.core.errors import ProgramError
-from wiesel.sql.binding.aggregates import aggregate_calls_in
+from wiesel.sql.binding.aggregates import aggregate_calls_in, call_parts
 from wiesel.sql.binding.joins import join_columns
 from wiesel.sql.binding.problems import at
 from wiesel.sql.binding.scope import OuterRef, Scope
@@ -22,8 +23,12 @@ from wiesel.sql.binding.sources import from_clause
 from wiesel.sql.plan import Join, JoinType, Relation
 from wiesel.sql.rules.push_down import all_of, conjuncts, filtered, joined
 from wiesel.sql.upsert_keys import upsert_keys
+from wiesel.types import logical as t
 
 __all__ = ["single_values", "where"]
+
+_COUNTS = frozenset({"COUNT", "APPROX_COUNT_DISTINCT"})
+"""Aggregates that have a value of no rows."""
 
 _Inner = tuple[Relation, list[Expression], list[Expression]]
 """The rows of a query, the values of its columns over them, and conditions that read the query around it, too."""
@@ -196,6 +201,9 @@ def _queries_in(node: exp.Expr) -> Iterator[exp.Subquery]:
 
 
 def _with_value(selection: Selection, node: exp.Subquery) -> Expression:
+    by_value = _by_value(selection, node)
+    if by_value is not None:
+        return by_value
     value = _bound(selection, node)
     if len(value.fields) != 1:
         raise selection.refuse(node, f"a query in place of a value must have one column, this has {len(value.fields)}")
@@ -205,3 +213,51 @@ def _with_value(selection: Selection, node: exp.Subquery) -> Expression:
     left = selection.relation
     selection.relation = Join(left, value, JoinType.LEFT, None, join_columns(left, value, JoinType.LEFT))
     return InputRef(value.fields[0].data_type.nullable(), len(left.fields), value.fields[0].name)
+
+
+def _by_value(selection: Selection, node: exp.Subquery) -> Expression | None:
+    """Return the value of an aggregate that reads the query around it, joined to its rows; None if it does not."""
+    select = node.this
+    clauses = ("with_", "group", "having", "distinct", "order", "limit", "offset", "windows", "qualify")
+    if not isinstance(select, exp.Select) or any(select.args.get(clause) for clause in clauses) or len(select.expressions) != 1:
+        return None
+    if not select.args.get("where") or not select.args.get("from_") or next(aggregate_calls_in(select.expressions[0]), None) is None:
+        return None
+    pairs, others = _split(selection, select)
+    if not pairs:
+        return None
+    item = select.expressions[0].this if isinstance(select.expressions[0], exp.Alias) else select.expressions[0]
+    counts = [each for each in aggregate_calls_in(item) if (call_parts(each) or (each, ""))[1] in _COUNTS]
+    if counts and counts[0] is not item:
+        message = "COUNT within an expression of a query that reads the query around it is not supported in this version"
+        raise selection.refuse(counts[0], message)
+    keys = [key.copy() for _, key in pairs]
+    grouped = select.copy()
+    grouped.set("expressions", [*(exp.alias_(key.copy(), f"$key{place}") for place, key in enumerate(keys)), item.copy()])
+    grouped.set("group", exp.Group(expressions=keys))
+    grouped.set("where", exp.Where(this=exp.and_(*others, copy=True)) if others else None)
+    value, left = selection.queries.bind(grouped), selection.relation
+    width = len(left.fields)
+    refs = [InputRef(field.data_type, width + place, field.name) for place, field in enumerate(value.fields)]
+    conditions = [call("=", [selection.binder.bind(outer), ref]) for (outer, _), ref in zip(pairs, refs, strict=False)]
+    selection.relation = Join(left, value, JoinType.LEFT, all_of(conditions), join_columns(left, value, JoinType.LEFT))
+    found = replace(refs[-1], data_type=refs[-1].data_type.nullable())
+    return call("COALESCE", [found, Literal(t.BigIntType(False), 0)]) if counts else found
+
+
+def _split(selection: Selection, select: exp.Select) -> tuple[list[tuple[exp.Expr, exp.Expr]], list[exp.Expr]]:
+    """Return the conditions of a query: what of the query around is equal to what of its own, and all others."""
+    _, scope = from_clause(selection.queries, select)
+    binder = selection.queries.expressions(Scope(scope.sources, scope.merged, selection.scope))
+    pairs, others = [], []
+    for part in _parts(select.args["where"].this):
+        if part.find(exp.Query) is not None or not _outer_refs(binder.bind(part)):
+            others.append(part)
+            continue
+        sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
+        outside = [bool(_outer_refs(binder.bind(side))) for side in sides]
+        if sorted(outside) != [False, True]:
+            message = "an aggregate in place of a value can read the query around it in conditions with = only in this version"
+            raise selection.refuse(part, message, "write a column of its own on the other side of =")
+        pairs.append((sides[outside.index(True)], sides[outside.index(False)]))
+    return pairs, others

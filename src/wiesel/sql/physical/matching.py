@@ -8,6 +8,7 @@ from wiesel.columnar.arrow_types import arrow_type
 from wiesel.runtime.table.match_spec import MatchSpec, ValueSpec, VariableSpec
 from wiesel.sql.physical.aggregates import bound_call
 from wiesel.sql.physical.translator import Translator, single
+from wiesel.sql.plan import TimeAttribute
 
 if TYPE_CHECKING:
     from wiesel.datastream._transformations import Transformation
@@ -20,9 +21,11 @@ __all__ = ["match"]
 def match(translator: Translator, relation: Match) -> Transformation:
     """Return a row for each match."""
     below = relation.input
+    by_clock = below.fields[relation.time].time is TimeAttribute.PROCTIME
     spec = MatchSpec(
         relation.partition,
-        relation.time,
+        None if by_clock else relation.time,
+        tuple((key.index, key.ascending, key.nulls_first) for key in relation.order),
         tuple(_variable(each, below) for each in relation.variables),
         relation.within_ms,
         relation.skip,

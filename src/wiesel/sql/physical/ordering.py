@@ -21,10 +21,12 @@ def top_n(translator: Translator, relation: TopN) -> Transformation:
     Raises:
         ProgramError: If a job without end would have to number or sort all rows.
     """
-    if relation.last is None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":
+    endless = translator.environment._config.get(RUNTIME_MODE) != "BATCH"
+    in_time = endless and _in_time(relation)
+    if relation.last is None and endless and not in_time:
         raise ProgramError(
             "in a job without end rows can be sorted or numbered up to a last place only",
-            hint="add LIMIT, or a condition such as row_number <= 10 outside; or set execution.runtime-mode to BATCH",
+            hint="put the event time first in ORDER BY, or add LIMIT, or row_number <= 10 outside; or set execution.runtime-mode to BATCH",
         )
     if relation.last is not None and relation.last < max(relation.first, 1):
         # LIMIT 0, or a condition that no number fulfils: nothing is read for it.
@@ -50,5 +52,14 @@ def top_n(translator: Translator, relation: TopN) -> Transformation:
     if end is not None and borders is not None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":
         payload = {"spec": spec, "end": end, "time": arrow_type(borders.of.data_type)}
         return translator.operator("WindowTopN", "table_window_top_n", payload, [source])
-    operator = translator.operator("TopN", "table_top_n", spec, [source])
+    name, kind = ("TimeSort", "table_time_sort") if in_time else ("TopN", "table_top_n")
+    operator = translator.operator(name, kind, spec, [source])
     return operator if relation.partition else single(operator)
+
+
+def _in_time(relation: TopN) -> bool:
+    """Return whether rows can be sorted as the watermark passes them."""
+    first = relation.keys[0] if relation.keys else None
+    if first is None or not first.ascending or not relation.sorts_only or not changes_of(relation.input).append_only:
+        return False
+    return relation.input.fields[first.index].time is TimeAttribute.ROWTIME

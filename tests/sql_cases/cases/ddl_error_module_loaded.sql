@@ -1,0 +1,2 @@
+-- modes: streaming
+LOAD MODULE core;

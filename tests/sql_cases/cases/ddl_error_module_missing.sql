@@ -1,0 +1,2 @@
+-- modes: streaming
+USE MODULES core, nothing;

@@ -1,0 +1,2 @@
+-- modes: streaming
+UNLOAD MODULE nothing;

@@ -1,0 +1,3 @@
+-- uses: beats
+-- modes: streaming
+SELECT * FROM beats MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES B.id AS b AFTER MATCH SKIP TO LAST A PATTERN (X A* B) DEFINE A AS A.price > 10);

@@ -1,0 +1,6 @@
+-- uses: beats
+-- modes: streaming
+SELECT * FROM beats MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES FIRST(A.id) AS a, B.id AS b PATTERN (A+ B) DEFINE A AS A.price > 3, B AS PREV(price) > 3);
+SELECT * FROM beats MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES FIRST(A.id) AS a, B.id AS b PATTERN (A+ B) DEFINE A AS A.price > 1, B AS PREV(A.price) > 2);
+SELECT * FROM beats MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES FIRST(A.id) AS a, B.id AS b PATTERN (A+ B) DEFINE A AS A.price > 1, B AS PREV(A.price, 2) > B.price AND PREV(B.price, 0) > 1);
+SELECT * FROM beats MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES FIRST(A.id) AS a, B.id AS b AFTER MATCH SKIP PAST LAST ROW PATTERN (A+ B) DEFINE A AS A.price > 1 OR PREV(price, 2) IS NULL, B AS B.price < PREV(price));

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT id, LAG(amount) OVER (PARTITION BY who ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS a FROM orders;

@@ -1,0 +1,152 @@
+"""Functions of Hive have the values that its manual tells."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from wiesel.columnar.arrow_types import arrow_type
+from wiesel.columnar.evaluation import Frame, Session, as_array, evaluate
+from wiesel.columnar.expressions import Expression, InputRef, Literal, transformed
+from wiesel.columnar.functions.registry import call, cast, function_names
+from wiesel.core.errors import ProgramError
+from wiesel.sql.binding.expressions import ExpressionBinder
+from wiesel.sql.binding.scope import Scope
+from wiesel.sql.language.parser import parse_statement
+from wiesel.sql.language.statements import Query
+from wiesel.sql.modules import HIVE_PREFIX, Modules, hive_functions
+from wiesel.types import logical as t
+
+MANUAL = {
+    "bround(2.5e0)": "2.0",
+    "bround(3.5e0)": "4.0",
+    "bround(8.25e0, 1)": "8.2",
+    "bround(8.35e0, 1)": "8.4",
+    "base64('abc')": "YWJj",
+    "cbrt(27.0e0)": "3.0",
+    "conv('100', 2, 10)": "4",
+    "conv('-10', 16, -10)": "-16",
+    "crc32('ABC')": "2743272264",
+    "date_add('2008-12-31', 1)": "2009-01-01",
+    "date_sub('2008-12-31', 1)": "2008-12-30",
+    "datediff('2009-03-01', '2009-02-27')": "2",
+    "datediff('nothing', '2009-02-27')": None,
+    "day('1970-11-01 00:00:00')": "1",
+    "factorial(5)": "120",
+    "factorial(21)": None,
+    "find_in_set('ab', 'abc,b,ab,c,def')": "3",
+    "find_in_set('a,b', 'a,b')": "0",
+    "format_number(12332.123456e0, 4)": "12,332.1235",
+    "isnull(CAST(NULL AS INT))": "true",
+    "isnotnull(1)": "true",
+    "last_day('2015-03-14')": "2015-03-31",
+    "lcase('FACEBOOK')": "facebook",
+    "length('äöü')": "3",
+    "levenshtein('kitten', 'sitting')": "3",
+    "mask('abcd-EFGH-8765-4321')": "xxxx-XXXX-nnnn-nnnn",
+    "mask('abcd-EFGH-8765-4321', 'U', 'l', '#')": "llll-UUUU-####-####",
+    "negative(2)": "-2",
+    "nvl(CAST(NULL AS STRING), 'x')": "x",
+    "octet_length('äöü')": "6",
+    "pmod(-10, 3)": "2",
+    "pmod(7, 0)": None,
+    "positive(3)": "3",
+    "pow(2.0e0, 3.0e0)": "8.0",
+    "rlike('foobar', 'foo')": "true",
+    "sha('ABC')": "3c01bdbb26f358bab27f267924aa2c9a03fcfdb8",
+    "shiftleft(1, 33)": "2",
+    "shiftleft(1, 31)": "-2147483648",
+    "shiftright(-4, 1)": "-2",
+    "shiftrightunsigned(-4, 1)": "2147483646",
+    "soundex('Miller')": "M460",
+    "concat('[', space(2), ']')": "[  ]",
+    "substring_index('www.apache.org', '.', 2)": "www.apache",
+    "substring_index('www.apache.org', '.', -2)": "apache.org",
+    "ucase('fOoBaR')": "FOOBAR",
+    "weekofyear('1970-11-01 00:00:00')": "44",
+    "width_bucket(5.3e0, 0.2e0, 10.6e0, 5)": "3",
+    # A last day of a month leads to a last day; Spark keeps the day.
+    "add_months('2009-08-31', 1)": "2009-09-30",
+    "add_months('2015-02-28', 1)": "2015-03-31",
+    "field('world', 'say', 'hello', 'world')": "3",
+    "field('x', 'say', 'hello')": "0",
+    "field(CAST(NULL AS STRING), 'say')": "0",
+    "size(ARRAY[1, 2, 3])": "3",
+    "size(CAST(NULL AS ARRAY<INT>))": "-1",
+    "array_join(sort_array(ARRAY['b', 'a', 'c']), ',')": "a,b,c",
+    "mask_first_n('1234-5678-8765-4321', 4)": "nnnn-5678-8765-4321",
+    "mask_last_n('1234-5678-8765-4321', 4)": "1234-5678-8765-nnnn",
+    "mask_show_first_n('1234-5678-8765-4321', 4)": "1234-nnnn-nnnn-nnnn",
+    "mask_show_last_n('1234-5678-8765-4321', 4)": "nnnn-nnnn-nnnn-4321",
+    "next_day('2015-01-14', 'TU')": "2015-01-20",
+    "trunc('2015-03-17', 'MM')": "2015-03-01",
+    "conv('a', 16, 2)": "1010",
+    "months_between('1997-02-28 10:30:00', '1996-10-30')": "3.94959677",
+    "to_unix_timestamp('1970-01-02 00:00:00')": "86400",
+    "CAST(unbase64('YWJj') AS STRING)": "abc",
+}
+"""What Hive's manual says of its functions, or follows from what it says."""
+
+
+def bound(expression: str) -> Expression:
+    """Return an expression as queries have it where the module is loaded."""
+    modules = Modules()
+    modules.load("hive", {})
+    sql = f"SELECT {expression} AS x"
+    statement = parse_statement(sql)
+    assert isinstance(statement, Query)
+    return ExpressionBinder(sql, Scope([]), modules.functions()).bind(statement.tree.expressions[0].this)
+
+
+def told(expression: Expression, rows: pa.RecordBatch) -> list[str | None]:
+    """Return the values as Spark tells them."""
+    is_truth = isinstance(expression.data_type, t.BooleanType)
+    column = as_array(evaluate(cast(expression, t.VarCharType(t.MAX_LENGTH)), Frame(rows, Session("UTC"))), rows.num_rows)
+    return [None if value is None else value.lower() if is_truth else value for value in column.to_pylist()]
+
+
+ONE = pa.RecordBatch.from_pydict({"": pa.nulls(1)})
+
+
+@pytest.mark.parametrize("expression", MANUAL)
+def test_values_are_those_of_hive(expression: str) -> None:
+    wanted = MANUAL[expression]
+    made = bound(expression)
+    assert told(made, ONE) == [wanted]
+    literals: list[Literal] = []
+
+    def as_column(part: Expression) -> Expression | None:
+        if isinstance(part, Literal):
+            literals.append(part)
+            return InputRef(part.data_type, len(literals) - 1)
+        return None
+
+    columned = transformed(made, as_column)
+    columns = [pa.array([literal.value] * 3, arrow_type(literal.data_type)) for literal in literals]
+    rows = pa.RecordBatch.from_arrays(columns, names=[str(place) for place in range(len(columns))])
+    assert told(columned, rows) == [wanted] * 3
+    assert told(columned, rows.slice(0, 0)) == []
+
+
+def test_null_gives_null() -> None:
+    never_null = {"FIELD", "ISNULL", "ISNOTNULL", "SIZE", "NVL"}
+    for line in MANUAL:
+        name, _, rest = line.partition("(")
+        if name.upper() in never_null or name == "concat" or "," not in rest:
+            continue
+        first, others = rest.split(",", 1)
+        if first.count("(") or first.count("'") == 1:
+            continue
+        kind = "STRING" if first.startswith("'") else "DATE" if first.startswith("DATE") else "DOUBLE" if "." in first else "INT"
+        assert told(bound(f"{name}(CAST(NULL AS {kind}),{others}"), ONE) == [None], line
+
+
+def test_no_name_is_both_hives_and_flinks() -> None:
+    assert not set(hive_functions()) & set(function_names())
+    assert {name for name in function_names() if "." in name} == {HIVE_PREFIX + name for name in hive_functions()} & set(function_names())
+
+
+def test_without_the_module_they_are_not_there() -> None:
+    with pytest.raises(ProgramError, match="there is no function 'LEVENSHTEIN'"):
+        call("LEVENSHTEIN", [])
+    assert not Modules().functions()
