@@ -61,6 +61,17 @@ def test_names_types_and_options_are_looked_up_and_nothing_runs() -> None:
     assert "made at" not in result.output
 
 
+def test_a_script_for_batch_mode_is_checked_for_that() -> None:
+    script = """
+CREATE TABLE t (a INT) WITH ('connector' = 'datagen', 'number-of-rows' = '1');
+CREATE TABLE sums (a INT, n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'csv');
+INSERT INTO sums SELECT a, COUNT(*) FROM t GROUP BY a;
+"""
+    streaming = CliRunner().invoke(main, ["sql", "check", "-"], input=script)
+    assert streaming.exit_code == 1 and "line 4, column 1: table" in streaming.output
+    assert CliRunner().invoke(main, ["sql", "check", "--batch", "-"], input=script).exit_code == 0
+
+
 def test_scripts_are_laid_out(tmp_path: Path) -> None:
     script = tmp_path / "a.sql"
     script.write_text("select a,\n b from t where a>1; -- more\n")

@@ -340,11 +340,14 @@ def test_sql(files: tuple[str, ...], only: str | None) -> None:
 @sql.command("check")
 @click.argument("scripts", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("-i", "--init", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A script with tables that these use.")
+@click.option("--batch", is_flag=True, help="The scripts are to run in batch mode.")
 @click.option("--syntax-only", is_flag=True, help="Look no names and types up.")
 @click.option("--format", "to_format", is_flag=True, help="Lay the scripts out and write them back; what '-' says goes to the output.")
 @click.option("--diff", is_flag=True, help="Show what --format would change, and write nothing; the exit code is 1 if it would.")
-def check_sql(scripts: tuple[str, ...], init: tuple[str, ...], syntax_only: bool, to_format: bool, diff: bool) -> None:
+def check_sql(scripts: tuple[str, ...], init: tuple[str, ...], batch: bool, syntax_only: bool, to_format: bool, diff: bool) -> None:
     """Show what is wrong in the SCRIPTS ('-': the standard input): syntax, names, types and options. No job runs."""
     from wiesel.platform.cli._sql_check import check, lay_out
 
-    raise SystemExit(lay_out(scripts, diff=diff) if to_format or diff else check(scripts, init, names=not syntax_only))
+    if to_format or diff:
+        raise SystemExit(lay_out(scripts, diff=diff))
+    raise SystemExit(check(scripts, init, names=not syntax_only, batch=batch))

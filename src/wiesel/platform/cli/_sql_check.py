@@ -22,19 +22,20 @@ from wiesel.table._statements import define_table, run_statement
 __all__ = ["check", "lay_out", "problems_of"]
 
 
-def check(paths: Sequence[str], init: Sequence[str], *, names: bool) -> int:
+def check(paths: Sequence[str], init: Sequence[str], *, names: bool, batch: bool = False) -> int:
     """Read the scripts and print each statement's error; return 1 if there is any.
 
     Args:
         paths: The scripts, ``-`` for the standard input.
         init: Scripts that make tables which the others use.
         names: Look names and types up as well.
+        batch: They are to run in batch mode.
     """
     failed = False
     before = [Path(path).read_text(encoding="utf-8") for path in init]
     for path in paths:
         text = _text_of(path)
-        count, problems = problems_of(text, before, names=names)
+        count, problems = problems_of(text, before, names=names, batch=batch)
         for problem in problems:
             click.echo(f"{path}: {problem}", err=True)
         click.echo(f"{path}: {count} statement{'s' * (count != 1)}, {f'{len(problems)} wrong' if problems else 'all read'}")
@@ -42,13 +43,16 @@ def check(paths: Sequence[str], init: Sequence[str], *, names: bool) -> int:
     return 1 if failed else 0
 
 
-def problems_of(text: str, before: Sequence[str] = (), *, names: bool = True) -> tuple[int, list[WieselError]]:
+def problems_of(
+    text: str, before: Sequence[str] = (), *, names: bool = True, batch: bool = False
+) -> tuple[int, list[WieselError]]:
     """Return how many statements a script has, and an error for each that is wrong, by their places.
 
     Args:
         text: The script.
         before: Scripts that come before it in the same session.
         names: Look names and types up as well.
+        batch: They are to run in batch mode.
 
     Raises:
         WieselError: If a script of ``before`` is wrong.
@@ -56,7 +60,7 @@ def problems_of(text: str, before: Sequence[str] = (), *, names: bool = True) ->
     statements, errors = check_script(text)
     if not names:
         return len(statements) + len(errors), list(errors)
-    session = _Session()
+    session = _Session(batch)
     for each in before:
         for problem in session.problems(each, check_script(each)[0]):
             raise problem
@@ -68,8 +72,9 @@ def problems_of(text: str, before: Sequence[str] = (), *, names: bool = True) ->
 class _Session:
     """Does what statements say to names, and nothing to data: no job runs, and catalogs are made in memory only."""
 
-    def __init__(self) -> None:
-        self._t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    def __init__(self, batch: bool) -> None:
+        settings = EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
+        self._t_env = TableEnvironment.create(settings)
         self._in_set = False
 
     def problems(self, text: str, statements: Sequence[s.Statement]) -> list[WieselError]:
