@@ -1,9 +1,7 @@
 """State of 256 bytes per key, all of it replaced by each record of the key: with four million keys, 1 GB."""
 
 import json
-import resource
 import time
-from pathlib import Path
 
 import metering
 from pyflink.common import Types
@@ -16,16 +14,7 @@ KEY_BYTES = 8
 
 
 class Replace(KeyedProcessFunction):
-    """Args: memory_mb: what its process may have in memory of its own beyond what it has at the start; None for any."""
-
-    def __init__(self, memory_mb):
-        self._memory_mb = memory_mb
-
     def open(self, runtime_context: RuntimeContext):
-        if self._memory_mb is not None:
-            used = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData:"))
-            limit = (int(used.split()[1]) << 10) + (self._memory_mb << 20)
-            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
         self.value = runtime_context.get_state(ValueStateDescriptor("value", Types.PICKLED_BYTE_ARRAY()))
 
     def process_element(self, value, ctx):
@@ -80,7 +69,6 @@ def progress(parts):
 def main():
     parser = metering.arguments(__doc__)
     parser.add_argument("--keys", type=int, default=4_000_000)
-    parser.add_argument("--memory-mb", type=int, help="of each process that keeps state, beyond what it has at the start")
     options = parser.parse_args()
     keys = options.keys
     pair = Types.TUPLE([Types.LONG(), Types.LONG()])
@@ -89,7 +77,7 @@ def main():
         env.from_source(NumberSequenceSource(0, options.records - 1), metering.no_watermarks(), "numbers", Types.LONG())
         .map(lambda number: (number % keys, number), output_type=pair)
         .key_by(lambda record: record[0], key_type=Types.LONG())
-        .process(Replace(options.memory_mb), output_type=pair)
+        .process(Replace(), output_type=pair)
         .filter(metering.Meter(options.folder, options.records))
         .print()
     )
