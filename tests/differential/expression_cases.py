@@ -628,3 +628,56 @@ def udf_in_filter(x: Any, t: Any) -> Any:
 @case
 def udf_map_rows(x: Any, t: Any) -> Any:
     return t.people.map(_functions(x).described)
+
+
+@case
+def udtf_lateral(x: Any, t: Any) -> Any:
+    joined = t.people.join_lateral(_functions(x).letters(x.col("name")).alias("letter", "place"))
+    return joined.select(x.col("id"), x.col("letter"), x.col("place"))
+
+
+@case
+def udtf_left_lateral(x: Any, t: Any) -> Any:
+    joined = t.people.left_outer_join_lateral(_functions(x).letters(x.col("name")).alias("letter", "place"))
+    return joined.select(x.col("id"), x.col("letter"), x.col("place"))
+
+
+@case
+def udtf_flat_map(x: Any, t: Any) -> Any:
+    return t.people.flat_map(_functions(x).letters(x.col("city")))
+
+
+@case
+def udtf_of_rows(x: Any, t: Any) -> Any:
+    return t.people.flat_map(_functions(x).one_or_none).alias("found")
+
+
+@case
+def udtf_in_sql(x: Any, t: Any) -> Any:
+    t.env.create_temporary_function("letters", _functions(x).letters)
+    return t.env.sql_query(f"SELECT id, l, p FROM {t.people}, LATERAL TABLE(letters(name)) AS t (l, p) WHERE p > 0")
+
+
+@case
+def udtf_in_sql_left(x: Any, t: Any) -> Any:
+    t.env.create_temporary_function("letters", _functions(x).letters)
+    return t.env.sql_query(f"SELECT id, l FROM {t.people} LEFT JOIN LATERAL TABLE(letters(name)) AS t (l, p) ON TRUE")
+
+
+@streaming
+def udaf_group(x: Any, t: Any) -> Any:
+    f = _functions(x)
+    a, grouped = x.col("age"), t.people.group_by(x.col("city"))
+    return grouped.select(x.col("city"), f.weighted(a, x.col("id")), f.distinct(a).alias("d"), x.col("id").max.alias("m"))
+
+
+@streaming
+def udaf_over_changes(x: Any, t: Any) -> Any:
+    counts = t.people.group_by(x.col("city")).select(x.col("city"), x.col("id").max.alias("n"), x.col("id").count.alias("c"))
+    return counts.select(_functions(x).weighted(x.col("n"), x.col("c")).alias("all"))
+
+
+@streaming
+def udaf_in_sql(x: Any, t: Any) -> Any:
+    t.env.create_temporary_function("weighted", _functions(x).weighted)
+    return t.env.sql_query(f"SELECT city, weighted(age, id) AS w FROM {t.people} GROUP BY city HAVING weighted(age, id) > 26")
