@@ -13,7 +13,6 @@ from wiesel.common import Configuration, Row, Types
 from wiesel.datastream import DataStream, RuntimeExecutionMode, StreamExecutionEnvironment
 from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.sql.plan import Project, StreamScan, WatermarkAssigner
-from wiesel.sql.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.types.logical import RowField, RowType
 from wiesel.types.logical_parser import parse_data_type
@@ -66,9 +65,8 @@ class Events:
 
     def changes(self, query: str) -> list[Any]:
         """Return the changelog of a query."""
-        stream = to_stream(self.env, self.t_env.sql_query(query)._plan, changelog=True)
-        with stream.execute_and_collect() as results:
-            return list(results)
+        with self.t_env.sql_query(query).execute().collect() as rows:
+            return list(rows)
 
 
 def materialized(changes: list[Any]) -> Counter[str]:

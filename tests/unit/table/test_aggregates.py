@@ -109,7 +109,7 @@ def test_batch_mode_returns_the_final_rows_only(query: str) -> None:
 
 def test_batch_mode_returns_a_row_for_no_rows() -> None:
     found = Events(mode="BATCH").changes("SELECT COUNT(*) AS n, SUM(v) AS s FROM e WHERE id > 100")
-    assert found == [Row(n=0, s=None)]
+    assert found == [Row(0, None)]
 
 
 def test_variances_of_whole_numbers_are_cut_off() -> None:
