@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT 'all', COUNT(*) FROM orders GROUP BY 'all';

@@ -1,0 +1,7 @@
+-- uses: orders
+CREATE TEMPORARY VIEW a AS SELECT who, SUM(amount) AS total FROM orders GROUP BY who;
+CREATE VIEW b AS SELECT who FROM a WHERE total > 5;
+SELECT * FROM b;
+SHOW VIEWS;
+DROP VIEW b;
+SHOW VIEWS;

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT who FROM orders WHERE COUNT(*) > 1 GROUP BY who;

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT amount * 2 AS twice FROM orders WHERE twice > 4;

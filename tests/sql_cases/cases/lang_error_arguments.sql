@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT SUBSTRING(id FROM 'a') FROM orders;

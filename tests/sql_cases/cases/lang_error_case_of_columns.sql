@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT Id FROM orders;

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT CAST(item AS INT) FROM orders;

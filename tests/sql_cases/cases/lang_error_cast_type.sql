@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT CAST(id AS ARRAY<INT>) FROM orders;

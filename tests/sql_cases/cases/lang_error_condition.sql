@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT id FROM orders WHERE amount;

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT who, item, COUNT(*) FROM orders GROUP BY who;

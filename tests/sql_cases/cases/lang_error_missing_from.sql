@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT id WHERE id > 1;

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT SUM(COUNT(*)) FROM orders GROUP BY who;

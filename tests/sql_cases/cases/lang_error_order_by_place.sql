@@ -1,0 +1,3 @@
+-- uses: orders
+-- modes: batch
+SELECT id, who FROM orders ORDER BY 3;

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT id, who FROM orders UNION SELECT id FROM orders;

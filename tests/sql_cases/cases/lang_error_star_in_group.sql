@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT * FROM orders GROUP BY who;

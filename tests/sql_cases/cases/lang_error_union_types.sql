@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT id FROM orders UNION ALL SELECT item FROM orders;

@@ -1,0 +1,2 @@
+-- uses: customers
+SELECT c.home.strete FROM customers AS c;

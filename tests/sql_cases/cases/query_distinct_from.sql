@@ -1,0 +1,2 @@
+-- uses: numbers
+SELECT id, i IS DISTINCT FROM CAST(NULL AS INT), s IS NOT DISTINCT FROM 'two', b IS DISTINCT FROM TRUE FROM numbers;
