@@ -1,4 +1,5 @@
 -- uses: beats
+-- modes: streaming
 SELECT * FROM beats MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES A.id AS a, B.id AS b PATTERN (A B?) DEFINE A AS A.price > 4);
 SELECT * FROM beats MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES A.id AS a, LAST(B.id) AS b PATTERN (A B*?) DEFINE A AS A.price > 4);
 SELECT * FROM beats MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES A.id AS a, LAST(B.id) AS b PATTERN (A B+?) DEFINE B AS B.price > 3);
