@@ -31,7 +31,8 @@ def is_kept(case: Case, mode: str) -> bool:
     """Return whether jobs of the case can be stopped in their middle: they only read, and tables of several rows."""
     goldens = RECORDED.get((case.name, mode), [])
     reads = case.text.startswith("-- uses:") and not any("error" in golden or "job" in golden for golden in goldens)
-    return reads and mode == "streaming" and not is_listed(case, mode)
+    # Nothing is read for LIMIT 0: such a job has no middle.
+    return reads and "LIMIT 0" not in case.text and mode == "streaming" and not is_listed(case, mode)
 
 
 @pytest.mark.parametrize("case", [case for case, mode in PAIRS if is_kept(case, mode)], ids=ids)
