@@ -157,7 +157,8 @@ _CLASSES = {
 }  # fmt: skip
 
 
-_SIMILAR = {"%": "(?:.*)", "_": ".", ".": r"\.", "\\": r"\\", "^": r"\^", "$": r"\$"}
+# As Calcite has it: a point is any character, as an underscore is, and neither of them is the end of a line.
+_SIMILAR = {"%": "(?s:.*)", "_": _ANY, ".": _ANY, "\\": r"\\", "$": r"\$"}
 
 
 @lru_cache(maxsize=512)
@@ -185,6 +186,6 @@ def similar_pattern(pattern: str, escape: str | None) -> re.Pattern[str]:
             parts.append(character if in_class else _SIMILAR.get(character, character))
         place += 1
     try:
-        return re.compile("".join(parts), re.DOTALL | re.ASCII)
+        return re.compile("".join(parts), re.ASCII)
     except re.error as error:
         raise ValueError(f"{pattern!r} is no pattern of SIMILAR TO: {error}") from error
