@@ -82,12 +82,18 @@ def project(selection: Selection) -> None:
             selection.items += _star(selection, inner)
             continue
         bound = selection.binder.bind(inner)
-        selection.items.append((bound, item.alias if isinstance(item, exp.Alias) else name_of(bound) or f"EXPR${place}"))
+        selection.items.append((bound, item.alias if isinstance(item, exp.Alias) else _name(inner, bound, place)))
     names = unique_names([name for _, name in selection.items])
     selection.items = [(bound, name) for (bound, _), name in zip(selection.items, names, strict=True)]
     columns = tuple(_field(name, bound, selection.relation) for bound, name in selection.items)
     selection.read = selection.relation
     selection.relation = projected(selection.relation, [bound for bound, _ in selection.items], columns)
+
+
+def _name(written: exp.Expr, bound: Expression, place: int) -> str:
+    """Return the name of a column without AS; one that USING made of two has theirs."""
+    plain = isinstance(written, exp.Column) and not written.table
+    return name_of(bound) or (written.name if plain else f"EXPR${place}")
 
 
 def _star(selection: Selection, node: exp.Expr) -> list[tuple[Expression, str]]:
