@@ -14,7 +14,7 @@ from wiesel.core.errors import ConfigurationError, ProgramError
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.factory import ScanTableSource, TableContext, TableOptions, TableSourceFactory
 from wiesel.spi.table.schema import Schema
-from wiesel.sql.table_factories import create_table_source
+from wiesel.sql.table_factories import create_table_source, with_metadata
 from wiesel.types.types import Types
 
 NAME = ObjectIdentifier("c", "d", "t")
@@ -85,5 +85,5 @@ def test_a_package_that_announces_something_else(package: Any) -> None:
 
 def test_metadata_columns_need_a_connector_that_has_them() -> None:
     schema = Schema.new_builder().column("n", "BIGINT").column_by_metadata("ts", "TIMESTAMP(3)").build().resolve()
-    with pytest.raises(ProgramError, match=r"connector 'datagen' has no metadata, but the schema has \['ts'\]"):
-        create_table_source(NAME, CatalogTable(schema, {"connector": "datagen"}), ROWS)
+    with pytest.raises(ProgramError, match=r"reading table 'c\.d\.t': connector 'datagen' has no metadata 'ts' for column `ts`"):
+        with_metadata(NAME, CatalogTable(schema, {"connector": "datagen"}))
