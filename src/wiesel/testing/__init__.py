@@ -10,6 +10,9 @@
 The how-to is ``docs/testing.md``.
 """
 
+from typing import TYPE_CHECKING
+
+from wiesel.datastream._lazy import lazy_names
 from wiesel.testing._failures import InjectedFailure
 from wiesel.testing._inspection import Timer
 from wiesel.testing.collected import CollectedStream
@@ -21,7 +24,9 @@ from wiesel.testing.job import PipelineJob
 from wiesel.testing.seeds import for_seeds
 from wiesel.testing.snapshots import JobSnapshot, OperatorSnapshot
 from wiesel.testing.source import ManualSource
-from wiesel.testing.sql import SqlTest, sql_tests
+
+if TYPE_CHECKING:
+    from wiesel.testing.sql import SqlTest, sql_tests
 
 __all__ = [
     "END_OF_TIME",
@@ -44,3 +49,6 @@ __all__ = [
     "local_environment",
     "sql_tests",
 ]
+
+# The SQL engine computes with Arrow, whose import takes longer than a test of a function.
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(("SqlTest", "sql_tests"), "wiesel.testing.sql"))

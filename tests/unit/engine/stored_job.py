@@ -66,7 +66,9 @@ def environment(checkpoints: Path | None, parallelism: int = 1, **config: Any) -
     if checkpoints is not None:
         # Jobs under test are cancelled at their end; what they leave is what others start from.
         retain = {"execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
-        settings = {"execution.checkpointing.dir": str(checkpoints), "execution.checkpointing.interval": "1 d", **retain, **settings}
+        # Little state is enough for files of its own.
+        files = {"execution.checkpointing.dir": str(checkpoints), "execution.checkpointing.data-inline-threshold": "4 kb"}
+        settings = {**files, "execution.checkpointing.interval": "1 d", **retain, **settings}
     return local_environment(parallelism=parallelism, config=settings)
 
 

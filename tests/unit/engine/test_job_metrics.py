@@ -108,7 +108,7 @@ def test_rows_of_tables_are_counted_one_by_one() -> None:
     t_env = StreamTableEnvironment.create(env)
     numbers = t_env.from_data_stream(env.from_collection([Row(i % 3, i) for i in range(50)], Types.ROW([Types.INT(), Types.INT()])))
     t_env.create_temporary_view("numbers", numbers)
-    t_env.to_changelog_stream(t_env.sql_query("SELECT DISTINCT f0, f1 FROM numbers")).filter(lambda row: False).print()
+    t_env.to_changelog_stream(t_env.sql_query("SELECT DISTINCT f0, f1 * 2 FROM numbers")).filter(lambda row: False).print()
     client = env.execute_async()
     client.get_job_execution_result().result(60)
     tasks = client.get_job_metrics().result()["tasks"]

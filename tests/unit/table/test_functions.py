@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 from collections.abc import Iterator
@@ -10,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.common import Configuration, Row
 from wiesel.core.errors import ProgramError, SqlParseError
 from wiesel.table import DataTypes, EnvironmentSettings, TableEnvironment
 from wiesel.table.udf import udf
+from wiesel.types.logical import BigIntType
 
 
 @udf(result_type=DataTypes.BIGINT())
@@ -152,3 +155,12 @@ def test_asynchronous_functions_wait_for_several_rows_at_once(t_env: TableEnviro
     found = rows(t_env, "SELECT n, waiting(n) FROM (VALUES (1), (2), (3)) AS t (n)")
     assert sorted(map(tuple, found)) == [(1, 2), (2, 4), (3, 6)]
     assert module.Waiting.most == 3
+
+
+def test_event_loops_of_asynchronous_functions_are_closed() -> None:
+    function = UserFunction("waiting", len, BigIntType(), kind="async")
+    loop = function.loop()
+    assert function.loop() is loop and not loop.is_closed()
+    del function
+    gc.collect()
+    assert loop.is_closed()

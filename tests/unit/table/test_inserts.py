@@ -108,7 +108,7 @@ def test_plans(t_env: TableEnvironment) -> None:
     text = t_env.explain_sql("INSERT INTO totals SELECT item, COUNT(*) FROM orders WHERE id > 1 GROUP BY item")
     assert "== Abstract Syntax Tree ==" in text and "Sink(table=[default_catalog.default_database.totals], fields=[item, n])" in text
     plan = text[text.index("== Optimized Execution Plan ==") :]
-    assert "changelogMode=[I,UB,UA], state=[a row of accumulators per group, for ever]" in plan
+    assert "changelogMode=[I,UB,UA], uid=[Aggregate-" in plan and "state=[a row of accumulators per group, for ever]" in plan
     assert "Filter(where=[(id > " in plan and "], changelogMode=[I])" in plan and "set 'table.exec.state.ttl'" in plan
     t_env.execute_sql("SET 'table.exec.state.ttl' = '1 h'")
     text = t_env.execute_sql("EXPLAIN SELECT item, COUNT(*) FROM orders GROUP BY item")._rows[0][0]  # type: ignore[index]

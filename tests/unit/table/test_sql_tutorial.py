@@ -21,7 +21,9 @@ def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_tutorial(flights: Path, tmp_path: Path) -> None:
-    blocks = re.findall(r"```sql\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    section = DOCUMENT.read_text().split("\n## ")[1]
+    assert section.startswith("Ten minutes")
+    blocks = re.findall(r"```sql\n(.*?)```", section, re.DOTALL)
     script = "\n".join(blocks).replace(".cache/flights/replay-1", str(flights)).replace("'late'", f"'{tmp_path / 'late'}'")
     (tmp_path / "flights.sql").write_text(script)
     arguments = ["sql", "--batch", "-D", "wiesel.engine=local", "-p", "2", "-f", str(tmp_path / "flights.sql")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -59,9 +60,10 @@ class UserFunction:
         return self.compute
 
     def loop(self) -> asyncio.AbstractEventLoop:
-        """Return the event loop of asynchronous calls."""
+        """Return the event loop of asynchronous calls; it is closed when the function goes."""
         if not self.loops:
             self.loops.append(asyncio.new_event_loop())
+            weakref.finalize(self, self.loops[0].close)
         return self.loops[0]
 
     def __getstate__(self) -> dict[str, Any]:
