@@ -34,7 +34,7 @@ def test_c23_r9_a_savepoint_is_copied_to_another_cluster(tmp_path: Path, monkeyp
     here, there, results = tmp_path / "here", tmp_path / "there", tmp_path / "results"
     monkeypatch.setenv("WIESEL_REGISTRY_DIR", str(here / "registry"))
     with cluster(here, "local-cluster[2,4,640]", "--parallelism", "2", "--rate", "50") as job:
-        first = job.wait_for(has_own_checkpoint, "a checkpoint")
+        first = job.wait_for(lambda look: has_own_checkpoint(look) and (here / "windows").is_dir(), "a checkpoint, and results of windows")
         # Records have come since the checkpoint, so the savepoint has files that its job is to make visible.
         time.sleep(INTERVAL_S / 4)
         stopped = CliRunner().invoke(main, ["stop", first["job_id"], "--savepointPath", str(here / "savepoints")])
