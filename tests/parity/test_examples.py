@@ -64,8 +64,16 @@ def test_tables_come_to_what_real_flink_prints(engine, example, examples, tmp_pa
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=tmp_path, check=False)
     assert done.returncode == 0, f"{example} on {engine} ended with {done.returncode}:\n{done.stderr[-4000:]}"
     expected = golden_path(example).read_text(encoding="utf-8").splitlines()
-    problem = difference(expected, table_lines(done.stdout, example))
+    found = table_lines(done.stdout, example)
+    if example.startswith("table/windowing/"):
+        # Their sums are FLOAT: the last digits depend on how rows fell into batches, whose sums are added.
+        expected, found = to_thousandths(expected), to_thousandths(found)
+    problem = difference(expected, found)
     assert not problem, f"{example} on {engine}:\n{problem}"
+
+
+def to_thousandths(lines: list[str]) -> list[str]:
+    return [re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.3f}", line) for line in lines]
 
 
 def test_recorded_counts_of_the_unbounded_example_have_the_form_that_is_tested():
