@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from wiesel.core.config import Configuration
-from wiesel.core.errors import ProgramError, TypeMismatchError
+from wiesel.core.errors import ProgramError
 from wiesel.formats.arrow_types import arrow_schema, row_type_of, rows_to_batch
+from wiesel.formats.orc_writing import COMPRESSIONS, StripeWriter
 from wiesel.spi.file_formats import BulkWriter, BulkWriterFactory
 from wiesel.types.logical import RowType
 from wiesel.types.typeinfo import RowTypeInfo
 
 __all__ = ["OrcBulkWriters"]
 
-_STRIPE_ROWS = 1 << 16
 _NUMBERS = {"orc.stripe.size": "stripe_size", "orc.compress.size": "compression_block_size", "orc.row.index.stride": "row_index_stride"}
-_COMPRESSIONS = {"NONE": "uncompressed", "ZLIB": "zlib", "SNAPPY": "snappy", "LZ4": "lz4", "ZSTD": "zstd"}
 
 
 class OrcBulkWriters:
@@ -64,14 +63,14 @@ def _options(properties: Mapping[str, str]) -> dict[str, Any]:
     """Return the arguments of pyarrow's writer."""
     options: dict[str, Any] = {"compression": "zlib"}
     for key, value in properties.items():
-        if key == "orc.compress" and value.upper() in _COMPRESSIONS:
-            options["compression"] = _COMPRESSIONS[value.upper()]
+        if key == "orc.compress" and value.upper() in COMPRESSIONS:
+            options["compression"] = COMPRESSIONS[value.upper()]
         elif key in _NUMBERS and value.isdecimal():
             options[_NUMBERS[key]] = int(value)
         else:
             raise ProgramError(
                 f"OrcBulkWriters: {key} = {value!r} cannot be set",
-                hint=f"there are orc.compress ({', '.join(_COMPRESSIONS)}) and, with numbers, {', '.join(_NUMBERS)}",
+                hint=f"there are orc.compress ({', '.join(COMPRESSIONS)}) and, with numbers, {', '.join(_NUMBERS)}",
             )
     return options
 
@@ -82,42 +81,4 @@ class _OrcWriterFactory(BulkWriterFactory):
         self._options = options
 
     def create(self, stream: BinaryIO) -> BulkWriter:
-        return _OrcWriter(stream, arrow_schema(self._row_type, "row"), self._options)
-
-
-class _OrcWriter(BulkWriter):
-    """Collects rows and writes them as tables; ORC makes stripes of them."""
-
-    def __init__(self, stream: BinaryIO, schema: Any, options: dict[str, Any]) -> None:
-        from pyarrow.orc import ORCWriter
-
-        self._schema = schema
-        self._writer = ORCWriter(pa.PythonFile(stream, "w"), **options)
-        self._batches: list[Any] = []
-        self._rows = 0
-        self._empty = True
-
-    def add_batch(self, values: Sequence[Any]) -> None:
-        self._batches.append(rows_to_batch(values, self._schema))
-        self._rows += len(values)
-        if self._rows >= _STRIPE_ROWS:
-            self._write()
-
-    def _write(self) -> None:
-        # The first table gives the file its schema, so a file without rows needs one, too.
-        if self._batches or self._empty:
-            try:
-                self._writer.write(pa.Table.from_batches(self._batches, self._schema))
-            except pa.ArrowException as error:
-                raise TypeMismatchError(f"cannot write rows as ORC: {error}", hint="check the type and the records") from error
-            self._empty = False
-        self._batches, self._rows = [], 0
-
-    def finish(self) -> None:
-        self._write()
-        self._writer.close()
-
-    def abandon(self) -> None:
-        # Closing wants a schema, and it would close itself later, when the stream is gone.
-        self._write()
-        self._writer.close()
+        return StripeWriter(stream, arrow_schema(self._row_type, "row"), self._options, rows_to_batch)

@@ -7,25 +7,12 @@ from typing import Any
 from sqlglot import exp
 
 from wiesel.sql.language.built_nodes import FieldAt, OverAlias, Plus, Stand, Text, WindowProperty
+from wiesel.sql.language.signs import SIGNS
 from wiesel.types.logical import quoted
 
 __all__ = ["shown"]
 
-_SIGNS: dict[type[exp.Expr], str] = {
-    Plus: "+",
-    exp.Sub: "-",
-    exp.Mul: "*",
-    exp.Div: "/",
-    exp.Mod: "%",
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-    exp.And: "AND",
-    exp.Or: "OR",
-}
+_SIGNS: dict[type[exp.Expr], str] = {**SIGNS, Plus: "+"}
 
 
 def shown(node: Any) -> str:

@@ -12,27 +12,13 @@ from sqlglot import exp
 from wiesel.columnar.expressions import Literal
 from wiesel.core.errors import ProgramError
 from wiesel.sql.language.built_nodes import BuiltIn, Plus, Stand, Text
+from wiesel.sql.language.signs import SIGNS
 from wiesel.types import logical as t
 from wiesel.types.logical_intervals import DayTimeIntervalType, YearMonthIntervalType
 
 __all__ = ["sql_of"]
 
-_SIGNS: dict[type[exp.Expr], str] = {
-    Plus: "+",
-    exp.Add: "+",
-    exp.Sub: "-",
-    exp.Mul: "*",
-    exp.Div: "/",
-    exp.Mod: "%",
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-    exp.And: "AND",
-    exp.Or: "OR",
-}
+_SIGNS: dict[type[exp.Expr], str] = {**SIGNS, Plus: "+"}
 
 
 def sql_of(node: Any) -> str:

@@ -11,6 +11,7 @@ from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError, ConnectorError, ProgramError
+from wiesel.formats.orc_writing import COMPRESSIONS, StripeWriter
 from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
 from wiesel.spi.table.factory import TableOptions
 from wiesel.spi.table.formats import TableFormatFactory
@@ -19,9 +20,7 @@ from wiesel.types.logical import RowType
 __all__ = ["OrcTableFormat"]
 
 _ROWS = 10_000
-_STRIPE_ROWS = 1 << 16
 _COMPRESSION = ConfigOption[str]("orc.compress", "str", "ZLIB", "How columns are compressed.")
-_CODECS = {"NONE": "uncompressed", "ZLIB": "zlib", "SNAPPY": "snappy", "LZ4": "lz4", "ZSTD": "zstd"}
 
 
 class OrcTableFormat(TableFormatFactory):
@@ -41,9 +40,11 @@ class OrcTableFormat(TableFormatFactory):
 
 def _codec(options: TableOptions) -> str:
     codec = options.get(_COMPRESSION).upper()
-    if codec not in _CODECS:
-        raise ConfigurationError(f"option {_COMPRESSION.key} is {codec!r}", hint=f"write one of {', '.join(_CODECS)}", key=_COMPRESSION.key)
-    return _CODECS[codec]
+    if codec not in COMPRESSIONS:
+        raise ConfigurationError(
+            f"option {_COMPRESSION.key} is {codec!r}", hint=f"write one of {', '.join(COMPRESSIONS)}", key=_COMPRESSION.key
+        )
+    return COMPRESSIONS[codec]
 
 
 def _schema(rows: RowType) -> pa.Schema:
@@ -117,38 +118,9 @@ class _OrcWriters(BulkWriterFactory):
         self._codec = codec
 
     def create(self, stream: BinaryIO) -> BulkWriter:
-        return _OrcWriter(stream, _schema(self._rows), self._codec)
+        return StripeWriter(stream, _schema(self._rows), {"compression": self._codec}, _batch)
 
 
-class _OrcWriter(BulkWriter):
-    def __init__(self, stream: BinaryIO, schema: pa.Schema, codec: str) -> None:
-        from pyarrow.orc import ORCWriter
-
-        self._schema = schema
-        self._writer = ORCWriter(pa.PythonFile(stream, "w"), compression=codec)
-        self._batches: list[pa.RecordBatch] = []
-        self._rows = 0
-        self._empty = True
-
-    def add_batch(self, values: Sequence[RowBatch]) -> None:
-        for batch in values:
-            self._batches.append(pa.RecordBatch.from_arrays(batch.rows.columns, schema=self._schema))
-            self._rows += len(batch)
-        if self._rows >= _STRIPE_ROWS:
-            self._write()
-
-    def _write(self) -> None:
-        # The first table gives the file its schema, so a file without rows needs one, too.
-        if self._batches or self._empty:
-            self._writer.write(pa.Table.from_batches(self._batches, self._schema))
-            self._empty = False
-        self._batches, self._rows = [], 0
-
-    def finish(self) -> None:
-        self._write()
-        self._writer.close()
-
-    def abandon(self) -> None:
-        # Closing wants a schema, and it would close itself later, when the stream is gone.
-        self._write()
-        self._writer.close()
+def _batch(values: Sequence[RowBatch], schema: pa.Schema) -> pa.RecordBatch:
+    parts = [pa.RecordBatch.from_arrays(batch.rows.columns, schema=schema) for batch in values]
+    return parts[0] if len(parts) == 1 else pa.concat_batches(parts)

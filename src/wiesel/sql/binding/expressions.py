@@ -18,31 +18,12 @@ from wiesel.sql.binding.calls import CALLS
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.language import nodes
+from wiesel.sql.language.signs import SIGNS
 from wiesel.sql.user_functions import AnyFunction
 from wiesel.types import logical as t
 
 __all__ = ["ExpressionBinder", "is_true", "name_of"]
 
-_SIGNS: dict[type[exp.Expr], str] = {
-    exp.Add: "+",
-    exp.Sub: "-",
-    exp.Mul: "*",
-    exp.Div: "/",
-    exp.Mod: "%",
-    exp.DPipe: "||",
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-    exp.NullSafeEQ: "IS NOT DISTINCT FROM",
-    exp.NullSafeNEQ: "IS DISTINCT FROM",
-    exp.And: "AND",
-    exp.Or: "OR",
-    exp.Like: "LIKE",
-    exp.SimilarTo: "SIMILAR TO",
-}
 _WITHOUT_NULL = frozenset({"+", "-", "*", "/", "%", "AND", "OR"})
 _NAMES_OF_FUNCTIONS = frozenset({"LOCALTIME", "LOCALTIMESTAMP", "PI"})
 
@@ -78,7 +59,7 @@ class ExpressionBinder:
         return [self.bind(node) for node in nodes_]
 
     def _bind(self, node: exp.Expr) -> Expression | None:
-        sign = _SIGNS.get(type(node))
+        sign = SIGNS.get(type(node))
         if sign is not None:
             if isinstance(node.this, exp.Tuple) and isinstance(node.expression, exp.Tuple) and sign in ("=", "<>"):
                 return _of_tuples(self, node.this, node.expression, sign)
@@ -177,7 +158,7 @@ def _in(binder: ExpressionBinder, node: Any) -> Expression | None:
 
 
 def _escape(binder: ExpressionBinder, node: Any) -> Expression | None:
-    sign = _SIGNS.get(type(node.this))
+    sign = SIGNS.get(type(node.this))
     if sign not in ("LIKE", "SIMILAR TO"):
         return None
     return _negated_if(node.this, call(sign, binder.bind_all([node.this.this, node.this.expression, node.expression])))
