@@ -164,6 +164,14 @@ def kill_worker(driver: Driver, number: int) -> None:
     assert after["checkpoints"]["restored_id"] >= before["checkpoints"]["last_id"] > 0, "nothing was recovered"
 
 
+def published(directory: Path) -> dict[int, Path]:
+    """Return the directories of the checkpoints that were published, by id.
+
+    They tell more of a driver that was killed than its looks do: a fault may hit before it has printed the first one.
+    """
+    return {int(path.parent.name.removeprefix("chk-")): path.parent for path in (directory / "checkpoints").glob("*/chk-*/_metadata")}
+
+
 def must_have_hit(marker: Path) -> None:
     """Check that a planned fault was carried out: its process wrote the marker and is gone."""
     assert marker.exists(), f"the fault of {marker.name} did not hit"

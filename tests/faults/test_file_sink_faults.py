@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.faults.driver_process import Driver, all_run, has_own_checkpoint, kill_worker, must_have_hit
+from tests.faults.driver_process import Driver, all_run, has_own_checkpoint, kill_worker, must_have_hit, published
 
 PROGRAM = Path(__file__).with_name("file_job.py")
 RECORDS = 3000
@@ -114,10 +114,9 @@ def test_driver_killed_around_publishing_and_committing(tmp_path: Path) -> None:
             assert job.wait_for_end() == -signal.SIGKILL, job.tail()
             must_have_hit(Path(hit["marker"]))
             job.family_must_vanish()
-            # What the driver has published tells more than its looks: the fault may hit before it has printed the first one.
-            published = list((tmp_path / "checkpoints").glob("*/chk-*/_metadata"))
-            last = max([last, *(int(path.parent.name.removeprefix("chk-")) for path in published)])
-            restore = restore or ("--restore", str(published[0].parent.parent))
+            checkpoints = published(tmp_path)
+            last = max(last, *checkpoints)
+            restore = restore or ("--restore", str(checkpoints[last].parent))
         finally:
             job.end()
         watch.look()
