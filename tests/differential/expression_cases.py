@@ -232,6 +232,25 @@ def literals(x: Any, t: Any) -> Any:
 
 
 @case
+def strings(x: Any, t: Any) -> Any:
+    n = x.col("name")
+    return t.people.select(
+        n.upper_case.alias("a"), n.lower_case.alias("b"), n.char_length.alias("c"), n.substring(2).alias("d"), n.substring(1, 2).alias("e"),
+        n.trim("A").alias("f"), n.trim_leading("A").alias("g"), n.trim_trailing("n").alias("h"), n.replace("n", "m").alias("i"),
+        n.like("A%").alias("j"), n.similar("[A-C].*").alias("k"), x.lit("n").position(n).alias("l"), n.lpad(5, "*").alias("m"),
+        n.rpad(5, "*").alias("n"), n.overlay("XX", 2).alias("o"), n.overlay("XX", 2, 1).alias("p"), n.regexp_replace("n+", "_").alias("q"),
+        n.regexp_extract("(.)(.)", 2).alias("r"), n.to_base64.alias("s"), n.to_base64.from_base64.alias("t"),
+        n.left(2).alias("v"), n.right(2).alias("w"), n.instr("n").alias("x"), n.locate("n").alias("y"), n.ltrim().alias("z"),
+        n.reverse.alias("aa"), n.repeat(2).alias("ab"), n.split_index("n", 0).alias("ac"), n.init_cap.alias("ad"), (n + "!").alias("ae"),
+        (n + x.col("age")).alias("af"), x.concat(n, "-", n).alias("ag"), x.concat_ws("-", n, "x").alias("ah"), n.md5.alias("ai"),
+        n.sha2(256).alias("aj"), n.starts_with("A").alias("ak"), n.ends_with("n").alias("al"), n.concat("z").alias("am"),
+        n.regexp("A").alias("an"), n.encode("UTF-8").decode("UTF-8").alias("ao"), n.url_encode().alias("ap"),
+        x.lit(2).elt("one", "two").alias("aq"), n.translate("A", "a").alias("ar"), n.btrim().alias("at"),
+        n.parse_url("HOST").alias("av"), n.regexp_count("n").alias("aw"), n.regexp_substr("n").alias("ax"), n.like("A!%", "!").alias("ay"),
+    )  # fmt: skip
+
+
+@case
 def mathematics(x: Any, t: Any) -> Any:
     a, s = x.col("age"), x.col("score")
     return t.people.select(
@@ -362,6 +381,21 @@ def set_union_all(x: Any, t: Any) -> Any:
 @case
 def set_intersect(x: Any, t: Any) -> Any:
     return t.people.select(x.col("id")).intersect(t.orders.select(x.col("pid")))
+
+
+@case
+def set_intersect_all(x: Any, t: Any) -> Any:
+    return t.orders.select(x.col("pid")).intersect_all(t.orders.filter(x.col("oid") < 13).select(x.col("pid")))
+
+
+@case
+def set_minus_all(x: Any, t: Any) -> Any:
+    return t.orders.select(x.col("pid")).minus_all(t.people.select(x.col("id")))
+
+
+@case
+def set_minus_all_in_sql(x: Any, t: Any) -> Any:
+    return t.env.sql_query("(VALUES (1), (1), (1), (2), (3)) EXCEPT ALL (VALUES (1), (3), (3), (4))")
 
 
 @case
@@ -681,3 +715,42 @@ def udaf_over_changes(x: Any, t: Any) -> Any:
 def udaf_in_sql(x: Any, t: Any) -> Any:
     t.env.create_temporary_function("weighted", _functions(x).weighted)
     return t.env.sql_query(f"SELECT city, weighted(age, id) AS w FROM {t.people} GROUP BY city HAVING weighted(age, id) > 26")
+
+
+@streaming
+def udaf_aggregate(x: Any, t: Any) -> Any:
+    counted = t.people.group_by(x.col("city")).aggregate(_functions(x).count_sum.alias("cnt", "total"))
+    return counted.select(x.col("city"), x.col("cnt"), x.col("total"))
+
+
+@streaming
+def udaf_aggregate_all(x: Any, t: Any) -> Any:
+    return t.people.aggregate(_functions(x).count_sum.alias("cnt", "total")).select(x.col("cnt"), x.col("total"))
+
+
+@streaming
+def udtaf_group(x: Any, t: Any) -> Any:
+    top = t.people.group_by(x.col("city")).flat_aggregate(_functions(x).top2(x.col("age").cast(x.DataTypes.BIGINT())).alias("v", "p"))
+    return top.select(x.col("city"), x.col("v"), x.col("p"))
+
+
+@streaming
+def udtaf_all(x: Any, t: Any) -> Any:
+    return t.people.flat_aggregate(_functions(x).top2(x.col("id"))).select(x.col("top"), x.col("place"))
+
+
+@batch
+def udaf_pandas_group(x: Any, t: Any) -> Any:
+    return t.people.group_by(x.col("city")).select(x.col("city"), _functions(x).mean(x.col("id")).alias("m"))
+
+
+@case
+def udaf_pandas_window(x: Any, t: Any) -> Any:
+    windowed = t.events.window(x.Tumble.over(x.lit(5).seconds).on(x.col("ts")).alias("w")).group_by(x.col("k"), x.col("w"))
+    return windowed.select(x.col("k"), x.col("w").end.alias("e"), _functions(x).mean(x.col("v")).alias("m"))
+
+
+@streaming
+def udaf_window(x: Any, t: Any) -> Any:
+    windowed = t.events.window(x.Tumble.over(x.lit(5).seconds).on(x.col("ts")).alias("w")).group_by(x.col("k"), x.col("w"))
+    return windowed.select(x.col("k"), x.col("w").start.alias("e"), _functions(x).weighted(x.col("v"), x.col("v")).alias("m"))

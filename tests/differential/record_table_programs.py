@@ -38,6 +38,8 @@ def shown(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return {"float": repr(value)}
+    if isinstance(value, bytearray):
+        value = bytes(value)  # PyFlink returns either, depending on how rows came to the program
     if isinstance(value, list):
         return [shown(each) for each in value]
     if isinstance(value, dict):
