@@ -15,7 +15,7 @@ from cases import all_cases
 from frame.case import PYFLINK, SPARK, WIESEL, Case, CheckFailed, Run, Scale
 from frame.machine import describe
 from frame.peers import ROOT, PeerMissing, python_of
-from frame.process import RunFailed, perform
+from frame.process import RunFailed, perform, warm_up
 from frame.report import Outcome, as_json, print_case, print_mean
 
 # Side by side on a machine that does something else as well, even ratios drift; above this the tables say so.
@@ -76,7 +76,9 @@ def measure(case: Case, turns: int, engines: set[str], console: Console) -> list
 
 
 def prepare(cases: list[Case], engines: set[str]) -> None:
-    """Set up the peers before anything is measured; what cannot be had is told with the runs it leaves out."""
+    """Set up the engines before anything is measured; what cannot be had is told with the runs it leaves out."""
+    if WIESEL in engines:
+        warm_up()
     for engine in sorted({run.engine for case in cases for run in case.runs} & engines - {WIESEL}):
         try:
             python_of(engine)

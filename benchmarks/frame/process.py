@@ -8,7 +8,8 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from subprocess import Popen
+from subprocess import DEVNULL, Popen
+from subprocess import run as run_command
 from typing import Any
 
 from frame.case import PYFLINK, SPARK, WIESEL, CheckFailed, Run
@@ -23,6 +24,11 @@ WIESEL_COMMAND = "from wiesel.platform.cli import main; main(prog_name='wiesel')
 
 class RunFailed(Exception):
     """A run ended with an error, not at all, or without a result; the message holds the end of its log."""
+
+
+def warm_up() -> None:
+    """Make the archive of classes that an installation makes once, unless it is there."""
+    run_command([sys.executable, "-c", WIESEL_COMMAND, "warm-up"], env=_own_environment(), stdout=DEVNULL, check=False)
 
 
 def perform(run: Run) -> dict[str, Any]:
@@ -81,15 +87,27 @@ def _command(run: Run, folder: Path) -> list[str]:
     return [str(python), program, *arguments, *options]
 
 
-def _environment(run: Run) -> dict[str, str]:
+def _common_environment() -> dict[str, str]:
     env = dict(os.environ)
     env.pop("PYTHONPATH", None)
+    # Nobody who runs a job compiles all of its modules each time.
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     env["PYTHONUNBUFFERED"] = "1"
+    return env
+
+
+def _own_environment() -> dict[str, str]:
+    env = _common_environment()
+    env["PYSPARK_PYTHON"] = env["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    # Only for a checkout that is not installed; an installed one has these modules on its path anyway.
+    env["PYTHONPATH"] = str(ROOT / "src")
+    return env
+
+
+def _environment(run: Run) -> dict[str, str]:
     if run.engine == WIESEL:
-        env["PYSPARK_PYTHON"] = env["PYSPARK_DRIVER_PYTHON"] = sys.executable
-        # Only for a checkout that is not installed; an installed one has these modules on its path anyway.
-        env["PYTHONPATH"] = str(ROOT / "src")
-        return env
+        return _own_environment()
+    env = _common_environment()
     python = python_of(run.engine)
     env["PATH"] = f"{python.parent}{os.pathsep}{env.get('PATH', '')}"
     for name in ("SPARK_HOME", "FLINK_HOME", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):

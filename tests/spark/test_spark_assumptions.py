@@ -264,3 +264,20 @@ def wait_until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < deadline_s
         time.sleep(0.02)
+
+
+def test_workers_find_pyspark_installed_and_read_no_archive_of_it(session: Any) -> None:
+    def look(batches: Any) -> Any:
+        import sys
+
+        import pyarrow as pa
+        import pyspark
+
+        seen = [pyspark.__file__, str(any(path.endswith("pyspark.zip") for path in sys.path_importer_cache))]
+        for _ in batches:
+            pass
+        yield pa.RecordBatch.from_arrays([pa.array(seen)], names=["seen"])
+
+    file, archive = [row.seen for row in session.range(1, numPartitions=1).mapInArrow(look, "seen string").collect()]
+    assert file.endswith("site-packages/pyspark/__init__.py")
+    assert archive == "False"

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 import cloudpickle
 
 from wiesel.core.errors import SerializationError
 from wiesel.engine.code_shipping import ship_program_modules
 from wiesel.graph.stage_plan import StagePlan
 
+_NAME_OF_OWN_MODULE = re.compile(rb"wiesel(?:\.\w+)+")
 
-def check_shippable(plan: StagePlan) -> None:
+
+def check_shippable(plan: StagePlan) -> list[str]:
     """Pickle every operator's code once, so that what cannot be shipped is named before the start.
+
+    Returns:
+        Modules of Wiesel that the code names, which every worker that gets it imports.
 
     Raises:
         SerializationError: naming the operator and the user's line.
     """
     ship_program_modules()
+    named: set[bytes] = set()
     for vertex in plan.graph.job.vertices:
         for operator in vertex.operators:
             try:
-                cloudpickle.dumps(operator.node.operator.payload, 5)
+                named.update(_NAME_OF_OWN_MODULE.findall(cloudpickle.dumps(operator.node.operator.payload, 5)))
             except Exception as error:
                 raise SerializationError(
                     f"{operator.node.name} ({operator.node.user_location}) cannot be shipped to the workers: {error}",
                     hint="open files, locks and connections in open() of the function, not where it is defined",
                 ) from error
+    return sorted(name for name in map(bytes.decode, named) if name in sys.modules)

@@ -9,6 +9,11 @@ import os
 import socket
 from typing import Any
 
+from wiesel.engine.spark.preloading import leave_archives, preload
+
+leave_archives()
+
+# ruff: noqa: E402 - where they are found has been decided only now
 import pyarrow  # noqa: F401 - loaded for the forked workers
 from pyspark import daemon
 
@@ -31,6 +36,7 @@ def _worker(sock: Any, authenticated: bool) -> Any:
 
 if __name__ == "__main__":
     daemon.worker = _worker
+    preload()
     # What the workers share with the daemon needs no looking through at all.
     leave_major_collections_to_memory()
     daemon.manager()

@@ -78,8 +78,8 @@ class SparkExecutor:
         check_unaligned(graph, config)
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         settings = job_settings(config, plan.graph.job)
-        check_shippable(plan)
-        session = spark_session(config, slots_needed(plan), least=least_slots(plan, settings))
+        modules = check_shippable(plan)
+        session = spark_session(config, slots_needed(plan), least=least_slots(plan, settings), modules=modules)
         job = SparkJob(session, plan, settings, config, ship(session, dependencies_of(config)))
         job.start()
         return JobClient(JobID(job.job_id), job)
@@ -114,9 +114,7 @@ class _Launch:
 class SparkJob:
     """A running job: its thread, its control service, its Spark jobs. Also the handle behind its JobClient."""
 
-    def __init__(
-        self, session: SparkSession, plan: StagePlan, settings: JobSettings, config: Configuration, bundle: str | None
-    ) -> None:
+    def __init__(self, session: SparkSession, plan: StagePlan, settings: JobSettings, config: Configuration, bundle: str | None) -> None:
         strategy = restart_strategy(config, checkpointing=settings.checkpoints.interval_ms is not None)
         self.job_id = uuid4().hex
         self._bundle = bundle
@@ -487,4 +485,3 @@ def spark_failure(error: BaseException) -> BaseException:
         return JobExecutionError(f"executor {lost['id']} on {lost['host']} was lost: {lost['why']}")
     lines = [line for line in str(error).splitlines() if line.strip() and not line.lstrip().startswith("at ")]
     return JobExecutionError("the Spark job failed: " + " ".join(lines[:3])[:500])
-

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from wiesel.core.errors import ResourceError
 from wiesel.core.temporary import make_directory
 from wiesel.engine.spark.class_archive import archive_options, java_version_text
 from wiesel.engine.spark.exchange import LOG_HINT, PIPELINED_SETTINGS
+from wiesel.engine.spark.preloading import PRELOADED_MODULES
 from wiesel.engine.spark.slots import in_this_process, local_cluster, most_slots
 
 _LOCAL_SLOTS = 64
@@ -58,13 +59,14 @@ def find_java(config: Configuration) -> str:
     return java
 
 
-def spark_session(config: Configuration, slots: int, *, least: int | None = None) -> SparkSession:
+def spark_session(config: Configuration, slots: int, *, least: int | None = None, modules: Sequence[str] = ()) -> SparkSession:
     """Return a session for a job that needs ``slots``; the executors of a cluster may still be on their way.
 
     Args:
         config: The configuration.
         slots: How many slots the job wants.
         least: How many it needs, if that is less.
+        modules: What Python workers should have imported before they start, if the session has to be made.
 
     Raises:
         ResourceError: no Java, or the master can never have so many slots.
@@ -80,7 +82,7 @@ def spark_session(config: Configuration, slots: int, *, least: int | None = None
         _check_slots(master, needed)
         java = find_java(config)
         os.environ.setdefault("JAVA_HOME", os.path.dirname(os.path.dirname(os.path.realpath(java))))
-        return _create(config, master, java)
+        return _create(config, master, java, modules)
 
 
 def _alive(session: SparkSession) -> bool:
@@ -121,7 +123,7 @@ def _check_slots(master: str, slots: int) -> None:
         )
 
 
-def _create(config: Configuration, master: str, java: str) -> SparkSession:
+def _create(config: Configuration, master: str, java: str, modules: Sequence[str]) -> SparkSession:
     # py4j tells at INFO of every connection it closes, in the middle of what a program that logs at INFO prints.
     gateway_log = logging.getLogger("py4j")
     if gateway_log.level == logging.NOTSET:
@@ -132,6 +134,7 @@ def _create(config: Configuration, master: str, java: str) -> SparkSession:
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
     builder = SparkSession.builder.master(master).appName("wiesel")
     archive = archive_options(java, _java_options(config, opt.JAVA_OPTS_JOBMANAGER))
+    builder = builder.config(f"spark.executorEnv.{PRELOADED_MODULES}", ",".join(modules))
     for key, value in _settings(config, master, archive).items():
         builder = builder.config(key, value)
     try:

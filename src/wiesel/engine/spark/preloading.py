@@ -1,0 +1,56 @@
+"""Internal. What Spark's Python daemon does before it forks, so that not every worker has to: find packages, and import them.
+
+A worker takes the greater part of a second of a core for it, and a job starts many of them at the same time. Imports nothing of Spark
+itself, as where that is found is decided here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["PRELOADED_MODULES", "leave_archives", "preload", "without_archives"]
+
+PRELOADED_MODULES = "WIESEL_PRELOADED_MODULES"
+"""The environment variable with the names of the modules that the first job of a session needs, separated by commas."""
+
+# Spark imports its worker after the fork, as pandas and pyarrow might start threads when they are imported; those that they do start
+# (of OpenBLAS, of the allocator) expect forks. Arrow imports pandas, if it is there, as soon as it sees a list.
+_OF_ALL_WORKERS = ("pyspark.worker", "pandas")
+
+
+def without_archives(paths: list[str]) -> list[str]:
+    """Return a search path without those archives of PySpark that lie inside an installed PySpark which is on the path as well.
+
+    Spark puts ``pyspark.zip`` and ``py4j-*-src.zip`` first. Modules in them are compiled anew in each process, and each worker reads the
+    directories of both again; the installed package around them is the same one.
+    """
+    installed = {Path(path) for path in paths}
+
+    def is_there_twice(path: str) -> bool:
+        archive = Path(path)
+        if archive.suffix != ".zip" or archive.parts[-4:-1] != ("pyspark", "python", "lib"):
+            return False
+        around = archive.parents[3]
+        return around in installed and (around / archive.name.partition("-")[0].removesuffix(".zip") / "__init__.py").is_file()
+
+    return [path for path in paths if not is_there_twice(path)]
+
+
+def leave_archives() -> None:
+    """Have this process search no archives that it can do without; to be called before anything of Spark is imported."""
+    wanted = without_archives(sys.path)
+    for path in set(sys.path).difference(wanted):
+        # Or the archive would be read again whenever caches are invalidated, which each worker does.
+        sys.path_importer_cache.pop(path, None)
+    sys.path[:] = wanted
+
+
+def preload() -> None:
+    """Import what the workers need. What cannot be imported is passed over: the task that needs it says so."""
+    for name in (*_OF_ALL_WORKERS, *os.environ.get(PRELOADED_MODULES, "").split(",")):
+        with suppress(ImportError, ValueError):
+            importlib.import_module(name)
