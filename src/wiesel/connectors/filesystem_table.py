@@ -23,6 +23,7 @@ from wiesel.connectors.file_rolling import OutputFileConfig, RollingPolicy
 from wiesel.connectors.file_sink import FileSink
 from wiesel.connectors.file_source import FileSource
 from wiesel.connectors.table_commit import TableCommit, TableCommitter
+from wiesel.connectors.table_facts import facts_of
 from wiesel.connectors.table_files import Reading, files_of
 from wiesel.core.config import ConfigOption
 from wiesel.core.durations import Duration
@@ -42,6 +43,7 @@ from wiesel.spi.table.factory import (
     TableSourceFactory,
 )
 from wiesel.spi.table.formats import TableFormatFactory
+from wiesel.spi.table.statistics import Facts
 from wiesel.types.logical import DataType, RowType
 
 __all__ = ["FileSystemTableFactory", "find_format"]
@@ -97,15 +99,14 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
     identifier = "filesystem"
     metadata = FILE_METADATA
     supports_overwrite = True
-    supports_projection = supports_filters = True
+    supports_projection = supports_filters = supports_limit = True
 
     def create_source(self, context: TableContext) -> ScanTableSource:
         """Return the source: all files below the path."""
         options = TableOptions(self.identifier, context.table.options)
         path, form = options.require(_PATH), find_format(options.require(_FORMAT))
         partitions = _Partitions.of(context, options.get(_DEFAULT_PARTITION))
-        names = tuple(context.row_type.get_field_names())
-        files = files_of(form, options, Reading(partitions.rows, partitions.told, partitions.values, names, context.filters))
+        files = files_of(form, options, partitions.reading(context))
         builder = (
             FileSource.for_record_stream_format(files, path)
             if isinstance(files, StreamFormat)
@@ -119,6 +120,16 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         _compaction(options)
         options.refuse_unknown()
         return ScanTableSource(builder.build(), parallelism, is_columnar=True, kinds=form.kinds)
+
+    def facts(self, context: TableContext) -> Facts | None:
+        """Return what the metadata of the files tells, and their folders."""
+        options = TableOptions(self.identifier, context.table.options)
+        path, form = options.require(_PATH), find_format(options.require(_FORMAT))
+        partitions = _Partitions.of(context, options.get(_DEFAULT_PARTITION))
+        describe = form.create_describer(options, partitions.stored)
+        if describe is None or options.get(_MONITOR) is not None:
+            return None
+        return facts_of(path, describe, partitions.reading(context), partitions.keys)
 
     def create_sink(self, context: TableContext) -> TableSink:
         """Return the sink: files in a folder, visible when they are complete."""
@@ -215,6 +226,11 @@ class _Partitions:
     def stored(self) -> RowType:
         """The columns that files hold."""
         return RowType([field for field in self.rows if field.name not in self.told], nullable=False)
+
+    def reading(self, context: TableContext) -> Reading:
+        """Return what is read of the files."""
+        names = tuple(context.row_type.get_field_names())
+        return Reading(self.rows, self.told, self.values, names, context.filters, context.limit)
 
     def type_of(self, key: str) -> DataType:
         return self.rows[key].data_type

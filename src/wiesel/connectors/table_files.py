@@ -31,6 +31,7 @@ class Reading:
         values: From the path of a file to the values that its folders tell.
         names: The columns that are wanted, in order.
         filters: Conditions over these; rows for which one is not true may be left out.
+        limit: How many rows of a file are wanted at most; None for all.
     """
 
     rows: RowType
@@ -38,6 +39,7 @@ class Reading:
     values: Callable[[str], Mapping[str, Any]]
     names: tuple[str, ...]
     filters: tuple[Expression, ...] = ()
+    limit: int | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -53,6 +55,18 @@ class Reading:
 
         return tuple(transformed(each, moved) for each in self.filters if input_refs(each) and input_refs(each) <= places.keys())
 
+    def passes(self, told: Mapping[str, Any]) -> bool | None:
+        """Return whether the conditions on what a file's folders tell are true; None if they cannot be evaluated."""
+        names = [name for name in self.names if name in told]
+        columns = [pa.repeat(pa.scalar(told[name], self.schema.field(name).type), 1) for name in names]
+        if not columns:
+            return True
+        frame = Frame(pa.RecordBatch.from_arrays(columns, names=names), Session())
+        try:
+            return all(_first(evaluate(each, frame)) for each in self.filters_over(names))
+        except ExpressionError:
+            return None
+
 
 def files_of(form: TableFormatFactory, options: TableOptions, reading: Reading) -> FileFormat:
     """Return what reads files of a format as batches of the columns that are wanted."""
@@ -64,7 +78,7 @@ def files_of(form: TableFormatFactory, options: TableOptions, reading: Reading) 
         files = form.create_projected_reader(options, stored, names, reading.filters_over(names))
     if files is None:
         files, names = form.create_reader(options, stored), tuple(stored.names)
-    if names == reading.names:
+    if names == reading.names and reading.limit is None:
         return files
     return (_ChosenStream if isinstance(files, StreamFormat) else _ChosenBulk)(files, names, reading)
 
@@ -99,26 +113,20 @@ class _ChosenReader(RecordReader):
         self._names = names
         self._schema = reading.schema
         self._values = reading.values(path) if reading.keys else {}
-        self._is_wanted = self._may_pass(reading)
-
-    def _may_pass(self, reading: Reading) -> bool:
-        """Return whether conditions can be true for the values that the file's folders tell."""
-        told = [name for name in reading.names if name in self._values]
-        columns = [pa.repeat(pa.scalar(self._values[name], self._schema.field(name).type), 1) for name in told]
-        if not columns:
-            return True
-        frame = Frame(pa.RecordBatch.from_arrays(columns, names=told), Session())
-        try:
-            return all(_first(evaluate(each, frame)) for each in reading.filters_over(told))
-        except ExpressionError:
-            return True  # it fails where the rows are filtered
+        # What cannot be evaluated fails where the rows are filtered.
+        self._is_wanted = reading.passes(self._values) is not False
+        self._left = reading.limit
 
     @property
     def position(self) -> int:
         return self._reader.position
 
     def read_block(self) -> list[RowBatch] | None:
+        if self._left is not None and self._left <= 0:
+            return None
         batches = self._reader.read_block() if self._is_wanted else None
+        if batches is not None and self._left is not None:
+            self._left -= sum(map(len, batches))
         return None if batches is None else list(map(self._chosen, batches))
 
     def _chosen(self, batch: RowBatch) -> RowBatch:

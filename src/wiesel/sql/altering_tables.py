@@ -35,8 +35,15 @@ def altered(table: CatalogTable, change: s.Change) -> CatalogTable:
     raise ProgramError("this change of a table is not supported in this version", hint="create another table and insert into it")
 
 
-def _with_schema(table: CatalogTable, schema: ResolvedSchema) -> CatalogTable:
-    changed = replace(table, schema=schema)
+def _with_schema(table: CatalogTable, schema: ResolvedSchema, partition_keys: tuple[str, ...] | None = None) -> CatalogTable:
+    # What was found of columns is not what is in those of other names or types.
+    same = {column.name for column in schema.columns if column in table.schema.columns}
+    statistics = {
+        partition: replace(found, columns={name: of for name, of in found.columns.items() if name in same})
+        for partition, found in table.statistics.items()
+    }
+    keys = table.partition_keys if partition_keys is None else partition_keys
+    changed = replace(table, schema=schema, partition_keys=keys, statistics=statistics)
     check_partition_keys(changed)
     return changed
 
@@ -114,7 +121,7 @@ def _renamed(table: CatalogTable, change: s.RenameColumn) -> CatalogTable:
     if watermark is not None and watermark.column == old:
         watermark = replace(watermark, column=new)
     keys = tuple(new if name == old else name for name in table.partition_keys)
-    return replace(table, schema=_checked_without(old, columns, key, watermark, "renamed"), partition_keys=keys)
+    return _with_schema(table, _checked_without(old, columns, key, watermark, "renamed"), keys)
 
 
 def _without(table: CatalogTable, change: s.DropParts) -> ResolvedSchema:

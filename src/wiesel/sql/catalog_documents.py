@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import CatalogTable, CatalogView
 from wiesel.spi.table.schema import Column, ComputedColumn, MetadataColumn, PhysicalColumn, PrimaryKey, ResolvedSchema, WatermarkSpec
+from wiesel.spi.table.statistics import ColumnStatistics, TableStatistics
 from wiesel.sql.catalogs import CatalogEntry, PlanView
 from wiesel.types.logical import DataType
 from wiesel.types.logical_parser import parse_data_type
@@ -30,6 +33,8 @@ def text_of(entry: CatalogEntry) -> str:
         document |= {"query": entry.query, "catalog": entry.current[0], "database": entry.current[1]}
     else:
         document |= {"options": dict(entry.options), "partition_keys": list(entry.partition_keys)}
+        if entry.statistics:
+            document["statistics"] = [_statistics(partition, found) for partition, found in entry.statistics.items()]
     return json.dumps(document, ensure_ascii=False, sort_keys=True)
 
 
@@ -45,7 +50,18 @@ def entry_of(text: str) -> CatalogTable | CatalogView:
     schema = _schema_of(document["schema"])
     if "query" in document:
         return CatalogView(document["query"], (document["catalog"], document["database"]), schema, document["comment"])
-    return CatalogTable(schema, document["options"], tuple(document["partition_keys"]), document["comment"])
+    statistics = dict(map(_statistics_of, document.get("statistics", ())))
+    return CatalogTable(schema, document["options"], tuple(document["partition_keys"]), document["comment"], statistics=statistics)
+
+
+def _statistics(partition: tuple[str | None, ...], found: TableStatistics) -> dict[str, Any]:
+    columns = {name: {key: value for key, value in asdict(of).items() if value is not None} for name, of in found.columns.items()}
+    return {"partition": list(partition), "rows": found.rows, "columns": columns}
+
+
+def _statistics_of(document: Mapping[str, Any]) -> tuple[tuple[str | None, ...], TableStatistics]:
+    columns = {name: ColumnStatistics(**values) for name, values in document["columns"].items()}
+    return tuple(document["partition"]), TableStatistics(document["rows"], columns)
 
 
 def _schema(schema: ResolvedSchema) -> dict[str, Any]:

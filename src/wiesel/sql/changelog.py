@@ -132,6 +132,7 @@ _RULES: dict[str, _Rule] = {
     "TableScan": _Rule(_scanned),
     "StreamScan": _Rule(lambda relation, inputs: _changes_of_kinds(relation.kinds)),
     "ArrowScan": _Rule(_append),
+    "StatisticsScan": _Rule(_append),
     "Values": _Rule(_append),
     "WatermarkAssigner": _Rule(_as_input, _wanted),
     "Project": _Rule(_as_input, _wanted),

@@ -127,7 +127,8 @@ def _fields(relation: Any) -> str:
 
 def _scan(relation: Any) -> str:
     told = f", filters=[{' AND '.join(map(str, relation.filters))}]" if relation.filters else ""
-    return f"table=[{relation.identifier}], {_fields(relation)}{told}"
+    limit = "" if relation.limit is None else f", limit=[{relation.limit}]"
+    return f"table=[{relation.identifier}], {_fields(relation)}{told}{limit}"
 
 
 def _project(relation: Any) -> str:
@@ -169,6 +170,7 @@ def _lookup(relation: Any) -> str:
 
 _DESCRIBED: dict[str, Callable[[Any], str]] = {
     "TableScan": _scan,
+    "StatisticsScan": lambda relation: f"table=[{relation.identifier}], aggregates=[{', '.join(relation.calls)}]",
     "Project": _project,
     "Filter": lambda relation: f"where=[{relation.condition}]",
     "Aggregate": _aggregate,

@@ -29,6 +29,7 @@ _STATELESS = (
     "WatermarkAssigner",
     "Unnest",
     "ArrowScan",
+    "StatisticsScan",
     "StreamScan",
     "TableScan",
 )

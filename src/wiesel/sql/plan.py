@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from wiesel.columnar.expressions import Expression
+from wiesel.columnar.expressions import Expression, Literal
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.types.logical import DataType, LocalZonedTimestampType, RowField, RowType
@@ -35,6 +35,7 @@ __all__ = [
     "Relation",
     "Sort",
     "SortKey",
+    "StatisticsScan",
     "StreamScan",
     "TableScan",
     "TimeAttribute",
@@ -116,13 +117,14 @@ class TableScan(Relation):
     """Reads a table of a catalog: its stored columns. What is computed or declared stands in relations above it.
 
     ``columns``: the places of those stored columns that are read; None for all. ``filters``: conditions over them; rows for which one is
-    not true may be left out, and are if the connector sees at once where there are none but such.
+    not true may be left out, and are if the connector sees at once where there are none but such. ``limit``: how many rows are wanted.
     """
 
     identifier: ObjectIdentifier
     table: CatalogTable
     columns: tuple[int, ...] | None = None
     filters: tuple[Expression, ...] = ()
+    limit: int | None = None
 
     @property
     def fields(self) -> Fields:
@@ -170,6 +172,21 @@ class Values(Relation):
     """Rows of expressions without columns."""
 
     rows: tuple[tuple[Expression, ...], ...]
+    columns: Fields
+
+    @property
+    def fields(self) -> Fields:
+        """The columns."""
+        return self.columns
+
+
+@dataclass(frozen=True)
+class StatisticsScan(Relation):
+    """One row of aggregates (``calls``, as texts) that the connector of a table knew without reading its rows."""
+
+    identifier: ObjectIdentifier
+    calls: tuple[str, ...]
+    row: tuple[Literal, ...]
     columns: Fields
 
     @property

@@ -13,6 +13,7 @@ from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.factory import CONNECTOR, ScanTableSource, TableContext, TableSink, TableSinkFactory, TableSourceFactory
 from wiesel.spi.table.lookup import LookupTableFactory, LookupTableSource
 from wiesel.spi.table.schema import MetadataColumn, PhysicalColumn
+from wiesel.spi.table.statistics import Facts
 from wiesel.sql.stream_rows import table_row_info
 from wiesel.types.logical import quoted
 from wiesel.types.row import RowKind
@@ -25,6 +26,8 @@ __all__ = [
     "reads_some_columns",
     "skips_rows",
     "source_kinds",
+    "stops_early",
+    "table_facts",
     "with_metadata",
 ]
 
@@ -42,9 +45,13 @@ _GROUP = "wiesel.table_factories"
 
 
 def create_table_source(
-    identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo, filters: tuple[Expression, ...] = ()
+    identifier: ObjectIdentifier,
+    table: CatalogTable,
+    row_type: RowTypeInfo,
+    filters: tuple[Expression, ...] = (),
+    limit: int | None = None,
 ) -> ScanTableSource:
-    """Return the source of a table, or of some of its columns; ``filters`` are over these.
+    """Return the source of a table, or of some of its columns; ``filters`` are over these, ``limit`` is how many rows are wanted.
 
     Raises:
         ConfigurationError: If there is no such connector, or it refuses the options; names the table and where it was made.
@@ -54,7 +61,28 @@ def create_table_source(
         factory = _find_factory(table.options.get(CONNECTOR.key, ""))
         if not isinstance(factory, TableSourceFactory):
             raise _wrong_way(factory, "read", "written")
-        return factory.create_source(TableContext(identifier, table, row_type, filters=filters))
+        return factory.create_source(TableContext(identifier, table, row_type, filters=filters, limit=limit))
+
+
+def table_facts(
+    identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo, filters: tuple[Expression, ...] = ()
+) -> Facts | None:
+    """Return what is certain of a table's rows for which conditions are true, without reading them; None if nothing is.
+
+    Raises:
+        ConfigurationError: If there is no such connector, or it refuses the options.
+    """
+    with _blaming("source for reading", identifier, table):
+        factory = _find_factory(table.options.get(CONNECTOR.key, ""))
+        if not isinstance(factory, TableSourceFactory):
+            return None
+        return factory.facts(TableContext(identifier, table, row_type, filters=filters))
+
+
+def stops_early(table: CatalogTable) -> bool:
+    """Return whether the connector of a table may stop reading when there are rows enough."""
+    factory = _find_factory(table.options.get(CONNECTOR.key, ""))
+    return isinstance(factory, TableSourceFactory) and factory.supports_limit
 
 
 def reads_some_columns(table: CatalogTable) -> bool:
@@ -101,9 +129,7 @@ def source_kinds(identifier: ObjectIdentifier, table: CatalogTable) -> frozenset
     return create_table_source(identifier, table, table_row_info(table.schema.physical_row_type)).kinds
 
 
-def create_table_sink(
-    identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo, *, overwrite: bool = False
-) -> TableSink:
+def create_table_sink(identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo, *, overwrite: bool = False) -> TableSink:
     """Return the sink of a table.
 
     Raises:
@@ -125,9 +151,7 @@ def create_table_sink(
         return factory.create_sink(TableContext(identifier, table, row_type, overwrite=overwrite))
 
 
-def create_table_lookup(
-    identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo, keys: Sequence[str]
-) -> LookupTableSource:
+def create_table_lookup(identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo, keys: Sequence[str]) -> LookupTableSource:
     """Return how rows of a table are looked up by columns.
 
     Raises:

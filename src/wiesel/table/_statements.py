@@ -11,6 +11,7 @@ from wiesel.datastream._checks import user_location
 from wiesel.spi.table.catalog import CatalogTable, CatalogView, ObjectIdentifier
 from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema
 from wiesel.sql.altering_tables import altered
+from wiesel.sql.analyzing import analysis_of, statistics_of
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.catalog_manager import CatalogManager
@@ -206,6 +207,18 @@ def _alter_table(t_env: TableEnvironment, sql: str, statement: s.AlterTable) -> 
     catalogs.replace(identifier, altered(entry, statement.change), temporary=temporary)
 
 
+def _analyze(t_env: TableEnvironment, sql: str, statement: s.Analyze) -> None:
+    if not is_batch(t_env._environment):
+        hint = "run it in batch mode: SET 'execution.runtime-mode' = 'batch'"
+        raise ProgramError("ANALYZE TABLE is not supported in streaming mode", hint=hint)
+    analysis = analysis_of(sql, statement, t_env._catalogs)
+    found = statistics_of(analysis, t_env._to_arrow(t_env.sql_query(analysis.query)._plan))
+    table = analysis.table
+    known = table.statistics
+    merged = {partition: known[partition].updated(new) if partition in known else new for partition, new in found.items()}
+    t_env._catalogs.replace(analysis.identifier, replace(table, statistics={**known, **merged}), temporary=False)
+
+
 def _alter_view(t_env: TableEnvironment, sql: str, statement: s.AlterView) -> None:
     catalogs = t_env._catalogs
     identifier = catalogs.qualify(statement.path)
@@ -294,6 +307,7 @@ _HANDLERS: dict[type[s.Statement], Callable[[Any, str, Any], TableResult | None]
     s.Drop: _drop,
     s.AlterTable: _alter_table,
     s.AlterView: _alter_view,
+    s.Analyze: _analyze,
     s.CreateDatabase: _create_database,
     s.AlterDatabase: _alter_database,
     s.CreateCatalog: _create_catalog,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from wiesel.formats.orc_writing import COMPRESSIONS, StripeWriter
 from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
 from wiesel.spi.table.factory import TableOptions
 from wiesel.spi.table.formats import TableFormatFactory
+from wiesel.spi.table.statistics import Facts
 from wiesel.types.logical import RowType
 
 __all__ = ["OrcTableFormat"]
@@ -33,9 +34,22 @@ class OrcTableFormat(TableFormatFactory):
         _codec(options)
         return _OrcFiles(_checked(rows))
 
+    def create_describer(self, options: TableOptions, rows: RowType) -> Callable[[BinaryIO], Facts | None]:
+        """Return what tells how many rows a file has."""
+        return _described
+
     def create_writer(self, options: TableOptions, rows: RowType) -> BulkWriterFactory:
         """Return the factory of writers of these columns."""
         return _OrcWriters(_checked(rows), _codec(options))
+
+
+def _described(stream: BinaryIO) -> Facts | None:
+    from pyarrow.orc import ORCFile
+
+    try:
+        return Facts(ORCFile(pa.PythonFile(stream, "r")).nrows)
+    except pa.ArrowException:
+        return None  # who reads the file tells what is wrong with it
 
 
 def _codec(options: TableOptions) -> str:

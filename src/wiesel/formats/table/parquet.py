@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -14,10 +14,12 @@ from wiesel.columnar.row_batch import RowBatch
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError, ConnectorError
 from wiesel.formats.group_statistics import may_hold
+from wiesel.formats.parquet_facts import described
 from wiesel.formats.row_groups import RowGroups
 from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
 from wiesel.spi.table.factory import TableOptions
 from wiesel.spi.table.formats import TableFormatFactory
+from wiesel.spi.table.statistics import Facts
 from wiesel.types.logical import RowType
 
 __all__ = ["ParquetTableFormat"]
@@ -45,6 +47,11 @@ class ParquetTableFormat(TableFormatFactory):
         """Return the format of files of which some columns are read, and those row groups only that can hold rows that are wanted."""
         _codec(options)
         return _ParquetFiles(RowType([rows[name] for name in names], nullable=False), filters)
+
+    def create_describer(self, options: TableOptions, rows: RowType) -> Callable[[BinaryIO], Facts | None]:
+        """Return what tells of a file how many rows it has, and of their values what its statistics say for certain."""
+        schema = arrow_schema((field.name, field.data_type) for field in rows)
+        return lambda stream: described(stream, schema)
 
     def create_writer(self, options: TableOptions, rows: RowType) -> BulkWriterFactory:
         """Return the factory of writers of these columns."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from wiesel.spi.table.schema import ResolvedSchema
+from wiesel.spi.table.statistics import TableStatistics
 from wiesel.types.logical import quoted
 
 __all__ = ["CatalogTable", "CatalogView", "ObjectIdentifier"]
@@ -47,6 +48,8 @@ class CatalogTable:
     made_at: str = field(default="", compare=False)
     metadata: Mapping[str, str] = field(default_factory=dict)
     """For connectors: columns of the schema that are metadata, with the connector's names for them. Catalogs keep it empty."""
+    statistics: Mapping[tuple[str | None, ...], TableStatistics] = field(default_factory=dict, compare=False)
+    """What ANALYZE TABLE found, by the values of the partition keys as texts (None for NULL); of a table without such keys by ``()``."""
 
 
 @dataclass(frozen=True)

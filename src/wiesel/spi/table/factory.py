@@ -14,6 +14,7 @@ from wiesel.core.errors import ConfigurationError
 from wiesel.spi.sink import Sink
 from wiesel.spi.source import Source
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
+from wiesel.spi.table.statistics import Facts
 from wiesel.types.logical import DataType
 from wiesel.types.row import RowKind
 from wiesel.types.typeinfo import RowTypeInfo
@@ -109,12 +110,14 @@ class TableContext:
         row_type: The type that the source's records must have: rows of the stored columns, with their names; only of those that are
             read if the factory :attr:`~TableSourceFactory.supports_projection`.
         filters: Conditions over these columns. Rows for which one is not true may be left out, but need not.
+        limit: How many rows are wanted at most; more may be read. None for all.
     """
 
     identifier: ObjectIdentifier
     table: CatalogTable
     row_type: RowTypeInfo
     filters: tuple[Expression, ...] = ()
+    limit: int | None = None
     overwrite: bool = False
     """Whether rows are written in place of those of the table, or of the partitions that they are in."""
 
@@ -164,6 +167,9 @@ class TableSourceFactory(ABC):
     supports_filters: ClassVar[bool] = False
     """Whether :attr:`TableContext.filters` are of use."""
 
+    supports_limit: ClassVar[bool] = False
+    """Whether :attr:`TableContext.limit` is of use."""
+
     metadata: ClassVar[Mapping[str, DataType]] = {}
     """What the connector tells besides the stored columns: names and types. A table that reads some of it has columns of these types
     among those of :attr:`TableContext.row_type`; :attr:`CatalogTable.metadata <wiesel.spi.table.catalog.CatalogTable>` says which."""
@@ -176,6 +182,17 @@ class TableSourceFactory(ABC):
             ConfigurationError: If an option is missing, unknown (:meth:`TableOptions.refuse_unknown`) or has a value that it must not have.
             ProgramError: If the connector cannot read a table of this schema.
         """
+
+    def facts(self, context: TableContext) -> Facts | None:
+        """Return what is certain of those rows of a bounded table for which all of :attr:`TableContext.filters` are true.
+
+        Returns:
+            None if nothing is known without reading the rows, or it cannot be told for which the filters are true.
+
+        Raises:
+            ConfigurationError: If an option is missing or has a value that it must not have.
+        """
+        return None
 
 
 class TableSinkFactory(ABC):

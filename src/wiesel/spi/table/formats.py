@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import BinaryIO, ClassVar
 
 from wiesel.columnar.expressions import Expression
 from wiesel.spi.file_formats import BulkWriterFactory, FileFormat
 from wiesel.spi.serialization import Encoder
 from wiesel.spi.table.factory import INSERT_ONLY, TableOptions
+from wiesel.spi.table.statistics import Facts
 from wiesel.types.logical import RowType
 from wiesel.types.row import RowKind
 
@@ -48,6 +49,15 @@ class TableFormatFactory(ABC):
         Raises:
             ConfigurationError: As :meth:`create_reader`.
             ProgramError: As :meth:`create_reader`.
+        """
+        return None
+
+    def create_describer(self, options: TableOptions, rows: RowType) -> Callable[[BinaryIO], Facts | None] | None:
+        """Return what tells from a file's metadata what is certain of its rows; None if files have no such metadata.
+
+        Args:
+            options: Those of the table.
+            rows: The columns that files hold.
         """
         return None
 

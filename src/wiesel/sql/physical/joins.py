@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
 
 from wiesel.columnar.arrow_types import arrow_type
-from wiesel.columnar.expressions import Call, Expression, InputRef, input_refs, shifted, transformed
+from wiesel.columnar.expressions import Expression, InputRef, transformed
 from wiesel.columnar.functions.registry import call
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream._transformations import Transformation
@@ -16,6 +16,7 @@ from wiesel.runtime.table.join import JoinSpec
 from wiesel.runtime.table.join_state import JoinSide
 from wiesel.runtime.table.window_join import WindowJoinSpec
 from wiesel.sql.changelog import changes_of
+from wiesel.sql.equations import EQUALS, EquiKeys, equi_keys
 from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.physical.translator import Translator, single
 from wiesel.sql.plan import Field, Join, JoinType, Project, Relation
@@ -24,48 +25,7 @@ from wiesel.sql.rules.push_down import all_of, conjuncts
 from wiesel.sql.upsert_keys import upsert_keys
 from wiesel.sql.window_plan import borders_of, windows_of_join
 
-__all__ = ["EquiKeys", "equi_keys", "join", "sides_of_equation"]
-
-_EQUALS = {"=": False, "IS NOT DISTINCT FROM": True}
-"""Functions that compare a value of one side with one of the other, and whether NULL is equal to NULL for them."""
-
-
-@dataclass(frozen=True)
-class EquiKeys:
-    """What a condition says of a pair: values that must be equal, by side and over the columns of that side, and the rest."""
-
-    left: tuple[Expression, ...]
-    right: tuple[Expression, ...]
-    null_safe: tuple[bool, ...]
-    rest: Expression | None
-
-
-def equi_keys(condition: Expression | None, width: int) -> EquiKeys:
-    """Take a condition over pairs apart; the left side has ``width`` columns."""
-    left: list[Expression] = []
-    right: list[Expression] = []
-    null_safe, rest = [], []
-    for part in conjuncts(condition):
-        sides = sides_of_equation(part, width)
-        if sides is None:
-            rest.append(part)
-        else:
-            left.append(sides[0])
-            right.append(shifted(sides[1], -width))
-            null_safe.append(_EQUALS[part.function])  # type: ignore[attr-defined]
-    return EquiKeys(tuple(left), tuple(right), tuple(null_safe), all_of(rest))
-
-
-def sides_of_equation(part: Expression, width: int) -> tuple[Expression, Expression] | None:
-    """Return the sides of an equation between the left and the right side, in this order; None for other conditions."""
-    if not isinstance(part, Call) or part.function not in _EQUALS:
-        return None
-    one, other = part.operands
-    for left, right in ((one, other), (other, one)):
-        refs, others = input_refs(left), input_refs(right)
-        if refs and others and max(refs) < width <= min(others):
-            return left, right
-    return None
+__all__ = ["join"]
 
 
 def join(translator: Translator, relation: Join) -> Transformation:
@@ -108,7 +68,7 @@ def _without_key_columns(relation: Join, left: Relation, right: Relation, keys: 
     conditions: list[Expression] = []
     for one, other, safe in zip(*keys, of.null_safe, strict=True):
         types = left.fields[one].data_type, right.fields[other].data_type
-        name = next(function for function, null_safe in _EQUALS.items() if null_safe is safe)
+        name = next(function for function, null_safe in EQUALS.items() if null_safe is safe)
         conditions.append(call(name, [InputRef(types[0], one), InputRef(types[1], wide + other)]))
     conditions += [transformed(part, moved) for part in conjuncts(of.rest)]
     filters = relation.type in (JoinType.SEMI, JoinType.ANTI)

@@ -9,13 +9,13 @@ from wiesel.datastream._transformations import OperatorTransformation, Transform
 from wiesel.spi.table.factory import INSERT_ONLY, ScanTableSource
 from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.sql.physical.translator import Translator
-from wiesel.sql.plan import ArrowScan, Relation, StreamScan, TableScan, Values
+from wiesel.sql.plan import ArrowScan, Relation, StatisticsScan, StreamScan, TableScan, Values
 from wiesel.sql.stream_rows import ToRow, row_info, table_row_info
 from wiesel.sql.table_factories import create_table_source
 from wiesel.types import Types
 from wiesel.types.typeinfo import ExternalTypeInfo, TypeInformation
 
-__all__ = ["arrow_scan", "scanned_rows", "stream_rows", "stream_scan", "table_scan", "values"]
+__all__ = ["arrow_scan", "scanned_rows", "statistics_scan", "stream_rows", "stream_scan", "table_scan", "values"]
 
 _ROWS = 10_000
 
@@ -23,7 +23,7 @@ _ROWS = 10_000
 def table_scan(translator: Translator, scan: TableScan) -> Transformation:
     """Return the rows of a table."""
     rows = table_row_info(scan.row_type)
-    made = create_table_source(scan.identifier, scan.table, rows, scan.filters)
+    made = create_table_source(scan.identifier, scan.table, rows, scan.filters, scan.limit)
     if not made.is_columnar:
         return _columns(translator, scan, _stream(translator, scan, made, ExternalTypeInfo(rows)))
     batches = _stream(translator, scan, made, Types.PICKLED_BYTE_ARRAY())._transformation
@@ -49,6 +49,11 @@ def values(translator: Translator, relation: Values) -> Transformation:
     once = translator.environment.from_collection([0], Types.INT())
     payload = {"rows": relation.rows, "schema": translator.schema(relation)}
     return translator.operator("Values", "table_values", payload, [once._transformation])
+
+
+def statistics_scan(translator: Translator, scan: StatisticsScan) -> Transformation:
+    """Return what a connector knew of a table."""
+    return values(translator, Values((scan.row,), scan.columns))
 
 
 def arrow_scan(translator: Translator, scan: ArrowScan) -> Transformation:

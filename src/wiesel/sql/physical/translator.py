@@ -32,6 +32,7 @@ _TRANSLATIONS = {
     "TableScan": "scans:table_scan",
     "StreamScan": "scans:stream_scan",
     "ArrowScan": "scans:arrow_scan",
+    "StatisticsScan": "scans:statistics_scan",
     "Values": "scans:values",
     "Project": "calc:project",
     "Filter": "calc:filter",

@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from wiesel.columnar.evaluation import Session
+from wiesel.sql.costs.estimator import REPORTED, Estimator
 from wiesel.sql.plan import Relation
+from wiesel.sql.rules.file_aggregates import AGGREGATES, with_known_aggregates
+from wiesel.sql.rules.limits import with_limits
 from wiesel.sql.rules.merge import merged
 from wiesel.sql.rules.prune import pruned
+from wiesel.sql.rules.reorder import BUSHY, REORDERS, reordered
 from wiesel.sql.rules.scan_filters import with_scan_filters
 from wiesel.sql.rules.share import shared
 from wiesel.sql.rules.simplify import simplified
+from wiesel.sql.rules.watermarks import filtered_below_watermarks
 
-__all__ = ["REUSE", "Options", "optimized"]
+__all__ = ["REUSE", "Options", "estimator_of", "optimized"]
 
 REUSE = "table.optimizer.reuse-sub-plan-enabled"
 """Whether what is computed at several places is computed once (``true`` by default, as in Flink)."""
@@ -31,7 +36,24 @@ def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:
     """Return the plans of one job, with the same fields, results and kinds of changes, as they are run."""
     zone = options.get_string("table.local-time-zone", "default")
     session = Session(time_zone="UTC" if zone == "default" else zone)
+    in_batch = options.get_string("execution.runtime-mode", "STREAMING").strip().upper() == "BATCH"
     found = [merged(simplified(root, session)) for root in roots]
+    if in_batch:
+        found = [filtered_below_watermarks(root) for root in found]
+        if _is_set(options, REORDERS, "false"):
+            estimator, most = estimator_of(options), int(options.get_string(BUSHY, "12"))
+            found = [merged(reordered(root, estimator, most)) for root in found]
     found = [merged(root) for root in pruned(found)]
-    found = with_scan_filters(found)
-    return shared(found) if options.get_string(REUSE, "true").strip().lower() == "true" else found
+    if in_batch and _is_set(options, AGGREGATES):
+        found = [with_known_aggregates(root) for root in found]
+    found = with_limits(with_scan_filters(found))
+    return shared(found) if _is_set(options, REUSE) else found
+
+
+def estimator_of(options: Options) -> Estimator:
+    """Return what estimates relations."""
+    return Estimator(asks_connectors=_is_set(options, REPORTED))
+
+
+def _is_set(options: Options, key: str, default: str = "true") -> bool:
+    return options.get_string(key, default).strip().lower() == "true"

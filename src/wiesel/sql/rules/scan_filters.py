@@ -13,7 +13,7 @@ from wiesel.sql.plan import Filter, Relation, TableScan, walk
 from wiesel.sql.rules.push_down import conjuncts
 from wiesel.sql.table_factories import skips_rows
 
-__all__ = ["with_scan_filters"]
+__all__ = ["read_alone", "with_scan_filters"]
 
 
 def with_scan_filters(roots: Sequence[Relation]) -> list[Relation]:
@@ -21,9 +21,15 @@ def with_scan_filters(roots: Sequence[Relation]) -> list[Relation]:
 
     A table that is read at several places is read once, for all of them: its readings are left as they are.
     """
+    alone = read_alone(roots)
+    return [_told(root, alone) for root in roots]
+
+
+def read_alone(roots: Sequence[Relation]) -> list[TableScan]:
+    """Return the readings of tables that are the only ones of their tables."""
     scans = {id(each): each for root in roots for each in walk(root) if isinstance(each, TableScan)}
     read = [(scan.identifier, scan.columns) for scan in scans.values()]
-    return [_told(root, [scan for scan in scans.values() if read.count((scan.identifier, scan.columns)) == 1]) for root in roots]
+    return [scan for scan in scans.values() if read.count((scan.identifier, scan.columns)) == 1]
 
 
 def _told(relation: Relation, alone: Sequence[TableScan]) -> Relation:

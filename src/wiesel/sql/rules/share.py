@@ -44,7 +44,15 @@ def _key(relation: Relation) -> Any:
     """Return what equal relations over the same inputs have in common; None if the relation is like no other."""
     if isinstance(relation, TableScan):
         table = relation.table
-        return (TableScan, relation.identifier, frozenset(table.options.items()), str(table.schema), relation.columns, relation.filters)
+        return (
+            TableScan,
+            relation.identifier,
+            frozenset(table.options.items()),
+            str(table.schema),
+            relation.columns,
+            relation.filters,
+            relation.limit,
+        )
     if isinstance(relation, ArrowScan):
         return (ArrowScan, id(relation.rows), tuple(field.data_type for field in relation.columns))
     values = {each.name: getattr(relation, each.name) for each in fields(relation)}  # type: ignore[arg-type]

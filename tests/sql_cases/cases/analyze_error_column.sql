@@ -1,0 +1,3 @@
+-- uses: orders
+-- modes: batch
+ANALYZE TABLE orders COMPUTE STATISTICS FOR COLUMNS nothing;

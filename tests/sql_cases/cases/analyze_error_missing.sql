@@ -1,0 +1,2 @@
+-- modes: batch
+ANALYZE TABLE nowhere COMPUTE STATISTICS;

@@ -1,0 +1,3 @@
+-- uses: orders
+-- modes: batch
+ANALYZE TABLE orders PARTITION (who) COMPUTE STATISTICS;

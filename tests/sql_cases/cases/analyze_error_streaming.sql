@@ -1,0 +1,3 @@
+-- uses: orders
+-- modes: streaming
+ANALYZE TABLE orders COMPUTE STATISTICS;
