@@ -47,10 +47,12 @@ HYGIENE = "tests/faults/test_checkpoint_hygiene.py"
 FENCING = "tests/faults/test_fencing.py"
 COORDINATOR = "tests/unit/checkpoint/test_coordinator.py"
 GATE = "tests/unit/runtime/test_input_gate.py"
+OVERTAKING = "tests/unit/runtime/test_overtaking.py"
 SINK = "tests/unit/connectors/test_file_sink.py"
 OUTAGES = "tests/unit/engine/test_storage_outages.py"
 FAILOVER = "tests/unit/engine/test_failover.py"
 ROCKSDB = "tests/unit/state/test_rocksdb.py"
+SNAPSHOTS = "tests/unit/state/test_snapshots.py"
 TTL = "tests/unit/state/test_ttl.py"
 SCHEDULES = "tests/sim/test_schedules.py::test_every_kind_of_fault_hits"
 
@@ -108,11 +110,13 @@ MUTANTS = (
     Mutant(
         "fsync of the folder after a file was created",
         "checkpoint/file_io.py",
-        "        _sync_directory(full.parent)\n        return created",
+        "        sync_folder(full.parent)\n        return created",
         "        return created",
         (DURABLE,),
     ),
-    Mutant("fsync above new folders", "checkpoint/file_io.py", "        _sync_directory(path.parent)\n", "", (DURABLE,)),
+    Mutant("fsync above new folders", "core/folders.py", "        sync_folder(path.parent)\n", "", (DURABLE,)),
+    Mutant("fsync of what came from a socket", "connectors/write_ahead_log.py", "        os.fsync(stream.fileno())\n", "", (DURABLE,)),
+    Mutant("fsync of the folder of such logs", "connectors/write_ahead_log.py", "        sync_folder(self._folder)\n", "", (DURABLE,)),
     Mutant("fsync of part files", "connectors/filesystem.py", "        os.fsync(stream.fileno())\n", "        pass\n", (DURABLE,)),
     Mutant(
         "fsync of folders with visible files",
@@ -127,6 +131,62 @@ MUTANTS = (
         "if len(data) != file.size or crc32(data) != file.crc32:",
         "if len(data) != file.size:",
         (HYGIENE,),
+    ),
+    Mutant(
+        "checksums of metadata",
+        "checkpoint/metadata.py",
+        "if size != len(text) or checksum != zlib.crc32(text):",
+        "if size != len(text):",
+        (HYGIENE,),
+    ),
+    Mutant(
+        "checksums within state files",
+        "state/changelog.py",
+        "crc32(view[at : at + _SECTION_HEAD.size])) != wanted:",
+        "crc32(view[at : at + _SECTION_HEAD.size])) < 0:",
+        (f"{SNAPSHOTS}::test_damaged_files_are_noticed",),
+    ),
+    Mutant(
+        "checksums of copies on the host",
+        "checkpoint/local_copies.py",
+        "        if len(data) == file.size and crc32(data) == file.crc32:\n",
+        "        if True:\n",
+        ("tests/unit/checkpoint/test_local_copies.py::test_a_damaged_copy_is_not_believed",),
+    ),
+    Mutant(
+        "what a failed checkpoint did not write is in the next one",
+        "state/snapshots.py",
+        "        link = self._previous\n        while link is not None and link._files is None and (",
+        "        link = None\n        while link is not None and link._files is None and (",
+        (f"{SNAPSHOTS}::test_a_failed_checkpoint_loses_nothing",),
+    ),
+    Mutant(
+        "what is written anew goes on from a savepoint",
+        "state/tracked.py",
+        " and not handle.meta.get(\"savepoint\") for handle in keyed):",
+        " for handle in keyed):",
+        (f"{SNAPSHOTS}::test_checkpoints_do_not_depend_on_a_savepoint",),
+    ),
+    Mutant(
+        "state of another maximum parallelism is refused",
+        "state/tracked.py",
+        "        if meta.get(\"max_parallelism\", self._range.max_parallelism) != self._range.max_parallelism:\n",
+        "        if False:\n",
+        (f"{SNAPSHOTS}::test_another_max_parallelism_is_refused",),
+    ),
+    Mutant(
+        "lmdb: a snapshot whose map was moved is not read",
+        "state/lmdb_env.py",
+        "            if transaction is not None and snapshot.map_bytes != self.map_bytes:\n",
+        "            if False:\n",
+        ("tests/unit/state/test_lmdb.py::test_the_map_grows_and_ends_snapshots_only_then",),
+    ),
+    Mutant(
+        "a savepoint takes no other one's place",
+        "checkpoint/savepoint.py",
+        "        if not self._io.create(METADATA, encode_metadata(whole, job)):\n",
+        "        if self._io.write(METADATA, [encode_metadata(whole, job)]):\n",
+        (f"{HYGIENE}::test_a_savepoint_never_takes_the_place_of_another",),
     ),
     Mutant(
         "an older checkpoint takes the place of a damaged one",
@@ -275,6 +335,13 @@ MUTANTS = (
         "        self._took(channel, buffer)\n        yield from self._handle(channel, buffer)\n        while",
         "        self._took(channel, buffer)\n        yield from self._handle(channel, buffer)\n        while",
         (GATE,),
+    ),
+    Mutant(
+        "overtaking: what comes before the barriers is recorded",
+        "runtime/input_gate.py",
+        "            self._recording.see(channel, buffer)\n            yield from self._recorded_if_all()\n\n    def work_off",
+        "            yield from self._recorded_if_all()\n\n    def work_off",
+        (OVERTAKING,),
     ),
     Mutant(
         "buffers that are lost or come twice are noticed",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.savepoint import Savepoint
 from wiesel.checkpoint.snapshot import OperatorStateSnapshot, TaskSnapshot
 from wiesel.checkpoint.store import CheckpointStore, StateFiles, resolve_restore_path
 from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, FencedError
@@ -289,3 +290,13 @@ def test_restore_from_where_nothing_is(tmp_path: Path, path: str) -> None:
     with pytest.raises(CorruptCheckpointError, match="there is no checkpoint"):
         directory, job_id, checkpoint_id = resolve_restore_path(str(tmp_path / path))
         CheckpointStore(directory, job_id).load(checkpoint_id or 0)
+
+
+def test_a_savepoint_never_takes_the_place_of_another(tmp_path: Path) -> None:
+    files = StateFiles(str(tmp_path / "checkpoints"), JOB, "reader")
+    checkpoints = [make_checkpoint(tmp_path / "checkpoints", 1, checkpoint_id) for checkpoint_id in (1, 2)]
+    place = Savepoint(str(tmp_path / "savepoint"))
+    place.publish(checkpoints[0], FACTS, files)
+    with pytest.raises(CheckpointStorageError, match="there is a savepoint at"):
+        place.publish(checkpoints[1], FACTS, files)
+    assert place.load()[0].checkpoint_id == 1

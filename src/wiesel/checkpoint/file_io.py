@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from urllib.parse import unquote, urlparse
 from uuid import uuid4
 
 from wiesel.core.errors import CheckpointStorageError
+from wiesel.core.folders import make_folder, sync_folder
 
 
 class FileIO(ABC):
@@ -59,12 +59,12 @@ class LocalFileIO(FileIO):
         """See ``FileIO``."""
         full = self._full(path)
         try:
-            _make_directory(full.parent)
+            make_folder(full.parent)
             with full.open("wb") as file:
                 file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
-            _sync_directory(full.parent)
+            sync_folder(full.parent)
         except OSError as error:
             with suppress(OSError):
                 # What is there of it would fill a full disk further, and nobody asks for it.
@@ -86,7 +86,7 @@ class LocalFileIO(FileIO):
             created = False
         finally:
             self._full(temporary).unlink()
-        _sync_directory(full.parent)
+        sync_folder(full.parent)
         return created
 
     def read(self, path: str) -> bytes:
@@ -118,25 +118,6 @@ class LocalFileIO(FileIO):
             full.rmdir()
         else:
             full.unlink(missing_ok=True)
-
-
-def _make_directory(path: Path) -> None:
-    """Make a directory and those above it, so that they are still there when the machine has lost its power."""
-    if not path.is_dir():
-        _make_directory(path.parent)
-        try:
-            path.mkdir(exist_ok=True)
-        except FileExistsError as error:
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from error
-        _sync_directory(path.parent)
-
-
-def _sync_directory(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def open_root(uri: str) -> FileIO:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import uuid4
 
 from zlib_ng.zlib_ng import crc32
 
@@ -93,13 +94,15 @@ class Savepoint:
             CorruptCheckpointError: a file that is to be copied is missing or altered.
         """
         copies: dict[str, StateFile] = {}
+        # If there is a savepoint already, its copies must stay as they are.
+        prefix = f"copy-{uuid4().hex[:8]}"
 
         def here(file: StateFile) -> StateFile:
             if "/" not in file.name:
                 return file
             if file.name not in copies:
                 data = files.read(file)
-                name = f"copy-{len(copies) + 1}"
+                name = f"{prefix}-{len(copies) + 1}"
                 self._io.write(name, [data])
                 copies[file.name] = StateFile(name, len(data), crc32(data))
             return copies[file.name]

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 from zlib import crc32
 
 from wiesel.core.errors import ConnectorError
+from wiesel.core.folders import make_folder, sync_folder
 
 __all__ = ["BEGINNING", "LogPosition", "WriteAheadLog"]
 
@@ -110,7 +111,7 @@ class WriteAheadLog:
 
     def _begin_file(self) -> BinaryIO:
         self.close()
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
         while True:
             number = max(self._files(), default=0) + 1
             try:
@@ -119,11 +120,7 @@ class WriteAheadLog:
             except FileExistsError:
                 continue
         self._position = LogPosition(number, 0)
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self._folder)
         return stream
 
     def prune(self, position: LogPosition) -> None:

@@ -21,8 +21,10 @@ Sections of one file are in the order in which they are to be applied; the same 
 
 from __future__ import annotations
 
+import io
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from zlib_ng.zlib_ng import crc32
@@ -40,8 +42,8 @@ __all__ = [
     "SET",
     "TIMERS",
     "Section",
+    "StateFileBuffer",
     "encode_section",
-    "file_parts",
     "read_file",
 ]
 
@@ -92,28 +94,85 @@ class Section:
         self.settled = settled
 
 
+class StateFileBuffer:
+    """Puts sections together into the contents of a file, in one piece of memory that is used again for the next file.
+
+    State is written at the pace at which it changes, so memory that is asked for and given back for each section costs as much as
+    what is done with it.
+    """
+
+    def __init__(self) -> None:
+        self._bytes = io.BytesIO()
+        self._sections = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin the next file."""
+        self._bytes.seek(0)
+        self._bytes.write(_FILE_HEAD.pack(_MAGIC, FORMAT_VERSION))
+        self._sections = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes so far."""
+        return self._bytes.tell()
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no section yet."""
+        return not self._sections
+
+    def add(self, section: Section | bytes) -> None:
+        """Add a section, or one that is encoded already.
+
+        Raises:
+            SerializationError: If a value cannot be pickled.
+        """
+        self._sections += 1
+        if isinstance(section, bytes):
+            self._bytes.write(section)
+        else:
+            _encode(section, self._bytes)
+
+    @contextmanager
+    def whole(self) -> Iterator[memoryview]:
+        """End the file; its contents must not be held for longer than the context."""
+        self._bytes.write(_head(END, 0, b"", self._sections, b""))
+        with self._bytes.getbuffer() as contents, contents[: self._bytes.tell()] as view:
+            yield view
+
+
 def encode_section(section: Section) -> bytes:
     """Return the bytes of a section.
 
     Raises:
         SerializationError: If a value cannot be pickled.
     """
-    payload = dump(section.columns, f"state {section.name!r}", settled=section.settled)
+    out = io.BytesIO()
+    _encode(section, out)
+    return out.getvalue()
+
+
+def _encode(section: Section, out: io.BytesIO) -> None:
+    label = section.name.encode()
+    start = out.tell()
+    # The head has the length and the checksum of what follows it.
+    out.seek(_SECTION_HEAD.size + _CRC.size, io.SEEK_CUR)
+    out.write(label)
+    body = out.tell()
+    dump(section.columns, f"state {section.name!r}", out, settled=section.settled)
+    end = out.tell()
     flags = _SPACED * section.spaced | _SINGLY * section.singly
-    return _frame(section.operation, flags, section.name, section.count, payload)
+    with out.getbuffer() as contents, contents[body:end] as payload:
+        head = _head(section.operation, flags, label, section.count, payload)
+    out.seek(start)
+    out.write(head)
+    out.seek(end)
 
 
-def _frame(operation: int, flags: int, name: str, count: int, payload: bytes) -> bytes:
-    label = name.encode()
+def _head(operation: int, flags: int, label: bytes, count: int, payload: bytes | memoryview) -> bytes:
     head = _SECTION_HEAD.pack(operation, flags, len(label), count, len(payload))
-    return b"".join((head, _CRC.pack(crc32(payload, crc32(label, crc32(head)))), label, payload))
-
-
-def file_parts(sections: Iterable[bytes]) -> list[bytes]:
-    """Return the parts of a file with these encoded sections."""
-    parts = [_FILE_HEAD.pack(_MAGIC, FORMAT_VERSION), *sections]
-    parts.append(_frame(END, 0, "", len(parts) - 1, b""))
-    return parts
+    return head + _CRC.pack(crc32(payload, crc32(label, crc32(head))))
 
 
 def read_file(data: bytes, where: str) -> Iterator[Section]:

@@ -258,8 +258,8 @@ class Scan:
         self._stores = stores
         self._environment = environment
 
-    def __call__(self) -> Iterator[bytes]:
-        return map(encode_section, self.sections())
+    def __call__(self) -> Iterator[Section]:
+        return self.sections()
 
     def sections(self, start: bytes = b"", stop: bytes | None = None) -> Iterator[Section]:
         """Yield sections with the entries from key ``start`` on, as long as the key is below ``stop``."""

@@ -73,33 +73,38 @@ class Pickled:
 
 def freeze(column: list[Any], what: str) -> Pickled:
     """Pickle a column now; see :func:`dump` for the arguments and errors. :func:`load` gives it back as it was."""
-    return Pickled(dump((column,), what))
+    out = io.BytesIO()
+    dump((column,), what, out)
+    return Pickled(out.getvalue())
 
 
-def dump(columns: tuple[Any, ...], what: str, *, settled: bool = False) -> bytes:
-    """Return lists of objects as bytes.
+def dump(columns: tuple[Any, ...], what: str, out: io.BytesIO, *, settled: bool = False) -> None:
+    """Write lists of objects as bytes.
 
     Args:
         columns: Lists of equal length, or any objects.
         what: Names the state in an error.
+        out: Where they are written to, from its position on.
         settled: Beside keys and namespaces there are values known to be immutable only, so that to look at some of each is enough.
 
     Raises:
         SerializationError: If an object cannot be pickled.
     """
     columns = tuple(map(_pack, columns))
-    buffer = io.BytesIO()
-    pickler = pickle.Pickler(buffer, _PROTOCOL)
+    start = out.tell()
+    pickler = pickle.Pickler(out, _PROTOCOL)
     # Without the memo, which is of use only for objects met twice, atoms are written nearly three times as fast.
     looked_at = [column[:_SAMPLE] if settled and type(column) is list else column for column in columns]
     pickler.fast = all(type(column) is Pickled or (type(column) is list and immutable(column)) for column in looked_at)
     try:
         pickler.dump(columns)
-        return buffer.getvalue()
+        return
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
-        pass  # classes defined in the user's script can be pickled by value only
+        # Classes defined in the user's script can be pickled by value only.
+        out.seek(start)
+        out.truncate()
     try:
-        return bytes(cloudpickle.dumps(columns, _PROTOCOL))
+        out.write(cloudpickle.dumps(columns, _PROTOCOL))
     except Exception as error:
         raise SerializationError(
             f"{what} holds a value that cannot be pickled: {error}",

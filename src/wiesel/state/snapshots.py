@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from wiesel.core.errors import CheckpointError
 from wiesel.state.backend import StateFile, StateFileWriter, StateHandle
-from wiesel.state.changelog import file_parts
+from wiesel.state.changelog import Section, StateFileBuffer
 
 __all__ = ["Chain", "ChainSize", "Contents", "FileScope", "Link", "Part", "SnapshotLostError", "WrittenFile"]
 
-Part: TypeAlias = Callable[[], Iterable[bytes]]
-"""Encoded sections of a snapshot; called in the thread that writes, again if writing failed."""
+Part: TypeAlias = Callable[[], Iterable[Section | bytes]]
+"""Sections of a snapshot, encoded or not; called in the thread that writes, again if writing failed."""
 
 _FILE_BYTES = 16 << 20
 """Sections are gathered into files of about this size, so that writing needs no more memory than that."""
@@ -179,7 +179,9 @@ class Link:
         stored = [written.file for written in files]
         operator_state = self._contents.operator_state
         if operator_state is not None:
-            stored.append(writer.write(f"{self._chain.name}-operator", file_parts([operator_state])))
+            buffer = StateFileBuffer()
+            buffer.add(operator_state)
+            stored.append(_write(writer, f"{self._chain.name}-operator", buffer))
         start, end, _ = self._chain.own_scope
         scopes = [list(written.scope) for written in files]
         meta = {**self._contents.meta, "operator_files": int(operator_state is not None), "scopes": scopes}
@@ -226,15 +228,19 @@ class Chain:
 
 def _write_files(writer: StateFileWriter, name: str, parts: Iterable[Part]) -> list[StateFile]:
     files: list[StateFile] = []
-    sections: list[bytes] = []
-    size = 0
+    buffer = StateFileBuffer()
     for part in parts:
         for section in part():
-            sections.append(section)
-            size += len(section)
-            if size >= _FILE_BYTES:
-                files.append(writer.write(name, file_parts(sections)))
-                sections, size = [], 0
-    if sections:
-        files.append(writer.write(name, file_parts(sections)))
+            buffer.add(section)
+            if buffer.size >= _FILE_BYTES:
+                files.append(_write(writer, name, buffer))
+    if not buffer.empty:
+        files.append(_write(writer, name, buffer))
     return files
+
+
+def _write(writer: StateFileWriter, name: str, buffer: StateFileBuffer) -> StateFile:
+    with buffer.whole() as contents:
+        file = writer.write(name, [contents])
+    buffer.clear()
+    return file

@@ -19,7 +19,7 @@ from itertools import chain, islice
 from typing import Any
 
 from wiesel.core.errors import InvariantError
-from wiesel.state.changelog import APPEND, CHUNK_ENTRIES, ENTRIES, REMOVE, SET, Section, encode_section
+from wiesel.state.changelog import APPEND, CHUNK_ENTRIES, ENTRIES, REMOVE, SET, Section
 from wiesel.state.pickling import REMOVED, Pickled, freeze, immutable
 from wiesel.state.snapshots import Part
 
@@ -126,16 +126,14 @@ class Store(ABC):
         """Pickle a column now, in the runs in which ``_encode`` writes it."""
         return [freeze(values[i : i + CHUNK_ENTRIES], f"state {self.name!r}") for i in range(0, len(values), CHUNK_ENTRIES)]
 
-    def _encode(self, operation: int, slots: list[Any], *columns: list[Any], settled: bool = False) -> Iterator[bytes]:
+    def _encode(self, operation: int, slots: list[Any], *columns: list[Any], settled: bool = False) -> Iterator[Section]:
         """Yield sections; a column is a list as long as ``slots``, or comes from ``_freeze_column``."""
         for number, start in enumerate(range(0, len(slots), CHUNK_ENTRIES)):
             part = slice(start, start + CHUNK_ENTRIES)
             some = slots[part]
             keys, namespaces = ([slot[0] for slot in some], [slot[1] for slot in some]) if self.spaced else (some, None)
             values = (column[number] if isinstance(column[0], Pickled) else column[part] for column in columns)
-            yield encode_section(
-                Section(operation, self.name, len(keys), (keys, namespaces, *values), spaced=self.spaced, settled=settled)
-            )
+            yield Section(operation, self.name, len(keys), (keys, namespaces, *values), spaced=self.spaced, settled=settled)
 
     def apply(self, section: Section, keep: Callable[[Any], bool] | None) -> None:
         """Apply a section of a state file; ``keep`` says which keys belong here."""
@@ -196,7 +194,7 @@ class ValueStore(Store):
         slots, chunks = list(changes), self._freeze_column(list(changes.values()))
         return lambda: chain(self._encode(REMOVE, removed), self._encode(SET, slots, chunks))
 
-    def _sections(self, changes: dict[Any, Any], some_removed: bool) -> Iterator[bytes]:
+    def _sections(self, changes: dict[Any, Any], some_removed: bool) -> Iterator[Section]:
         if some_removed:
             yield from self._encode(REMOVE, _removed(changes))
             changes = {slot: value for slot, value in changes.items() if value is not REMOVED}

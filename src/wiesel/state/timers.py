@@ -9,7 +9,7 @@ from itertools import repeat
 from typing import Any
 
 from wiesel.state.backend import VOID, TimerQueue
-from wiesel.state.changelog import CHUNK_ENTRIES, TIMERS, Section, encode_section
+from wiesel.state.changelog import CHUNK_ENTRIES, TIMERS, Section
 from wiesel.state.snapshots import Part
 
 __all__ = ["HeapTimerQueue"]
@@ -179,7 +179,7 @@ class HeapTimerQueue(TimerQueue):
         chosen = [(timestamp, list(timers)) for timestamp, timers in self._at.items() if timers]
         return lambda: self._encode((timestamp, timers, repeat(True)) for timestamp, timers in chosen)
 
-    def _encode(self, changes: Iterable[tuple[int, Iterable[tuple[Any, Any]], Iterable[bool]]]) -> Iterator[bytes]:
+    def _encode(self, changes: Iterable[tuple[int, Iterable[tuple[Any, Any]], Iterable[bool]]]) -> Iterator[Section]:
         columns: tuple[list[Any], ...] = ([], [], [], [])
         timestamps, keys, namespaces, added = columns
         for timestamp, timers, kinds in changes:
@@ -189,11 +189,11 @@ class HeapTimerQueue(TimerQueue):
                 namespaces.append(namespace)
                 added.append(kind)
             if len(keys) >= CHUNK_ENTRIES:
-                yield encode_section(Section(TIMERS, self.name, len(keys), columns))
+                yield Section(TIMERS, self.name, len(keys), columns)
                 for column in columns:
                     column.clear()
         if keys:
-            yield encode_section(Section(TIMERS, self.name, len(keys), columns))
+            yield Section(TIMERS, self.name, len(keys), columns)
 
     def apply(self, section: Section, keep: Callable[[Any], bool] | None) -> None:
         """Apply a section of a state file; ``keep`` says which keys belong here."""

@@ -10,6 +10,7 @@ import pytest
 
 from tests.unit.connectors.test_file_sink import text_sink, writer_of
 from wiesel.checkpoint.file_io import open_root
+from wiesel.connectors.write_ahead_log import WriteAheadLog
 
 
 class Disk:
@@ -65,3 +66,13 @@ def test_parts_of_a_file_sink_survive_from_the_moment_when_a_checkpoint_names_th
     (visible,) = [path for path in tmp_path.iterdir() if path.is_file()]
     assert disk.survives(visible, tmp_path)
     writer.close()
+
+
+def test_what_came_from_a_socket_survives_from_the_moment_when_somebody_sees_it(tmp_path: Path, disk: Disk) -> None:
+    log = WriteAheadLog(str(tmp_path / "logs" / "socket"), file_bytes=50)
+    for number in range(5):
+        log.append(["a record", number])
+        files = sorted((tmp_path / "logs" / "socket").iterdir())
+        assert all(disk.survives(path, tmp_path) for path in files)
+    assert len(files) > 1
+    log.close()

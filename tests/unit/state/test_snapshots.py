@@ -322,7 +322,8 @@ def test_damaged_files_are_noticed(opened: Any, kind: str, how: str) -> None:
 
 
 def test_files_of_a_newer_format_are_refused(opened: Any) -> None:
-    data = b"".join(changelog.file_parts([]))
+    with changelog.StateFileBuffer().whole() as contents:
+        data = bytes(contents)
     assert list(changelog.read_file(data, "f")) == []
     newer = data[:8] + (changelog.FORMAT_VERSION + 1).to_bytes(2, "little") + data[10:]
     with pytest.raises(StateMigrationError, match="format 2"):

@@ -1,0 +1,33 @@
+"""Internal. Folders that are still there when the machine has lost its power."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+__all__ = ["make_folder", "sync_folder"]
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, durably; no error if it is there.
+
+    Raises:
+        NotADirectoryError: something else is in its place.
+    """
+    if not path.is_dir():
+        make_folder(path.parent)
+        try:
+            path.mkdir(exist_ok=True)
+        except FileExistsError as error:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from error
+        sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Have the names in a folder put on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
