@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from wiesel.common import Configuration
 from wiesel.common.job_status import JobStatus
 from wiesel.core.errors import ConfigurationError
 from wiesel.engine.registry import JobEntry, register, running_jobs
+from wiesel.engine.rest import server
 from wiesel.engine.rest.routes import Reply, Request, Routes
 from wiesel.engine.rest.server import JobEndpoint
 from wiesel.testing import ManualSource
@@ -318,6 +320,32 @@ def test_whoever_waits_for_a_savepoint_is_told_before_the_endpoint_ends(asked: A
     with pytest.raises(ConnectionRefusedError):
         request(opened, "GET", "/jobs", **right)
     assert running_jobs(tmp_path / "registry") == []
+
+
+def test_the_endpoint_ends_behind_its_last_answer(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = []
+    send, close = server._Handler._send, server._Server.server_close
+
+    def slowly(handler: Any, reply: Reply) -> None:
+        time.sleep(0.5)
+        send(handler, reply)
+        steps.append("answered")
+
+    def noted(opened: Any) -> None:
+        steps.append("closed")
+        close(opened)
+
+    with endpoint(asked, tmp_path) as opened:
+        right = {"Authorization": f"Bearer {opened.token}"}
+        trigger = request(opened, "POST", f"{asked.path}/stop", **right)[1]["request-id"]
+        asked.job.until(asked.job.master.result.done, "end")
+    monkeypatch.setattr(server._Handler, "_send", slowly)
+    monkeypatch.setattr(server._Server, "server_close", noted)
+    assert request(opened, "GET", f"{asked.path}/savepoints/{trigger}", **right)[0] == 200
+    for thread in threading.enumerate():
+        if thread.name == "wiesel-rest-end":
+            thread.join(60)
+    assert steps == ["answered", "closed"]
 
 
 # The registry.

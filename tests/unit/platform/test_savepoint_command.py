@@ -258,4 +258,5 @@ def test_what_is_no_savepoint_is_not_disposed_of(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "file", tmp_path / "nowhere"):
         told = wiesel("dispose", str(path))
         assert told.exit_code == 1 and "there is no savepoint" in told.output
+    assert wiesel("list", str(tmp_path)).output == f"there are no savepoints in {tmp_path}\n"
     assert (tmp_path / "file").exists()

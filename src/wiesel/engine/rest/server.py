@@ -12,8 +12,9 @@ import logging
 import os
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -83,6 +84,8 @@ class JobEndpoint:
         self._routes.operations.wait_until_told(_UNTOLD_S)
         unregister()
         self._server.shutdown()
+        # Who was told just now may not have the answer yet, and the process may end behind this thread.
+        self._server.wait_until_answered(_UNTOLD_S)
         self._server.server_close()
 
 
@@ -109,7 +112,26 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], routes: Routes, token: str) -> None:
         self.routes = routes
         self.token = token
+        self._answering = 0
+        self._answered = threading.Condition()
         super().__init__(address, _Handler)
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """A request is being answered, until the answer has been sent."""
+        with self._answered:
+            self._answering += 1
+        try:
+            yield
+        finally:
+            with self._answered:
+                self._answering -= 1
+                self._answered.notify_all()
+
+    def wait_until_answered(self, timeout_s: float) -> None:
+        """Wait until all requests have been answered, but not for ever."""
+        with self._answered:
+            self._answered.wait_for(lambda: self._answering == 0, timeout_s)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -135,16 +157,19 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer()
 
     def _answer(self) -> None:
+        with self.server.answering():
+            self._send(self._answer_to_request())
+
+    def _answer_to_request(self) -> Reply:
         try:
-            reply = self._reply()
+            return self._reply()
         except FutureTimeoutError:
-            reply = error(503, "the job is busy; try again later")
+            return error(503, "the job is busy; try again later")
         except WieselError as failure:
-            reply = error(409, str(failure))
+            return error(409, str(failure))
         except Exception as failure:  # noqa: BLE001 - told to whoever has asked
             _log.error("the request %s %s failed", self.command, self.path, exc_info=failure)
-            reply = error(500, f"{type(failure).__name__}: {failure}")
-        self._send(reply)
+            return error(500, f"{type(failure).__name__}: {failure}")
 
     def _reply(self) -> Reply:
         given = self.headers.get("Authorization", "")

@@ -35,7 +35,7 @@ def list_jobs() -> int:
         for entry in running_jobs(registry_directory()):
             since = datetime.fromtimestamp(entry.started_ms / 1e3, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
             rows.append((entry.job_id, entry.name, _state(entry), since, str(entry.pid), entry.address))
-        for line in as_table(rows):
+        for line in as_table(rows) if len(rows) > 1 else ["no job runs here"]:
             click.echo(line)
 
     return told(work)

@@ -35,7 +35,7 @@ def list_below(directory: str) -> int:
             how = "drained" if facts.drained else "stopped" if facts.stopped else "-"
             job = f"{facts.job_name} ({facts.job_id})"
             rows.append((taken, str(facts.size_bytes), facts.label or "-", job, how, facts.path))
-        for line in as_table(rows):
+        for line in as_table(rows) if found else [f"there are no savepoints in {directory}"]:
             click.echo(line)
         for message in damaged:
             click.echo(message, err=True)
@@ -49,7 +49,10 @@ def dispose(path: str) -> int:
 
     def work() -> None:
         if not is_savepoint(path):
-            raise CheckpointError(f"there is no savepoint at {path}", hint="checkpoints are deleted by their jobs")
+            raise CheckpointError(
+                f"there is no savepoint at {path}",
+                hint="'wiesel savepoint list DIRECTORY' shows those that there are; checkpoints are deleted by their jobs",
+            )
         Savepoint(path).delete()
         click.echo(f"deleted {path}")
 
