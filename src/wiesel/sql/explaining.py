@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 from wiesel.columnar.expressions import InputRef
 from wiesel.core.durations import to_millis
 from wiesel.sql.changelog import ChangelogPlan, changes_of
+from wiesel.sql.costs.advice import plan_advice
+from wiesel.sql.costs.cost import cost_of, shown
 from wiesel.sql.inserting import Insertion
 from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.kept_state import advice, kept_by
 from wiesel.sql.operator_parallelism import operator_parallelism
 from wiesel.sql.operator_uids import OperatorUids
 from wiesel.sql.plan import Join, Relation, TopN, walk
-from wiesel.sql.rules.optimizer import Options, optimized
+from wiesel.sql.rules.optimizer import Options, estimator_of, optimized
 from wiesel.sql.window_plan import window_of_top, windows_of_join
 
 __all__ = ["explained"]
@@ -25,7 +27,12 @@ _LETTERS = {"+I": "I", "-U": "UB", "+U": "UA", "-D": "D"}
 
 
 def explained(
-    roots: Sequence[Relation | Insertion], options: Options, *, state_ttl: str | None = "0 ms", needs_before: Sequence[bool] = ()
+    roots: Sequence[Relation | Insertion],
+    options: Options,
+    *,
+    state_ttl: str | None = "0 ms",
+    needs_before: Sequence[bool] = (),
+    details: Collection[str] = (),
 ) -> str:
     """Return the plan of what is read or written at the end of a job, as text.
 
@@ -34,6 +41,8 @@ def explained(
         options: Those of the optimiser.
         state_ttl: How long state is kept that is not used, as the option has it; None in BATCH mode, where there is none.
         needs_before: For each root whether its reader needs ``-U`` rows; all do by default.
+        details: What to tell besides: ``ESTIMATED_COST`` writes behind each operator how many rows it is estimated to return, and what
+            it costs with all below it; ``PLAN_ADVICE`` what could make the plan a better one.
     """
     bound = [line for root in roots for line in _tree(root, 0, lambda relation: "")]
     plans = optimized([_relation(root) for root in roots], options)
@@ -43,8 +52,14 @@ def explained(
     roots = [replace(root, relation=plan) if isinstance(root, Insertion) else plan for root, plan in zip(roots, plans, strict=True)]
     ttl_ms = to_millis(state_ttl or "0 ms")
     uids, parallelism = OperatorUids(), operator_parallelism(options)
+    estimator = estimator_of(options)
 
-    def details(relation: Relation) -> str:
+    def cost(relation: Relation) -> str:
+        if "ESTIMATED_COST" not in details:
+            return ""
+        return f": rowcount = {shown(estimator.of(relation).rows)}, cumulative cost = {cost_of(relation, estimator)}"
+
+    def described(relation: Relation) -> str:
         kinds = ",".join(_LETTERS[str(kind)] for kind in changes_of(relation).kinds(changes.sends_before(relation)))
         state = "; ".join(map(str, kept_by(relation, ttl_ms))) if state_ttl is not None else ""
         uid = uids.of(relation)
@@ -54,10 +69,12 @@ def explained(
 
     lines = ["== Abstract Syntax Tree ==", *bound, "", "== Optimized Execution Plan =="]
     reused = _Reused(plans)
-    lines += [line for root in roots for line in _tree(root, 0, details, reused)]
-    advised = [line for plan in plans for relation in walk(plan) for line in advice(relation, ttl_ms)]
-    if advised and state_ttl is not None:
-        lines += ["", "== Advice ==", *dict.fromkeys(advised)]
+    lines += [line for root in roots for line in _tree(root, 0, described, reused, cost)]
+    advised = [] if state_ttl is None else [line for plan in plans for relation in walk(plan) for line in advice(relation, ttl_ms)]
+    if "PLAN_ADVICE" in details:
+        advised += plan_advice(plans, options, estimator)
+    if advised or "PLAN_ADVICE" in details:
+        lines += ["", "== Advice ==", *(dict.fromkeys(advised) or ["No available advice"])]
     return "\n".join(lines) + "\n"
 
 
@@ -92,18 +109,24 @@ class _Reused:
         return f"(reuse_id=[{len(self._numbers)}])"
 
 
-def _tree(root: Relation | Insertion, depth: int, details: Callable[[Relation], str], reused: _Reused | None = None) -> list[str]:
+def _tree(
+    root: Relation | Insertion,
+    depth: int,
+    details: Callable[[Relation], str],
+    reused: _Reused | None = None,
+    cost: Callable[[Relation], str] = lambda relation: "",
+) -> list[str]:
     indent = f"{'   ' * (depth - 1)}+- " if depth else ""
     if isinstance(root, Insertion):
         fields = ", ".join(field.name for field in root.relation.fields)
-        return [f"{indent}Sink(table=[{root.identifier}], fields=[{fields}])", *_tree(root.relation, depth + 1, details, reused)]
+        return [f"{indent}Sink(table=[{root.identifier}], fields=[{fields}])", *_tree(root.relation, depth + 1, details, reused, cost)]
     number = None if reused is None else reused.written(root)
     if number is not None:
         return [f"{indent}Reused(reference_id=[{number}])"]
     describe = _DESCRIBED.get(root.name, _fields)
-    lines = [f"{indent}{_name(root)}({describe(root)}{details(root)}){reused.mark(root) if reused else ''}"]
+    lines = [f"{indent}{_name(root)}({describe(root)}{details(root)}){reused.mark(root) if reused else ''}{cost(root)}"]
     for below in root.inputs:
-        lines += _tree(below, depth + 1, details, reused)
+        lines += _tree(below, depth + 1, details, reused, cost)
     return lines
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.row_batch import RowBatch
+from wiesel.connectors.collect_sink import CollectSink
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
@@ -27,7 +28,7 @@ from wiesel.types.row import RowKind
 if TYPE_CHECKING:
     from wiesel.common.job_client import JobClient
 
-__all__ = ["add_inserts", "is_batch", "start_inserts", "start_query", "to_arrow", "translated"]
+__all__ = ["add_inserts", "execution_plan", "is_batch", "start_inserts", "start_query", "to_arrow", "translated"]
 
 
 def is_batch(environment: StreamExecutionEnvironment) -> bool:
@@ -111,6 +112,20 @@ def start_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[
         add_inserts(environment, insertions, own_job=True)
         names = ",".join(f"{insertion.identifier}" for insertion in insertions)
         return environment.execute_async(environment._config.get_string("pipeline.name", f"insert-into_{names}"))
+
+
+def execution_plan(environment: StreamExecutionEnvironment, roots: Sequence[Relation | Insertion]) -> str:
+    """Return the operators of a job as JSON, in Flink's form."""
+    with _own_job(environment):
+        insertions = [root for root in roots if isinstance(root, Insertion)]
+        if insertions:
+            add_inserts(environment, insertions, own_job=True)
+        translator = Translator(environment)
+        for plan in optimized([root for root in roots if isinstance(root, Relation)], environment._config):
+            translator.changes.add(plan)
+            rows = DataStream(environment, translated(translator, plan))
+            rows._add_sink(CollectSink("collect"), "Data stream collect sink", "Sink: {}").set_parallelism(1)
+        return environment.get_execution_plan()
 
 
 def to_arrow(environment: StreamExecutionEnvironment, plan: Relation) -> pa.Table:

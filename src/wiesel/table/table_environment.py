@@ -22,7 +22,7 @@ from wiesel.sql.changelog import require_append
 from wiesel.sql.explaining import explained
 from wiesel.sql.information import named_functions
 from wiesel.sql.inserting import Insertion, bind_insert, insertion_of
-from wiesel.sql.jobs import add_inserts, is_batch, start_inserts, start_query, to_arrow
+from wiesel.sql.jobs import add_inserts, execution_plan, is_batch, start_inserts, start_query, to_arrow
 from wiesel.sql.language import statements
 from wiesel.sql.language.parser import parse_statement
 from wiesel.sql.paths import parse_path
@@ -500,25 +500,28 @@ class TableEnvironment:
             return to_arrow(self._environment, plan)
 
     def _explain(self, plan: Relation, details: Sequence[ExplainDetail]) -> str:
-        return self._plan_text([plan])
+        return self._plan_text([plan], [detail.name for detail in details])
 
     def _explain_insertions(self, insertions: Sequence[Insertion], details: Sequence[ExplainDetail]) -> str:
-        return self._plan_text(insertions)
+        return self._plan_text(insertions, [detail.name for detail in details])
 
     def _explain_statement(self, sql: str, statement: statements.Statement, details: Sequence[str]) -> str:
         if isinstance(statement, statements.Query):
-            return self._plan_text([QueryBinder(sql, self._tables()).bind(statement.tree)])
+            return self._plan_text([QueryBinder(sql, self._tables()).bind(statement.tree)], details)
         if isinstance(statement, statements.Insert):
-            return self._plan_text([self._insertion_of(sql, statement)])
+            return self._plan_text([self._insertion_of(sql, statement)], details)
         if isinstance(statement, statements.StatementSet):
-            return self._plan_text([self._insertion_of(sql, insert) for insert in statement.inserts])
+            return self._plan_text([self._insertion_of(sql, insert) for insert in statement.inserts], details)
         raise ProgramError("EXPLAIN takes a query, an INSERT or a statement set", hint="give one of them")
 
-    def _plan_text(self, roots: Sequence[Relation | Insertion]) -> str:
+    def _plan_text(self, roots: Sequence[Relation | Insertion], details: Sequence[str]) -> str:
         in_batch = is_batch(self._environment)
         before = [not isinstance(root, Insertion) or RowKind.UPDATE_BEFORE in sink_of(root, in_batch=in_batch).kinds for root in roots]
         ttl = None if is_batch(self._environment) else self._config.get("table.exec.state.ttl", "0 ms")
-        return explained(roots, self._config.get_configuration(), state_ttl=ttl, needs_before=before)
+        text = explained(roots, self._config.get_configuration(), state_ttl=ttl, needs_before=before, details=details)
+        if "JSON_EXECUTION_PLAN" not in details:
+            return text
+        return f"{text}\n== Physical Execution Plan ==\n{execution_plan(self._environment, roots)}\n"
 
     def _set_option(self, key: str, value: str) -> None:
         configuration = self._config.get_configuration()
@@ -591,9 +594,7 @@ class StreamTableEnvironment(TableEnvironment):
 
     def _stream_plan(self, stream: DataStream, given: Sequence[Any], kinds: frozenset[RowKind] = INSERT_ONLY) -> Relation:
         if stream.get_execution_environment() is not self._environment:
-            raise ProgramError(
-                "the stream belongs to another environment", hint="create the table environment on the stream's environment"
-            )
+            raise ProgramError("the stream belongs to another environment", hint="create the table environment on the stream's environment")
         if len(given) == 1 and isinstance(given[0], Schema):
             return stream_relation(stream, given[0], kinds)
         plan = stream_relation(stream, schema_of_fields(stream, given) if given else None, kinds)

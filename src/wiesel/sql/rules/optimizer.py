@@ -18,7 +18,7 @@ from wiesel.sql.rules.share import shared
 from wiesel.sql.rules.simplify import simplified
 from wiesel.sql.rules.watermarks import filtered_below_watermarks
 
-__all__ = ["REUSE", "Options", "estimator_of", "optimized"]
+__all__ = ["REUSE", "Options", "estimator_of", "is_batch", "optimized"]
 
 REUSE = "table.optimizer.reuse-sub-plan-enabled"
 """Whether what is computed at several places is computed once (``true`` by default, as in Flink)."""
@@ -36,7 +36,7 @@ def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:
     """Return the plans of one job, with the same fields, results and kinds of changes, as they are run."""
     zone = options.get_string("table.local-time-zone", "default")
     session = Session(time_zone="UTC" if zone == "default" else zone)
-    in_batch = options.get_string("execution.runtime-mode", "STREAMING").strip().upper() == "BATCH"
+    in_batch = is_batch(options)
     found = [merged(simplified(root, session)) for root in roots]
     if in_batch:
         found = [filtered_below_watermarks(root) for root in found]
@@ -48,6 +48,11 @@ def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:
         found = [with_known_aggregates(root) for root in found]
     found = with_limits(with_scan_filters(found))
     return shared(found) if _is_set(options, REUSE) else found
+
+
+def is_batch(options: Options) -> bool:
+    """Return whether a job returns its last results only."""
+    return options.get_string("execution.runtime-mode", "STREAMING").strip().upper() == "BATCH"
 
 
 def estimator_of(options: Options) -> Estimator:
