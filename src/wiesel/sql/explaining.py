@@ -15,7 +15,7 @@ from wiesel.sql.costs.cost import cost_of, shown
 from wiesel.sql.inserting import Insertion
 from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.kept_state import advice, kept_by
-from wiesel.sql.operator_parallelism import operator_parallelism
+from wiesel.sql.operator_parallelism import operator_parallelism, wanted_parallelism
 from wiesel.sql.operator_uids import OperatorUids
 from wiesel.sql.plan import Join, Relation, TopN, walk
 from wiesel.sql.rules.optimizer import Options, estimator_of, optimized
@@ -63,7 +63,7 @@ def explained(
         kinds = ",".join(_LETTERS[str(kind)] for kind in changes_of(relation).kinds(changes.sends_before(relation)))
         state = "; ".join(map(str, kept_by(relation, ttl_ms))) if state_ttl is not None else ""
         uid = uids.of(relation)
-        wanted = None if uid is None else parallelism.get(uid, parallelism.get(relation.name))
+        wanted = wanted_parallelism(relation, uid, parallelism)
         known = {"changelogMode": kinds, "uid": uid, "parallelism": wanted, "state": state}
         return "".join(f", {name}=[{value}]" for name, value in known.items() if value)
 
@@ -173,7 +173,9 @@ def _aggregate(relation: Any) -> str:
 
 
 def _join(relation: Any) -> str:
-    return f"joinType=[{relation.type.value}], where=[{'TRUE' if relation.condition is None else relation.condition}], {_fields(relation)}"
+    hint = "" if relation.hint is None else f", hint=[{relation.hint}]"
+    where = "TRUE" if relation.condition is None else relation.condition
+    return f"joinType=[{relation.type.value}], where=[{where}], {_fields(relation)}{hint}"
 
 
 def _order(relation: Any) -> str:

@@ -33,7 +33,7 @@ _STATELESS = (
     "StreamScan",
     "TableScan",
 )
-_UNIMPORTANT = ("columns", "ttl")
+_UNIMPORTANT = ("columns", "hint", "parallelism", "ttl")
 _DIGITS = 12
 
 

@@ -33,6 +33,8 @@ class OverAggregate(Relation):
     frame: Frame
     calls: tuple[AggregateCall, ...]
     columns: Fields
+    parallelism: int | None = None
+    """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
 
     @property
     def fields(self) -> Fields:

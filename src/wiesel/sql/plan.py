@@ -29,6 +29,7 @@ __all__ = [
     "Field",
     "Filter",
     "Join",
+    "JoinHint",
     "JoinType",
     "Limit",
     "Project",
@@ -273,6 +274,8 @@ class Aggregate(Relation):
     columns: Fields
     grouping_sets: tuple[tuple[int, ...], ...] | None = None
     ttl: int | None = None
+    parallelism: int | None = None
+    """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
 
     @property
     def fields(self) -> Fields:
@@ -292,6 +295,20 @@ class JoinType(enum.Enum):
 
 
 @dataclass(frozen=True)
+class JoinHint:
+    """How somebody wants a join to be done: ``BROADCAST``, ``SHUFFLE_HASH``, ``SHUFFLE_MERGE`` or ``NEST_LOOP``.
+
+    ``side``: the input that the hint names, 0 for the left one.
+    """
+
+    strategy: str
+    side: int
+
+    def __str__(self) -> str:
+        return f"{self.strategy}({('left', 'right')[self.side]})"
+
+
+@dataclass(frozen=True)
 class Join(Relation):
     """Pairs of rows; the condition reads the columns of the left side and behind them those of the right.
 
@@ -304,6 +321,9 @@ class Join(Relation):
     condition: Expression | None
     columns: Fields
     ttl: tuple[int | None, int | None] = (None, None)
+    hint: JoinHint | None = None
+    parallelism: int | None = None
+    """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
 
     @property
     def fields(self) -> Fields:
@@ -383,6 +403,8 @@ class TopN(Relation):
     first: int = 1
     last: int | None = None
     numbered: bool = True
+    parallelism: int | None = None
+    """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
 
     @property
     def fields(self) -> Fields:

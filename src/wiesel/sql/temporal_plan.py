@@ -33,6 +33,8 @@ class TemporalJoin(Relation):
     right_time: int
     key: tuple[int, ...]
     columns: Fields
+    parallelism: int | None = None
+    """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
 
     @property
     def fields(self) -> Fields:

@@ -68,6 +68,8 @@ class WindowAggregate(Relation):
     end: int | None
     by_clock: bool = False
     start: int | None = None
+    parallelism: int | None = None
+    """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
 
     @property
     def fields(self) -> Fields:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
 from tests.unit.sql.rules.plans import environment
-from wiesel.core.errors import ConfigurationError
+from wiesel.core.errors import ConfigurationError, SqlParseError
 from wiesel.graph.specs import StreamGraph, StreamNode
 from wiesel.sql.jobs import add_inserts
 from wiesel.sql.operator_parallelism import OPERATOR_PARALLELISM
-from wiesel.table import TableEnvironment
+from wiesel.table import ExplainDetail, TableEnvironment
 
 QUERY = "SELECT a.item, a.n, b.price FROM (SELECT item, COUNT(*) AS n FROM orders GROUP BY item) AS a JOIN orders AS b ON a.item = b.item"
 
@@ -55,3 +56,53 @@ def test_the_buffer_timeout_is_an_option_of_the_script() -> None:
     t_env = environment()
     t_env.execute_sql("SET 'execution.buffer-timeout.interval' = '7 ms'")
     assert graph(t_env).buffer_timeout_ms == 7
+
+
+def _parallelism(t_env: TableEnvironment, sql: str) -> dict[str, int | None]:
+    """Return how parallel the operators of a query that writes nothing are, by their names."""
+    nodes = json.loads(t_env.explain_sql(sql, ExplainDetail.JSON_EXECUTION_PLAN).split("== Physical Execution Plan ==\n")[1])["nodes"]
+    return {node["type"]: node["parallelism"] for node in nodes}
+
+
+def test_a_hint_sets_the_parallelism_of_the_operators_of_its_select() -> None:
+    t_env = environment()
+    job = t_env._environment.get_parallelism()
+    inner = "(SELECT item, COUNT(*) AS n FROM orders GROUP BY item)"
+    join = "a.item, a.n, b.price FROM {} AS a JOIN orders AS b ON a.item = b.item"
+    found = _parallelism(t_env, f"SELECT /*+ PARALLELISM('7') */ {join.format(inner)}")
+    assert (found["Join"], found["GroupAggregate"]) == (7, job)
+    hinted = inner.replace("SELECT", "SELECT /*+ PARALLELISM('Aggregate' = '5') */")
+    found = _parallelism(t_env, f"SELECT /*+ PARALLELISM('7', 'Join' = '3') */ {join.format(hinted)}")
+    assert (found["Join"], found["GroupAggregate"]) == (3, 5)
+    assert re.search(r"Join\(.*parallelism=\[3\]", t_env.explain_sql(f"SELECT /*+ PARALLELISM('3') */ {join.format(inner)}"))
+    t_env.execute_sql(f"CREATE VIEW counted AS {inner.strip('()')}")
+    found = _parallelism(t_env, f"SELECT /*+ PARALLELISM('7') */ {join.format('counted')}")
+    assert (found["Join"], found["GroupAggregate"]) == (7, job)
+
+
+def test_the_option_for_a_uid_counts_before_a_hint_and_that_for_a_kind_behind_it() -> None:
+    t_env = environment()
+    sql = "SELECT /*+ PARALLELISM('7') */ item, COUNT(*) AS n FROM orders GROUP BY item"
+    t_env.execute_sql(f"SET '{OPERATOR_PARALLELISM}' = 'Aggregate:3'")
+    assert _parallelism(t_env, sql)["GroupAggregate"] == 7
+    uid = re.search(r"uid=\[(Aggregate[^\]]+)\]", t_env.explain_sql(sql))
+    assert uid is not None
+    # A hint changes no uid, so that state finds its operator.
+    assert uid[1] in t_env.explain_sql(sql.replace("/*+ PARALLELISM('7') */ ", ""))
+    t_env.execute_sql(f"SET '{OPERATOR_PARALLELISM}' = '{uid[1]}:5'")
+    assert _parallelism(t_env, sql)["GroupAggregate"] == 5
+
+
+@pytest.mark.parametrize(
+    ("hint", "message"),
+    [
+        ("PARALLELISM", "no number"),
+        ("PARALLELISM('0')", "no number"),
+        ("PARALLELISM('Join' = 'x')", "no number"),
+        ("PARALLELISM('Agregate' = '3')", "no kind"),
+    ],
+)
+def test_what_is_no_hint_for_parallelism(hint: str, message: str) -> None:
+    with pytest.raises(SqlParseError, match=message) as caught:
+        environment().explain_sql(f"SELECT /*+ {hint} */ id FROM orders")
+    assert caught.value.hint

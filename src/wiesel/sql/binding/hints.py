@@ -1,7 +1,4 @@
-"""Internal. Hints behind SELECT. STATE_TTL says how long joins and groups keep rows of a table that are not written again.
-
-How a join is carried out is for Flink's optimiser to decide, which other hints tell about: they are read, and change nothing.
-"""
+"""Internal. Hints behind SELECT: how long rows of a table are kept, how joins are carried out, and how parallel operators are."""
 
 from __future__ import annotations
 
@@ -17,17 +14,19 @@ from wiesel.core.errors import ConfigurationError
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.language import nodes
-from wiesel.sql.plan import Filter, Join, Relation
+from wiesel.sql.operator_parallelism import PARALLEL
+from wiesel.sql.plan import Filter, Join, JoinHint, Relation
 from wiesel.types.logical import quoted
 
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder
 
-__all__ = ["check_hints", "state_ttls", "table_options", "with_ttls"]
+__all__ = ["check_hints", "parallelisms", "state_ttls", "table_options", "with_join_hints", "with_parallelism", "with_ttls"]
 
 Ttls = Mapping[str, int]
 
-_KNOWN = ("BROADCAST", "LOOKUP", "MULTI_JOIN", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE", "STATE_TTL")
+_KNOWN = ("BROADCAST", "LOOKUP", "MULTI_JOIN", "NEST_LOOP", "PARALLELISM", "SHUFFLE_HASH", "SHUFFLE_MERGE", "STATE_TTL")
+_JOINS = ("BROADCAST", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE")
 
 
 def table_options(sql: str, hints: Sequence[exp.Expr], node: exp.Expr) -> dict[str, str]:
@@ -91,6 +90,79 @@ def _millis(queries: QueryBinder, node: exp.Select, text: str) -> int:
         return parse_duration(text).to_millis()
     except ConfigurationError as error:
         raise problem(queries.sql, node, f"STATE_TTL: {error.message}", "write a time such as '1 d', '30 min' or '0 s' for ever") from error
+
+
+def with_join_hints(queries: QueryBinder, node: exp.Select, scope: Scope, relation: Relation) -> Relation:
+    """Return the joins of FROM with the ways to do them that hints name; the first hint for a join counts.
+
+    Raises:
+        SqlParseError: If a hint names no table, or none of FROM.
+    """
+    hints = node.args.get("hint")
+    names = [source.name for source in scope.sources]
+    known = [name for name in names if name is not None]
+    found: dict[str, str] = {}
+    for each in hints.expressions if hints else ():
+        strategy = each.name.upper()
+        if strategy not in _JOINS:
+            continue
+        tables = each.meta["arguments"]
+        if not tables or not all(isinstance(table, str) for table in tables):
+            raise problem(queries.sql, node, f"{strategy} takes the names of tables", f"write {strategy}(orders)")
+        for name in tables:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {quoted(near[0])}?" if near else f"the tables are: {', '.join(map(quoted, known))}"
+                raise problem(queries.sql, node, f"{strategy} names a table that is not in FROM: {quoted(name)}", hint)
+            found.setdefault(name, strategy)
+    return _with_join_hints(relation, [found.get(name or "") for name in names]) if found else relation
+
+
+def _with_join_hints(relation: Relation, strategies: list[str | None]) -> Relation:
+    if len(strategies) == 1:
+        return relation
+    if isinstance(relation, Join):
+        first = strategies[0] if len(strategies) == 2 else None  # noqa: PLR2004 - two tables are one join
+        found = [JoinHint(strategy, side) for strategy, side in ((first, 0), (strategies[-1], 1)) if strategy is not None]
+        return replace(relation, left=_with_join_hints(relation.left, strategies[:-1]), hint=found[0] if found else None)
+    if isinstance(relation, Filter):
+        return replace(relation, input=_with_join_hints(relation.input, strategies))
+    below = relation.inputs
+    return relation.with_inputs(_with_join_hints(below[0], strategies[:-1]), *below[1:]) if below else relation
+
+
+def parallelisms(queries: QueryBinder, node: exp.Select) -> Mapping[str, int]:
+    """Return how parallel the operators of a SELECT are to be by ``PARALLELISM``: by kind, ``""`` for all that are not named.
+
+    Raises:
+        SqlParseError: If there is no such kind, or it is no number.
+    """
+    hints = node.args.get("hint")
+    found: dict[str, int] = {}
+    for each in hints.expressions if hints else ():
+        if each.name.upper() != "PARALLELISM":
+            continue
+        for argument in each.meta["arguments"] or ("",):
+            kind, number = argument if isinstance(argument, tuple) else ("", argument)
+            if kind and kind not in PARALLEL:
+                near = difflib.get_close_matches(kind, PARALLEL, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"the kinds are: {', '.join(PARALLEL)}"
+                raise problem(queries.sql, node, f"PARALLELISM names no kind of operators: {kind!r}", hint)
+            if not number.strip().isdecimal() or int(number) < 1:
+                hint = "write PARALLELISM('4') or PARALLELISM('Join' = '4', 'Aggregate' = '8')"
+                raise problem(queries.sql, node, f"PARALLELISM: {number!r} is no number of subtasks", hint)
+            found[kind] = int(number)
+    return found
+
+
+def with_parallelism(relation: Relation, wanted: Mapping[str, int]) -> Relation:
+    """Return a relation whose operators are as parallel as a hint says, or as the job, where no query below has decided."""
+    inputs = [with_parallelism(each, wanted) for each in relation.inputs]
+    if any(new is not old for new, old in zip(inputs, relation.inputs, strict=True)):
+        relation = relation.with_inputs(*inputs)
+    if relation.name in PARALLEL and getattr(relation, "parallelism", None) is None:
+        return replace(relation, parallelism=wanted.get(relation.name, wanted.get("", 0)))  # type: ignore[type-var]
+    return relation
 
 
 def with_ttls(relation: Relation, scope: Scope, ttls: Ttls) -> Relation:

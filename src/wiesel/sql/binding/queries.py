@@ -11,7 +11,15 @@ from wiesel.columnar.expressions import InputRef
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding import aggregates, ordering, over, ranking, selection, set_operations, subqueries
 from wiesel.sql.binding.expressions import ExpressionBinder
-from wiesel.sql.binding.hints import check_hints, state_ttls, table_options, with_ttls
+from wiesel.sql.binding.hints import (
+    check_hints,
+    parallelisms,
+    state_ttls,
+    table_options,
+    with_join_hints,
+    with_parallelism,
+    with_ttls,
+)
 from wiesel.sql.binding.lookups import with_lookup_hints
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope
@@ -65,6 +73,8 @@ class QueryBinder:
         self._tables = tables
         self._named: dict[str, Relation] = {}
         """The queries of WITH that can be read here."""
+        self._sets_parallelism = "PARALLELISM" in sql.upper()
+        """Whether there may be such a hint: each SELECT decides about its own operators then, and none about those of others."""
 
     def table(self, node: exp.Table) -> Relation:
         """Return what a table, a view or a query of WITH is read by.
@@ -77,7 +87,8 @@ class QueryBinder:
         named = self._named.get(path[0]) if len(path) == 1 else None
         with at(self.sql, node):
             if named is None:
-                return self._tables.relation(path, options)
+                found = self._tables.relation(path, options)
+                return with_parallelism(found, {}) if self._sets_parallelism else found
             if options:
                 raise ProgramError("a query of WITH has no options", hint="give them to the tables that it reads")
             return named
@@ -130,13 +141,14 @@ class QueryBinder:
         with_user_aggregates(self, node)
         relation, scope = from_clause(self, node)
         ttls = state_ttls(self, node, scope)
-        relation = with_lookup_hints(self, node, scope, with_ttls(relation, scope, ttls))
+        relation = with_join_hints(self, node, scope, with_ttls(relation, scope, ttls))
+        relation = with_lookup_hints(self, node, scope, relation)
         state = Selection(self, node, relation, scope, self.expressions(scope))
         if len(scope.sources) == 1:
             state.group_ttl = ttls.get(scope.sources[0].name or "")
         for step in _STEPS:
             step(state)
-        return state.relation
+        return with_parallelism(state.relation, parallelisms(self, node)) if self._sets_parallelism else state.relation
 
 
 def _subquery(binder: QueryBinder, node: Any) -> Relation:

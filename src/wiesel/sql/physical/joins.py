@@ -74,7 +74,7 @@ def _without_key_columns(relation: Join, left: Relation, right: Relation, keys: 
     filters = relation.type in (JoinType.SEMI, JoinType.ANTI)
     fields = left.fields if filters else tuple(Field(f"f{i}", f.data_type) for i, f in enumerate((*left.fields, *right.fields)))
     places = [*range(width)] if filters else [*range(width), *(wide + index for index in range(len(relation.right.fields)))]
-    made = Join(left, right, relation.type, all_of(conditions), fields, relation.ttl)
+    made = replace(relation, left=left, right=right, condition=all_of(conditions), columns=fields)
     refs = tuple(InputRef(field.data_type, place, field.name) for place, field in zip(places, relation.fields, strict=True))
     return Project(made, refs, relation.fields)
 

@@ -13,7 +13,7 @@ from wiesel.datastream._transformations import OperatorTransformation, Partition
 from wiesel.graph.specs import OperatorSpec, PartitionerSpec
 from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.sql.changelog import ChangelogPlan
-from wiesel.sql.operator_parallelism import operator_parallelism
+from wiesel.sql.operator_parallelism import operator_parallelism, wanted_parallelism
 from wiesel.sql.operator_uids import OperatorUids
 from wiesel.sql.plan import Relation
 from wiesel.types import Types
@@ -106,13 +106,12 @@ class Translator:
             made = getattr(importlib.import_module(f"wiesel.sql.physical.{module}"), function)(self, relation)
             if isinstance(made, OperatorTransformation) and made.node.uid is None:
                 made.node.uid = self.uids.of(relation)
-                self._set_parallelism(made, relation.name)
+                self._set_parallelism(made, relation)
             self._done[id(relation)] = (relation, made)  # the relation stays alive, and so its id
         return self._done[id(relation)][1]
 
-    def _set_parallelism(self, operator: OperatorTransformation, kind: str) -> None:
-        uid = operator.node.uid
-        wanted = None if uid is None else self._parallelism.get(uid, self._parallelism.get(kind))
+    def _set_parallelism(self, operator: OperatorTransformation, relation: Relation) -> None:
+        wanted = wanted_parallelism(relation, operator.node.uid, self._parallelism)
         if wanted is None or operator.non_parallel:
             return
         operator.node.parallelism, operator.node.parallelism_set = wanted, True

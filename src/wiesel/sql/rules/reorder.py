@@ -90,7 +90,8 @@ def reordered(relation: Relation, estimator: Estimator, most: int) -> Relation:
 
 def _can_move(join: Join) -> bool:
     """Return whether a join can be done at another place: it is an inner one, and nobody has said how it is to be done."""
-    return join.type is JoinType.INNER and join.ttl == (None, None) and all(map(is_deterministic, conjuncts(join.condition)))
+    is_free = join.ttl == (None, None) and join.hint is None and not join.parallelism
+    return join.type is JoinType.INNER and is_free and all(map(is_deterministic, conjuncts(join.condition)))
 
 
 def _cost(relation: Relation, estimator: Estimator) -> float:
