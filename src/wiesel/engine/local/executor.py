@@ -40,6 +40,9 @@ T = TypeVar("T")
 class LocalExecutor:
     """The engine in one process."""
 
+    def prepare(self, config: Configuration) -> None:
+        """Do nothing: there is nothing to wait for."""
+
     def execute(self, graph: StreamGraph, config: Configuration) -> JobClient:
         """Plan the job and start it."""
         check_unaligned(graph, config)

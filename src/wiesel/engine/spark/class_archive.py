@@ -40,9 +40,13 @@ _LIMIT_S = 600
 _WRITE = "-XX:ArchiveClassesAtExit"
 
 
-@cache
 def java_version_text(java: str) -> str:
     """Return what a java says of itself."""
+    return _version_text(os.path.realpath(java))
+
+
+@cache
+def _version_text(java: str) -> str:
     return subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from wiesel.core.durations import to_millis
 from wiesel.core.errors import ResourceError
 from wiesel.core.temporary import make_directory
 from wiesel.engine.spark.class_archive import archive_options, java_version_text
+from wiesel.engine.spark.early_jvm import launched_with, start_early, use_early_jvm
 from wiesel.engine.spark.exchange import LOG_HINT, PIPELINED_SETTINGS
 from wiesel.engine.spark.preloading import PRELOADED_MODULES
 from wiesel.engine.spark.slots import in_this_process, local_cluster, most_slots
@@ -80,9 +81,7 @@ def spark_session(config: Configuration, slots: int, *, least: int | None = None
             return active
         master = config.get(opt.SPARK_MASTER) or f"local[{max(_LOCAL_SLOTS, slots)}]"
         _check_slots(master, needed)
-        java = find_java(config)
-        os.environ.setdefault("JAVA_HOME", os.path.dirname(os.path.dirname(os.path.realpath(java))))
-        return _create(config, master, java, modules)
+        return _create(config, master, _use_java(config), modules)
 
 
 def _alive(session: SparkSession) -> bool:
@@ -123,19 +122,44 @@ def _check_slots(master: str, slots: int) -> None:
         )
 
 
+def prepare_session(config: Configuration) -> None:
+    """Start what a session with these options takes longest to wait for: its JVM, if that runs here. What is missing is told later."""
+    master = config.get(opt.SPARK_MASTER) or f"local[{_LOCAL_SLOTS}]"
+    if not in_this_process(master):
+        return
+    with suppress(ResourceError, OSError):
+        java = _use_java(config)
+        _prepare_environment()
+        start_early(launched_with(_settings(config, master, _archive(config, java))))
+
+
+def _use_java(config: Configuration) -> str:
+    java = find_java(config)
+    os.environ.setdefault("JAVA_HOME", os.path.dirname(os.path.dirname(os.path.realpath(java))))
+    return java
+
+
+def _archive(config: Configuration, java: str) -> str:
+    return archive_options(java, _java_options(config, opt.JAVA_OPTS_JOBMANAGER))
+
+
+def _prepare_environment() -> None:
+    # The interpreter of the driver, or PySpark refuses to run; a version of its own is the user's to install everywhere.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # One malloc arena per few threads keeps the resident memory of many small workers down.
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")
+
+
 def _create(config: Configuration, master: str, java: str, modules: Sequence[str]) -> SparkSession:
     # py4j tells at INFO of every connection it closes, in the middle of what a program that logs at INFO prints.
     gateway_log = logging.getLogger("py4j")
     if gateway_log.level == logging.NOTSET:
         gateway_log.setLevel(logging.WARNING)
-    # The interpreter of the driver, or PySpark refuses to run; a version of its own is the user's to install everywhere.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    # One malloc arena per few threads keeps the resident memory of many small workers down.
-    os.environ.setdefault("MALLOC_ARENA_MAX", "2")
+    _prepare_environment()
     builder = SparkSession.builder.master(master).appName("wiesel")
-    archive = archive_options(java, _java_options(config, opt.JAVA_OPTS_JOBMANAGER))
-    builder = builder.config(f"spark.executorEnv.{PRELOADED_MODULES}", ",".join(modules))
-    for key, value in _settings(config, master, archive).items():
+    settings = _settings(config, master, _archive(config, java))
+    use_early_jvm(launched_with(settings))
+    for key, value in {f"spark.executorEnv.{PRELOADED_MODULES}": ",".join(modules), **settings}.items():
         builder = builder.config(key, value)
     try:
         with _spark_home(master):

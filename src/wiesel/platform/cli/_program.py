@@ -110,7 +110,9 @@ def run_program(submission: Submission) -> int:
     """Run a program to its end and return the exit code; a failure is told on standard error."""
     try:
         _prepare(submission)
-        _execute(submission)
+        code = _compile(submission.program.resolve())
+        _start_engine(submission)
+        _execute(submission, code)
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
@@ -145,7 +147,7 @@ def _first_job(submission: Submission) -> hooks.PlanReady:
     try:
         _prepare(submission)
         with contextlib.redirect_stdout(sys.stderr), _plan_only():
-            _execute(submission)
+            _execute(submission, _compile(submission.program.resolve()))
     except hooks.PlanReady as ready:
         return ready
     except Exception as error:
@@ -174,13 +176,21 @@ def _prepare(submission: Submission) -> None:
     config.set_process_defaults(submission.options)
 
 
-def _execute(submission: Submission) -> None:
+def _start_engine(submission: Submission) -> None:
+    """Have the engine begin with what takes long, while the program is imported."""
+    from wiesel.core.config import Configuration
+    from wiesel.engine.base import get_executor
+
+    config = Configuration.from_dict(submission.options)
+    get_executor(config).prepare(config)
+
+
+def _execute(submission: Submission, code: CodeType) -> None:
     """Run the program's file as ``__main__``, as ``python program.py arguments`` would.
 
     The module stays in ``sys.modules`` afterwards: threads of a job that was started asynchronously still need it.
     """
     path = submission.program.resolve()
-    code = _compile(path)
     module = ModuleType("__main__")
     module.__file__ = str(path)
     module.__dict__["__builtins__"] = __builtins__

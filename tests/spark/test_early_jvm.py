@@ -1,0 +1,85 @@
+"""``wiesel run`` starts the JVM before the program asks for it: it is used, replaced where it does not fit, and never left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+LIMIT_S = 240
+
+PROGRAM = """
+import json, os, sys
+import psutil
+from wiesel.common import Types
+from wiesel.datastream import StreamExecutionEnvironment
+
+def jvms():
+    return [child.pid for child in psutil.Process().children() if "spark-submit" in " ".join(child.cmdline()) or child.name() == "java"]
+
+before = jvms()
+os.environ.update(json.loads(sys.argv[1]))
+env = StreamExecutionEnvironment.get_execution_environment()
+env.set_parallelism(1)
+seen = env.from_collection([1, 2, 3], Types.LONG()).map(lambda n: f"{n} {os.environ.get('FOR_WORKERS')}", Types.STRING())
+print(json.dumps({"before": before, "records": list(seen.execute_and_collect()), "after": jvms()}))
+"""
+
+
+def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program with its temporary files in a folder of its own; nothing may be left there, and no process."""
+    (folder / "program.py").write_text(program)
+    temporary = folder / "tmp"
+    temporary.mkdir()
+    command = [sys.executable, "-c", "from wiesel.platform.cli import main; main(prog_name='wiesel')", "run", "program.py", *arguments]
+    environment = {**os.environ, "TMPDIR": str(temporary), "EARLY_JVM_TEST": str(folder)}
+    ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT_S)
+    assert [path.name for path in temporary.iterdir() if path.name.startswith("wiesel-gateway-")] == []
+    psutil.wait_procs(left := family(folder), timeout=20)
+    assert not [process for process in left if process.is_running()], "processes were left behind"
+    return ended
+
+
+def family(folder: Path) -> list[psutil.Process]:
+    """Return the processes that have the environment of a run."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("EARLY_JVM_TEST") == str(folder):
+                found.append(process)
+        except (psutil.AccessDenied, psutil.NoSuchProcess):
+            continue
+    return found
+
+
+def told(ended: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    line: dict[str, Any] = json.loads(ended.stdout.strip().splitlines()[-1])
+    return line
+
+
+def test_the_jvm_that_was_started_early_runs_the_job(tmp_path: Path) -> None:
+    seen = told(run(tmp_path, PROGRAM, "{}"))
+    assert seen["records"] == ["1 None", "2 None", "3 None"]
+    assert len(seen["before"]) == 1 and seen["after"] == seen["before"]
+
+
+def test_workers_see_variables_that_the_program_has_set_since(tmp_path: Path) -> None:
+    seen = told(run(tmp_path, PROGRAM, json.dumps({"FOR_WORKERS": "yes"})))
+    assert seen["records"] == ["1 yes", "2 yes", "3 yes"]
+    assert len(seen["after"]) == 1 and seen["after"] != seen["before"], "the JVM without the variable was used, or lives on"
+
+
+def test_a_program_without_a_job_leaves_no_jvm(tmp_path: Path) -> None:
+    ended = run(tmp_path, "print('built nothing')")
+    assert (ended.returncode, ended.stdout) == (0, "built nothing\n"), ended.stderr
+
+
+def test_a_program_that_fails_leaves_no_jvm(tmp_path: Path) -> None:
+    ended = run(tmp_path, "raise ValueError('too bad')")
+    assert ended.returncode == 1 and "too bad" in ended.stderr
