@@ -44,7 +44,7 @@ from wiesel.spi.table.factory import (
 )
 from wiesel.spi.table.formats import TableFormatFactory
 from wiesel.spi.table.statistics import Facts
-from wiesel.types.logical import DataType, RowType
+from wiesel.types.logical import DataType, RowField, RowType
 
 __all__ = ["FileSystemTableFactory", "find_format"]
 
@@ -99,7 +99,7 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
     identifier = "filesystem"
     metadata = FILE_METADATA
     supports_overwrite = True
-    supports_projection = supports_filters = supports_limit = True
+    supports_projection = supports_nested_projection = supports_filters = supports_limit = True
 
     def create_source(self, context: TableContext) -> ScanTableSource:
         """Return the source: all files below the path."""
@@ -230,7 +230,8 @@ class _Partitions:
     def reading(self, context: TableContext) -> Reading:
         """Return what is read of the files."""
         names = tuple(context.row_type.get_field_names())
-        return Reading(self.rows, self.told, self.values, names, context.filters, context.limit)
+        rows = RowType([RowField(each.name, context.parts.get(each.name, each.data_type)) for each in self.rows], nullable=False)
+        return Reading(rows, self.told, self.values, names, context.filters, context.limit)
 
     def type_of(self, key: str) -> DataType:
         return self.rows[key].data_type

@@ -151,7 +151,11 @@ def _fields(relation: Any) -> str:
 def _scan(relation: Any) -> str:
     told = f", filters=[{' AND '.join(map(str, relation.filters))}]" if relation.filters else ""
     limit = "" if relation.limit is None else f", limit=[{relation.limit}]"
-    return f"table=[{relation.identifier}], {_fields(relation)}{told}{limit}"
+    names = [
+        field.name if field == whole else f"{field.name} {field.data_type.as_summary_string()}"
+        for field, whole in zip(relation.fields, relation.declared, strict=True)
+    ]
+    return f"table=[{relation.identifier}], fields=[{', '.join(names)}]{told}{limit}"
 
 
 def _project(relation: Any) -> str:

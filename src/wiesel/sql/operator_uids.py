@@ -72,7 +72,8 @@ class OperatorUids:
 
     def _describe(self, relation: Relation) -> tuple[str, list[str]]:
         if isinstance(relation, TableScan | StreamScan | ArrowScan):
-            columns = [f"{field.name} {field.data_type}" for field in relation.fields]
+            fields_read = relation.declared if isinstance(relation, TableScan) else relation.fields
+            columns = [f"{field.name} {field.data_type}" for field in fields_read]
             # Streams and rows of programs have no names, but those of their columns.
             return _digest("table", str(relation.identifier)) if isinstance(relation, TableScan) else _digest("rows", *columns), columns
         below = [self._described(each) for each in relation.inputs]
@@ -98,6 +99,9 @@ def _text(value: Any, columns: Sequence[str]) -> str:
         return columns[value.index] if value.index < len(columns) else f"${value.index}"
     if isinstance(value, Literal):
         return f"{value.value!r} {value.data_type}"
+    if isinstance(value, Call) and value.function == "FIELD OF":
+        # Of the type of a row fields may be left out, which is another matter.
+        return f"{value.function}{_text(value.options, columns)}({_text(value.operands, columns)})"
     if isinstance(value, Call):
         return f"{value.function}{_text(value.options, columns)}({_text(value.operands, columns)}) {value.data_type}"
     if isinstance(value, UserFunction):

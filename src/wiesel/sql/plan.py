@@ -119,6 +119,7 @@ class TableScan(Relation):
 
     ``columns``: the places of those stored columns that are read; None for all. ``filters``: conditions over them; rows for which one is
     not true may be left out, and are if the connector sees at once where there are none but such. ``limit``: how many rows are wanted.
+    ``types``: those of the columns that are read, where fields of rows are left out; None for the declared ones.
     """
 
     identifier: ObjectIdentifier
@@ -126,10 +127,18 @@ class TableScan(Relation):
     columns: tuple[int, ...] | None = None
     filters: tuple[Expression, ...] = ()
     limit: int | None = None
+    types: tuple[DataType, ...] | None = None
 
     @property
     def fields(self) -> Fields:
         """The stored columns that are read."""
+        if self.types is None:
+            return self.declared
+        return tuple(Field(field.name, of) for field, of in zip(self.declared, self.types, strict=True))
+
+    @property
+    def declared(self) -> Fields:
+        """The stored columns that are read, with the types that the table declares."""
         stored = tuple(Field(field.name, field.data_type) for field in self.table.schema.physical_row_type)
         return stored if self.columns is None else tuple(stored[index] for index in self.columns)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from types import MappingProxyType
 
 from wiesel.columnar.expressions import Expression
 from wiesel.core.errors import ConfigurationError, ProgramError, WieselError
@@ -15,7 +16,7 @@ from wiesel.spi.table.lookup import LookupTableFactory, LookupTableSource
 from wiesel.spi.table.schema import MetadataColumn, PhysicalColumn
 from wiesel.spi.table.statistics import Facts
 from wiesel.sql.stream_rows import table_row_info
-from wiesel.types.logical import quoted
+from wiesel.types.logical import DataType, quoted
 from wiesel.types.row import RowKind
 from wiesel.types.typeinfo import RowTypeInfo
 
@@ -23,6 +24,7 @@ __all__ = [
     "create_table_lookup",
     "create_table_sink",
     "create_table_source",
+    "reads_parts_of_rows",
     "reads_some_columns",
     "skips_rows",
     "source_kinds",
@@ -50,8 +52,17 @@ def create_table_source(
     row_type: RowTypeInfo,
     filters: tuple[Expression, ...] = (),
     limit: int | None = None,
+    parts: Mapping[str, DataType] = MappingProxyType({}),
 ) -> ScanTableSource:
-    """Return the source of a table, or of some of its columns; ``filters`` are over these, ``limit`` is how many rows are wanted.
+    """Return the source of a table, or of some of its columns.
+
+    Args:
+        identifier: Its name.
+        table: The table.
+        row_type: The columns that are read.
+        filters: Conditions over these; rows for which one is not true may be left out.
+        limit: How many rows are wanted.
+        parts: Columns that are rows of which some fields are read, with their types.
 
     Raises:
         ConfigurationError: If there is no such connector, or it refuses the options; names the table and where it was made.
@@ -61,7 +72,7 @@ def create_table_source(
         factory = _find_factory(table.options.get(CONNECTOR.key, ""))
         if not isinstance(factory, TableSourceFactory):
             raise _wrong_way(factory, "read", "written")
-        return factory.create_source(TableContext(identifier, table, row_type, filters=filters, limit=limit))
+        return factory.create_source(TableContext(identifier, table, row_type, filters=filters, limit=limit, parts=parts))
 
 
 def table_facts(
@@ -89,6 +100,12 @@ def reads_some_columns(table: CatalogTable) -> bool:
     """Return whether the connector of a table reads those columns only that are needed."""
     factory = _find_factory(table.options.get(CONNECTOR.key, ""))
     return isinstance(factory, TableSourceFactory) and factory.supports_projection
+
+
+def reads_parts_of_rows(table: CatalogTable) -> bool:
+    """Return whether the connector of a table reads those fields only of columns that are rows that are needed."""
+    factory = _find_factory(table.options.get(CONNECTOR.key, ""))
+    return isinstance(factory, TableSourceFactory) and factory.supports_nested_projection
 
 
 def skips_rows(table: CatalogTable) -> bool:

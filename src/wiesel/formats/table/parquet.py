@@ -87,13 +87,14 @@ class _ParquetReader(RecordReader):
         self._schema = schema
         there = set(self._groups.names)
         self._columns = [name for name in schema.names if name in there]
+        self._leaves = [leaf for field in schema if field.name in there for leaf in _leaves(field.name, field.type)]
 
     @property
     def position(self) -> int:
         return self._groups.position
 
     def read_block(self) -> list[RowBatch] | None:
-        batch = self._groups.read(self._columns, _ROWS, _COMPARE)
+        batch = self._groups.read(self._leaves, _ROWS, _COMPARE)
         if batch is None:
             return None
         try:
@@ -109,6 +110,13 @@ class _ParquetReader(RecordReader):
             for field in self._schema
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+
+def _leaves(name: str, kind: pa.DataType) -> list[str]:
+    """Return the parts of a column that are read: those of rows that the table has, all of other columns."""
+    if not pa.types.is_struct(kind):
+        return [name]
+    return [leaf for field in kind for leaf in _leaves(f"{name}.{field.name}", field.type)]
 
 
 class _ParquetWriters(BulkWriterFactory):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from wiesel.columnar.expressions import Expression
@@ -111,6 +111,7 @@ class TableContext:
             read if the factory :attr:`~TableSourceFactory.supports_projection`.
         filters: Conditions over these columns. Rows for which one is not true may be left out, but need not.
         limit: How many rows are wanted at most; more may be read. None for all.
+        parts: Columns that are rows of which only some fields are read, with the types that are left.
     """
 
     identifier: ObjectIdentifier
@@ -118,6 +119,7 @@ class TableContext:
     row_type: RowTypeInfo
     filters: tuple[Expression, ...] = ()
     limit: int | None = None
+    parts: Mapping[str, DataType] = field(default_factory=dict)
     overwrite: bool = False
     """Whether rows are written in place of those of the table, or of the partitions that they are in."""
 
@@ -163,6 +165,9 @@ class TableSourceFactory(ABC):
 
     supports_projection: ClassVar[bool] = False
     """Whether :attr:`TableContext.row_type` may have fewer columns than the table stores."""
+
+    supports_nested_projection: ClassVar[bool] = False
+    """Whether there may be :attr:`TableContext.parts`."""
 
     supports_filters: ClassVar[bool] = False
     """Whether :attr:`TableContext.filters` are of use."""

@@ -23,7 +23,8 @@ _ROWS = 10_000
 def table_scan(translator: Translator, scan: TableScan) -> Transformation:
     """Return the rows of a table."""
     rows = table_row_info(scan.row_type)
-    made = create_table_source(scan.identifier, scan.table, rows, scan.filters, scan.limit)
+    parts = {field.name: field.data_type for field, whole in zip(scan.fields, scan.declared, strict=True) if field != whole}
+    made = create_table_source(scan.identifier, scan.table, rows, scan.filters, scan.limit, parts)
     if not made.is_columnar:
         return _columns(translator, scan, _stream(translator, scan, made, ExternalTypeInfo(rows)))
     batches = _stream(translator, scan, made, Types.PICKLED_BYTE_ARRAY())._transformation

@@ -11,6 +11,7 @@ from wiesel.sql.plan import Relation
 from wiesel.sql.rules.file_aggregates import AGGREGATES, with_known_aggregates
 from wiesel.sql.rules.limits import with_limits
 from wiesel.sql.rules.merge import merged
+from wiesel.sql.rules.nested import with_parts_of_rows
 from wiesel.sql.rules.prune import pruned
 from wiesel.sql.rules.reorder import BUSHY, REORDERS, reordered
 from wiesel.sql.rules.scan_filters import with_scan_filters
@@ -46,7 +47,7 @@ def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:
     found = [merged(root) for root in pruned(found)]
     if in_batch and _is_set(options, AGGREGATES):
         found = [with_known_aggregates(root) for root in found]
-    found = with_limits(with_scan_filters(found))
+    found = with_limits(with_scan_filters(with_parts_of_rows(found)))
     return shared(found) if _is_set(options, REUSE) else found
 
 
