@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 from uuid import uuid4
 
+from wiesel.checkpoint.direct_io import write_past_cache
 from wiesel.core.errors import CheckpointStorageError
 from wiesel.core.folders import make_folder, sync_folder
 
@@ -47,10 +48,16 @@ class FileIO(ABC):
 
 
 class LocalFileIO(FileIO):
-    """A local (or mounted) directory."""
+    """A local (or mounted) directory.
 
-    def __init__(self, root: str) -> None:
+    Args:
+        root: Its path.
+        direct_io: Large files are written past the page cache.
+    """
+
+    def __init__(self, root: str, *, direct_io: bool = False) -> None:
         self._root = Path(root)
+        self._direct_io = direct_io
 
     def _full(self, path: str) -> Path:
         return self._root / path
@@ -61,7 +68,7 @@ class LocalFileIO(FileIO):
         try:
             make_folder(full.parent)
             with full.open("wb") as file:
-                file.writelines(parts)
+                file.writelines(write_past_cache(file, parts) if self._direct_io else parts)
                 file.flush()
                 os.fsync(file.fileno())
             sync_folder(full.parent)
@@ -120,22 +127,26 @@ class LocalFileIO(FileIO):
             full.unlink(missing_ok=True)
 
 
-def open_root(uri: str) -> FileIO:
+def open_root(uri: str, *, direct_io: bool = False) -> FileIO:
     """Return the operations on a directory given as a path, a URI or an address in a database. What fails is tried again.
+
+    Args:
+        uri: The directory.
+        direct_io: Where it is local, large files are written past the page cache.
 
     Raises:
         CheckpointStorageError: what the address needs is not installed.
     """
     from wiesel.checkpoint.retries import RetryingFileIO
 
-    return RetryingFileIO(open_without_retries(uri), uri)
+    return RetryingFileIO(open_without_retries(uri, direct_io=direct_io), uri)
 
 
-def open_without_retries(uri: str) -> FileIO:
+def open_without_retries(uri: str, *, direct_io: bool = False) -> FileIO:
     """Return what ``open_root`` tries again."""
     parsed = urlparse(uri)
     if parsed.scheme in ("", "file") or len(parsed.scheme) == 1:
-        return LocalFileIO(unquote(parsed.path) if parsed.scheme == "file" else uri)
+        return LocalFileIO(unquote(parsed.path) if parsed.scheme == "file" else uri, direct_io=direct_io)
     # Imported when needed: the libraries behind them are large, or optional.
     from wiesel.checkpoint.database_io import DatabaseFileIO, is_database
     from wiesel.checkpoint.remote_io import open_remote

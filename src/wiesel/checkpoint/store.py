@@ -37,11 +37,20 @@ class StateFiles:
         prefix: What the names begin with.
         copies: Where copies are kept on this host.
         inline_bytes: Files of up to so many bytes travel in the metadata instead; None for the default.
+        direct_io: Large files of a local directory are written past the page cache.
     """
 
     def __init__(
-        self, directory: str, job_id: str, prefix: str, copies: LocalCopies | None = None, inline_bytes: int | None = None
+        self,
+        directory: str,
+        job_id: str,
+        prefix: str,
+        copies: LocalCopies | None = None,
+        inline_bytes: int | None = None,
+        *,
+        direct_io: bool = False,
     ) -> None:
+        self._direct_io = direct_io
         self._inline_bytes = _INLINE_BYTES if inline_bytes is None else inline_bytes
         self._directory = directory
         self._job_id = job_id
@@ -56,7 +65,7 @@ class StateFiles:
     @property
     def _files(self) -> FileIO:
         if self._io is None:
-            self._io = open_root(self._directory)
+            self._io = open_root(self._directory, direct_io=self._direct_io)
         return self._io
 
     def write(self, name_hint: str, data: Sequence[bytes | memoryview]) -> StateFile:

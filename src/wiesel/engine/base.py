@@ -206,6 +206,7 @@ def _task_config(config: Configuration) -> dict[str, Any]:
         "heartbeat.interval": duration_ms(config, opt.HEARTBEAT_INTERVAL),
         opt.MANAGED_MEMORY_SIZE.key: managed_memory_bytes(config),
         opt.CHECKPOINT_INLINE_THRESHOLD.key: config.get(opt.CHECKPOINT_INLINE_THRESHOLD).bytes,
+        opt.CHECKPOINT_DIRECT_IO.key: config.get(opt.CHECKPOINT_DIRECT_IO),
         DEBLOAT: _debloat(config),
         **{k: v for k, v in config.to_dict().items() if k.startswith(_HANDED_ON)},
     }

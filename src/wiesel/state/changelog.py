@@ -21,7 +21,6 @@ Sections of one file are in the order in which they are to be applied; the same 
 
 from __future__ import annotations
 
-import io
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +29,7 @@ from typing import Any
 from zlib_ng.zlib_ng import crc32
 
 from wiesel.core.errors import CorruptCheckpointError, StateMigrationError
+from wiesel.state.paged_buffer import PagedBuffer
 from wiesel.state.pickling import dump, load
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "Section",
     "StateFileBuffer",
     "encode_section",
+    "encoded_section",
     "read_file",
 ]
 
@@ -102,20 +103,20 @@ class StateFileBuffer:
     """
 
     def __init__(self) -> None:
-        self._bytes = io.BytesIO()
+        self._buffer = PagedBuffer()
         self._sections = 0
         self.clear()
 
     def clear(self) -> None:
         """Begin the next file."""
-        self._bytes.seek(0)
-        self._bytes.write(_FILE_HEAD.pack(_MAGIC, FORMAT_VERSION))
+        self._buffer.seek(0)
+        self._buffer.write(_FILE_HEAD.pack(_MAGIC, FORMAT_VERSION))
         self._sections = 0
 
     @property
     def size(self) -> int:
         """Bytes so far."""
-        return self._bytes.tell()
+        return self._buffer.tell()
 
     @property
     def empty(self) -> bool:
@@ -130,44 +131,46 @@ class StateFileBuffer:
         """
         self._sections += 1
         if isinstance(section, bytes):
-            self._bytes.write(section)
+            self._buffer.write(section)
         else:
-            _encode(section, self._bytes)
+            encode_section(section, self._buffer)
 
     @contextmanager
     def whole(self) -> Iterator[memoryview]:
-        """End the file; its contents must not be held for longer than the context."""
-        self._bytes.write(_head(END, 0, b"", self._sections, b""))
-        with self._bytes.getbuffer() as contents, contents[: self._bytes.tell()] as view:
-            yield view
+        """End the file; its contents, which begin where a page of memory does, must not be held for longer than the context."""
+        self._buffer.write(_head(END, 0, b"", self._sections, b""))
+        with self._buffer.view(0, self._buffer.tell()) as contents:
+            yield contents
 
 
-def encode_section(section: Section) -> bytes:
-    """Return the bytes of a section.
+def encode_section(section: Section, out: PagedBuffer) -> None:
+    """Write the bytes of a section.
 
     Raises:
         SerializationError: If a value cannot be pickled.
     """
-    out = io.BytesIO()
-    _encode(section, out)
-    return out.getvalue()
-
-
-def _encode(section: Section, out: io.BytesIO) -> None:
     label = section.name.encode()
     start = out.tell()
     # The head has the length and the checksum of what follows it.
-    out.seek(_SECTION_HEAD.size + _CRC.size, io.SEEK_CUR)
+    out.seek(start + _SECTION_HEAD.size + _CRC.size)
     out.write(label)
     body = out.tell()
     dump(section.columns, f"state {section.name!r}", out, settled=section.settled)
     end = out.tell()
     flags = _SPACED * section.spaced | _SINGLY * section.singly
-    with out.getbuffer() as contents, contents[body:end] as payload:
+    with out.view(body, end) as payload:
         head = _head(section.operation, flags, label, section.count, payload)
     out.seek(start)
     out.write(head)
     out.seek(end)
+
+
+def encoded_section(section: Section) -> bytes:
+    """Return the bytes of a section; see :func:`encode_section`."""
+    out = PagedBuffer()
+    encode_section(section, out)
+    with out.view(0, out.tell()) as data:
+        return bytes(data)
 
 
 def _head(operation: int, flags: int, label: bytes, count: int, payload: bytes | memoryview) -> bytes:

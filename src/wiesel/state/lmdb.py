@@ -21,6 +21,7 @@ from wiesel.state.disk_environment import DiskEnvironment, DiskSnapshot
 from wiesel.state.lmdb_env import LmdbEnvironment
 from wiesel.state.lmdb_keys import SlotCodec, range_after, range_of, slot_end, state_id_of
 from wiesel.state.lmdb_stores import DiskListStore, DiskMapStore, DiskStore, DiskValueStore, Flush
+from wiesel.state.paged_buffer import PagedBuffer
 from wiesel.state.pickling import REMOVED
 from wiesel.state.snapshots import Part
 from wiesel.state.tracked import TrackedBackend
@@ -223,17 +224,21 @@ class _Spool:
 
     def __init__(self, directory: str) -> None:
         self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES, dir=directory)  # noqa: SIM115 - closed in __del__
+        self._buffer = PagedBuffer()
         self._lengths: list[int] = []
         self.entries = 0
         self.size = 0
 
     def add(self, section: Section) -> None:
         """Add a section."""
-        data = encode_section(section)
-        self._file.write(data)
-        self._lengths.append(len(data))
+        self._buffer.seek(0)
+        encode_section(section, self._buffer)
+        length = self._buffer.tell()
+        with self._buffer.view(0, length) as data:
+            self._file.write(data)
+        self._lengths.append(length)
         self.entries += section.count
-        self.size += len(data)
+        self.size += length
 
     def __del__(self) -> None:
         self._file.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import io
 import pickle
 import uuid
 from collections.abc import Collection, Iterable
@@ -16,6 +15,7 @@ import cloudpickle
 
 from wiesel.core.durations import Instant
 from wiesel.core.errors import SerializationError, StateMigrationError
+from wiesel.state.paged_buffer import PagedBuffer
 from wiesel.types.row import Row, RowKind, make_row
 
 __all__ = ["REMOVED", "Pickled", "dump", "freeze", "immutable", "load"]
@@ -73,12 +73,13 @@ class Pickled:
 
 def freeze(column: list[Any], what: str) -> Pickled:
     """Pickle a column now; see :func:`dump` for the arguments and errors. :func:`load` gives it back as it was."""
-    out = io.BytesIO()
+    out = PagedBuffer()
     dump((column,), what, out)
-    return Pickled(out.getvalue())
+    with out.view(0, out.tell()) as data:
+        return Pickled(bytes(data))
 
 
-def dump(columns: tuple[Any, ...], what: str, out: io.BytesIO, *, settled: bool = False) -> None:
+def dump(columns: tuple[Any, ...], what: str, out: PagedBuffer, *, settled: bool = False) -> None:
     """Write lists of objects as bytes.
 
     Args:
@@ -100,9 +101,7 @@ def dump(columns: tuple[Any, ...], what: str, out: io.BytesIO, *, settled: bool 
         pickler.dump(columns)
         return
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
-        # Classes defined in the user's script can be pickled by value only.
-        out.seek(start)
-        out.truncate()
+        out.seek(start)  # classes defined in the user's script can be pickled by value only
     try:
         out.write(cloudpickle.dumps(columns, _PROTOCOL))
     except Exception as error:

@@ -152,7 +152,7 @@ class Link:
         before = todo[0]._previous
         files = list(before._files or ()) if before is not None else []
         parts = (part for link in todo for part in (*link._contents.changes, *link._contents.slices))
-        files += [WrittenFile(self._index, file, self._chain.own_scope) for file in _write_files(writer, self._chain.name, parts)]
+        files += [WrittenFile(self._index, file, self._chain.own_scope) for file in self._chain.write(writer, parts)]
         if keep_from is not None:
             files = [written for written in files if written.link >= keep_from]
         handle = self._handle(writer, files)
@@ -179,9 +179,7 @@ class Link:
         stored = [written.file for written in files]
         operator_state = self._contents.operator_state
         if operator_state is not None:
-            buffer = StateFileBuffer()
-            buffer.add(operator_state)
-            stored.append(_write(writer, f"{self._chain.name}-operator", buffer))
+            stored += self._chain.write(writer, [lambda: [operator_state]], "-operator")
         start, end, _ = self._chain.own_scope
         scopes = [list(written.scope) for written in files]
         meta = {**self._contents.meta, "operator_files": int(operator_state is not None), "scopes": scopes}
@@ -200,6 +198,7 @@ class Chain:
         self.name = name
         self.own_scope = FileScope(*key_groups, True)
         self.lock = threading.Lock()
+        self._buffer = StateFileBuffer()
         self.size = ChainSize()
         self._last = Link.written(self, ())
         self._next_index = 1
@@ -225,22 +224,22 @@ class Chain:
         """Return a link with a full snapshot that the chain does not depend on."""
         return Link(self, self._next_index, contents, None)
 
+    def write(self, writer: StateFileWriter, parts: Iterable[Part], suffix: str = "") -> list[StateFile]:
+        """Write sections into as many files as they need; the lock must be held."""
+        files: list[StateFile] = []
+        buffer = self._buffer
+        buffer.clear()
+        for part in parts:
+            for section in part():
+                buffer.add(section)
+                if buffer.size >= _FILE_BYTES:
+                    files.append(self._write_file(writer, suffix))
+        if not buffer.empty:
+            files.append(self._write_file(writer, suffix))
+        return files
 
-def _write_files(writer: StateFileWriter, name: str, parts: Iterable[Part]) -> list[StateFile]:
-    files: list[StateFile] = []
-    buffer = StateFileBuffer()
-    for part in parts:
-        for section in part():
-            buffer.add(section)
-            if buffer.size >= _FILE_BYTES:
-                files.append(_write(writer, name, buffer))
-    if not buffer.empty:
-        files.append(_write(writer, name, buffer))
-    return files
-
-
-def _write(writer: StateFileWriter, name: str, buffer: StateFileBuffer) -> StateFile:
-    with buffer.whole() as contents:
-        file = writer.write(name, [contents])
-    buffer.clear()
-    return file
+    def _write_file(self, writer: StateFileWriter, suffix: str) -> StateFile:
+        with self._buffer.whole() as contents:
+            file = writer.write(f"{self.name}{suffix}", [contents])
+        self._buffer.clear()
+        return file

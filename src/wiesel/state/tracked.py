@@ -13,7 +13,7 @@ from wiesel.core.clock import Clock
 from wiesel.core.errors import InvariantError, StateMigrationError
 from wiesel.core.options import CHECKPOINT_INCREMENTAL
 from wiesel.state.backend import KeyedTable, KeyGroupRange, OperatorStateStore, StateBackend, StateFile, StateFileReader, StateHandle
-from wiesel.state.changelog import FORMAT_VERSION, OPERATOR, TIMERS, Section, encode_section, read_file
+from wiesel.state.changelog import FORMAT_VERSION, OPERATOR, TIMERS, Section, encoded_section, read_file
 from wiesel.state.key_groups import key_group
 from wiesel.state.operator_state import FACTS, HeapOperatorState, OperatorStateImage, shares
 from wiesel.state.schema import STORAGE, StateSchema, check_schema, resolve_records, snapshot_of
@@ -271,7 +271,7 @@ class TrackedBackend(StateBackend):
         state = self._operator_state
         if state.empty:
             return None
-        return encode_section(Section(OPERATOR, "operator state", 1, state.image.columns()))
+        return encoded_section(Section(OPERATOR, "operator state", 1, state.image.columns()))
 
     def _meta(self, *, savepoint: bool) -> dict[str, Any]:
         return {

@@ -27,7 +27,7 @@ from wiesel.checkpoint.store import MemoryStateFiles, StateFiles
 from wiesel.core import hooks
 from wiesel.core.clock import SystemClock
 from wiesel.core.errors import InvariantError, JobCancelledError
-from wiesel.core.options import CHECKPOINT_INLINE_THRESHOLD
+from wiesel.core.options import CHECKPOINT_DIRECT_IO, CHECKPOINT_INLINE_THRESHOLD
 from wiesel.engine.code_shipping import install_program_classes
 from wiesel.engine.dependencies import absolute, in_place
 from wiesel.engine.fault_points import FaultPoints
@@ -123,7 +123,14 @@ class WorkerServices:
         )
         inline_bytes = descriptor.config.get(CHECKPOINT_INLINE_THRESHOLD.key)
         self._files: StateFiles | MemoryStateFiles = (
-            StateFiles(payload.checkpoint_dir, descriptor.job_id, prefix, self._copies, inline_bytes)
+            StateFiles(
+                payload.checkpoint_dir,
+                descriptor.job_id,
+                prefix,
+                self._copies,
+                inline_bytes,
+                direct_io=bool(descriptor.config.get(CHECKPOINT_DIRECT_IO.key)),
+            )
             if payload.checkpoint_dir
             else MemoryStateFiles(descriptor.job_id, prefix)
         )
