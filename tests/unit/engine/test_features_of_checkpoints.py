@@ -14,9 +14,10 @@ from tests.unit.engine.stored_job import StoredJob, environment, start
 from wiesel.checkpoint import retries
 from wiesel.checkpoint.file_io import LocalFileIO
 from wiesel.checkpoint.messages import AckCheckpoint, DeclineCheckpoint
-from wiesel.common import Types, WatermarkStrategy
+from wiesel.common import Configuration, Types, WatermarkStrategy
 from wiesel.core.errors import CheckpointError
-from wiesel.datastream import KeyedProcessFunction
+from wiesel.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiterStrategy
 from wiesel.datastream.state import ValueStateDescriptor
 from wiesel.engine.local.simulation import SimulatedTask
 from wiesel.state_processor import SavepointReader
@@ -24,7 +25,7 @@ from wiesel.testing import CollectedStream, InjectedFailure, ManualSource
 from wiesel.wire.buffers import BARRIER, DATA, decode_batch, decode_event, read_buffers
 
 SPLITS = 3
-COUNT = Types.TUPLE([Types.LONG(), Types.LONG()])
+PAIR = COUNT = Types.TUPLE([Types.LONG(), Types.LONG()])
 
 
 def seeded() -> random.Random:
@@ -81,6 +82,38 @@ def test_b1_results_are_the_same_with_every_backend(tmp_path: Path, backend: str
 
 def states_of(task: Any) -> list[Any]:
     return [operator.state for operator in task.operators.values() if operator.state is not None]
+
+
+class FailsOnce(Count):
+    """Counts, and fails when it has counted enough for checkpoints, if there is one by then."""
+
+    def open(self, runtime_context: Any) -> None:
+        super().open(runtime_context)
+        self.left = 150 if runtime_context.get_attempt_number() == 0 else -1
+
+    def process_element(self, value: tuple[int, int], ctx: Any) -> Any:
+        self.left -= 1
+        if self.left == 0:
+            raise RuntimeError("told to fail")
+        yield from super().process_element(value, ctx)
+
+
+def test_b5_a_small_job_takes_checkpoints_with_no_storage_set_and_goes_back_to_them() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"wiesel.engine": "local"}))
+    env.enable_checkpointing(20)
+    source = DataGeneratorSource(split_and_number, 400, RateLimiterStrategy.per_second(500), PAIR)
+    numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
+    counts = numbers.key_by(lambda pair: pair[1] % 7, Types.LONG()).process(FailsOnce(), COUNT)
+    with counts.execute_and_collect() as results:
+        found = sorted(results)
+        client = results.get_job_client()
+    look = client.get_job_metrics().result()
+    assert (look["attempt"], look["restarts"]) == (2, 1) and look["checkpoints"]["restored_id"] > 0
+    assert found == sorted((n % 7, n // 7 + 1) for n in range(400))
+
+
+def split_and_number(index: int) -> tuple[int, int]:
+    return 0, index
 
 
 def test_c3_the_counts_in_a_checkpoint_are_those_of_the_records_before_its_positions(tmp_path: Path) -> None:

@@ -96,6 +96,7 @@ def test_a_savepoint_that_fails_is_told(job: JobClient, directory: Path) -> None
     for arguments in (("savepoint", "endless sums", "file"), ("savepoint", "endless sums"), ("stop", "endless sums")):
         failed = wiesel(*arguments)
         assert failed.exit_code == 1 and "directory" in failed.output + str(failed.stderr), arguments
+        assert "JobRefusedError: no " in failed.output + str(failed.stderr)
 
 
 @pytest.mark.usefixtures("directory")

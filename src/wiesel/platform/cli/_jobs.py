@@ -24,7 +24,11 @@ _HEADS = ("job", "name", "state", "since", "process", "endpoint")
 
 
 class JobNotReachedError(WieselError):
-    """A command could not do what it is for: no such job, or the job refused."""
+    """There is no such job, or it does not answer."""
+
+
+class JobRefusedError(WieselError):
+    """The job has said why it does not do what a command is for."""
 
 
 def list_jobs() -> int:
@@ -44,7 +48,7 @@ def list_jobs() -> int:
 def _state(entry: JobEntry) -> str:
     try:
         return str(_ask(entry, "GET", "/status")["status"])
-    except JobNotReachedError:
+    except (JobNotReachedError, JobRefusedError):
         return "(no answer)"
 
 
@@ -110,7 +114,7 @@ def _operation(job: str, path: str, body: dict[str, Any], result: Callable[[dict
             time.sleep(_ASK_EVERY_S)
         operation = answer["operation"]
         if "failure-cause" in operation:
-            raise JobNotReachedError(operation["failure-cause"]["stack-trace"])
+            raise JobRefusedError(operation["failure-cause"]["stack-trace"])
         click.echo(result(operation))
 
     return told(work)
@@ -143,7 +147,7 @@ def _ask(entry: JobEntry, method: str, path: str, body: dict[str, Any] | None = 
             answer: dict[str, Any] = json.loads(reply.read())
             return answer
     except urllib.error.HTTPError as refused:
-        raise JobNotReachedError("; ".join(_errors(refused))) from refused
+        raise JobRefusedError("; ".join(_errors(refused))) from refused
     except (OSError, ValueError) as lost:
         raise JobNotReachedError(
             f"the endpoint of job {entry.job_id} at {entry.address} does not answer: {lost}", hint="the job may just have ended"
