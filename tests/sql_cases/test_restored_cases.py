@@ -15,7 +15,8 @@ from wiesel.columnar.rows import to_rows
 from wiesel.common import Configuration, RowKind, WatermarkStrategy
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.spi.table.schema import ResolvedSchema
-from wiesel.sql.jobs import start_query, translated
+from wiesel.sql.jobs import start_query
+from wiesel.sql.physical.final_rows import last_rows
 from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan import Relation, StreamScan, TableScan, walk
 from wiesel.sql.result_texts import batch_texts
@@ -106,7 +107,7 @@ def started(
     plan = rows.in_place(t_env, t_env.sql_query(query)._plan)
     translator = Translator(env)
     translator.changes.add(plan)
-    out = env.collect(DataStream(env, translated(translator, plan)))
+    out = env.collect(DataStream(env, last_rows(translator, plan)))
     return env.start(restore_from=restore_from), (out, plan.row_type.field_types(), t_env.get_config().get_local_timezone())
 
 

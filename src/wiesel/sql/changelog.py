@@ -112,10 +112,16 @@ def _ranked(relation: Any, inputs: list[Changes]) -> Changes:
             raise _rows_of_windows("the first rows")
         return APPEND
     # Rows that follow each other at a place are updates of it.
-    if relation.sorts_only and inputs[0].append_only:
+    if (relation.sorts_only or relation.numbers_in_time) and inputs[0].append_only:
         return APPEND
     in_place = relation.numbered or relation.deduplicates
     return UPSERTS if in_place and inputs[0].append_only else ALL_CHANGES
+
+
+def _over_rows(relation: Any, inputs: list[Changes]) -> Changes:
+    if not inputs[0].append_only:
+        return ALL_CHANGES
+    return UPSERTS if relation.time is None else APPEND
 
 
 def _rows_of_windows(what: str) -> ProgramError:
@@ -146,7 +152,7 @@ _RULES: dict[str, _Rule] = {
     "Aggregate": _Rule(_grouped),
     "TableAggregate": _Rule(lambda relation, inputs: Changes(deletes=True)),
     "Expand": _Rule(_as_input, _wanted),
-    "OverAggregate": _Rule(_append, appends_only="aggregates with OVER read tables of new rows only in this version"),
+    "OverAggregate": _Rule(_over_rows),
     "Match": _Rule(_append, appends_only="MATCH_RECOGNIZE reads tables of new rows only"),
     "WindowTable": _Rule(_as_input, _wanted),
     "WindowAggregate": _Rule(_append),

@@ -15,20 +15,20 @@ from wiesel.connectors.collect_sink import CollectSink
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
-from wiesel.datastream._transformations import Transformation
 from wiesel.datastream.closeable_iterator import CloseableIterator, execute_and_collect
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.inserting import Insertion
+from wiesel.sql.physical.final_rows import final_rows, last_rows
 from wiesel.sql.physical.sinks import add_sink, sink_of
-from wiesel.sql.physical.translator import NESTED, Translator
-from wiesel.sql.plan import Project, Relation, TopN
+from wiesel.sql.physical.translator import Translator
+from wiesel.sql.plan import Relation
 from wiesel.sql.rules.optimizer import optimized
 from wiesel.types.row import RowKind
 
 if TYPE_CHECKING:
     from wiesel.common.job_client import JobClient
 
-__all__ = ["add_inserts", "execution_plan", "is_batch", "start_inserts", "start_query", "to_arrow", "translated"]
+__all__ = ["add_inserts", "execution_plan", "is_batch", "start_inserts", "start_query", "to_arrow"]
 
 
 def is_batch(environment: StreamExecutionEnvironment) -> bool:
@@ -55,33 +55,12 @@ def start_query(
         (plan,) = optimized([plan], environment._config)
         translator = Translator(environment)
         translator.changes.add(plan)
-        rows = translated(translator, plan)
+        rows = last_rows(translator, plan)
         if final and not is_batch(environment) and not changes_of(plan).append_only:
-            rows = _final(translator, plan, rows)
+            rows = final_rows(translator, plan, rows)
         results = execute_and_collect(DataStream(environment, rows), job_name, None)
     assert isinstance(results, CloseableIterator)  # noqa: S101 - as there is no limit
     return results
-
-
-def translated(translator: Translator, plan: Relation) -> Transformation:
-    """Return the rows of what is read at the end of a job: in batch mode the last ones only."""
-    rows = translator.translate(plan)
-    if not is_batch(translator.environment) or changes_of(plan).append_only:
-        return rows
-    return _final(translator, plan, rows)
-
-
-def _final(translator: Translator, plan: Relation, rows: Transformation) -> Transformation:
-    """Return the rows that changes come to. All rows of an ordered result stay at one subtask, in their order."""
-    flat = [index for index, field in enumerate(plan.fields) if not isinstance(field.data_type, NESTED)]
-    shared = translator.by_key(rows, () if _is_ordered(plan) else flat)
-    return translator.operator("FinalRows", "table_final_rows", {}, [shared])
-
-
-def _is_ordered(plan: Relation) -> bool:
-    while isinstance(plan, Project):
-        plan = plan.input
-    return isinstance(plan, TopN) and not plan.partition
 
 
 def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion], *, own_job: bool = False) -> None:
@@ -103,7 +82,7 @@ def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[In
     for insertion, sink in zip(insertions, sinks, strict=True):
         translator.changes.add(insertion.relation, is_batch(environment) or RowKind.UPDATE_BEFORE in sink.kinds)
     for insertion, sink in zip(insertions, sinks, strict=True):
-        add_sink(translator, insertion, sink, translated(translator, insertion.relation))
+        add_sink(translator, insertion, sink, last_rows(translator, insertion.relation))
 
 
 def start_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion]) -> JobClient:
@@ -123,7 +102,7 @@ def execution_plan(environment: StreamExecutionEnvironment, roots: Sequence[Rela
         translator = Translator(environment)
         for plan in optimized([root for root in roots if isinstance(root, Relation)], environment._config):
             translator.changes.add(plan)
-            rows = DataStream(environment, translated(translator, plan))
+            rows = DataStream(environment, last_rows(translator, plan))
             rows._add_sink(CollectSink("collect"), "Data stream collect sink", "Sink: {}").set_parallelism(1)
         return environment.get_execution_plan()
 

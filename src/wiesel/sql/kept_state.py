@@ -125,6 +125,10 @@ def _of_top(relation: Any, job: int) -> Iterator[Kept]:
 
 
 def _of_over(relation: Any, job: int) -> Iterator[Kept]:
+    if relation.time is None:
+        later = "rows that come later have results as if the forgotten ones had not been there"
+        yield Kept("all rows" + (" of each partition" if relation.partition else ""), job, expired=later)
+        return
     if not relation.by_clock:
         yield Kept("rows of which later ones may still come before", until="until the watermark has passed them")
     if relation.frame.preceding is None:

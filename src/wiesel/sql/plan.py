@@ -426,6 +426,13 @@ class TopN(Relation):
         return self.first == 1 and self.last is None and not self.numbered and not self.partition
 
     @property
+    def numbers_in_time(self) -> bool:
+        """Whether all rows come out with their numbers in the order of time, which do not change any more."""
+        if self.last is not None or not self.numbered or self.first != 1 or len(self.keys) != 1:
+            return False
+        return self.keys[0].ascending and self.input.fields[self.keys[0].index].time is not None
+
+    @property
     def deduplicates(self) -> bool:
         """Whether it leaves the first or last row of each partition in time."""
         return self.last == 1 and len(self.keys) == 1 and self.input.fields[self.keys[0].index].time is not None

@@ -86,5 +86,6 @@ _KEYS: dict[str, Callable[[Any], Keys]] = {
     "TemporalJoin": lambda relation: upsert_keys(relation.left),
     "LookupJoin": _of_lookup,
     "TopN": _of_top,
+    "OverAggregate": _of_input,
     "Aggregate": _of_groups,
 }

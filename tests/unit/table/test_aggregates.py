@@ -132,12 +132,14 @@ def test_variances_of_whole_numbers_are_cut_off() -> None:
         ("SELECT * FROM e GROUP BY k", "\\* cannot be used with GROUP BY"),
         ("SELECT AVG(b) FROM e", "cannot apply 'AVG' to arguments of type \\(<BOOLEAN>\\)"),
         ("SELECT LISTAGG(v) FROM e", "cannot apply 'LISTAGG' to arguments of type \\(<INT>\\)"),
-        ("SELECT id, LEAD(v) OVER (PARTITION BY k ORDER BY ts) AS s FROM e", "LEAD with OVER is not supported"),
-        ("SELECT id, RANK() OVER (PARTITION BY k ORDER BY ts) AS s FROM e", "RANK with OVER is not supported"),
-        ("SELECT id, LAST_VALUE(v) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts) AS s FROM e", "is not supported in this version"),
-        ("SELECT id, COUNT(DISTINCT v) OVER (PARTITION BY k ORDER BY ts) AS s FROM e", "DISTINCT with OVER and UNBOUNDED PRECEDING"),
-        ("SELECT id, SUM(v) OVER (PARTITION BY k) AS s FROM e", "OVER needs an ORDER BY"),
-        ("SELECT id, SUM(v) OVER (PARTITION BY k ORDER BY ts DESC) AS s FROM e", "in ascending order only"),
+        ("SELECT id, LAST_VALUE(v) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts) AS s FROM e", "IGNORE NULLS and RESPECT NULLS with OVER"),
+        ("SELECT id, RANK() OVER (PARTITION BY k) AS s FROM e", "RANK needs an ORDER BY"),
+        ("SELECT id, RANK() OVER (ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS s FROM e", "RANK takes no ROWS or RANGE"),
+        ("SELECT id, NTILE(v) OVER (ORDER BY ts) AS s FROM e", "a whole number from 1 on that is written out"),
+        ("SELECT id, NTILE(0) OVER (ORDER BY ts) AS s FROM e", "a whole number from 1 on that is written out"),
+        ("SELECT id, NTH_VALUE(v, 2) OVER (ORDER BY ts) AS s FROM e", "NTH_VALUE with OVER is not supported"),
+        ("SELECT id, SUM(v) OVER (ORDER BY v, ts RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) FROM e", "ORDER BY of one column"),
+        ("SELECT id, SUM(v) OVER (ORDER BY ts ROWS BETWEEN 1 FOLLOWING AND 1 PRECEDING) FROM e", "ends before it begins"),
         (
             "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE e, DESCRIPTOR(v), INTERVAL '10' SECOND)) GROUP BY window_start",
             "`v` is a INT without watermark",
@@ -160,6 +162,26 @@ def test_what_flink_refuses_is_refused(query: str, message: str) -> None:
         assert "fails" in GOLDENS[query]
     with pytest.raises(SqlParseError, match=message):
         Events().t_env.sql_query(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT id, LEAD(v) OVER (PARTITION BY k ORDER BY ts) AS s FROM e", "LEAD with OVER in the order of time"),
+        ("SELECT id, SUM(v) OVER (PARTITION BY k) AS s FROM e", "OVER in a job without end needs an ORDER BY"),
+        ("SELECT id, SUM(v) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM e", "need an ORDER BY of the time"),
+        ("SELECT id, SUM(v) OVER (ORDER BY ts ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM e", "up to the current one only"),
+        (
+            "SELECT k, SUM(v) OVER (ORDER BY ts) FROM "
+            "(SELECT k, v, ts, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS n FROM e) WHERE n = 1",
+            "read tables of new rows only",
+        ),
+    ],
+)
+def test_what_only_batch_mode_can_compute_of_rows_around_rows(query: str, message: str) -> None:
+    with pytest.raises(ProgramError, match=message) as caught:
+        Events().changes(query)
+    assert caught.value.hint
 
 
 def test_streams_of_new_rows_do_not_take_changes() -> None:

@@ -134,9 +134,9 @@ _BEGIN = datetime.datetime(1970, 1, 1)
 
 
 def _at(milliseconds: int, zone: str) -> int:
-    """Return the milliseconds since 1970 in UTC of what a zone's clock shows."""
+    """Return the milliseconds since 1970 in UTC of what a zone's clock shows; what it shows twice or never is standard time, as in Java."""
     shown = (_BEGIN + datetime.timedelta(milliseconds=milliseconds)).replace(tzinfo=_zone(zone))
-    offset = shown.utcoffset() or datetime.timedelta()
+    offset = min(shown.replace(fold=fold).utcoffset() or datetime.timedelta() for fold in (0, 1))
     return milliseconds - round(offset.total_seconds() * 1000)
 
 

@@ -9,8 +9,8 @@ Retry story: waiting rows, and what remains of a key, go into keyed state when a
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from wiesel.core.ids import MIN_TIMESTAMP
 from wiesel.runtime.table.base import TableOperator
 from wiesel.runtime.table.window_aggregate import LATE_COUNTER
 
-__all__ = ["OverOperator", "OverSpec", "last_of_groups", "last_peers", "sorted_rows", "starts_of_groups"]
+__all__ = ["OverOperator", "OverSpec", "last_peers", "sorted_rows"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class OverSpec:
         preceding: How many rows or ms are looked back at; None for all.
         calls: What is aggregated.
         schema: That of the results: columns of the input, then one per call.
+        ranks: Which calls, counts of rows from the first one on, are to be a ``ROW_NUMBER``, ``RANK`` or ``DENSE_RANK``, by their place.
     """
 
     partition: tuple[int, ...]
@@ -50,6 +51,7 @@ class OverSpec:
     preceding: int | None
     calls: tuple[BoundCall, ...]
     schema: pa.Schema
+    ranks: Mapping[int, str] = field(default_factory=dict)
 
 
 class OverOperator(TableOperator):
@@ -171,18 +173,6 @@ class OverOperator(TableOperator):
     @abstractmethod
     def _restore(self, kept: dict[tuple[Any, ...], Any]) -> None:
         """Take what remained of keys from state."""
-
-
-def last_of_groups(sorted_ids: Places) -> Places:
-    """Return the place of the last row of each group, of rows sorted by group."""
-    return np.flatnonzero(np.append(sorted_ids[1:] != sorted_ids[:-1], True)) if len(sorted_ids) else np.zeros(0, np.int64)
-
-
-def starts_of_groups(sorted_ids: Places) -> Places:
-    """Return for each row the place of the first row of its group, of rows sorted by group."""
-    begins = np.flatnonzero(np.append(True, sorted_ids[1:] != sorted_ids[:-1])) if len(sorted_ids) else np.zeros(0, np.int64)
-    lengths = np.diff(np.append(begins, len(sorted_ids)))
-    return np.repeat(begins, lengths)
 
 
 def last_peers(sorted_ids: Places, times: Times) -> Places:

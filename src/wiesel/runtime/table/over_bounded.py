@@ -1,4 +1,4 @@
-"""Internal. OVER with frames of some rows, or of some time."""
+"""Internal. OVER with frames of some rows, or of some time; also of all rows, for aggregates of which slots do not tell enough."""
 
 from __future__ import annotations
 
@@ -7,34 +7,29 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from wiesel.columnar.aggregates.calls import BoundCall, Input, reduced
-from wiesel.columnar.aggregates.registry import Accumulator
-from wiesel.columnar.aggregates.slots import Column, numbers
+from wiesel.columnar.aggregates.slots import Column
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.grouping import Groups, Places, group_by
 from wiesel.columnar.windows import Times
 from wiesel.core.ids import MIN_TIMESTAMP
-from wiesel.runtime.table.kept_values import distinct_values
-from wiesel.runtime.table.over_aggregate import OverOperator, OverSpec, last_of_groups, last_peers, sorted_rows, starts_of_groups
+from wiesel.runtime.table.over_aggregate import OverOperator, OverSpec, last_peers, sorted_rows
+from wiesel.runtime.table.over_slots import frame_slots, last_of_groups, starts_of_groups
 
 __all__ = ["BoundedOverOperator"]
 
-_PAIRS = 1_000_000
-"""How many pairs of a row and another one in its frame are looked at in one go."""
-
 
 class BoundedOverOperator(OverOperator):
-    """Keeps the last rows of each key, with their times."""
+    """Keeps the last rows of each key, with their times; all of them where frames begin at the first one."""
 
     def __init__(self, spec: OverSpec) -> None:
         super().__init__(spec)
-        self._preceding = int(spec.preceding or 0)
+        self._preceding = spec.preceding
         self._history = self._batch([])
         self._history_times: Times = np.zeros(0, np.int64)
 
     def _on_time(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         # LAG looks back at some rows, but is one of Flink's aggregates of all rows: what is behind the watermark is late.
-        if not any(call.function == "LAG" for call in self._spec.calls):
+        if self._preceding is not None and not any(call.function == "LAG" for call in self._spec.calls):
             return batch
         return batch.filter(self._dropped(self._times(batch) <= self._watermark))
 
@@ -50,7 +45,7 @@ class BoundedOverOperator(OverOperator):
         taken = both.take(pa.array(order))
         new = np.flatnonzero(order >= old)
         firsts, lasts = self._frames(ids, sorted_times)
-        results = self._results(taken, new, firsts[new], lasts[new])
+        results = self._results(taken, ids, (firsts[new], lasts[new]))
         self._keep(taken, ids, sorted_times)
         if len(new):
             fresh = pa.array(new)
@@ -70,6 +65,9 @@ class BoundedOverOperator(OverOperator):
     def _frames(self, ids: Places, times: Times) -> tuple[Places, Places]:
         """Return the first and the last row of each row's frame."""
         places, starts = np.arange(len(ids)), starts_of_groups(ids)
+        if self._preceding is None:
+            in_order = self._spec.by_rows or self._spec.by_clock or not len(ids)
+            return starts, places if in_order else last_peers(ids, times)
         if self._spec.by_rows:
             return np.maximum(starts, places - self._preceding), places
         if not len(ids):
@@ -79,44 +77,18 @@ class BoundedOverOperator(OverOperator):
         line = ids * span + (times - times.min())
         return np.maximum(starts, np.searchsorted(line, line - self._preceding)), last_peers(ids, times)
 
-    def _results(self, rows: pa.RecordBatch, new: Places, firsts: Places, lasts: Places) -> list[Column]:
+    def _results(self, rows: pa.RecordBatch, ids: Places, frames: tuple[Places, Places]) -> list[Column]:
         found = []
         for call, accumulator in zip(self._spec.calls, self._accumulators, strict=True):
-            slots = self._sums(rows, call, accumulator, firsts, lasts) or self._pairs(rows, call, accumulator, firsts, lasts)
+            slots = frame_slots(rows.columns, call, accumulator, ids, frames)
             found.append(accumulator.finish(slots).cast(arrow_type(call.spec.result)))
         return found
 
-    def _sums(self, rows: pa.RecordBatch, call: BoundCall, accumulator: Accumulator, firsts: Places, lasts: Places) -> list[Column] | None:
-        """Return sums of whole numbers as differences of running sums; None for other aggregates."""
-        if call.distinct or not all(slot.how == "sum" and pa.types.is_integer(slot.type) for slot in accumulator.slots):
-            return None
-        each = Groups(np.arange(len(rows)), len(rows))
-        slots = reduced(accumulator, Input(rows.columns, each).of(call))
-        running = [np.append(0, np.cumsum(numbers(column))) for column in slots]
-        return [pa.array(sums[lasts + 1] - sums[firsts]) for sums in running]
-
-    def _pairs(self, rows: pa.RecordBatch, call: BoundCall, accumulator: Accumulator, firsts: Places, lasts: Places) -> list[Column]:
-        parts: list[list[Column]] = []
-        lengths = lasts - firsts + 1
-        total = np.cumsum(lengths)
-        start = 0
-        while start < len(firsts) or not parts:
-            done = int(total[start - 1]) if start else 0
-            end = max(int(np.searchsorted(total, done + _PAIRS, side="right")), start + 1)
-            parts.append(self._pairs_of(rows, call, accumulator, firsts[start:end], lengths[start:end]))
-            start = end
-        return [pa.concat_arrays(list(columns)) for columns in zip(*parts, strict=True)]
-
-    @staticmethod
-    def _pairs_of(rows: pa.RecordBatch, call: BoundCall, accumulator: Accumulator, firsts: Places, lengths: Places) -> list[Column]:
-        ids = np.repeat(np.arange(len(firsts)), lengths)
-        places = np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + firsts[ids]
-        chosen = Input(rows.take(pa.array(places)).columns, Groups(ids, len(firsts))).of(call)
-        return reduced(accumulator, distinct_values(chosen)[0] if call.distinct else chosen)
-
     def _keep(self, rows: pa.RecordBatch, ids: Places, times: Times) -> None:
         """Keep what later rows may look back at; the last row of a key also for its time."""
-        kept = np.zeros(len(ids), np.bool_)
+        if self._preceding is None:
+            self._history, self._history_times = rows, times
+            return
         lasts = last_of_groups(ids)
         last_of_row = lasts[np.searchsorted(lasts, np.arange(len(ids)))]
         if self._spec.by_rows:
@@ -127,7 +99,7 @@ class BoundedOverOperator(OverOperator):
 
     def _clean_up(self, watermark: int) -> None:
         """Drop the rows of keys that have got no others since, now and then."""
-        if self._spec.by_rows or self._spec.by_clock or not len(self._history_times):
+        if self._preceding is None or self._spec.by_rows or self._spec.by_clock or not len(self._history_times):
             return
         limit = watermark - self._preceding
         if int(self._history_times.min()) >= limit - self._preceding:

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import accumulate
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from wiesel.columnar.aggregates.calls import Input, reduced
-from wiesel.columnar.aggregates.slots import Column, Slot, numbers
+from wiesel.columnar.aggregates.slots import Column, Slot
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.grouping import Groups, Places, group_by
 from wiesel.columnar.windows import Times
-from wiesel.runtime.table.aggregation import python_values, slot_column
-from wiesel.runtime.table.over_aggregate import OverOperator, OverSpec, last_of_groups, last_peers, sorted_rows, starts_of_groups
+from wiesel.runtime.table.aggregation import python_values
+from wiesel.runtime.table.over_aggregate import OverOperator, OverSpec, last_peers, sorted_rows
 from wiesel.runtime.table.over_bounded import BoundedOverOperator
+from wiesel.runtime.table.over_slots import accumulates, last_of_groups, running_slot, starts_of_groups
 
 __all__ = ["UnboundedOverOperator", "over_operator"]
-
-
-def _known(pick: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Return a function of two values that leaves out None."""
-
-    def picked(one: Any, other: Any) -> Any:
-        return other if one is None else one if other is None else pick(one, other)
-
-    return picked
-
-
-_STEPS: dict[str, Callable[[Any, Any], Any]] = {
-    "sum": lambda one, other: one + other,
-    "min": _known(min),
-    "max": _known(max),
-    "first": _known(lambda one, other: one),
-    "last": _known(lambda one, other: other),
-}
 
 
 class UnboundedOverOperator(OverOperator):
@@ -59,20 +41,36 @@ class UnboundedOverOperator(OverOperator):
         tuples = self._key_tuples(taken, lasts)
         each = Groups(np.arange(len(rows)), len(rows))
         source = Input(taken.columns, each)
-        called = zip(self._spec.calls, self._accumulators, strict=True)
-        prepared = [column for call, accumulator in called for column in reduced(accumulator, source.of(call))]
+        heads = starts_of_groups(group_by([pa.array(ids), pa.array(sorted_times)], len(rows)).ids) if not self._spec.by_clock else each.ids
+        prepared = self._prepared(source, heads)
         empty = tuple(slot.empty for slot in self._slots)
         before = [self._states.get(key, empty) for key in tuples]
         running = [
-            self._running(slot, column, ids, [state[place] for state in before])
+            running_slot(slot, column, ids, [state[place] for state in before])
             for place, (slot, column) in enumerate(zip(self._slots, prepared, strict=True))
         ]
         ends = pa.array(lasts)
         self._states.update(zip(tuples, zip(*(python_values(column.take(ends)) for column in running), strict=True), strict=True))
         if not self._spec.by_rows and not self._spec.by_clock:
-            peers = pa.array(last_peers(ids, sorted_times))
-            running = [column.take(peers) for column in running]
+            running = [column.take(pa.array(places)) for column, places in zip(running, self._peers(ids, sorted_times, heads), strict=True)]
         self._emit(taken, sorted_times, self._finished(running))
+
+    def _prepared(self, rows: Input, heads: Places) -> list[Column]:
+        """Return the slots of each row; ``heads`` are the first rows of the same key and time."""
+        found: list[Column] = []
+        for place, (call, accumulator) in enumerate(zip(self._spec.calls, self._accumulators, strict=True)):
+            slots = reduced(accumulator, rows.of(call))
+            if self._spec.ranks.get(place) == "DENSE_RANK":
+                slots = [pa.array((heads == np.arange(len(heads))).astype(np.int64))]
+            found += slots
+        return found
+
+    def _peers(self, ids: Places, times: Times, heads: Places) -> list[Places]:
+        """Return for each slot the row at which it is taken for rows of the same time: the last one, but for numbers and ranks."""
+        own = {"ROW_NUMBER": np.arange(len(heads)), "RANK": heads, "DENSE_RANK": heads}
+        last = last_peers(ids, times)
+        places = [own.get(self._spec.ranks.get(place, ""), last) for place in range(len(self._spec.calls))]
+        return [each for each, accumulator in zip(places, self._accumulators, strict=True) for _ in accumulator.slots]
 
     def _key_tuples(self, rows: pa.RecordBatch, places: Places) -> list[tuple[Any, ...]]:
         if not self._spec.partition:
@@ -87,26 +85,6 @@ class UnboundedOverOperator(OverOperator):
             found.append(accumulator.finish(mine).cast(arrow_type(call.spec.result)))
         return found
 
-    @staticmethod
-    def _running(slot: Slot, column: Column, ids: Places, before: list[Any]) -> Column:
-        """Return for each row what the values up to it make, of rows sorted by group; ``before`` is what each group had."""
-        if slot.how == "sum" and pa.types.is_integer(slot.type):
-            sums = np.cumsum(numbers(column))
-            starts = starts_of_groups(ids)
-            earlier = np.where(starts > 0, sums[starts - 1], 0)
-            nth = np.cumsum(np.append(0, ids[1:] != ids[:-1]))
-            return pa.array(sums - earlier + np.array(before, np.int64)[nth])
-        step = _STEPS[slot.how]
-        values = python_values(column)
-        found: list[Any] = []
-        start = 0
-        for end, first in zip((last_of_groups(ids) + 1).tolist(), before, strict=True):
-            mine = values[start:end]
-            # To accumulate() None is no first value; it is that of a key of which no value was there.
-            found += accumulate(mine, step) if first is None else list(accumulate(mine, step, initial=first))[1:]
-            start = end
-        return slot_column(slot, found)
-
     # State
 
     def _kept(self, keys: set[tuple[Any, ...]]) -> dict[tuple[Any, ...], Any]:
@@ -119,4 +97,5 @@ class UnboundedOverOperator(OverOperator):
 def over_operator(params: dict[str, Any], payload: dict[str, Any]) -> OverOperator:
     """Return the operator of a spec."""
     spec: OverSpec = payload["spec"]
-    return UnboundedOverOperator(spec) if spec.preceding is None else BoundedOverOperator(spec)
+    steps = all(not call.distinct and accumulates(call) for call in spec.calls)
+    return UnboundedOverOperator(spec) if spec.preceding is None and steps else BoundedOverOperator(spec)

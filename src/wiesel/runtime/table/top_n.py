@@ -25,6 +25,7 @@ from wiesel.columnar.stored import StoredRow, columns_of, stored_rows
 from wiesel.runtime.operators.function_operator import is_batch
 from wiesel.runtime.table.base import TableOperator, state_ttl
 from wiesel.runtime.table.join_state import RETRACTS, Key, Places
+from wiesel.runtime.table.row_order import Keys, ordered_places
 
 __all__ = ["TopNSpec", "top_n_operator"]
 
@@ -49,7 +50,7 @@ class TopNSpec:
     """
 
     partition: tuple[int, ...]
-    keys: tuple[tuple[int, bool, bool], ...]
+    keys: Keys
     latest_first: bool
     first: int
     last: int | None
@@ -61,21 +62,7 @@ class TopNSpec:
 
     def ranks(self, ids: Places, columns: Sequence[pa.Array]) -> tuple[Places, Places]:
         """Return the order of rows by partition, and the place of each row in its partition, from 1."""
-        names, orders = ["id"], [("id", "ascending")]
-        arrays: list[pa.Array] = [pa.array(ids)]
-        for index, ascending, nulls_first in self.keys:
-            column, direction = columns[index], "ascending" if ascending else "descending"
-            if column.null_count:
-                arrays.append(column.is_null())
-                names.append(f"n{index}")
-                orders.append((names[-1], "descending" if nulls_first else "ascending"))
-            arrays.append(column)
-            names.append(f"k{index}")
-            orders.append((names[-1], direction))
-        arrays.append(pa.array(np.arange(len(ids))))
-        orders.append(("seq", "descending" if self.latest_first else "ascending"))
-        table = pa.RecordBatch.from_arrays(arrays, names=[*names, "seq"])
-        order = pc.sort_indices(table, sort_keys=orders).to_numpy().astype(np.int64)
+        order = ordered_places(ids, columns, self.keys, latest_first=self.latest_first)
         sorted_ids = ids[order]
         starts = np.flatnonzero(np.diff(sorted_ids, prepend=-1))
         within = np.arange(len(ids)) - np.repeat(starts, np.diff(np.append(starts, len(ids))))

@@ -105,7 +105,8 @@ def bind_call(sql: str, binder: ExpressionBinder, node: exp.Expr, columns: Colum
         given = list(given[0].expressions)
     for argument in given:
         nested = next(aggregate_calls_in(argument), None)
-        if nested is not None:
+        # With OVER an aggregate of groups may stand within one of the groups around each.
+        if nested is not None and not isinstance(binder, GroupedBinder):
             raise problem(sql, nested, "an aggregate function cannot stand within another one", "compute the inner one in a subquery")
         if isinstance(argument, exp.Order | exp.IgnoreNulls | exp.RespectNulls):
             raise problem(sql, argument, f"{name} with ORDER BY, IGNORE NULLS or RESPECT NULLS is not supported in this version")

@@ -179,6 +179,8 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Any, Any], Expression | None]] = {
     exp.Literal: lambda binder, node: literals.number_or_text(node),
     exp.HexString: lambda binder, node: literals.bytes_of(node),
     exp.UnicodeString: lambda binder, node: literals.unicode_text(node),
+    exp.National: lambda binder, node: literals.text_literal(node.this),
+    exp.Introducer: lambda binder, node: literals.text_of_set(node),
     exp.Interval: _interval,
     exp.Boolean: lambda binder, node: Literal(t.BooleanType(False), bool(node.this)),
     exp.Null: lambda binder, node: Literal(t.NullType(), None),

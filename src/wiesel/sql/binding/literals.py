@@ -12,9 +12,10 @@ from wiesel.columnar.functions.intervals import DAY_TIME, UNIT_MONTHS, UNIT_MS, 
 from wiesel.columnar.functions.reading import read_date, read_timestamp
 from wiesel.columnar.type_rules import text_type
 from wiesel.core.errors import ProgramError
+from wiesel.sql.language.dialect import CHARACTER_SETS
 from wiesel.types import logical as t
 
-__all__ = ["bytes_of", "interval", "negated", "number_or_text", "temporal", "unicode_text"]
+__all__ = ["bytes_of", "interval", "negated", "number_or_text", "temporal", "text_literal", "text_of_set", "unicode_text"]
 
 _ESCAPES = re.compile(r"\\([0-9a-fA-F]{4}|\+[0-9a-fA-F]{6}|\\)")
 _TIME = re.compile(r"(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?")
@@ -58,6 +59,16 @@ def negated(literal: Literal) -> Literal | None:
 def unicode_text(node: Any) -> Literal:
     """Return a text with characters that are written by their numbers."""
     text = _ESCAPES.sub(lambda found: "\\" if found[1] == "\\" else chr(int(found[1].lstrip("+"), 16)), node.this)
+    return text_literal(text)
+
+
+def text_of_set(node: Any) -> Literal:
+    """Return a text that tells its set of characters: ``_UTF8'a'``."""
+    name, text = node.this.upper().removeprefix("_"), node.expression.this
+    try:
+        text.encode(CHARACTER_SETS[name])
+    except UnicodeEncodeError:
+        raise ProgramError(f"{text!r} has characters that {name} does not have", hint=f"write _UTF8'{text}', or no set in front") from None
     return text_literal(text)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlglot import exp
 
@@ -13,13 +14,14 @@ from wiesel.sql.binding.aggregates import Columns, bind_call, call_parts
 from wiesel.sql.binding.problems import meant
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.windows import interval_ms
-from wiesel.sql.over_plan import Frame, OverAggregate
-from wiesel.sql.plan import AggregateCall, Field, TimeAttribute
+from wiesel.sql.over_plan import POSITIONS, Frame, OverAggregate
+from wiesel.sql.plan import AggregateCall, Field, SortKey
 from wiesel.types import logical as t
 
 __all__ = ["over_windows"]
 
-_WITHOUT_END = frozenset({"LISTAGG", "COLLECT", "ARRAY_AGG"})
+_FRAMELESS = POSITIONS | {"LAG"}
+_MOST_OF_LAG = 3
 
 
 @dataclass
@@ -27,7 +29,7 @@ class _Windowed:
     """The calls over the same rows."""
 
     partition: tuple[Expression, ...]
-    time: InputRef
+    order: tuple[tuple[Expression, bool, bool], ...]
     frame: Frame
     nodes: list[exp.Window] = field(default_factory=list)
 
@@ -37,12 +39,13 @@ def over_windows(selection: Selection) -> None:
     if selection.node.args.get("qualify"):
         raise selection.refuse(selection.node, "QUALIFY is not supported in this version")
     named = {str(window.this.name): window for window in selection.node.args.get("windows") or ()}
-    found: dict[tuple[tuple[Expression, ...], InputRef, Frame], _Windowed] = {}
-    for item in selection.node.expressions:
+    found: dict[Any, _Windowed] = {}
+    order = selection.node.args.get("order")
+    for item in [*selection.node.expressions, *(order.expressions if order else ())]:
         for node in _calls(item):
             if id(node) not in selection.binder.known:
                 windowed = _windowed(selection, node, named)
-                found.setdefault((windowed.partition, windowed.time, windowed.frame), windowed).nodes.append(node)
+                found.setdefault((windowed.partition, windowed.order, windowed.frame), windowed).nodes.append(node)
     for windowed in found.values():
         _add(selection, windowed)
 
@@ -59,71 +62,129 @@ def _calls(node: exp.Expr) -> Iterator[exp.Window]:
 
 def _windowed(selection: Selection, node: exp.Window, named: dict[str, exp.Window]) -> _Windowed:
     window = node
+    if isinstance(node.this, exp.IgnoreNulls | exp.RespectNulls):
+        raise selection.refuse(node, "IGNORE NULLS and RESPECT NULLS with OVER are not supported", "leave them out, or filter the rows")
     alias = node.args.get("alias")
     if alias is not None:
         if alias.name not in named:
             raise selection.refuse(alias, f"there is no WINDOW {t.quoted(alias.name)}", meant(t.quoted(alias.name), map(t.quoted, named)))
         window = named[alias.name]
-    binder = selection.binder
-    partition = tuple(binder.bind(part) for part in window.args.get("partition_by") or ())
+    partition = tuple(selection.binder.bind(part) for part in window.args.get("partition_by") or ())
     order = window.args.get("order")
-    if order is None or len(order.expressions) != 1:
-        raise selection.refuse(node, "OVER needs an ORDER BY with one column, the time of the rows")
-    ordered = order.expressions[0]
-    time = binder.bind(ordered.this)
-    if not isinstance(time, InputRef) or selection.relation.fields[time.index].time is None:
-        raise selection.refuse(ordered, "OVER is supported in the order of the time of the rows only in this version")
-    if ordered.args.get("desc"):
-        raise selection.refuse(ordered, "OVER is supported in ascending order only")
-    if str(node.this.name).upper() == "LAG":
-        if window.args.get("spec") is not None:
-            raise selection.refuse(node, "LAG takes no ROWS or RANGE", "leave the frame out")
-        return _Windowed(partition, time, Frame(by_rows=True, preceding=_lag_of(selection, node.this)))
-    return _Windowed(partition, time, _frame(selection, window))
+    keys = tuple(_key(selection, part) for part in (order.expressions if order else ()))
+    name = str(node.this.name).upper()
+    if name not in _FRAMELESS:
+        return _Windowed(partition, keys, _frame(selection, window, keys))
+    if window.args.get("spec") is not None:
+        raise selection.refuse(node, f"{name} takes no ROWS or RANGE", "leave the frame out")
+    if not keys:
+        raise selection.refuse(node, f"{name} needs an ORDER BY", "write OVER (ORDER BY ...)")
+    looks_back = name in ("LAG", "LEAD") and _direction(selection, node.this) == "LAG"
+    return _Windowed(partition, keys, Frame(True, abs(_distance(selection, node.this))) if looks_back else Frame(False, None))
 
 
-def _lag_of(selection: Selection, call: exp.Expr) -> int:
-    """Return how many rows LAG looks back."""
-    given = call.expressions
-    if not 1 <= len(given) <= 3:
-        raise selection.refuse(call, "LAG takes an expression, and maybe a number of rows and a value where there is none")
-    if len(given) == 1:
-        return 1
-    if not isinstance(given[1], exp.Literal) or given[1].is_string or not given[1].this.isdigit():
-        raise selection.refuse(given[1], "the number of rows of LAG must be a whole number that is written out")
-    return int(given[1].this)
+def _key(selection: Selection, part: exp.Expr) -> tuple[Expression, bool, bool]:
+    return selection.binder.bind(part.this), not part.args.get("desc"), bool(part.args.get("nulls_first"))
 
 
-def _lag(selection: Selection, call: exp.Expr, columns: Columns) -> AggregateCall:
-    """Return LAG as an aggregate of the rows from the one it reads to the current one."""
+def _distance(selection: Selection, call: exp.Expr) -> int:
+    """Return how many rows LAG looks back, or LEAD ahead."""
+    given, name = call.expressions, str(call.name).upper()
+    if not 1 <= len(given) <= _MOST_OF_LAG:
+        raise selection.refuse(call, f"{name} takes an expression, and maybe a number of rows and a value where there is none")
+    found = 1 if len(given) == 1 else _whole(given[1])
+    if found is None:
+        raise selection.refuse(given[1], f"the number of rows of {name} must be a whole number that is written out")
+    return found
+
+
+def _whole(node: exp.Expr) -> int | None:
+    """Return a whole number that is written out, None if it is none."""
+    if isinstance(node, exp.Neg):
+        opposite = _whole(node.this)
+        return None if opposite is None else -opposite
+    return int(node.this) if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit() else None
+
+
+def _at_place(selection: Selection, call: exp.Expr, columns: Columns) -> AggregateCall:
+    """Return a call of a function of the place of a row."""
+    name = str(call.name).upper()
+    if name in ("LAG", "LEAD"):
+        return _shifted(selection, call, columns)
+    if name == "NTILE":
+        parts = _whole(call.expressions[0]) if len(call.expressions) == 1 else None
+        if parts is None or parts <= 0:
+            raise selection.refuse(call, "NTILE takes the number of parts, a whole number from 1 on that is written out")
+        return AggregateCall(name, (), t.BigIntType(False), options=(parts,))
+    if call.expressions:
+        raise selection.refuse(call, f"{name} takes no arguments")
+    share = name in ("PERCENT_RANK", "CUME_DIST")
+    return AggregateCall(name, (), t.DoubleType(False) if share else t.BigIntType(False))
+
+
+def _shifted(selection: Selection, call: exp.Expr, columns: Columns) -> AggregateCall:
+    """Return LAG or LEAD; their second argument is the value where there is no such row."""
     value = selection.binder.bind(call.expressions[0])
     otherwise: Expression = Literal(value.data_type.nullable(), None)
-    if len(call.expressions) == 3:
+    if len(call.expressions) == _MOST_OF_LAG:
         otherwise = cast(selection.binder.bind(call.expressions[2]), value.data_type.nullable())
     # As in Flink; there NULL is then shown as some value of the type, here the default stands for it.
     result = value.data_type.nullable() if otherwise.data_type.is_nullable else value.data_type.not_null()
-    return AggregateCall("LAG", (columns.add(value), columns.add(otherwise)), result, options=(_lag_of(selection, call),))
+    arguments = (columns.add(value), columns.add(otherwise))
+    return AggregateCall(_direction(selection, call), arguments, result, options=(abs(_distance(selection, call)),))
 
 
-def _frame(selection: Selection, window: exp.Window) -> Frame:
+def _direction(selection: Selection, call: exp.Expr) -> str:
+    """Return whether a call is LAG or LEAD, which is the other one where it looks back or ahead by a number below 0."""
+    looks_back = (str(call.name).upper() == "LAG") == (_distance(selection, call) >= 0)
+    return "LAG" if looks_back else "LEAD"
+
+
+# Frames
+
+
+def _frame(selection: Selection, window: exp.Window, keys: Sequence[tuple[Expression, bool, bool]]) -> Frame:
     spec = window.args.get("spec")
     if spec is None:
-        return Frame(by_rows=False, preceding=None)
-    by_rows = spec.args.get("kind") == "ROWS"
-    start, end = spec.args.get("start"), spec.args.get("end")
-    if end not in (None, "CURRENT ROW") or (start != "CURRENT ROW" and spec.args.get("start_side") != "PRECEDING"):
-        raise selection.refuse(window, "OVER is supported over rows up to the current one only")
+        return Frame(by_rows=False, preceding=None, following=0 if keys else None)
     if spec.args.get("exclude"):
         raise selection.refuse(window, "EXCLUDE is not supported")
-    if start == "CURRENT ROW":
-        return Frame(by_rows, 0)
-    if start == "UNBOUNDED":
-        return Frame(by_rows, None)
+    by_rows = spec.args.get("kind") == "ROWS"
+    start, end = spec.args.get("start"), spec.args.get("end") or "CURRENT ROW"
+    before = _reach(selection, window, by_rows, keys, start, spec.args.get("start_side") == "FOLLOWING")
+    behind = _reach(selection, window, by_rows, keys, end, spec.args.get("end_side") != "PRECEDING")
+    if before is not None and behind is not None and before > behind:
+        raise selection.refuse(window, "the frame ends before it begins", "write the earlier row first")
+    return Frame(by_rows, None if before is None else -before, behind)
+
+
+def _reach(selection: Selection, window: exp.Window, by_rows: bool, keys: Sequence[Any], end: Any, follows: bool) -> Any:
+    """Return how far an end of a frame is behind the current row; None if it is the last or the first one."""
+    if end == "UNBOUNDED":
+        return None
+    if end == "CURRENT ROW":
+        return 0
     if not by_rows:
-        return Frame(by_rows, interval_ms(selection.queries.sql, selection.binder, start))
-    if not isinstance(start, exp.Literal) or start.is_string or not start.this.isdigit():
-        raise selection.refuse(start, "the number of rows before PRECEDING must be a whole number")
-    return Frame(by_rows, int(start.this))
+        distance = _difference(selection, window, keys, end)
+    else:
+        distance = _whole(end)
+        if distance is None or distance < 0:
+            raise selection.refuse(end, "the number of rows of a frame must be a whole number")
+    return distance if follows else -distance
+
+
+def _difference(selection: Selection, window: exp.Window, keys: Sequence[tuple[Expression, bool, bool]], end: exp.Expr) -> Any:
+    """Return a distance by the key, in ms for times."""
+    if len(keys) != 1:
+        raise selection.refuse(window, "RANGE with a distance needs an ORDER BY of one column")
+    of = keys[0][0].data_type
+    if not isinstance(of, t.NumericType):
+        return interval_ms(selection.queries.sql, selection.binder, end)
+    bound = selection.binder.bind(end)
+    if not isinstance(bound, Literal) or not isinstance(bound.data_type, t.NumericType) or bound.value is None:
+        kind = of.as_summary_string()
+        raise selection.refuse(end, f"a distance of values of type {kind} must be a number that is written out")
+    return bound.value
 
 
 def _add(selection: Selection, windowed: _Windowed) -> None:
@@ -134,20 +195,18 @@ def _add(selection: Selection, windowed: _Windowed) -> None:
     for node in windowed.nodes:
         parts = call_parts(node.this)
         name = parts[1] if parts else str(node.this.name).upper()
-        if parts is None:
+        if name in _FRAMELESS:
+            calls.append(_at_place(selection, node.this, columns))
+        elif parts is None:
             raise selection.refuse(node, f"{name or 'this'} with OVER is not supported in this version")
-        if name == "LAG":
-            calls.append(_lag(selection, node.this, columns))
-            continue
-        call = bind_call(selection.queries.sql, selection.binder, node.this, columns, may_be_empty=False)
-        if windowed.frame.preceding is None and (call.distinct or call.function in _WITHOUT_END):
-            what = "DISTINCT" if call.distinct else name
-            raise selection.refuse(node, f"{what} with OVER and UNBOUNDED PRECEDING is not supported in this version")
-        calls.append(call)
+        else:
+            frame = windowed.frame
+            may_be_empty = (frame.preceding is not None and frame.preceding < 0) or (frame.following is not None and frame.following < 0)
+            calls.append(bind_call(selection.queries.sql, selection.binder, node.this, columns, may_be_empty=may_be_empty))
     partition = tuple(columns.add(part) for part in windowed.partition)
+    keys = tuple(SortKey(columns.add(key), ascending, nulls_first) for key, ascending, nulls_first in windowed.order)
     below = columns.over(relation)
-    by_clock = relation.fields[windowed.time.index].time is TimeAttribute.PROCTIME
     fields = (*below.fields, *(Field(f"w{index}$o", call.data_type) for index, call in enumerate(calls)))
-    selection.relation = OverAggregate(below, partition, windowed.time.index, by_clock, windowed.frame, tuple(calls), fields)
+    selection.relation = OverAggregate(below, partition, keys, windowed.frame, tuple(calls), fields)
     for index, (node, call) in enumerate(zip(windowed.nodes, calls, strict=True)):
         selection.binder.known[id(node)] = InputRef(call.data_type, len(below.fields) + index)

@@ -17,7 +17,8 @@ __all__ = ["find_foreign"]
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In, exp.Is)
 _TEXTS = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.Escape, exp.Overlaps, exp.DPipe)
 _LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren, exp.Case, exp.If, exp.Exists, exp.Null, exp.Boolean, exp.JSON)
-_NUMBERS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Literal, exp.HexString, exp.UnicodeString)
+_NUMBERS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Literal, exp.HexString)
+_WRITTEN = (exp.UnicodeString, exp.National, exp.Introducer)
 _TIME = (exp.Interval, exp.IntervalSpan, exp.Var, exp.Extract, exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.DataType)
 _CALLS = (exp.Anonymous, exp.Cast, exp.TryCast, exp.Ceil, exp.Floor, exp.Overlay, exp.StrPosition, exp.Substring, exp.Trim, exp.Filter)
 _AGGREGATES = (exp.Distinct, exp.Window, exp.WindowSpec, exp.WithinGroup, exp.Order, exp.Ordered, exp.IgnoreNulls, exp.RespectNulls)
@@ -28,7 +29,7 @@ _TABLES = (exp.From, exp.Table, exp.TableFromRows, exp.Join, exp.Lateral, exp.Un
 
 _KINDS = frozenset(
     {
-        *(_COMPARISONS + _TEXTS + _LOGIC + _NUMBERS + _TIME + _CALLS + _AGGREGATES + _VALUES + _QUERIES + _GROUPS + _TABLES),
+        *(_COMPARISONS + _TEXTS + _LOGIC + _NUMBERS + _WRITTEN + _TIME + _CALLS + _AGGREGATES + _VALUES + _QUERIES + _GROUPS + _TABLES),
         *(getattr(nodes, name) for name in nodes.__all__),
     }
 )

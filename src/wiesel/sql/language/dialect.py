@@ -20,7 +20,7 @@ from wiesel.sql.language import nodes
 from wiesel.sql.language.errors import type_problem
 from wiesel.types.logical_parser import parse_data_type
 
-__all__ = ["Flink", "FlinkParser", "hints_between"]
+__all__ = ["CHARACTER_SETS", "Flink", "FlinkParser", "hints_between"]
 
 _WITH_WORDS = frozenset({"JSON_ARRAY", "JSON_ARRAYAGG", "JSON_EXISTS", "JSON_OBJECT", "JSON_OBJECTAGG", "JSON_QUERY", "JSON_VALUE"})
 _KEPT_PARSERS = ("CEIL", "EXTRACT", "FLOOR", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
@@ -35,6 +35,19 @@ _KEYWORDS = {
     for word, token in tokens.Tokenizer.KEYWORDS.items()
     if word in _KEPT or (word.isidentifier() and word not in _DROPPED)
 }
+
+CHARACTER_SETS = {
+    "UTF8": "utf-8",
+    "UTF-8": "utf-8",
+    "UTF16": "utf-16",
+    "UTF-16": "utf-16",
+    "UTF-16BE": "utf-16-be",
+    "UTF-16LE": "utf-16-le",
+    "LATIN1": "latin-1",
+    "ISO-8859-1": "latin-1",
+    "US-ASCII": "ascii",
+}
+"""What may stand in front of a text, as in ``_UTF8'a'``, and what Python calls it."""
 
 _UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 _HINT = re.compile(r"/\*\+(.*?)\*/", re.DOTALL)
@@ -375,6 +388,7 @@ class Flink(Dialect):
         KEYWORDS: ClassVar[dict[str, Any]] = {
             **_KEYWORDS,
             "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE,
+            **{f"_{name}": TokenType.INTRODUCER for name in CHARACTER_SETS},
         }
         # To sqlglot what follows these words is a text that it does not look at.
         COMMANDS: ClassVar[set[Any]] = set()

@@ -8,8 +8,11 @@ from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream._transformations import Transformation
 from wiesel.runtime.table.top_n import TopNSpec
 from wiesel.sql.changelog import changes_of
+from wiesel.sql.over_plan import Frame, OverAggregate
+from wiesel.sql.physical.final_rows import last_rows
+from wiesel.sql.physical.over import over_aggregate
 from wiesel.sql.physical.translator import Translator, single
-from wiesel.sql.plan import TimeAttribute, TopN, Values
+from wiesel.sql.plan import AggregateCall, TimeAttribute, TopN, Values
 from wiesel.sql.window_plan import borders_of, window_of_top
 
 __all__ = ["top_n"]
@@ -23,6 +26,8 @@ def top_n(translator: Translator, relation: TopN) -> Transformation:
     """
     endless = translator.environment._config.get(RUNTIME_MODE) != "BATCH"
     in_time = endless and _in_time(relation)
+    if relation.last is None and endless and relation.numbered and relation.first == 1:
+        return over_aggregate(translator, _numbers(relation))
     if relation.last is None and endless and not in_time:
         raise ProgramError(
             "in a job without end rows can be sorted or numbered up to a last place only",
@@ -47,7 +52,7 @@ def top_n(translator: Translator, relation: TopN) -> Transformation:
         schema=translator.schema(below),
         results=translator.schema(relation),
     )
-    source = translator.by_key(translator.translate(below), relation.partition)
+    source = translator.by_key(last_rows(translator, below), relation.partition)
     end, borders = window_of_top(relation), borders_of(below)
     if end is not None and borders is not None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":
         payload = {"spec": spec, "end": end, "time": arrow_type(borders.of.data_type)}
@@ -55,6 +60,12 @@ def top_n(translator: Translator, relation: TopN) -> Transformation:
     name, kind = ("TimeSort", "table_time_sort") if in_time else ("TopN", "table_top_n")
     operator = translator.operator(name, kind, spec, [source])
     return operator if relation.partition else single(operator)
+
+
+def _numbers(relation: TopN) -> OverAggregate:
+    """Return the rows with their numbers, of which none is left out."""
+    call = AggregateCall("ROW_NUMBER", (), relation.number.data_type)
+    return OverAggregate(relation.input, relation.partition, relation.keys, Frame(False, None), (call,), relation.fields)
 
 
 def _in_time(relation: TopN) -> bool:

@@ -238,13 +238,14 @@ def _expand(pruner: _Pruner, relation: Expand, wanted: set[int]) -> tuple[Relati
 
 def _over(pruner: _Pruner, relation: OverAggregate, wanted: set[int]) -> tuple[Relation, Kept]:
     width = len(relation.input.fields)
-    read = {index for index in wanted if index < width} | {*relation.partition, relation.time} | _read_by(relation.calls)
+    order = {key.index for key in relation.keys}
+    read = {index for index in wanted if index < width} | {*relation.partition} | order | _read_by(relation.calls)
     below, left = pruner.exactly(relation.input, read)
     places = _places(left)
     kept = [*left, *range(width, len(relation.columns))]
     changed: dict[str, Any] = {
         "partition": tuple(places[index] for index in relation.partition),
-        "time": places[relation.time],
+        "keys": tuple(replace(key, index=places[key.index]) for key in relation.keys),
         "calls": tuple(_call(each, places) for each in relation.calls),
     }
     return replace(relation, input=below, columns=_chosen(relation.columns, kept), **changed), kept

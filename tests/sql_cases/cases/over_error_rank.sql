@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT id, RANK() OVER (PARTITION BY who) AS s FROM orders;

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT id, LISTAGG(item) OVER (PARTITION BY who ORDER BY ts) AS l FROM orders;
