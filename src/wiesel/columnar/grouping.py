@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Groups", "Places", "group_by", "grouped_column"]
+__all__ = ["Groups", "Places", "distinct", "group_by", "grouped_column"]
 
 Places = npt.NDArray[np.int64]
 
@@ -63,6 +63,13 @@ class Groups:
     def take(self, places: Places) -> Groups:
         """Return the groups of some of the rows, with the same numbers."""
         return Groups(self.ids[places], self.count)
+
+
+def distinct(numbers: Places, count: int) -> Places:
+    """Return the different ones of numbers below ``count``, in rising order."""
+    there = np.zeros(count, np.bool_)
+    there[numbers] = True
+    return np.flatnonzero(there)
 
 
 def grouped_column(column: pa.Array) -> Groups:

@@ -14,6 +14,7 @@ from wiesel.core.errors import invariant
 from wiesel.datastream._checks import program_error
 from wiesel.graph.round_inputs import add_round_inputs
 from wiesel.graph.specs import FORWARD, ITERATION_HEAD, REBALANCE, PartitionerSpec, StreamEdge, StreamGraph, StreamNode
+from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.types.typeinfo import TypeInformation
 
 __all__ = [
@@ -217,6 +218,8 @@ def _edge(origin: _Origin, target: OperatorTransformation, input_index: int) -> 
     source = origin.operator
     same = source.node.parallelism == target.node.parallelism
     partitioner = origin.partitioner or (FORWARD if same else REBALANCE)
+    if same and isinstance(partitioner.payload, ColumnKeys) and partitioner.payload.in_place:
+        partitioner = FORWARD
     if partitioner.kind == "forward" and not same:
         raise program_error(
             f"forward() cannot connect {source.node.name!r} with parallelism {source.node.parallelism} to "

@@ -86,8 +86,20 @@ class LineBlocks:
         self._rest = self._rest[cut:]
         self.offset += cut
 
+    def _inner_lines(self, block: bytes) -> bytes | None:
+        """Return whole lines if what was read does not reach the end of the piece: the usual case, with no more than one copy."""
+        cut = block.rfind(_LF) + 1
+        if not cut or (self._end is not None and self.offset + len(self._rest) + len(block) >= self._end):
+            return None
+        lines = b"".join((self._rest, memoryview(block)[:cut]))
+        self._rest = block[cut:]
+        self.offset += len(lines)
+        return lines
+
     def _more(self, size: int = 0) -> None:
-        block = self._stream.read(max(size, self._block_bytes))
+        self._take(self._stream.read(max(size, self._block_bytes)))
+
+    def _take(self, block: bytes) -> None:
         if block:
             self._rest += block
         else:
@@ -109,7 +121,11 @@ class LineBlocks:
         if self._end is not None and self.offset >= self._end:
             return None
         if not self._eof:
-            self._more()
+            block = self._stream.read(self._block_bytes)
+            lines = self._inner_lines(block)
+            if lines is not None:
+                return lines
+            self._take(block)
         if not self._rest:
             return None if self._eof else b""
         if self._end is not None and self.offset + len(self._rest) >= self._end:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from wiesel.state.backend import (
     KeyedTable,
@@ -15,6 +15,11 @@ from wiesel.state.backend import (
     TimerQueue,
 )
 from wiesel.state.hashmap import HashMapBackend
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from wiesel.state.keyed_rows import GrownRows, ReplacedRows
 
 
 class LazyBackend(StateBackend):
@@ -39,6 +44,14 @@ class LazyBackend(StateBackend):
     def table(self, name: str, **options: Any) -> KeyedTable:
         """See ``StateBackend``."""
         return self.backend.table(name, **options)
+
+    def grown_rows(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> GrownRows | None:
+        """See ``StateBackend``."""
+        return self.backend.grown_rows(name, schema, keys)
+
+    def replaced_rows(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> ReplacedRows | None:
+        """See ``StateBackend``."""
+        return self.backend.replaced_rows(name, schema, keys)
 
     def timers(self, name: str) -> TimerQueue:
         """See ``StateBackend``."""

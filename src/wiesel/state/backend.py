@@ -15,7 +15,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from wiesel.state.keyed_rows import GrownRows, ReplacedRows
 
 VOID = None
 """The namespace of state that has none (windows use the window as namespace)."""
@@ -239,6 +244,22 @@ class StateBackend(ABC):
         Raises:
             StateMigrationError: the restored entries were written by a serializer or for a kind that does not fit.
         """
+
+    def grown_rows(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> GrownRows | None:
+        """Return lists of rows by key, to which rows are added, as columns; None if the backend keeps no columns.
+
+        What is in state files is that of a table of kind ``list`` with tuples by the tuples of their keys.
+
+        Args:
+            name: Name of the state.
+            schema: The columns of the rows.
+            keys: Those with the key.
+        """
+        return None
+
+    def replaced_rows(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> ReplacedRows | None:
+        """As ``grown_rows``, for lists that are set as a whole: what is in state files is that of a table of kind ``value``."""
+        return None
 
     @abstractmethod
     def timers(self, name: str) -> TimerQueue:

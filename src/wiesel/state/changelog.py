@@ -12,6 +12,7 @@ APPEND     keys, namespaces | None, where in the list the new elements begin (-1
 ENTRIES    keys, namespaces | None, lists of map keys, lists of values (``REMOVED`` removes an entry)
 TIMERS     timestamps, keys, namespaces, whether added or removed
 OPERATOR   one element: the operator state
+ROWS       rows as columns, which stand for SET or APPEND of lists of tuples: see ``row_sections``
 ========== =================================================================================================
 
 With flag 2 the last column has the pickle of each value (of ENTRIES: lists with the pickle of each entry's value).
@@ -39,6 +40,7 @@ __all__ = [
     "FORMAT_VERSION",
     "OPERATOR",
     "REMOVE",
+    "ROWS",
     "SET",
     "TIMERS",
     "Section",
@@ -48,8 +50,8 @@ __all__ = [
     "read_file",
 ]
 
-END, REMOVE, SET, APPEND, ENTRIES, TIMERS, OPERATOR = range(7)
-FORMAT_VERSION = 1
+END, REMOVE, SET, APPEND, ENTRIES, TIMERS, OPERATOR, ROWS = range(8)
+FORMAT_VERSION = 2
 CHUNK_ENTRIES = 16384
 """Entries per section: few enough to be encoded in some ms, many enough to make the overhead vanish."""
 
@@ -179,7 +181,7 @@ def _head(operation: int, flags: int, label: bytes, count: int, payload: bytes |
 
 
 def read_file(data: bytes, where: str) -> Iterator[Section]:
-    """Yield the sections of a file.
+    """Yield the sections of a file; those of ROWS as what they stand for.
 
     Args:
         data: The contents.
@@ -210,9 +212,16 @@ def read_file(data: bytes, where: str) -> Iterator[Section]:
             return
         name = bytes(view[start:label]).decode()
         columns = load(view[label:end], f"state {name!r} in {where}")
-        yield Section(operation, name, count, columns, spaced=bool(flags & _SPACED), singly=bool(flags & _SINGLY))
+        section = Section(operation, name, count, columns, spaced=bool(flags & _SPACED), singly=bool(flags & _SINGLY))
+        yield section if operation != ROWS else _of_tuples(section)
         at = end
         seen += 1
+
+
+def _of_tuples(section: Section) -> Section:
+    from wiesel.state.row_sections import tuple_section  # with Arrow, which jobs without tables do not load
+
+    return tuple_section(section)
 
 
 def _read_head(view: memoryview, at: int, where: str) -> tuple[int, int, int, int, int, int]:

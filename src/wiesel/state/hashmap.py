@@ -7,14 +7,21 @@ change is seen by this process but is missing in the next checkpoint.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wiesel.state.backend import VOID, KeyedTable, ListTable, MapTable
 from wiesel.state.changelog import Section
 from wiesel.state.snapshots import Part
 from wiesel.state.stores import ListStore, MapStore, Store, ValueStore
 from wiesel.state.tracked import TrackedBackend
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from wiesel.state.keyed_rows import GrownRows, KeyedRows, ReplacedRows
+
+_Rows = TypeVar("_Rows", bound="KeyedRows")
 
 __all__ = ["DictListTable", "DictMapTable", "DictTable", "DictValueTable", "HashMapBackend"]
 
@@ -146,10 +153,31 @@ class HashMapBackend(TrackedBackend):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._tables: dict[str, DictTable] = {}
+        self._rows: dict[str, Any] = {}
+
+    def grown_rows(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> GrownRows:
+        """See ``StateBackend``."""
+        from wiesel.state.keyed_rows import GrownRows
+
+        return self._keyed_rows("list", GrownRows(name, schema, keys))
+
+    def replaced_rows(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> ReplacedRows:
+        """See ``StateBackend``."""
+        from wiesel.state.keyed_rows import ReplacedRows
+
+        return self._keyed_rows("value", ReplacedRows(name, schema, keys))
+
+    def _keyed_rows(self, kind: str, rows: _Rows) -> _Rows:
+        if rows.name not in self._rows:
+            self.table(rows.name, kind=kind)
+            rows.load(self._tables.pop(rows.name).void.data)
+            self._rows[rows.name] = rows
+        return self._rows[rows.name]  # type: ignore[no-any-return]
 
     def _stores(self) -> Iterator[Store]:
         for table in self._tables.values():
             yield from table.stores()
+        yield from self._rows.values()
 
     def _open_table(self, name: str, storage: str) -> DictTable:
         table = self._tables.get(name)
@@ -172,7 +200,7 @@ class HashMapBackend(TrackedBackend):
 
     def _freeze(self) -> tuple[int, list[Part]]:
         stores = list(self._stores())
-        return sum(len(store.changes) for store in stores), [store.freeze() for store in stores]
+        return sum(store.changed for store in stores), [store.freeze() for store in stores]
 
     def _begin_rewrite(self) -> None:
         for store in self._stores():
@@ -197,23 +225,24 @@ class HashMapBackend(TrackedBackend):
 
     def _restored(self) -> None:
         for store in self._stores():
-            store.changes = {}
+            store.unchanged()
 
     def clear_keyed(self) -> None:
         """Forget the state and the timers of all keys as if there had been none: BATCH mode has one key at a time, and no checkpoints."""
         for store in self._stores():
-            store.data.clear()
-            store.changes.clear()
+            store.clear()
         for timers in self._timers.values():
             timers.clear()
 
     def size_bytes(self) -> int:
         """See ``StateBackend``: estimated from a sample of the entries."""
-        return sum(map(_estimate, self._stores())) + 120 * sum(map(len, self._timers.values()))
+        rows: int = sum(rows.size_bytes for rows in self._rows.values())
+        return rows + sum(map(_estimate, self._stores())) + 120 * sum(map(len, self._timers.values()))
 
     def close(self) -> None:
         """See ``StateBackend``."""
         self._tables.clear()
+        self._rows.clear()
         self._timers.clear()
 
 

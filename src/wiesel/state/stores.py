@@ -50,6 +50,20 @@ class Store(ABC):
         self.prune: Callable[[Any], Any] | None = None
         self._scan: list[Any] | None = None
 
+    @property
+    def changed(self) -> int:
+        """How many entries the next snapshot has to write."""
+        return len(self.changes)
+
+    def unchanged(self) -> None:
+        """Forget that anything has changed."""
+        self.changes = {}
+
+    def clear(self) -> None:
+        """Forget all entries."""
+        self.data.clear()
+        self.changes.clear()
+
     @abstractmethod
     def put(self, slot: Any, value: Any) -> None:
         """Set the whole value of an entry."""

@@ -10,8 +10,10 @@ import threading
 from collections import deque, namedtuple
 from dataclasses import dataclass, field
 
+import pyarrow as pa
 import pytest
 
+from wiesel.columnar.row_batch import RowBatch
 from wiesel.runtime.isolation import has_memory, isolated
 from wiesel.spi.functions import MapFunction
 from wiesel.spi.output_tag import OutputTag
@@ -192,3 +194,8 @@ def test_functions_that_cannot_keep_objects_have_none():
     assert not has_memory(Plain())
     assert not has_memory(Plain().map)
     assert not has_memory(uses_name)
+
+
+def test_batches_of_rows_pass_as_they_are() -> None:
+    rows = RowBatch(pa.RecordBatch.from_arrays([pa.array([1, 2])], names=["n"]))
+    assert isolated(rows) is rows

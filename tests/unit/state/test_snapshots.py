@@ -326,7 +326,7 @@ def test_files_of_a_newer_format_are_refused(opened: Any) -> None:
         data = bytes(contents)
     assert list(changelog.read_file(data, "f")) == []
     newer = data[:8] + (changelog.FORMAT_VERSION + 1).to_bytes(2, "little") + data[10:]
-    with pytest.raises(StateMigrationError, match="format 2"):
+    with pytest.raises(StateMigrationError, match=f"format {changelog.FORMAT_VERSION + 1}"):
         list(changelog.read_file(newer, "f"))
 
 

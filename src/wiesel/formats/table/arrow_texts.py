@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,6 +24,9 @@ READ_BY_ARROW = (
     t.DateType,
     t.TimestampType,
 )
+_MARKS = {4: b"-", 7: b"-", 13: b":", 16: b":"}
+_DIGITS = [place for place in range(19) if place not in (*_MARKS, 10)]
+_LENGTHS = (19, *range(21, 30))
 _TIMESTAMP = {False: r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?$", True: r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?$"}
 
 
@@ -36,8 +40,26 @@ def finished(batch: pa.RecordBatch, schema: pa.Schema, *, iso: bool = False) -> 
     arrays = []
     for column, field in zip(batch.columns, schema, strict=True):
         if pa.types.is_timestamp(field.type):
-            if pc.all(pc.match_substring_regex(column, _TIMESTAMP[iso])).as_py() is False:
+            if not _are_timestamps(column, iso=iso) and pc.all(pc.match_substring_regex(column, _TIMESTAMP[iso])).as_py() is False:
                 return None
             column = column.cast(field.type)
         arrays.append(column)
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _are_timestamps(column: pa.Array, *, iso: bool) -> bool:
+    """Return whether texts of equal length are timestamps; False if they have to be looked at closer."""
+    valid, (_, places, data) = len(column) - column.null_count, column.buffers()
+    if not valid or data is None:
+        return False
+    offsets = np.frombuffer(places, np.int32)[column.offset : column.offset + len(column) + 1]
+    texts = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
+    length = len(texts) // valid
+    # NULLs have no bytes.
+    if length * valid != len(texts) or length not in _LENGTHS or np.count_nonzero(np.diff(offsets) == length) != valid:
+        return False
+    table = texts.reshape(valid, length)
+    digits = [*_DIGITS, *range(20, length)]
+    marks = {**_MARKS, 10: b"T" if iso else b" "} | ({19: b"."} if length > 19 else {})
+    numbers = table[:, digits] - np.uint8(ord("0"))
+    return bool((numbers < 10).all()) and all(bool((table[:, place] == mark[0]).all()) for place, mark in marks.items())

@@ -18,13 +18,14 @@ import pyarrow as pa
 
 from wiesel.columnar.evaluation import Frame, as_array, evaluate
 from wiesel.columnar.expressions import Expression, InputRef, input_refs, transformed
-from wiesel.columnar.grouping import Groups, group_by
-from wiesel.columnar.keys import key_tuples
+from wiesel.columnar.keys import BatchKeys
+from wiesel.columnar.number_lists import spans
 from wiesel.columnar.row_batch import DELETE, INSERT, RowBatch
 from wiesel.columnar.stored import StoredRow, columns_of
 from wiesel.runtime.operators.function_operator import is_batch
 from wiesel.runtime.table.base import TableOperator
 from wiesel.runtime.table.join_state import RETRACTS, JoinSide, Places, SideState, Stored, open_side
+from wiesel.runtime.table.row_lists import Picked, Taken
 
 __all__ = ["JoinSpec", "PairCondition", "join_operator"]
 
@@ -116,56 +117,45 @@ class JoinOperator(TableOperator):
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
         """Join rows of one side with the other side, then keep them."""
-        side = self._spec.sides[input_index]
-        columns = rows.rows.columns
-        groups = group_by([columns[index] for index in side.keys], len(rows))
-        firsts = rows.rows.select(list(side.keys)).take(pa.array(groups.first))
-        keys = key_tuples(firsts, range(len(side.keys))) if side.keys else [()]
+        keys = BatchKeys(rows.rows, self._spec.sides[input_index].keys)
         stored = self._states[1 - input_index].read(keys)
         before = list(stored.partners)
-        theirs_columns = columns_of(stored.rows, self._spec.sides[1 - input_index].schema)
-        own, theirs = self._pairs(rows, input_index, groups, stored, theirs_columns)
+        own, theirs = self._pairs(rows, input_index, keys.ids, stored)
         partners = np.bincount(own, minlength=len(rows))
-        self._emit(rows, input_index, (own, theirs, partners), stored, theirs_columns)
+        self._emit(rows, input_index, (own, theirs, partners), stored)
         self._states[1 - input_index].write_partners(keys, stored, before)
         counts = partners.tolist() if self._spec.counted[input_index] else None
-        self._states[input_index].write(keys, groups.ids, rows, counts)
+        self._states[input_index].write(keys, rows, counts)
 
-    def _pairs(self, rows: RowBatch, side: int, groups: Groups, stored: Stored, theirs_columns: list[pa.Array]) -> tuple[Places, Places]:
+    def _pairs(self, rows: RowBatch, side: int, ids: Places, stored: Stored) -> tuple[Places, Places]:
         """Return the pairs that the condition leaves, as places in the input and in the stored rows; in the order of the input."""
-        sizes = stored.sizes[groups.ids]
+        sizes = stored.sizes[ids]
         if self._condition is None or int(sizes.sum()) <= _PAIRS_AT_ONCE:
-            return self._pairs_of(rows, side, (0, len(rows)), groups, stored, theirs_columns)
-        parts = [self._pairs_of(rows, side, span, groups, stored, theirs_columns) for span in _spans(sizes)]
+            return self._pairs_of(rows, side, (0, len(rows)), ids, stored)
+        parts = [self._pairs_of(rows, side, span, ids, stored) for span in _spans(sizes)]
         return np.concatenate([own for own, _ in parts]), np.concatenate([theirs for _, theirs in parts])
 
-    def _pairs_of(
-        self, rows: RowBatch, side: int, span: tuple[int, int], groups: Groups, stored: Stored, theirs_columns: list[pa.Array]
-    ) -> tuple[Places, Places]:
+    def _pairs_of(self, rows: RowBatch, side: int, span: tuple[int, int], ids: Places, stored: Stored) -> tuple[Places, Places]:
         start, end = span
-        ids = groups.ids[start:end]
-        sizes = stored.sizes[ids]
-        first = np.cumsum(stored.sizes) - stored.sizes
+        chosen = ids[start:end]
+        sizes = stored.sizes[chosen]
         own = np.repeat(np.arange(start, end), sizes)
-        within = np.arange(len(own)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        theirs = np.repeat(first[ids], sizes) + within
+        theirs = spans((np.cumsum(stored.sizes) - stored.sizes)[chosen], sizes)
         if self._condition is None or not len(own):
             return own, theirs
-        taken = {side: (rows.rows.columns, pa.array(own)), 1 - side: (theirs_columns, pa.array(theirs))}
-        needed = [taken[index][0][column].take(taken[index][1]) for index in (0, 1) for column in self._condition.own[index]]
+        taken: dict[int, Picked] = {side: Taken(rows.rows.columns, own), 1 - side: stored.rows.pick(theirs)}
+        needed = [taken[index].column(column) for index in (0, 1) for column in self._condition.own[index]]
         kept = self._condition.holds(needed, len(own), self.session)
         return own[kept], theirs[kept]
 
-    def _emit(
-        self, rows: RowBatch, side: int, pairs: tuple[Places, Places, Places], stored: Stored, theirs_columns: list[pa.Array]
-    ) -> None:
+    def _emit(self, rows: RowBatch, side: int, pairs: tuple[Places, Places, Places], stored: Stored) -> None:
         spec = self._spec
         own, theirs, partners = pairs
         if spec.filters:
-            self._emit_filtered(rows, side, pairs, stored, theirs_columns)
+            self._emit_filtered(rows, side, pairs, stored)
         elif spec.outer[1 - side]:
             found = self._with_returning(rows, side, pairs, stored)
-            self._emit_places(rows, side, np.array(found.own, np.int64), np.array(found.theirs, np.int64), theirs_columns, found.kinds)
+            self._emit_places(rows, side, np.array(found.own, np.int64), np.array(found.theirs, np.int64), stored, found.kinds)
         elif spec.outer[side]:
             kinds = rows.kinds_or_inserts()
             goes = np.isin(kinds, list(RETRACTS))
@@ -175,9 +165,9 @@ class JoinOperator(TableOperator):
             else:
                 lost = self._never_joined(rows, side)
                 own, theirs = np.concatenate([own, lost]), np.concatenate([theirs, np.full(len(lost), -1)])
-            self._emit_places(rows, side, own, theirs, theirs_columns, outer_kinds[own])
+            self._emit_places(rows, side, own, theirs, stored, outer_kinds[own])
         else:
-            self._emit_places(rows, side, own, theirs, theirs_columns, None if rows.kinds is None else rows.kinds[own])
+            self._emit_places(rows, side, own, theirs, stored, None if rows.kinds is None else rows.kinds[own])
 
     def _never_joined(self, rows: RowBatch, side: int) -> Places:
         """Return the rows with a NULL by which nothing is joined: they are not kept."""
@@ -222,9 +212,7 @@ class JoinOperator(TableOperator):
                 found.add(INSERT, place, -1)
         return found
 
-    def _emit_filtered(
-        self, rows: RowBatch, side: int, pairs: tuple[Places, Places, Places], stored: Stored, theirs_columns: list[pa.Array]
-    ) -> None:
+    def _emit_filtered(self, rows: RowBatch, side: int, pairs: tuple[Places, Places, Places], stored: Stored) -> None:
         anti = self._spec.type == "ANTI"
         if side == 0:
             chosen = np.flatnonzero((pairs[2] > 0) != anti) if not self._is_batch else self._never_joined(rows, 0)
@@ -240,14 +228,16 @@ class JoinOperator(TableOperator):
             if counts[other] == (0 if retracts else 1):
                 found.add(kind if not anti else INSERT if retracts else DELETE, -1, other)
         if not self._is_batch and found.kinds:
-            taken = [column.take(pa.array(found.theirs)) for column in theirs_columns]
-            self._send(taken, found.kinds)
+            self._send(self._columns(stored.rows.pick(np.array(found.theirs, np.int64)), 0), found.kinds)
 
-    def _emit_places(self, rows: RowBatch, side: int, own: Places, theirs: Places, theirs_columns: list[pa.Array], kinds: Any) -> None:
+    def _emit_places(self, rows: RowBatch, side: int, own: Places, theirs: Places, stored: Stored, kinds: Any) -> None:
         if not len(own):
             return
-        taken = {side: _taken(rows.rows.columns, own), 1 - side: _taken(theirs_columns, theirs)}
-        self._send(taken[0] + taken[1], kinds)
+        taken: dict[int, Picked] = {side: Taken(rows.rows.columns, own), 1 - side: stored.rows.pick(theirs)}
+        self._send(self._columns(taken[0], 0) + self._columns(taken[1], 1), kinds)
+
+    def _columns(self, picked: Picked, side: int) -> list[pa.Array]:
+        return [picked.column(index) for index in range(len(self._spec.sides[side].schema))]
 
     def _send(self, columns: list[pa.Array], kinds: Any) -> None:
         numbers = None if kinds is None else np.asarray(kinds, np.uint8)
@@ -314,13 +304,6 @@ def _padded(own: Places, theirs: Places, partners: Places) -> tuple[Places, Plac
     all_own = np.concatenate([own, alone])
     order = np.argsort(all_own, kind="stable")
     return all_own[order], np.concatenate([theirs, np.full(len(alone), -1)])[order]
-
-
-def _taken(columns: Sequence[pa.Array], places: Places) -> list[pa.Array]:
-    """Return the values at places, NULL at those below 0."""
-    missing = places < 0
-    taken = pa.array(places, mask=missing) if missing.any() else pa.array(places)
-    return [column.take(taken) for column in columns]
 
 
 def join_operator(params: dict[str, Any], payload: JoinSpec) -> JoinOperator:

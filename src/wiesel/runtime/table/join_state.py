@@ -1,6 +1,6 @@
 """Internal. The rows of one side of a join in keyed state, by the values of the columns that are joined by.
 
-Rows of a side to which rows are only added stay in a list. Otherwise they are entries of a map: under their unique key where there is
+Rows of a side to which rows are only added stay in lists. Otherwise they are entries of a map: under their unique key where there is
 one, else under themselves with their number. Where rows without a partner come out, an entry also has the number of its partners.
 """
 
@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from wiesel.columnar.keys import BatchKeys
 from wiesel.columnar.row_batch import DELETE, UPDATE_BEFORE, RowBatch
 from wiesel.columnar.stored import StoredRow, stored_rows
 from wiesel.runtime.operator import OperatorContext
 from wiesel.runtime.table.base import state_ttl
+from wiesel.runtime.table.row_lists import GrownLists, ListedRows, TupleRows, grown_lists
 
 __all__ = ["JoinSide", "SideState", "Stored", "open_side"]
 
@@ -55,17 +57,20 @@ class JoinSide:
 
 @dataclass
 class Stored:
-    """Rows of several keys, one key after the other.
+    """Rows of several keys.
 
     Attributes:
         rows: The rows; those that are there several times come several times.
-        sizes: How many rows each key has.
         partners: How many partners each row has; empty if that is not counted.
     """
 
-    rows: list[StoredRow]
-    sizes: Places
+    rows: ListedRows
     partners: list[int]
+
+    @property
+    def sizes(self) -> Places:
+        """How many rows each key has."""
+        return self.rows.sizes
 
 
 class SideState(ABC):
@@ -75,14 +80,14 @@ class SideState(ABC):
         self._side = side
 
     @abstractmethod
-    def read(self, keys: Sequence[Key]) -> Stored:
+    def read(self, keys: BatchKeys) -> Stored:
         """Return the rows of several keys."""
 
     @abstractmethod
-    def write(self, keys: Sequence[Key], ids: Places, rows: RowBatch, partners: Sequence[int] | None) -> None:
-        """Add rows and take rows back; ``ids`` are the places of their keys."""
+    def write(self, keys: BatchKeys, rows: RowBatch, partners: Sequence[int] | None) -> None:
+        """Add rows and take rows back; ``keys`` are theirs."""
 
-    def write_partners(self, keys: Sequence[Key], stored: Stored, before: Sequence[int]) -> None:
+    def write_partners(self, keys: BatchKeys, stored: Stored, before: Sequence[int]) -> None:
         """Write what has changed of the numbers of partners."""
 
     def unpaired(self) -> Iterator[StoredRow]:
@@ -97,26 +102,21 @@ class SideState(ABC):
 class _AppendedRows(SideState):
     """Lists of rows."""
 
-    def __init__(self, side: JoinSide, table: Any) -> None:
+    def __init__(self, side: JoinSide, lists: GrownLists) -> None:
         super().__init__(side)
-        self._table = table
+        self._lists = lists
 
-    def read(self, keys: Sequence[Key]) -> Stored:
-        joins = self._side.joins
-        found = [self._table.get(key) or () if joins(key) else () for key in keys]
-        rows = [row for each in found for row in each]
-        return Stored(rows, np.fromiter(map(len, found), np.int64, len(found)), [])
+    def read(self, keys: BatchKeys) -> Stored:
+        return Stored(self._lists.read(keys), [])
 
-    def write(self, keys: Sequence[Key], ids: Places, rows: RowBatch, partners: Sequence[int] | None) -> None:
-        values = stored_rows(rows.rows)
-        joins, extend = self._side.joins, self._table.extend
-        order = np.argsort(ids, kind="stable")
-        ordered = [values[place] for place in order.tolist()]
-        end = 0
-        for key, size in zip(keys, np.bincount(ids, minlength=len(keys)).tolist(), strict=True):
-            start, end = end, end + size
-            if size and joins(key):
-                extend(key, ordered[start:end])
+    def write(self, keys: BatchKeys, rows: RowBatch, partners: Sequence[int] | None) -> None:
+        whole = keys.without_nulls(self._side.null_safe)
+        if whole.all():
+            self._lists.extend(keys, rows.rows, keys.ids)
+            return
+        places = np.flatnonzero(whole[keys.ids])
+        if len(places):
+            self._lists.extend(keys, rows.rows.take(pa.array(places)), keys.ids[places])
 
 
 class _Entries(SideState):
@@ -127,11 +127,11 @@ class _Entries(SideState):
         self._table = table
         self._unique = side.unique
 
-    def read(self, keys: Sequence[Key]) -> Stored:
+    def read(self, keys: BatchKeys) -> Stored:
         rows: list[StoredRow] = []
         partners: list[int] = []
         sizes = []
-        for key in keys:
+        for key in keys.tuples:
             start = len(rows)
             entries = self._table.get(key) if self._side.joins(key) else None
             for name, (kept, count) in (entries or {}).items():
@@ -142,17 +142,18 @@ class _Entries(SideState):
                     rows += [name] * kept
                     partners += [count] * kept
             sizes.append(len(rows) - start)
-        return Stored(rows, np.array(sizes, np.int64), partners)
+        return Stored(TupleRows(rows, np.array(sizes, np.int64), self._side.schema), partners)
 
-    def write(self, keys: Sequence[Key], ids: Places, rows: RowBatch, partners: Sequence[int] | None) -> None:
+    def write(self, keys: BatchKeys, rows: RowBatch, partners: Sequence[int] | None) -> None:
         values = stored_rows(rows.rows)
         names = values if self._unique is None else stored_rows(rows.rows.select(list(self._unique)))
-        live = [self._side.joins(key) for key in keys]
+        tuples = keys.tuples
+        live = [self._side.joins(key) for key in tuples]
         counts = partners if partners is not None else [0] * len(values)
         change = self._count if self._unique is None else self._replace
-        for place, name, row, kind, count in zip(ids.tolist(), names, values, rows.kinds_or_inserts().tolist(), counts, strict=True):
+        for place, name, row, kind, count in zip(keys.ids.tolist(), names, values, rows.kinds_or_inserts().tolist(), counts, strict=True):
             if live[place]:
-                change(keys[place], name, row, kind, count)
+                change(tuples[place], name, row, kind, count)
 
     def _replace(self, key: Key, name: Key, row: StoredRow, kind: int, partners: int) -> None:
         if kind in RETRACTS:
@@ -168,14 +169,16 @@ class _Entries(SideState):
         else:
             self._table.remove_entry(key, name)
 
-    def write_partners(self, keys: Sequence[Key], stored: Stored, before: Sequence[int]) -> None:
-        places = np.repeat(np.arange(len(keys)), stored.sizes).tolist()
-        for place, row, old, new in zip(places, stored.rows, before, stored.partners, strict=True):
+    def write_partners(self, keys: BatchKeys, stored: Stored, before: Sequence[int]) -> None:
+        assert isinstance(stored.rows, TupleRows)  # noqa: S101 - for the type checker
+        tuples = keys.tuples
+        places = np.repeat(np.arange(keys.count), stored.sizes).tolist()
+        for place, row, old, new in zip(places, stored.rows.rows, before, stored.partners, strict=True):
             if old != new:
                 name = row if self._unique is None else tuple(row[column] for column in self._unique)
-                kept = self._table.get_entry(keys[place], name)
+                kept = self._table.get_entry(tuples[place], name)
                 if kept is not None:
-                    self._table.put_entry(keys[place], name, (kept[0], new))
+                    self._table.put_entry(tuples[place], name, (kept[0], new))
 
     def unpaired(self) -> Iterator[StoredRow]:
         return self._rows(lambda partners: not partners)
@@ -193,7 +196,6 @@ class _Entries(SideState):
 def open_side(side: JoinSide, name: str, context: OperatorContext, *, counts_partners: bool) -> SideState:
     """Return the state of a side."""
     ttl = state_ttl(context, side.ttl_ms)
-    backend = context.backend
     if side.appends and not counts_partners:
-        return _AppendedRows(side, backend.table(name, kind="list", ttl=ttl))
-    return _Entries(side, backend.table(name, kind="map", ttl=ttl))
+        return _AppendedRows(side, grown_lists(context, name, side.schema, side.keys, ttl))
+    return _Entries(side, context.backend.table(name, kind="map", ttl=ttl))

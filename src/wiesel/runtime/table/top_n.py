@@ -18,13 +18,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wiesel.columnar.grouping import group_by
-from wiesel.columnar.keys import key_tuples
+from wiesel.columnar.grouping import distinct, group_by
+from wiesel.columnar.keys import BatchKeys
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch, concat
 from wiesel.columnar.stored import StoredRow, columns_of, stored_rows
 from wiesel.runtime.operators.function_operator import is_batch
 from wiesel.runtime.table.base import TableOperator, state_ttl
 from wiesel.runtime.table.join_state import RETRACTS, Key, Places
+from wiesel.runtime.table.row_lists import ListedRows, NewLists, ReplacedLists, replaced_lists
 from wiesel.runtime.table.row_order import Keys, ordered_places
 
 __all__ = ["TopNSpec", "top_n_operator"]
@@ -80,9 +81,13 @@ class TopNOperator(TableOperator):
     def open(self) -> None:
         """Take the state."""
         super().open()
-        ttl = state_ttl(self.context)
-        self._tops = self.context.backend.table("tops", ttl=ttl)
-        self._rows: Any = None if self._spec.appends else self.context.backend.table("rows", kind="map", ttl=ttl)
+        ttl, spec = state_ttl(self.context), self._spec
+        self._lists: ReplacedLists | None = None
+        if spec.appends:
+            self._lists = replaced_lists(self.context, "tops", spec.schema, spec.partition, ttl)
+        else:
+            self._tops: Any = self.context.backend.table("tops", ttl=ttl)
+            self._rows: Any = self.context.backend.table("rows", kind="map", ttl=ttl)
         self._is_batch = is_batch(self.context)
         self._kept: list[RowBatch] = []
         self._left: Iterator[RowBatch] | None = None
@@ -96,68 +101,52 @@ class TopNOperator(TableOperator):
         else:
             self._change(rows)
 
-    def _keys(self, rows: RowBatch) -> tuple[list[Key], Places]:
-        groups = group_by([rows.rows.column(index) for index in self._spec.partition], len(rows))
-        partition = list(self._spec.partition)
-        if not partition:
-            return [()], groups.ids
-        return key_tuples(rows.rows.select(partition).take(pa.array(groups.first)), range(len(partition))), groups.ids
-
     # Rows that are only added
 
     def _add(self, rows: RowBatch) -> None:
         spec = self._spec
-        keys, ids = self._keys(rows)
-        tops: list[list[StoredRow]] = [self._tops.get(key) or [] for key in keys]
-        rows, ids = self._that_may_enter(rows, ids, tops)
+        assert self._lists is not None and spec.last is not None  # noqa: S101 - for the type checker
+        keys = BatchKeys(rows.rows, spec.partition)
+        tops = self._lists.read(keys)
+        rows, ids = self._that_may_enter(rows, keys.ids, tops)
         if not len(rows):
             return
-        touched = np.unique(ids)
-        keys, tops = [keys[place] for place in touched.tolist()], [tops[place] for place in touched.tolist()]
-        new_ids = np.searchsorted(touched, ids)
-        sizes = np.fromiter(map(len, tops), np.int64, len(tops))
-        flat = [row for top in tops for row in top]
-        all_ids = np.concatenate([np.repeat(np.arange(len(keys)), sizes), new_ids])
+        touched = distinct(ids, keys.count)
+        if len(touched) < keys.count:
+            tops = tops.of_keys(touched)
+        old = int(tops.sizes.sum())
+        all_ids = np.concatenate([np.repeat(np.arange(len(touched)), tops.sizes), np.searchsorted(touched, ids)])
         columns = rows.rows.columns
-        if flat:
-            columns = [pa.concat_arrays(list(pair)) for pair in zip(columns_of(flat, spec.schema), columns, strict=True)]
+        if old:
+            picked = tops.pick(np.arange(old))
+            columns = [pa.concat_arrays([picked.column(index), column]) for index, column in enumerate(columns)]
         order, places = spec.ranks(all_ids, columns)
-        assert spec.last is not None  # noqa: S101 - for the type checker
         places[places > spec.last] = 0
         before = np.zeros(len(all_ids), np.int64)
-        before[: len(flat)] = np.arange(len(flat)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
-        self._write(keys, all_ids, order[places[order] > 0], flat, columns)
-        self._emit_changes(all_ids, columns, before, places, len(keys))
+        before[:old] = np.arange(old) - np.repeat(np.cumsum(tops.sizes) - tops.sizes, tops.sizes) + 1
+        chosen = order[places[order] > 0]
+        changed = np.zeros(len(touched), np.bool_)
+        changed[all_ids[chosen[chosen >= old]]] = True
+        chosen = chosen[changed[all_ids[chosen]]]
+        fresh = chosen >= old
+        made = [column.take(pa.array(chosen[fresh])) for column in columns]
+        sizes = np.bincount(all_ids[chosen], minlength=len(touched))[changed]
+        self._lists.replace(keys, tops, NewLists(touched[changed], sizes, np.where(fresh, -1, chosen), made))
+        self._emit_changes(all_ids, columns, before, places, len(touched))
 
-    def _that_may_enter(self, rows: RowBatch, ids: Places, tops: list[list[StoredRow]]) -> tuple[RowBatch, Places]:
+    def _that_may_enter(self, rows: RowBatch, ids: Places, tops: ListedRows) -> tuple[RowBatch, Places]:
         """Leave out rows behind the last one of a full partition."""
         spec = self._spec
-        if not spec.keys or all(len(top) != spec.last for top in tops):
+        full = tops.sizes == spec.last
+        if not spec.keys or not full.any():
             return rows, ids
         index, ascending, _ = spec.keys[0]
-        of = pa.schema([spec.schema.field(index)])
-        worst = columns_of([(top[-1][index] if len(top) == spec.last else None,) for top in tops], of)[0].take(pa.array(ids))
-        column = rows.rows.column(index)
-        late = (pc.greater if ascending else pc.less)(column, worst).fill_null(False).to_numpy(zero_copy_only=False)
+        worst = tops.pick(np.where(full, np.cumsum(tops.sizes) - 1, -1)[ids]).column(index)
+        late = (pc.greater if ascending else pc.less)(rows.rows.column(index), worst).fill_null(False).to_numpy(zero_copy_only=False)
         if not late.any():
             return rows, ids
         kept = np.flatnonzero(~late)
         return rows.take(kept), ids[kept]
-
-    def _write(self, keys: list[Key], ids: Places, chosen: Places, flat: list[StoredRow], columns: list[pa.Array]) -> None:
-        """Store the rows in place; ``chosen`` are their places by partition and in order."""
-        old = len(flat)
-        fresh = chosen[chosen >= old]
-        taken = pa.RecordBatch.from_arrays([column.take(pa.array(fresh)) for column in columns], schema=self._spec.schema)
-        made = dict(zip(fresh.tolist(), stored_rows(taken), strict=True))
-        changed = np.zeros(len(keys), np.bool_)
-        changed[ids[fresh]] = True
-        tops: dict[int, list[StoredRow]] = {place: [] for place in np.flatnonzero(changed).tolist()}
-        wanted = chosen[changed[ids[chosen]]]
-        for place, row in zip(ids[wanted].tolist(), wanted.tolist(), strict=True):
-            tops[place].append(made[row] if row >= old else flat[row])
-        for place, top in tops.items():
-            self._tops.put(keys[place], top)
 
     def _emit_changes(self, ids: Places, columns: list[pa.Array], before: Places, after: Places, count: int) -> None:
         """Emit what is different between places before and after; 0 is none."""
@@ -197,8 +186,9 @@ class TopNOperator(TableOperator):
 
     def _change(self, rows: RowBatch) -> None:
         spec = self._spec
-        keys, ids = self._keys(rows)
-        for place, row, kind in zip(ids.tolist(), stored_rows(rows.rows), rows.kinds_or_inserts().tolist(), strict=True):
+        batch_keys = BatchKeys(rows.rows, spec.partition)
+        keys = batch_keys.tuples
+        for place, row, kind in zip(batch_keys.ids.tolist(), stored_rows(rows.rows), rows.kinds_or_inserts().tolist(), strict=True):
             self._count(keys[place], row, -1 if kind in RETRACTS else 1)
         flat: list[StoredRow] = []
         sizes = []
@@ -273,7 +263,7 @@ class TopNOperator(TableOperator):
         spec = self._spec
         rows = concat(self._kept)
         self._kept = []
-        _, ids = self._keys(rows)
+        ids = group_by([rows.rows.column(index) for index in spec.partition], len(rows)).ids
         order, places = spec.ranks(ids, rows.rows.columns)
         ordered = places[order]
         order = order[(ordered >= spec.first) & (ordered <= (spec.last or len(order)))]

@@ -11,6 +11,7 @@ from wiesel.sql.changelog import changes_of
 from wiesel.sql.over_plan import Frame, OverAggregate
 from wiesel.sql.physical.final_rows import last_rows
 from wiesel.sql.physical.over import over_aggregate
+from wiesel.sql.physical.placement import lies_by
 from wiesel.sql.physical.translator import Translator, single
 from wiesel.sql.plan import AggregateCall, TimeAttribute, TopN, Values
 from wiesel.sql.window_plan import borders_of, window_of_top
@@ -52,7 +53,8 @@ def top_n(translator: Translator, relation: TopN) -> Transformation:
         schema=translator.schema(below),
         results=translator.schema(relation),
     )
-    source = translator.by_key(last_rows(translator, below), relation.partition)
+    in_place = endless and lies_by(below, relation.partition)
+    source = translator.by_key(last_rows(translator, below), relation.partition, in_place=in_place)
     end, borders = window_of_top(relation), borders_of(below)
     if end is not None and borders is not None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":
         payload = {"spec": spec, "end": end, "time": arrow_type(borders.of.data_type)}

@@ -127,9 +127,16 @@ class Translator:
             single(operator)
         return operator
 
-    def by_key(self, source: Transformation, columns: Sequence[int]) -> Transformation:
-        """Return the rows of a transformation shared out by columns; all to one subtask where there are none."""
-        partitioner = PartitionerSpec("hash", ColumnKeys(tuple(columns))) if columns else PartitionerSpec("global")
+    def by_key(self, source: Transformation, columns: Sequence[int], *, in_place: bool = False) -> Transformation:
+        """Return the rows of a transformation shared out by columns; all to one subtask where there are none.
+
+        Args:
+            source: The transformation.
+            columns: Its columns.
+            in_place: Whether the rows lie by these columns already, unless operators have a parallelism of their own.
+        """
+        keys = ColumnKeys(tuple(columns), in_place and not self._parallelism)
+        partitioner = PartitionerSpec("hash", keys) if columns else PartitionerSpec("global")
         return PartitionTransformation(source.output_type, source.location, source, partitioner)
 
     def in_order(self, relation: Relation, rows: Transformation) -> Transformation:

@@ -1,0 +1,219 @@
+"""Internal. Lists of rows by key in the memory of a task, as columns: what batches of rows read and write at once.
+
+In state files they stay columns, and whoever reads these finds lists and values of tuples by key: any backend, and any program. A snapshot
+keeps the mailbox no longer than it takes to say which rows there are.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from wiesel.columnar.grouping import Places, distinct
+from wiesel.columnar.keys import KeyIndex
+from wiesel.columnar.number_lists import NumberLists
+from wiesel.columnar.row_store import RowStore
+from wiesel.columnar.stored import StoredRow, columns_of
+from wiesel.core.errors import InvariantError
+from wiesel.state.changelog import CHUNK_ENTRIES
+from wiesel.state.row_sections import grown_sections, replaced_sections
+from wiesel.state.snapshots import Part
+from wiesel.state.stores import Store
+
+__all__ = ["GrownRows", "KeyedRows", "ReplacedRows"]
+
+_KEY_BYTES = 150
+"""About what a key takes in the index."""
+_FEWEST = 10_000
+
+
+class KeyedRows(Store):
+    """Lists of rows by key.
+
+    Args:
+        name: Name of the state.
+        schema: The columns of the rows.
+        keys: Those with the key.
+
+    Attributes:
+        rows: All rows.
+    """
+
+    def __init__(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> None:
+        super().__init__(name, False)
+        self.rows = RowStore(schema)
+        self._keys = list(keys)
+        self._index = KeyIndex()
+        self._lists = NumberLists()
+
+    @property
+    @abstractmethod
+    def changed(self) -> int:
+        """How many entries the next snapshot has to write, at most."""
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory all takes."""
+        return self.rows.size_bytes + self._lists.size_bytes + _KEY_BYTES * len(self._index)
+
+    def load(self, restored: Mapping[tuple[Any, ...], Sequence[StoredRow]]) -> None:
+        """Take what was restored."""
+        entries = iter(restored.items())
+        while part := list(islice(entries, CHUNK_ENTRIES)):
+            keys = [key for key, _ in part]
+            columns = columns_of((row for _, rows in part for row in rows), self.rows.schema)
+            self._write([key[0] for key in keys] if len(self._keys) == 1 else keys, [len(rows) for _, rows in part], columns)
+        self.unchanged()
+
+    def read(self, keys: Sequence[Any]) -> tuple[Places, Places]:
+        """Return the numbers of the rows of different keys, one key after the other, and how many each has."""
+        return self._lists.read(self._index.find(keys))
+
+    @abstractmethod
+    def unchanged(self) -> None:
+        """Forget what has changed."""
+
+    @abstractmethod
+    def _write(self, keys: Sequence[Any], sizes: Sequence[int], columns: Sequence[pa.Array]) -> None:
+        """Set the rows of new keys."""
+
+    # Store
+
+    def clear(self) -> None:
+        """See ``Store``."""
+        self.__init__(self.name, self.rows.schema, self._keys)  # type: ignore[misc]
+
+    def put(self, slot: Any, value: Any) -> None:
+        """Not used: rows are written many at once."""
+        raise InvariantError(f"state {self.name!r} is written by the batch")
+
+    def begin_scan(self) -> None:
+        """See ``Store``."""
+        self._scan = []
+
+    def scan_slice(self, limit: int) -> tuple[int, Part]:
+        """See ``Store``: all at once, as nothing is to be done in the mailbox thread."""
+        self._scan = None
+        return len(self.rows), self.all_parts()
+
+    def _leaves(self, values: Iterable[Any]) -> Iterable[Any]:
+        return values
+
+    def _copy(self, values: list[Any]) -> list[Any]:
+        return values
+
+
+class GrownRows(KeyedRows):
+    """Lists to which rows are added; what a snapshot writes of them are the rows that have come since the last one."""
+
+    def __init__(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> None:
+        super().__init__(name, schema, keys)
+        self._owners = np.zeros(0, np.int64)
+        self._written = 0
+
+    @property
+    def changed(self) -> int:
+        """See ``KeyedRows``."""
+        return len(self.rows) - self._written
+
+    def unchanged(self) -> None:
+        """See ``KeyedRows``."""
+        self._written = len(self.rows)
+
+    def extend(self, keys: Sequence[Any], ids: Places, columns: Sequence[pa.Array]) -> None:
+        """Add rows to the lists of keys; ``ids`` is for each row the place of its key."""
+        start = len(self.rows)
+        numbers = self._index.add(keys)
+        sizes = np.bincount(ids, minlength=len(keys))
+        self.rows.add(columns)
+        self._lists.extend(numbers, sizes, start + np.argsort(ids, kind="stable"))
+        end = start + len(ids)
+        if end > len(self._owners):
+            self._owners = np.concatenate([self._owners, np.zeros(max(end - len(self._owners), len(self._owners)), np.int64)])
+        self._owners[start:end] = numbers[ids]
+
+    def _write(self, keys: Sequence[Any], sizes: Sequence[int], columns: Sequence[pa.Array]) -> None:
+        self.extend(keys, np.repeat(np.arange(len(keys)), sizes), columns)
+
+    def freeze(self) -> Part:
+        """See ``Store``."""
+        start, self._written = self._written, len(self.rows)
+        return tuple if start == self._written else self._part(start)
+
+    def all_parts(self) -> Part:
+        """See ``Store``."""
+        return self._part(0)
+
+    def _part(self, start: int) -> Part:
+        # Neither changes any more: rows are only added behind.
+        rows, owners = self.rows.frozen(), self._owners[: len(self.rows)]
+        return lambda: grown_sections(self.name, self._keys, rows, start, owners)
+
+
+class ReplacedRows(KeyedRows):
+    """Lists that are set anew, each as a whole; rows that are in none any more are given back when they are half of all."""
+
+    def __init__(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> None:
+        super().__init__(name, schema, keys)
+        self._touched: list[Places] = []
+        self._live = 0
+
+    @property
+    def changed(self) -> int:
+        """See ``KeyedRows``."""
+        return sum(map(len, self._touched))
+
+    def unchanged(self) -> None:
+        """See ``KeyedRows``."""
+        self._touched = []
+
+    def replace(self, keys: Sequence[Any], sizes: Places, numbers: Places, columns: Sequence[pa.Array]) -> None:
+        """Set lists.
+
+        Args:
+            keys: The different keys.
+            sizes: How many rows each list has then, at least one.
+            numbers: The rows, one list after the other: numbers of rows that there are, and -1 for the next one of the new rows.
+            columns: The new rows.
+        """
+        fresh = numbers < 0
+        start = self.rows.add(columns)
+        numbers = numbers.copy()
+        numbers[fresh] = start + np.arange(int(fresh.sum()))
+        owners = self._index.add(keys)
+        self._live += int(sizes.sum()) - int(self._lists.read(owners)[1].sum())
+        self._lists.replace(owners, sizes, numbers)
+        self._touched.append(owners)
+        if len(self._touched) > CHUNK_ENTRIES:
+            self._touched = [distinct(np.concatenate(self._touched), len(self._index))]
+        if len(self.rows) > max(2 * self._live, _FEWEST):
+            self._give_back()
+
+    def _give_back(self) -> None:
+        kept = np.sort(self._lists.read(np.arange(len(self._index)))[0])
+        renumbered = np.zeros(len(self.rows), np.int64)
+        renumbered[kept] = np.arange(len(kept))
+        self.rows.keep(kept)
+        self._lists.renumber(renumbered)
+
+    def _write(self, keys: Sequence[Any], sizes: Sequence[int], columns: Sequence[pa.Array]) -> None:
+        self.replace(keys, np.array(sizes, np.int64), np.full(sum(sizes), -1), columns)
+
+    def freeze(self) -> Part:
+        """See ``Store``."""
+        touched, self._touched = self._touched, []
+        return self._part(distinct(np.concatenate(touched), len(self._index))) if touched else tuple
+
+    def all_parts(self) -> Part:
+        """See ``Store``."""
+        return self._part(np.arange(len(self._index)))
+
+    def _part(self, owners: Places) -> Part:
+        numbers, sizes = self._lists.read(owners)
+        rows = self.rows.frozen()
+        return lambda: replaced_sections(self.name, self._keys, rows, numbers, sizes)
