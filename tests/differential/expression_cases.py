@@ -324,6 +324,13 @@ def calls_by_name(x: Any, t: Any) -> Any:
     return t.people.select(x.call("UPPER", x.col("name")), x.call_sql("age + 1").alias("n"), x.call("power", x.col("age"), 2).alias("p"))
 
 
+@case
+def types_without_length(x: Any, t: Any) -> Any:
+    casts = ", ".join(f"CAST({value} AS {kind}) AS {kind.lower()}_" for value, kind in (
+        ("'abc'", "VARCHAR"), ("X'010203'", "VARBINARY"), ("'abc'", "CHAR"), ("1.5", "DECIMAL"), ("'abc'", "STRING")))  # fmt: skip
+    return t.env.sql_query(f"SELECT {casts}, CAST(NULL AS ARRAY<VARCHAR>) AS texts")
+
+
 # Rows
 
 

@@ -68,6 +68,12 @@ def computed_time(x: Any, env: Any, t_env: Any) -> Any:
 
 
 @case
+def columns_of_a_schema(x: Any, env: Any, t_env: Any) -> Any:
+    schema = x.Schema.new_builder().column("price", "DOUBLE NOT NULL").column_by_expression("twice", "`at` * 2").column("name", "STRING")
+    return t_env.from_data_stream(prices(x, env), schema.build())
+
+
+@case
 def only_further_columns(x: Any, env: Any, t_env: Any) -> Any:
     return t_env.from_data_stream(prices(x, env), x.Schema.new_builder().column_by_expression("twice", "price * 2").build())
 

@@ -86,6 +86,7 @@ _FACTORIES: dict[str, str] = {
     "table_table_aggregate": "wiesel.runtime.table.table_aggregate:table_aggregate_operator",
     "table_to_rows": "wiesel.runtime.table.conversion:to_rows_operator",
     "table_final_rows": "wiesel.runtime.table.final_rows:final_rows_operator",
+    "table_upsert_materialize": "wiesel.runtime.table.upsert_materialize:upsert_materialize_operator",
     "table_sink_rows": "wiesel.runtime.table.sink_rows:sink_rows_operator",
     "source": "wiesel.runtime.operators.source:source_operator",
     "sink": "wiesel.runtime.operators.sink:sink_operator",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from wiesel.core.errors import ProgramError
-from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
+from wiesel.spi.table.catalog import CatalogModel, CatalogTable, ObjectIdentifier
 from wiesel.sql.catalog_factories import open_catalog
 from wiesel.sql.catalog_store import CatalogStore
 from wiesel.sql.catalogs import Catalog, CatalogEntry, Database, FunctionDefinition, MemoryCatalog, PlanView, kind_of
@@ -39,6 +39,7 @@ class CatalogManager:
         self.load_function: Callable[[FunctionDefinition], AnyFunction] | None = None
         """Finds the code of functions that catalogs keep."""
         self.temporary: dict[ObjectIdentifier, CatalogEntry] = {}
+        self.temporary_models: dict[ObjectIdentifier, CatalogModel] = {}
         self.functions = UserFunctions()
         self.modules = Modules()
 

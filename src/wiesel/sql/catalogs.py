@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from wiesel.core.errors import ProgramError
-from wiesel.spi.table.catalog import CatalogTable, CatalogView
+from wiesel.spi.table.catalog import CatalogModel, CatalogTable, CatalogView
 from wiesel.sql.plan import Relation
 from wiesel.types.logical import quoted
 
@@ -46,6 +46,7 @@ class Database:
     entries: Mapping[str, CatalogEntry] = field(default_factory=dict)
     functions: Mapping[str, FunctionDefinition] = field(default_factory=dict)
     """By their names in capitals."""
+    models: Mapping[str, CatalogModel] = field(default_factory=dict)
 
 
 class Catalog(ABC):
@@ -113,6 +114,15 @@ class Catalog(ABC):
         raise ProgramError("the catalog keeps no functions", hint="write CREATE TEMPORARY FUNCTION")
 
 
+    def put_model(self, database: str, name: str, model: CatalogModel | None) -> None:
+        """Keep a model under a name, or forget it.
+
+        Raises:
+            ProgramError: If the catalog keeps no models.
+        """
+        raise ProgramError("the catalog keeps no models", hint="write CREATE TEMPORARY MODEL")
+
+
 class MemoryCatalog(Catalog):
     """A catalog that is gone with its environment.
 
@@ -140,7 +150,7 @@ class MemoryCatalog(Catalog):
             ProgramError: If there is one of the name already.
         """
         if name not in self._databases:
-            self._databases[name] = replace(database, entries=dict(database.entries))
+            self._databases[name] = replace(database, entries=dict(database.entries), models=dict(database.models))
         elif not ignore_if_exists:
             raise ProgramError(f"database {quoted(name)} already exists", hint="choose another name, or write IF NOT EXISTS")
 
@@ -155,7 +165,7 @@ class MemoryCatalog(Catalog):
             if if_exists:
                 return
             raise ProgramError(f"database {quoted(name)} was not found", hint="check the name, or write IF EXISTS")
-        if database.entries and not cascade:
+        if (database.entries or database.models) and not cascade:
             raise ProgramError(f"database {quoted(name)} is not empty", hint="drop its tables first, or write CASCADE")
         del self._databases[name]
 
@@ -175,3 +185,12 @@ class MemoryCatalog(Catalog):
         entries = self._databases[database].entries
         assert isinstance(entries, dict)  # noqa: S101 - as above
         del entries[name]
+
+    def put_model(self, database: str, name: str, model: CatalogModel | None) -> None:
+        """Keep a model under a name, or forget it."""
+        models = self._databases[database].models
+        assert isinstance(models, dict)  # noqa: S101 - as above
+        if model is None:
+            del models[name]
+        else:
+            models[name] = model

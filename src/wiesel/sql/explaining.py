@@ -9,12 +9,14 @@ from typing import Any
 
 from wiesel.columnar.expressions import InputRef
 from wiesel.core.durations import to_millis
+from wiesel.spi.table.factory import TableSink
 from wiesel.sql.changelog import ChangelogPlan, changes_of
 from wiesel.sql.costs.advice import plan_advice
 from wiesel.sql.costs.cost import cost_of, shown
 from wiesel.sql.inserting import Insertion
 from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.kept_state import advice, kept_by
+from wiesel.sql.materializing import UPSERT_MATERIALIZE, needs_before, why_materialized
 from wiesel.sql.operator_parallelism import operator_parallelism, wanted_parallelism
 from wiesel.sql.operator_uids import OperatorUids
 from wiesel.sql.plan import Join, Relation, TopN, walk
@@ -31,7 +33,7 @@ def explained(
     options: Options,
     *,
     state_ttl: str | None = "0 ms",
-    needs_before: Sequence[bool] = (),
+    sinks: Sequence[TableSink | None] = (),
     details: Collection[str] = (),
 ) -> str:
     """Return the plan of what is read or written at the end of a job, as text.
@@ -40,16 +42,23 @@ def explained(
         roots: Queries and inserts.
         options: Those of the optimiser.
         state_ttl: How long state is kept that is not used, as the option has it; None in BATCH mode, where there is none.
-        needs_before: For each root whether its reader needs ``-U`` rows; all do by default.
+        sinks: For each root what it is written to, None for a query; there are only queries by default.
         details: What to tell besides: ``ESTIMATED_COST`` writes behind each operator how many rows it is estimated to return, and what
             it costs with all below it; ``PLAN_ADVICE`` what could make the plan a better one.
     """
     bound = [line for root in roots for line in _tree(root, 0, lambda relation: "")]
     plans = optimized([_relation(root) for root in roots], options)
     changes = ChangelogPlan()
-    for index, plan in enumerate(plans):
-        changes.add(plan, needs_before[index] if needs_before else True)
     roots = [replace(root, relation=plan) if isinstance(root, Insertion) else plan for root, plan in zip(roots, plans, strict=True)]
+    materialized: dict[int, str] = {}
+    for root, plan, sink in zip(roots, plans, sinks or [None] * len(plans), strict=True):
+        if not isinstance(root, Insertion) or sink is None:
+            changes.add(plan)
+            continue
+        changes.add(plan, needs_before(root, sink, options))
+        why = why_materialized(root, sink, options)
+        if why is not None:
+            materialized[id(root)] = why
     ttl_ms = to_millis(state_ttl or "0 ms")
     uids, parallelism = OperatorUids(), operator_parallelism(options)
     estimator = estimator_of(options)
@@ -59,7 +68,10 @@ def explained(
             return ""
         return f": rowcount = {shown(estimator.of(relation).rows)}, cumulative cost = {cost_of(relation, estimator)}"
 
-    def described(relation: Relation) -> str:
+    def described(relation: Relation | Insertion) -> str:
+        if isinstance(relation, Insertion):
+            told = {"upsertMaterialize": "true" if id(relation) in materialized else None, "conflictStrategy": relation.conflict}
+            return "".join(f", {name}=[{value}]" for name, value in told.items() if value)
         kinds = ",".join(_LETTERS[str(kind)] for kind in changes_of(relation).kinds(changes.sends_before(relation)))
         state = "; ".join(map(str, kept_by(relation, ttl_ms))) if state_ttl is not None else ""
         uid = uids.of(relation)
@@ -71,11 +83,19 @@ def explained(
     reused = _Reused(plans)
     lines += [line for root in roots for line in _tree(root, 0, described, reused, cost)]
     advised = [] if state_ttl is None else [line for plan in plans for relation in walk(plan) for line in advice(relation, ttl_ms)]
+    advised += [_of_sink(root, materialized[id(root)]) for root in roots if isinstance(root, Insertion) and id(root) in materialized]
     if "PLAN_ADVICE" in details:
         advised += plan_advice(plans, options, estimator)
     if advised or "PLAN_ADVICE" in details:
         lines += ["", "== Advice ==", *(dict.fromkeys(advised) or ["No available advice"])]
     return "\n".join(lines) + "\n"
+
+
+def _of_sink(insertion: Insertion, why: str) -> str:
+    return (
+        f"Sink({insertion.identifier}) keeps the rows of each primary key, as {why}: group or number the rows by the columns of the key, "
+        f"or set '{UPSERT_MATERIALIZE.key}' to 'NONE' if it does not matter which of several rows is left."
+    )
 
 
 def _relation(root: Relation | Insertion) -> Relation:
@@ -112,14 +132,15 @@ class _Reused:
 def _tree(
     root: Relation | Insertion,
     depth: int,
-    details: Callable[[Relation], str],
+    details: Callable[[Relation | Insertion], str],
     reused: _Reused | None = None,
     cost: Callable[[Relation], str] = lambda relation: "",
 ) -> list[str]:
     indent = f"{'   ' * (depth - 1)}+- " if depth else ""
     if isinstance(root, Insertion):
         fields = ", ".join(field.name for field in root.relation.fields)
-        return [f"{indent}Sink(table=[{root.identifier}], fields=[{fields}])", *_tree(root.relation, depth + 1, details, reused, cost)]
+        line = f"{indent}Sink(table=[{root.identifier}], fields=[{fields}]{details(root)})"
+        return [line, *_tree(root.relation, depth + 1, details, reused, cost)]
     number = None if reused is None else reused.written(root)
     if number is not None:
         return [f"{indent}Reused(reference_id=[{number}])"]

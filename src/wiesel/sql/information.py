@@ -11,6 +11,7 @@ from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import CatalogTable, CatalogView, ObjectIdentifier
 from wiesel.spi.table.schema import Column, ComputedColumn, MetadataColumn, ResolvedSchema
 from wiesel.sql.catalog_manager import CatalogManager
+from wiesel.sql.catalog_models import CatalogModels
 from wiesel.sql.catalogs import PlanView
 from wiesel.sql.language import statements as s
 from wiesel.sql.modules import hive_functions
@@ -161,6 +162,22 @@ def _create_catalog(catalogs: CatalogManager, statement: s.Show) -> Information:
     return _names("result", [f"CREATE CATALOG {quoted(name)}\n{comment}WITH (\n{_options_text(options)}\n)\n"])
 
 
+def _models(catalogs: CatalogManager, statement: s.Show) -> Information:
+    database = _database(catalogs, statement.of)
+    return _names("model name", _liked(CatalogModels(catalogs).names(*database), statement))
+
+
+def _create_model(catalogs: CatalogManager, statement: s.Show) -> Information:
+    identifier, model, temporary = CatalogModels(catalogs).find(statement.of)
+    text = f"CREATE {'TEMPORARY ' if temporary else ''}MODEL {identifier.sql}\n"
+    for word, schema in (("INPUT", model.inputs), ("OUTPUT", model.outputs)):
+        if schema.columns:
+            text += f"{word} ({', '.join(map(_column_text, schema.columns))})\n"
+    if model.comment:
+        text += f"COMMENT {_literal(model.comment)}\n"
+    return _names("result", [f"{text}WITH (\n{_options_text(model.options)}\n)\n"])
+
+
 def _functions(catalogs: CatalogManager, statement: s.Show) -> Information:
     return _names("function name", _liked(named_functions(catalogs), statement))
 
@@ -184,6 +201,8 @@ _SHOWN: dict[str, Callable[[CatalogManager, s.Show], Information]] = {
     "CREATE CATALOG": _create_catalog,
     "FUNCTIONS": _functions,
     "USER FUNCTIONS": lambda catalogs, statement: _names("function name", catalogs.function_names()),
+    "MODELS": _models,
+    "CREATE MODEL": _create_model,
     "MODULES": lambda catalogs, statement: _names("module name", catalogs.modules.used()),
     "FULL MODULES": lambda catalogs, statement: texts(["module name", "used"], catalogs.modules.all()),
 }
@@ -201,6 +220,8 @@ def describe(catalogs: CatalogManager, statement: s.Describe, *, in_batch: bool)
         return _described_database(catalogs, statement)
     if statement.kind == "CATALOG":
         return _described_catalog(catalogs, statement)
+    if statement.kind == "MODEL":
+        return _described_model(catalogs, statement)
     raise ProgramError(f"DESCRIBE {statement.kind} is not supported in this version", hint="leave the statement out")
 
 
@@ -247,6 +268,19 @@ def _described_database(catalogs: CatalogManager, statement: s.Describe) -> Info
     if statement.extended:
         rows += [(f"property: {key}", value) for key, value in sorted(database.options.items())]
     return texts(["info name", "info value"], rows)
+
+
+def _described_model(catalogs: CatalogManager, statement: s.Describe) -> Information:
+    _, model, _ = CatalogModels(catalogs).find(statement.path)
+    columns = [(column, is_input) for schema, is_input in ((model.inputs, True), (model.outputs, False)) for column in schema.columns]
+    commented = any(column.comment for column, _ in columns)
+    rows: list[tuple[object, ...]] = []
+    for column, is_input in columns:
+        assert isinstance(column.data_type, DataType)  # noqa: S101 - schemas of catalogs are resolved
+        row = (column.name, column.data_type.nullable().as_summary_string(), column.data_type.is_nullable, is_input)
+        rows.append((*row, column.comment) if commented else row)
+    names = ["name", "type", "null", "is input"]
+    return texts([*names, "comment"] if commented else names, rows)
 
 
 def _described_catalog(catalogs: CatalogManager, statement: s.Describe) -> Information:

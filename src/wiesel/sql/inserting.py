@@ -30,13 +30,15 @@ __all__ = ["Insertion", "bind_insert", "insertion_of"]
 class Insertion:
     """Rows that are written to a table; the relation has the stored columns of the table, in order.
 
-    With ``overwrite`` they replace what is there: all of the table, or of the partitions that they are in.
+    With ``overwrite`` they replace what is there: all of the table, or of the partitions that they are in. ``conflict`` says what
+    becomes of rows that have the same primary key, but are no versions of each other: DEDUPLICATE, ERROR or NOTHING.
     """
 
     identifier: ObjectIdentifier
     table: CatalogTable
     relation: Relation
     overwrite: bool = False
+    conflict: str | None = None
 
 
 def bind_insert(sql: str, statement: s.Insert, tables: Tables, catalogs: CatalogManager) -> Insertion:
@@ -52,7 +54,8 @@ def bind_insert(sql: str, statement: s.Insert, tables: Tables, catalogs: Catalog
     relation = QueryBinder(sql, tables).bind(statement.query)
     fixed = _fixed(sql, statement, table)
     with at(sql, statement.query):
-        return replace(insertion_of(identifier, table, relation, statement.columns, fixed), overwrite=statement.overwrite)
+        insertion = insertion_of(identifier, table, relation, statement.columns, fixed)
+        return replace(insertion, overwrite=statement.overwrite, conflict=statement.conflict)
 
 
 def _fixed(sql: str, statement: s.Insert, table: CatalogTable) -> dict[str, Expression]:

@@ -18,12 +18,12 @@ from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.datastream.closeable_iterator import CloseableIterator, execute_and_collect
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.inserting import Insertion
+from wiesel.sql.materializing import needs_before
 from wiesel.sql.physical.final_rows import final_rows, last_rows
 from wiesel.sql.physical.sinks import add_sink, sink_of
 from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan import Relation
 from wiesel.sql.rules.optimizer import optimized
-from wiesel.types.row import RowKind
 
 if TYPE_CHECKING:
     from wiesel.common.job_client import JobClient
@@ -75,12 +75,12 @@ def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[In
     if replaced is not None and not is_batch(environment):
         hint = "run it in batch mode: SET 'execution.runtime-mode' = 'batch'"
         raise ProgramError(f"table {replaced.identifier.sql} cannot be overwritten in streaming mode", hint=hint)
-    sinks = [sink_of(insertion, in_batch=is_batch(environment)) for insertion in insertions]
+    sinks = [sink_of(insertion, environment._config, in_batch=is_batch(environment)) for insertion in insertions]
     plans = optimized([insertion.relation for insertion in insertions], environment._config)
     insertions = [replace(insertion, relation=plan) for insertion, plan in zip(insertions, plans, strict=True)]
     translator = Translator(environment, own_job=own_job)
     for insertion, sink in zip(insertions, sinks, strict=True):
-        translator.changes.add(insertion.relation, is_batch(environment) or RowKind.UPDATE_BEFORE in sink.kinds)
+        translator.changes.add(insertion.relation, is_batch(environment) or needs_before(insertion, sink, environment._config))
     for insertion, sink in zip(insertions, sinks, strict=True):
         add_sink(translator, insertion, sink, last_rows(translator, insertion.relation))
 

@@ -10,12 +10,13 @@ from types import MappingProxyType
 from wiesel.columnar.expressions import Call, Expression, InputRef
 from wiesel.columnar.functions.registry import cast
 from wiesel.core.errors import ProgramError, SqlParseError
-from wiesel.spi.table.catalog import CatalogTable, CatalogView, ObjectIdentifier
+from wiesel.spi.table.catalog import CatalogModel, CatalogTable, CatalogView, ObjectIdentifier
 from wiesel.spi.table.schema import Column, ComputedColumn
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.catalog_manager import CatalogManager
+from wiesel.sql.catalog_models import CatalogModels
 from wiesel.sql.catalogs import PlanView
 from wiesel.sql.definitions import is_source_watermark
 from wiesel.sql.language import statements
@@ -69,6 +70,15 @@ class CatalogTables:
         """The functions of users that are called by one name, and those that modules bring."""
         own, brought = self._catalogs.visible_functions(*(self._current or self._catalogs.current)), self._catalogs.modules.functions()
         return ChainMap({}, own, brought) if brought else own  # type: ignore[arg-type]
+
+    def model(self, path: tuple[str, ...]) -> tuple[ObjectIdentifier, CatalogModel]:
+        """Return the full name of a model, and the model.
+
+        Raises:
+            ProgramError: If there is none; tells those there are.
+        """
+        identifier = self._catalogs.qualify(path, self._current)
+        return CatalogModels(self._catalogs).find((identifier.catalog_name, identifier.database_name, identifier.object_name))[:2]
 
     def _view(self, identifier: ObjectIdentifier, view: CatalogView) -> Relation:
         if identifier in self._within:

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wiesel.columnar.expressions import InputRef
+from wiesel.columnar.expressions import Call, InputRef
 from wiesel.sql.plan import Relation
+from wiesel.types.logical import BigIntType, CharType, IntType, SmallIntType, TinyIntType, VarCharType
 
 __all__ = ["Keys", "smallest_key", "upsert_keys"]
 
 Keys = frozenset[frozenset[int]]
 _NONE: Keys = frozenset()
+_INTEGERS = (TinyIntType, SmallIntType, IntType, BigIntType)
 
 
 def upsert_keys(relation: Relation) -> Keys:
@@ -47,8 +49,21 @@ def _of_projection(relation: Any) -> Keys:
     for index, expression in enumerate(relation.expressions):
         if isinstance(expression, InputRef):
             places.setdefault(expression.index, index)
+        elif _is_lossless(expression):
+            places.setdefault(expression.operands[0].index, index)
     kept = [key for key in upsert_keys(relation.input) if key <= places.keys()]
     return frozenset(frozenset(places[column] for column in key) for key in kept)
+
+
+def _is_lossless(expression: Any) -> bool:
+    """Return whether an expression is a column as a wider type: different values stay different."""
+    if not isinstance(expression, Call) or expression.function != "CAST" or not isinstance(expression.operands[0], InputRef):
+        return False
+    source, wanted = expression.operands[0].data_type, expression.data_type
+    if isinstance(wanted, VarCharType):
+        return isinstance(source, CharType | VarCharType) and source.length <= wanted.length
+    kinds = [_INTEGERS.index(type(each)) if type(each) in _INTEGERS else None for each in (source, wanted)]
+    return None not in kinds and kinds[0] <= kinds[1]  # type: ignore[operator]
 
 
 def _of_groups(relation: Any) -> Keys:

@@ -25,6 +25,7 @@ from wiesel.sql.likes import table_like
 from wiesel.sql.plan import Relation
 from wiesel.sql.relations import renamed
 from wiesel.table._functions import loaded_function
+from wiesel.table._model_statements import alter_model, create_model, drop_model
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.table_result import TableResult
 
@@ -181,14 +182,14 @@ def _drop(t_env: TableEnvironment, sql: str, statement: s.Drop) -> None:
     elif statement.kind in ("TABLE", "VIEW"):
         identifier = catalogs.qualify(statement.path)
         catalogs.drop(identifier, statement.kind, temporary=statement.is_temporary, if_exists=statement.if_exists)
+    elif statement.kind == "MODEL":
+        drop_model(t_env, statement)
     elif statement.kind == "FUNCTION" and statement.is_system:
         catalogs.functions.drop_of_system(statement.path[-1], if_exists=statement.if_exists)
-    elif statement.kind == "FUNCTION":
+    else:
         identifier = catalogs.qualify(statement.path)
         if statement.is_temporary or not catalogs.forget_function(identifier):
             catalogs.functions.drop(identifier, if_exists=statement.if_exists)
-    else:
-        raise ProgramError(f"DROP {statement.kind} is not supported in this version", hint="leave the statement out")
 
 
 def _alter_table(t_env: TableEnvironment, sql: str, statement: s.AlterTable) -> None:
@@ -304,6 +305,8 @@ _HANDLERS: dict[type[s.Statement], Callable[[Any, str, Any], TableResult | None]
     s.CreateTable: _create_table,
     s.CreateView: _create_view,
     s.CreateFunction: _create_function,
+    s.CreateModel: create_model,
+    s.AlterModel: alter_model,
     s.Drop: _drop,
     s.AlterTable: _alter_table,
     s.AlterView: _alter_view,

@@ -516,9 +516,10 @@ class TableEnvironment:
 
     def _plan_text(self, roots: Sequence[Relation | Insertion], details: Sequence[str]) -> str:
         in_batch = is_batch(self._environment)
-        before = [not isinstance(root, Insertion) or RowKind.UPDATE_BEFORE in sink_of(root, in_batch=in_batch).kinds for root in roots]
+        options = self._config.get_configuration()
+        sinks = [sink_of(root, options, in_batch=in_batch) if isinstance(root, Insertion) else None for root in roots]
         ttl = None if is_batch(self._environment) else self._config.get("table.exec.state.ttl", "0 ms")
-        text = explained(roots, self._config.get_configuration(), state_ttl=ttl, needs_before=before, details=details)
+        text = explained(roots, options, state_ttl=ttl, sinks=sinks, details=details)
         if "JSON_EXECUTION_PLAN" not in details:
             return text
         return f"{text}\n== Physical Execution Plan ==\n{execution_plan(self._environment, roots)}\n"

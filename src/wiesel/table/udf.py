@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from wiesel.columnar.aggregates.user_aggregates import UserAggregate
-from wiesel.columnar.functions.user_contexts import FunctionContext
+from wiesel.columnar.functions.user_contexts import FunctionContext, FunctionLife
 from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.errors import ProgramError
 from wiesel.sql.user_functions import UserTableFunction
@@ -43,7 +43,7 @@ class UserDefinedFunction(abc.ABC):  # noqa: B024 - its methods all have a defau
         """Prepare for calls; called once in each process that calls the function."""
 
     def close(self) -> None:
-        """End the function. It is not called in this version: what must be let go of is let go of with the process."""
+        """Let go of what :meth:`open` has taken; called in each process when the last of its tasks that called the function ends."""
 
     def is_deterministic(self) -> bool:
         """Return whether the function returns the same for the same arguments."""
@@ -153,8 +153,9 @@ class UserDefinedFunctionWrapper:
         return self
 
     @property
-    def _open(self) -> Any:
-        return self._func.open if isinstance(self._func, UserDefinedFunction) else None
+    def _life(self) -> FunctionLife:
+        own = isinstance(self._func, UserDefinedFunction)
+        return FunctionLife(self._func.open, self._func.close) if own else FunctionLife(None, None)
 
 
 class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
@@ -171,7 +172,7 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
         if not callable(compute):
             raise ProgramError(f"{func!r} is no scalar function", hint="give a function, or an instance of a ScalarFunction")
         self.function = UserFunction(
-            self._name, compute, self._result_type, self._input_types, self._kind, self._deterministic, self._open
+            self._name, compute, self._result_type, self._input_types, self._kind, self._deterministic, self._life
         )
 
     @property
@@ -199,7 +200,7 @@ class UserDefinedTableFunctionWrapper(UserDefinedFunctionWrapper):
         self._result_types = row
         compute = _Rows(func.eval if isinstance(func, TableFunction) else func, len(row))
         result = ArrayType(row.not_null(), False)
-        listing = UserFunction(self._name, compute, result, self._input_types, "general", self._deterministic, self._open)
+        listing = UserFunction(self._name, compute, result, self._input_types, "general", self._deterministic, self._life)
         self.function = UserTableFunction(listing, row)
 
 
@@ -250,7 +251,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
             func_type,  # type: ignore[arg-type]
             retracts=own is not None and own is not ImperativeAggregateFunction.retract,
             of_tables=is_table_aggregate,
-            open=self._open,
+            life=self._life,
         )
 
 

@@ -34,6 +34,7 @@ def environment() -> TableEnvironment:
         "CREATE TABLE orders (id INT, who STRING, item STRING, amount INT, price DECIMAL(6, 2), flag BOOLEAN, tags ARRAY<STRING>, "
         "home ROW<street STRING>, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen')"
     )
+    t_env.execute_sql("CREATE MODEL shout INPUT (t STRING) OUTPUT (o STRING) WITH ('provider' = 'python', 'function' = 'builtins.str')")
     t_env.create_temporary_system_function("letters", udtf(sorted, result_types=["STRING"]))
     t_env.create_temporary_system_function("plain", udf(len, result_type="INT"))
     t_env.create_temporary_system_function("latest", udaf(Latest(), result_type="INT"))

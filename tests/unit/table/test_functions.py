@@ -14,7 +14,7 @@ import pytest
 from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.common import Configuration, Row
 from wiesel.core.errors import ProgramError, SqlParseError
-from wiesel.table import DataTypes, EnvironmentSettings, TableEnvironment
+from wiesel.table import DataTypes, EnvironmentSettings, FunctionContext, ScalarFunction, TableEnvironment
 from wiesel.table.udf import udf
 from wiesel.types.logical import BigIntType
 
@@ -164,3 +164,41 @@ def test_event_loops_of_asynchronous_functions_are_closed() -> None:
     del function
     gc.collect()
     assert loop.is_closed()
+
+
+class Counted(ScalarFunction):
+    """Notes its life in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def open(self, function_context: FunctionContext) -> None:
+        self._note(f"open {function_context.get_index_of_this_subtask()}")
+
+    def close(self) -> None:
+        self._note("close")
+
+    def eval(self, number: int) -> int:
+        self._note("eval")
+        return number + 1
+
+    def _note(self, line: str) -> None:
+        with self._path.open("a") as file:
+            file.write(f"{line}\n")
+
+
+def test_functions_are_opened_before_and_closed_behind_their_calls(t_env: TableEnvironment, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    t_env.get_config().set("parallelism.default", "1")
+    t_env.create_temporary_function("counted", udf(Counted(log), result_type=DataTypes.BIGINT()))
+    t_env.create_temporary_view("numbers", t_env.from_elements([(1,), (2,)], ["n"]))
+    for _ in range(2):
+        found = rows(t_env, "SELECT COUNTED(n) FROM numbers WHERE COUNTED(n) > 2")
+        assert found == [Row(3)]
+    lines = log.read_text().splitlines()
+    middle = lines.index("close") + 1
+    while lines[middle] == "close":
+        middle += 1
+    for one in (lines[:middle], lines[middle:]):
+        assert one[0] == "open 0" and one[-1] == "close"
+        assert one.count("open 0") == one.count("close") and one.count("eval") >= 2

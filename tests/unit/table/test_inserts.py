@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,9 @@ import pytest
 
 from wiesel.columnar.rows import to_rows
 from wiesel.common import Configuration
-from wiesel.core.errors import JobExecutionError, ProgramError
+from wiesel.core.errors import ConfigurationError, JobExecutionError, ProgramError, SqlParseError
 from wiesel.spi.sink import Sink, SinkWriter, WriterInitContext
-from wiesel.spi.table.factory import UPSERTS, TableContext, TableOptions, TableSink, TableSinkFactory
+from wiesel.spi.table.factory import UPSERTS, TableContext, TableSink, TableSinkFactory
 from wiesel.sql import table_factories
 from wiesel.table import TableDescriptor, TableEnvironment
 
@@ -24,7 +25,9 @@ class UpsertFactory(TableSinkFactory):
     identifier = "upsert-test"
 
     def create_sink(self, context: TableContext) -> TableSink:
-        return TableSink(_Lines(TableOptions(self.identifier, context.table.options)._options["path"]), UPSERTS)
+        options = context.table.options
+        parallelism = int(options["parallelism"]) if "parallelism" in options else None
+        return TableSink(_Lines(options["path"]), UPSERTS, parallelism)
 
 
 class _Lines(Sink):
@@ -66,6 +69,95 @@ def test_upserts_go_to_one_writer_per_key_without_the_old_rows(t_env: TableEnvir
     assert not any(kind == "-U" for lines in by_file for kind, *_ in lines)
     last = [{item: n for _, item, n in lines} for lines in by_file]
     assert sorted((item, n) for found in last for item, n in found.items()) == [("a", 3), ("b", 1)]
+
+
+MOVES = "INSERT INTO by_number SELECT COUNT(*), item FROM many GROUP BY item ON CONFLICT DO DEDUPLICATE"
+
+
+def _written(path: Path) -> list[list[Any]]:
+    return [json.loads(line) for file in path.iterdir() for line in file.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("parallelism", "writers"), [("1", "1"), ("2", "2"), ("2", "3")])
+def test_changes_by_another_key_leave_one_row_per_primary_key(
+    t_env: TableEnvironment, tmp_path: Path, parallelism: str, writers: str
+) -> None:
+    """Each item ends at its own number, having passed all smaller ones, which others have then."""
+    items = [f"item {number}" for number in range(1, 8) for _ in range(number)]
+    random.Random(7).shuffle(items)
+    t_env.get_config().set("parallelism.default", parallelism)
+    t_env.create_temporary_view("many", t_env.from_elements([(item,) for item in items], ["item"]))
+    t_env.execute_sql(
+        "CREATE TABLE by_number (n BIGINT, item STRING, PRIMARY KEY (n) NOT ENFORCED) "
+        f"WITH ('connector' = 'upsert-test', 'path' = '{tmp_path}', 'parallelism' = '{writers}')"
+    )
+    plan = t_env.explain_sql(MOVES)
+    assert "fields=[n, item], upsertMaterialize=[true], conflictStrategy=[DEDUPLICATE])" in plan
+    assert "keeps the rows of each primary key, as its changes come in order by (`item`), not by the primary key (`n`)" in plan
+    t_env.execute_sql(MOVES).wait()
+    lines = [[json.loads(line) for line in file.read_text().splitlines()] for file in tmp_path.iterdir()]
+    found: dict[int, str] = {}
+    for kind, number, item in (line for of_file in lines for line in of_file):
+        if kind == "-D":
+            del found[number]
+        else:
+            assert kind == ("+U" if number in found else "+I")
+            found[number] = item
+    assert found == {number: f"item {number}" for number in range(1, 8)}
+
+
+def test_keys_in_order_and_options_need_no_rows_kept(t_env: TableEnvironment, tmp_path: Path) -> None:
+    t_env.execute_sql(
+        "CREATE TABLE totals (item STRING, n BIGINT, PRIMARY KEY (item) NOT ENFORCED) "
+        f"WITH ('connector' = 'upsert-test', 'path' = '{tmp_path}')"
+    )
+    by_key = "INSERT INTO totals SELECT item, COUNT(*) FROM orders GROUP BY item"
+    other = "INSERT INTO totals SELECT CAST(COUNT(*) AS STRING), 1 FROM orders GROUP BY item"
+    with pytest.raises(ProgramError, match="written by another key than its own: its changes come in order by all columns, not by"):
+        t_env.explain_sql(other)
+    with pytest.raises(ProgramError, match="ON CONFLICT is for queries that update rows, but this one only adds rows"):
+        t_env.explain_sql("INSERT INTO totals SELECT item, id FROM orders ON CONFLICT DO DEDUPLICATE")
+    with pytest.raises(SqlParseError, match="DEDUPLICATE"):
+        t_env.explain_sql(f"{by_key} ON CONFLICT DO SOMETHING")
+    t_env.execute_sql("SET 'table.exec.sink.require-on-conflict' = 'false'")
+    new_rows = "INSERT INTO totals SELECT item, id FROM orders"
+    assert "upsertMaterialize" not in t_env.explain_sql(by_key) and "upsertMaterialize" not in t_env.explain_sql(new_rows)
+    assert "upsertMaterialize" in t_env.explain_sql(other)
+    t_env.execute_sql("SET 'table.exec.sink.upsert-materialize' = 'NONE'")
+    assert "upsertMaterialize" not in t_env.explain_sql(other)
+    t_env.execute_sql("SET 'table.exec.sink.upsert-materialize' = 'FORCE'")
+    assert "upsertMaterialize" in t_env.explain_sql(new_rows)
+    t_env.execute_sql(new_rows).wait()
+    kinds = [kind for kind, item, _ in _written(tmp_path) if item == "a"]
+    assert kinds[0] == "+I" and set(kinds[1:]) <= {"+U"}
+    t_env.execute_sql("SET 'table.exec.sink.upsert-materialize' = 'SOMETIMES'")
+    with pytest.raises(ConfigurationError, match=r"table\.exec\.sink\.upsert-materialize"):
+        t_env.explain_sql(by_key)
+
+
+def test_new_rows_are_shared_out_by_key_where_flink_does(t_env: TableEnvironment, tmp_path: Path) -> None:
+    for batch in range(8):  # rows of a batch stay together where they are not shared out by key
+        t_env.create_temporary_view(f"numbers_{batch}", t_env.from_elements([(key, batch) for key in range(5)], ["k", "n"]))
+    numbers = " UNION ALL ".join(f"SELECT k, n FROM numbers_{batch}" for batch in range(8))
+    t_env.get_config().set("parallelism.default", "2")
+
+    def writers_per_key(name: str, options: str) -> set[int]:
+        path = tmp_path / name
+        path.mkdir()
+        t_env.execute_sql(
+            f"CREATE TABLE {name} (k BIGINT, n BIGINT, PRIMARY KEY (k) NOT ENFORCED) "
+            f"WITH ('connector' = 'upsert-test', 'path' = '{path}'{options})"
+        )
+        t_env.execute_sql(f"INSERT INTO {name} {numbers}").wait()
+        by_file = [{json.loads(line)[1] for line in file.read_text().splitlines()} for file in path.iterdir()]
+        assert sum(len(file.read_text().splitlines()) for file in path.iterdir()) == 40
+        return {sum(key in keys for keys in by_file) for key in range(5)}
+
+    assert writers_per_key("another_number", ", 'parallelism' = '3'") == {1}
+    t_env.execute_sql("SET 'table.exec.sink.keyed-shuffle' = 'FORCE'")
+    assert writers_per_key("forced", "") == {1}
+    t_env.execute_sql("SET 'table.exec.sink.keyed-shuffle' = 'NONE'")
+    assert max(writers_per_key("without", ", 'parallelism' = '3'")) > 1
 
 
 def test_sinks_refuse_changes_that_they_cannot_take(t_env: TableEnvironment, tmp_path: Path) -> None:

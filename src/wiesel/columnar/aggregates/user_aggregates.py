@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from wiesel.columnar.aggregates.registry import Accumulator, AggregateFunction, 
 from wiesel.columnar.aggregates.slots import Column, Slot
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.functions.registry import Arguments, Signature
-from wiesel.columnar.functions.user_contexts import FunctionContext, current_context
+from wiesel.columnar.functions.user_contexts import FunctionLife
 from wiesel.columnar.functions.user_functions import call_failure, python_columns, series_of
 from wiesel.columnar.grouping import Groups
 from wiesel.columnar.rows import column_array
@@ -43,7 +43,7 @@ class UserAggregate:
         kind: How it is called.
         retracts: Whether it has ``retract``.
         of_tables: Whether its result are rows (``emit_value``).
-        open: Called once in each process before the first call.
+        life: Opens and closes it.
     """
 
     name: str
@@ -53,20 +53,13 @@ class UserAggregate:
     kind: Literal["general", "pandas"] = "general"
     retracts: bool = False
     of_tables: bool = False
-    open: Callable[[FunctionContext | None], None] | None = None
-    opened: list[bool] = field(default_factory=list, compare=False)
+    life: FunctionLife = field(default_factory=lambda: FunctionLife(None, None), compare=False)
     is_aggregate = True
 
     def prepared(self) -> Any:
         """Return the function, opened."""
-        if not self.opened:
-            if self.open is not None:
-                self.open(current_context.get())
-            self.opened.append(True)
+        self.life.begin()
         return self.function
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "opened": []}
 
     def changed(self, accumulator: Any, rows: Sequence[tuple[Any, ...]], signs: Sequence[int]) -> Any:
         """Add rows to an accumulator, or take them from it (-1); return the accumulator."""

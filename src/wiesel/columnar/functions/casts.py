@@ -96,6 +96,11 @@ def _read(call: Call, frame: Any, column: Any, wanted: t.DataType) -> Any:
     return found
 
 
+def fitted(column: Any, wanted: t.DataType) -> Any:
+    """Return texts or bytes with the length of a type: cut, and of CHAR and BINARY filled up."""
+    return texts.fitted_text(column, wanted) if is_text(wanted) else _fitted_bytes(column, wanted)
+
+
 def _fitted_bytes(column: Any, wanted: t.DataType) -> Any:
     length = wanted.length  # type: ignore[attr-defined]
     if length == t.MAX_LENGTH:

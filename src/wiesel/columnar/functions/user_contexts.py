@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from wiesel.core.metrics import MetricGroup
 
-__all__ = ["FunctionContext", "current_context"]
+__all__ = ["FunctionContext", "FunctionLife", "current_context"]
 
 
 class FunctionContext:
@@ -44,6 +45,12 @@ class FunctionContext:
         self._max_number_of_parallel_subtasks = max_number_of_parallel_subtasks
         self._index_of_this_subtask = index_of_this_subtask
         self._attempt_number = attempt_number
+        self._lives: list[FunctionLife] = []
+
+    def close_functions(self) -> None:
+        """End the functions that were called in the task; those that others call, too, when the last of these ends."""
+        while self._lives:
+            self._lives.pop()._end(self)
 
     @staticmethod
     def of_operator(context: Any) -> FunctionContext:
@@ -100,3 +107,36 @@ class FunctionContext:
 
 current_context: ContextVar[FunctionContext | None] = ContextVar("current_context", default=None)
 """That of the operator that evaluates expressions in this thread."""
+
+
+class FunctionLife:
+    """Opens a function before its first call in a process, and closes it when the last task that calls it ends.
+
+    Args:
+        open: Called with the context of the task; None outside of one.
+        close: Called at the end.
+    """
+
+    def __init__(self, open: Callable[[FunctionContext | None], None] | None, close: Callable[[], None] | None) -> None:
+        self._open = open
+        self._close = close
+        self._users: list[FunctionContext | None] = []
+
+    def begin(self) -> None:
+        """A task is about to call the function."""
+        context = current_context.get()
+        if any(user is context for user in self._users):
+            return
+        if not self._users and self._open is not None:
+            self._open(context)
+        self._users.append(context)
+        if context is not None:
+            context._lives.append(self)
+
+    def _end(self, context: FunctionContext) -> None:
+        self._users = [user for user in self._users if user is not context]
+        if not self._users and self._close is not None:
+            self._close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_users": []}

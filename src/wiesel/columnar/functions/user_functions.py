@@ -14,7 +14,7 @@ from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call, Expression
 from wiesel.columnar.functions.kernels import by_arrays
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, call, register
-from wiesel.columnar.functions.user_contexts import FunctionContext, current_context
+from wiesel.columnar.functions.user_contexts import FunctionLife
 from wiesel.columnar.rows import column_array, column_values
 from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.types.logical import DataType
@@ -38,7 +38,7 @@ class UserFunction:
         input_types: The types of its arguments, to which they are cast; None if it takes what comes.
         kind: How it is called.
         deterministic: Whether it returns the same for the same arguments.
-        open: Called once in each process before the first call.
+        life: Opens and closes it.
     """
 
     name: str
@@ -47,16 +47,12 @@ class UserFunction:
     input_types: tuple[DataType, ...] | None = None
     kind: Literal["general", "async", "pandas", "arrow"] = "general"
     deterministic: bool = True
-    open: Callable[[FunctionContext | None], None] | None = None
-    opened: list[bool] = field(default_factory=list, compare=False)
+    life: FunctionLife = field(default_factory=lambda: FunctionLife(None, None), compare=False)
     loops: list[asyncio.AbstractEventLoop] = field(default_factory=list, compare=False)
 
     def prepared(self) -> Callable[..., Any]:
         """Return the function, opened."""
-        if not self.opened:
-            if self.open is not None:
-                self.open(current_context.get())
-            self.opened.append(True)
+        self.life.begin()
         return self.compute
 
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -67,7 +63,7 @@ class UserFunction:
         return self.loops[0]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "opened": [], "loops": []}
+        return {**self.__dict__, "loops": []}
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,11 @@ class TableOperator(StreamOperator):
         self._functions = FunctionContext.of_operator(self.context)
         current_context.set(self._functions)
 
+    def close(self) -> None:
+        """Let go of the functions of users."""
+        if self._functions is not None:
+            self._functions.close_functions()
+
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
         """Process the rows of one input."""
         if batch.values:

@@ -9,7 +9,7 @@ from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.spi.table.statistics import TableStatistics
 from wiesel.types.logical import quoted
 
-__all__ = ["CatalogTable", "CatalogView", "ObjectIdentifier"]
+__all__ = ["CatalogModel", "CatalogTable", "CatalogView", "ObjectIdentifier"]
 
 
 @dataclass(frozen=True)
@@ -69,3 +69,20 @@ class CatalogView:
     schema: ResolvedSchema
     comment: str | None = None
     made_at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class CatalogModel:
+    """What a catalog knows of a model.
+
+    Attributes:
+        inputs: The columns that it is asked with.
+        outputs: The columns that it returns.
+        options: What its provider is told; ``provider`` among them.
+        comment: What it is about.
+    """
+
+    inputs: ResolvedSchema
+    outputs: ResolvedSchema
+    options: Mapping[str, str]
+    comment: str | None = None

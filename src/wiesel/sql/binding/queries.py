@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import InputRef
 from wiesel.core.errors import ProgramError
+from wiesel.spi.table.catalog import CatalogModel, ObjectIdentifier
 from wiesel.sql.binding import aggregates, ordering, over, ranking, selection, set_operations, subqueries
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.hints import (
@@ -46,6 +47,15 @@ class Tables(Protocol):
 
         Raises:
             ProgramError: If there is no such table.
+        """
+        ...
+
+
+    def model(self, path: tuple[str, ...]) -> tuple[ObjectIdentifier, CatalogModel]:
+        """Return the full name of a model, and the model.
+
+        Raises:
+            ProgramError: If there is none.
         """
         ...
 
@@ -97,6 +107,15 @@ class QueryBinder:
     def user_functions(self) -> Mapping[str, AnyFunction]:
         """Functions of users, by what they are called in capitals."""
         return self._tables.user_functions
+
+    def model(self, node: exp.Table) -> tuple[ObjectIdentifier, CatalogModel]:
+        """Return the full name of a model, and the model.
+
+        Raises:
+            SqlParseError: If there is none of the name.
+        """
+        with at(self.sql, node):
+            return self._tables.model(tuple(part.name for part in (node.args.get("catalog"), node.args.get("db"), node.this) if part))
 
     def expressions(self, scope: Scope) -> ExpressionBinder:
         """Return what binds expressions over a scope."""

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from wiesel.sql.binding.joins import join
 from wiesel.sql.binding.matching import match_recognize
+from wiesel.sql.binding.models import ML_PREDICT, ml_predict
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.unnest import unnest_first
@@ -70,6 +71,8 @@ def _item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, str | None]:
         raise problem(queries.sql, node, f"{type(node).__name__.upper()} is not supported in FROM")
     if isinstance(node.this, exp.Anonymous) and node.this.name.upper() in WINDOW_FUNCTIONS:
         return window_table(queries, node.this), None
+    if isinstance(node.this, exp.Anonymous) and node.this.name.upper() == ML_PREDICT:
+        return ml_predict(queries, node.this), None
     if not isinstance(node.this, exp.Identifier):
         raise problem(queries.sql, node, "table functions are not supported in FROM in this version")
     if node.args.get("version"):

@@ -15,9 +15,9 @@ def parse_alter(cursor: Cursor, start: int) -> s.Statement:
     """Read what follows ALTER."""
     temporary = cursor.match("TEMPORARY")
     system = temporary and cursor.match("SYSTEM")
-    kinds = ("FUNCTION",) if temporary else ("TABLE", "VIEW", "DATABASE", "CATALOG", "FUNCTION")
+    kinds = ("FUNCTION",) if temporary else ("TABLE", "VIEW", "DATABASE", "CATALOG", "FUNCTION", "MODEL")
     kind = cursor.choose(*kinds)
-    if_exists = kind in ("TABLE", "VIEW", "FUNCTION") and cursor.match("IF", "EXISTS")
+    if_exists = kind in ("TABLE", "VIEW", "FUNCTION", "MODEL") and cursor.match("IF", "EXISTS")
     if kind == "CATALOG":
         name = cursor.name("the name of a catalog")
         change: s.Change = _options(cursor) if not cursor.match("COMMENT") else s.SetComment(cursor.string())
@@ -30,6 +30,10 @@ def parse_alter(cursor: Cursor, start: int) -> s.Statement:
     if kind == "FUNCTION":
         identifier, language, _ = parse_function_source(cursor)
         return s.AlterFunction(cursor.span_since(start), path, identifier, language, temporary, system, if_exists)
+    if kind == "MODEL":
+        renamed = cursor.match("RENAME", "TO")
+        change = s.Rename(cursor.path("a name")) if renamed else _options(cursor)
+        return s.AlterModel(cursor.span_since(start), path, change, if_exists)
     if kind == "VIEW":
         return _view(cursor, start, path, if_exists)
     change = _table_change(cursor)

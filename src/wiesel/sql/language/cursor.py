@@ -247,9 +247,9 @@ class Cursor:
         return tuple(hint for text in texts for hint in FlinkParser(dialect=_DIALECT).hints_of(text))
 
     def query(self) -> exp.Expr:
-        """Take a query: all up to the end of the statement."""
+        """Take a query: all up to the end of the statement, or to ``ON CONFLICT DO``."""
         start = self.at
-        while not self.is_at_end:
+        while not self.is_at_end and not self.words("ON", "CONFLICT", "DO"):
             self.at += 1
         if self.at == start:
             self.fail("a query")

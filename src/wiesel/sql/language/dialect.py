@@ -141,11 +141,22 @@ class FlinkParser(parser.Parser):
     def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
         if self._match(TokenType.TABLE):
             return self._parse_table_argument()
+        if self._model_follows():
+            self._advance()
+            return self.expression(nodes.ModelArgument(this=self._parse_table_parts()))
         if self._next and self._next.token_type == TokenType.FARROW:
             name = self._parse_id_var()
             self._advance()
             return self.expression(nodes.NamedArgument(this=name, expression=self._parse_lambda()))
         return super()._parse_lambda(alias)
+
+    def _model_follows(self) -> bool:
+        # No expression has two names side by side.
+        names = (TokenType.VAR, TokenType.IDENTIFIER)
+        here, following = self._curr, self._next
+        if not here or not following or following.token_type not in names:
+            return False
+        return bool(here.token_type == TokenType.VAR and here.text.upper() == "MODEL")
 
     def _parse_table_argument(self) -> exp.Expr:
         bracket = self._curr and self._curr.token_type == TokenType.L_PAREN

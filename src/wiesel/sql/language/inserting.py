@@ -10,6 +10,8 @@ from wiesel.sql.language.statements import Insert, PartitionSpec
 
 __all__ = ["parse_insert", "parse_partition"]
 
+_CONFLICTS = ("DEDUPLICATE", "ERROR", "NOTHING")
+
 
 def parse_insert(cursor: Cursor, start: int) -> Insert:
     """Read what follows INSERT."""
@@ -22,7 +24,8 @@ def parse_insert(cursor: Cursor, start: int) -> Insert:
     if _columns_follow(cursor):
         columns = cursor.wrapped(lambda: cursor.name("a column"))
     query = cursor.query()
-    return Insert(cursor.span_since(start), target, query, columns, partition, overwrite, hints)
+    conflict = cursor.choose(*_CONFLICTS) if cursor.match("ON", "CONFLICT", "DO") else None
+    return Insert(cursor.span_since(start), target, query, columns, partition, overwrite, hints, conflict)
 
 
 def _columns_follow(cursor: Cursor) -> bool:

@@ -14,6 +14,7 @@ __all__ = [
     "Descriptor",
     "Hint",
     "MatchRecognize",
+    "ModelArgument",
     "NamedArgument",
     "PatternAlternatives",
     "PatternExclusion",
@@ -50,6 +51,12 @@ class TableArgument(exp.Expression):
     """``TABLE t [PARTITION BY a, b] [ORDER BY c]`` as an argument of a table function."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "partition_by": False, "order": False}
+
+
+class ModelArgument(exp.Expression):
+    """``MODEL m`` as an argument of a table function."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True}
 
 
 class Descriptor(exp.Expression):

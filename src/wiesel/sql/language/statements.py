@@ -14,6 +14,7 @@ __all__ = [
     "AlterCatalog",
     "AlterDatabase",
     "AlterFunction",
+    "AlterModel",
     "AlterTable",
     "AlterView",
     "Analyze",
@@ -112,6 +113,8 @@ class Insert(Statement):
     partition: PartitionSpec = ()
     overwrite: bool = False
     hints: tuple[exp.Expr, ...] = ()
+    conflict: str | None = None
+    """What stands behind ON CONFLICT DO: DEDUPLICATE, ERROR or NOTHING."""
 
 
 @dataclass(frozen=True)
@@ -435,6 +438,15 @@ class AlterView(Statement):
     rename: Rename | None = None
     query: exp.Expr | None = None
     query_text: str = ""
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class AlterModel(Statement):
+    """``ALTER MODEL ... SET (...)``, ``RESET (...)`` or ``RENAME TO``."""
+
+    path: Path
+    change: Change
     if_exists: bool = False
 
 

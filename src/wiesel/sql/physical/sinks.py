@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ProgramError
 from wiesel.datastream._transformations import OperatorTransformation, Transformation
 from wiesel.graph.specs import OperatorSpec
+from wiesel.runtime.table.sink_rows import SinkRowsSpec, has_constraints
+from wiesel.runtime.table.upsert_materialize import UpsertMaterializeSpec
 from wiesel.spi.table.factory import INSERT_ONLY, TableSink
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.inserting import Insertion
+from wiesel.sql.materializing import check_conflict, key_columns, why_materialized
 from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan import Relation
+from wiesel.sql.rules.optimizer import Options
 from wiesel.sql.stream_rows import table_row_info
 from wiesel.sql.table_factories import create_table_sink
+from wiesel.sql.upsert_keys import smallest_key
 from wiesel.types.row import RowKind
 
 __all__ = ["add_sink", "sink_of"]
 
+KEYED_SHUFFLE = ConfigOption[str](
+    "table.exec.sink.keyed-shuffle",
+    "enum",
+    "AUTO",
+    "Whether new rows are shared out by the primary key of a sink: where there are not as many writers as before it, always, or never.",
+    choices=("AUTO", "FORCE", "NONE"),
+)
 
-def sink_of(insertion: Insertion, *, in_batch: bool) -> TableSink:
+
+def sink_of(insertion: Insertion, options: Options, *, in_batch: bool) -> TableSink:
     """Return the sink of an insertion; in batch mode it gets the last rows only, whatever changes lead to them.
 
     Raises:
@@ -26,6 +40,8 @@ def sink_of(insertion: Insertion, *, in_batch: bool) -> TableSink:
     rows = table_row_info(insertion.relation.row_type)
     sink = create_table_sink(insertion.identifier, insertion.table, rows, overwrite=insertion.overwrite)
     changes = changes_of(insertion.relation)
+    if not in_batch:
+        check_conflict(insertion, sink, options)
     if changes.append_only or in_batch or sink.kinds == frozenset(RowKind):
         return sink
     shown = f"table {insertion.identifier.sql}"
@@ -48,17 +64,53 @@ def _changing(relation: Relation) -> str:
 
 def add_sink(translator: Translator, insertion: Insertion, sink: TableSink, source: Transformation) -> None:
     """Add the operators that write rows."""
-    schema = insertion.relation.row_type
-    by_key = RowKind.UPDATE_BEFORE not in sink.kinds and not changes_of(insertion.relation).append_only
-    key = insertion.table.schema.primary_key
-    if by_key and key is not None:
-        source = translator.by_key(source, [schema.names.index(name) for name in key.columns])
-    not_null = [index for index, field in enumerate(schema) if not field.data_type.is_nullable]
-    if not_null or by_key:
-        payload = {"table": insertion.identifier.sql, "not_null": not_null, "keep_before": not by_key}
-        source = translator.operator("SinkRows", "table_sink_rows", payload, [source])
+    key = key_columns(insertion)
+    materialized = why_materialized(insertion, sink, translator.environment._config) is not None
+    upserts = RowKind.UPDATE_BEFORE not in sink.kinds and not changes_of(insertion.relation).append_only
+    shuffles = bool(key) and (materialized or upserts or _shuffles(translator, sink, source))
+    # Before the exchange, so that nothing stands between it and the writers, which may be more or fewer than its receivers else.
+    source = _checked(translator, insertion, source, keep_before=materialized or not upserts)
+    if shuffles:
+        source = translator.by_key(source, key)
+    if materialized:
+        source = _materialized(translator, insertion, key, sink, source)
     writer = _add_writer(translator, insertion.identifier.object_name, sink, source)
     writer.node.uid = translator.uids.unique(f"Sink({insertion.identifier})")
+
+
+def _checked(translator: Translator, insertion: Insertion, source: Transformation, *, keep_before: bool) -> Transformation:
+    """Return the rows that fit the columns of the table."""
+    types = tuple(field.data_type for field in insertion.relation.row_type)
+    if keep_before and not any(map(has_constraints, types)):
+        return source
+    spec = SinkRowsSpec(insertion.identifier.sql, types, keep_before)
+    return translator.operator("SinkRows", "table_sink_rows", spec, [source])
+
+
+def _materialized(
+    translator: Translator, insertion: Insertion, key: tuple[int, ...], sink: TableSink, source: Transformation
+) -> Transformation:
+    """Return the changes of the rows of each primary key, from as many subtasks as there are writers."""
+    relation = insertion.relation
+    spec = UpsertMaterializeSpec(key, smallest_key(relation), translator.schema(relation))
+    operator = translator.operator("SinkMaterializer", "table_upsert_materialize", spec, [source])
+    if sink.parallelism is not None:
+        operator.node.parallelism, operator.node.parallelism_set = sink.parallelism, True
+    operator.node.uid = translator.uids.unique(f"SinkMaterializer({insertion.identifier})")
+    return operator
+
+
+def _shuffles(translator: Translator, sink: TableSink, source: Transformation) -> bool:
+    """Return whether new rows are shared out by key: as in Flink where there are not as many writers as subtasks before them."""
+    wanted = KEYED_SHUFFLE.parse(translator.environment._config.get_string(KEYED_SHUFFLE.key, "AUTO"))
+    if wanted == "AUTO" and sink.parallelism is not None:
+        return sink.parallelism != _parallelism(translator, source)
+    return wanted == "FORCE"
+
+
+def _parallelism(translator: Translator, source: Transformation) -> int:
+    known = source.node.parallelism if isinstance(source, OperatorTransformation) else None
+    return translator.environment.get_parallelism() if known is None else known
 
 
 def _add_writer(translator: Translator, name: str, sink: TableSink, source: Transformation) -> OperatorTransformation:
