@@ -76,6 +76,7 @@ _FACTORIES: dict[str, str] = {
     "table_values": "wiesel.runtime.table.values:values_operator",
     "table_expand": "wiesel.runtime.table.calc:expand_operator",
     "table_over": "wiesel.runtime.table.over_unbounded:over_operator",
+    "table_count_windows": "wiesel.runtime.table.count_windows:count_window_operator",
     "table_over_batch": "wiesel.runtime.table.over_batch:batch_over_operator",
     "table_over_changes": "wiesel.runtime.table.over_changes:changing_over_operator",
     "table_watermark": "wiesel.runtime.table.watermark:watermark_operator",

@@ -156,6 +156,7 @@ _RULES: dict[str, _Rule] = {
     "Match": _Rule(_append, appends_only="MATCH_RECOGNIZE reads tables of new rows only"),
     "WindowTable": _Rule(_as_input, _wanted),
     "WindowAggregate": _Rule(_append),
+    "CountWindowAggregate": _Rule(_append, appends_only="windows of a number of rows read tables of new rows only, as in Flink"),
 }
 
 

@@ -173,6 +173,7 @@ _KEPT: dict[str, Callable[[Any, int], Iterator[Kept]]] = {
     "OverAggregate": _of_over,
     "WindowAggregate": _of_windows,
     "WindowTable": _of_table,
+    "CountWindowAggregate": lambda relation, job: iter([Kept("the rows of each key", until="until their windows are full")]),
     "TemporalJoin": _of_temporal_join,
     "Match": _of_match,
 }

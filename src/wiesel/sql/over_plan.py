@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from wiesel.sql.plan import AggregateCall, Fields, Relation, SortKey, TimeAttribute
 
-__all__ = ["POSITIONS", "Frame", "OverAggregate"]
+__all__ = ["POSITIONS", "CountWindowAggregate", "Frame", "OverAggregate"]
 
 POSITIONS = frozenset({"RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LEAD", "ROW_NUMBER"})
 """Functions of the place of a row. LAG is an aggregate as well: one of the rows from the one that it reads to the current one."""
@@ -57,3 +57,23 @@ class OverAggregate(Relation):
     def by_clock(self) -> bool:
         """Whether rows have the time at which they come."""
         return self.time is TimeAttribute.PROCTIME
+
+
+@dataclass(frozen=True)
+class CountWindowAggregate(Relation):
+    """One row per key and window of a number of its rows: the columns of the key, then the results of the calls.
+
+    ``size``: how many rows a window has; ``slide``: how many rows behind another one it begins. Rows are in the order in which they come.
+    """
+
+    input: Relation
+    keys: tuple[int, ...]
+    calls: tuple[AggregateCall, ...]
+    size: int
+    slide: int
+    columns: Fields
+
+    @property
+    def fields(self) -> Fields:
+        """Keys and results."""
+        return self.columns

@@ -127,7 +127,6 @@ class Selecting:
     def windowed(self, keys: Sequence[exp.Expr], window: GroupWindow, expressions: Sequence[Any]) -> Relation:
         """Return a row per group and window."""
         arguments = [window.time._node, *(each._node for each in window.lengths)]
-        _refuse_rows(window)
 
         def of_window(part: exp.Expr) -> exp.Expr | None:
             if isinstance(part, WindowProperty) and part.this.name == window.name:
@@ -273,11 +272,6 @@ def _is_ordered(plan: Relation) -> bool:
     while isinstance(plan, Project):
         plan = plan.input
     return isinstance(plan, TopN) and not plan.partition and not plan.numbered
-
-
-def _refuse_rows(window: GroupWindow) -> None:
-    if any(isinstance(each._node, BuiltIn) and each._node.name == "ROW_INTERVAL" for each in window.lengths):
-        raise ProgramError("windows of a number of rows are not supported in this version", hint="give a length of time: lit(5).minutes")
 
 
 def _over(call: exp.Expr, window: OverWindow) -> exp.Expr:

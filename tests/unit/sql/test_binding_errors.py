@@ -23,6 +23,9 @@ OTHERS = ("built.py", "hints.py", "lookups.py", "match_patterns.py", "matching.p
 NOT_REACHED = {
     "DISTINCT ON is not supported": "the parser refuses it before",
     "is not a column of the table": "the columns of one table are not merged by a join",
+    "windows of a number of rows go by processing time": "the Table API alone has them: tests/unit/table/test_count_windows.py",
+    "a window counts rows or goes by time": "as above",
+    "rows, each {slide} behind another": "as above",
     "type(node).__name__.upper()} is not supported in FROM": "the parser reads nothing else there",
     "type(node).__name__.upper()} is not supported in this version": "the parser reads no other queries",
 }

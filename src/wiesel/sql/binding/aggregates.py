@@ -13,13 +13,14 @@ from wiesel.columnar.aggregates.user_aggregates import USER_AGGREGATE, UserAggre
 from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import Arguments, Signature, cast
 from wiesel.sql.binding.expressions import ExpressionBinder
-from wiesel.sql.binding.grouping import GroupItems, expanded, group_items, group_window, grouping_calls, one_window
+from wiesel.sql.binding.grouping import expanded, group_items, group_window, grouping_calls, one_window, row_window
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.selection import Selection, bound_condition
 from wiesel.sql.binding.windows import window_group
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import UserCall
-from wiesel.sql.plan import Aggregate, AggregateCall, Field, Project, Relation
+from wiesel.sql.over_plan import CountWindowAggregate
+from wiesel.sql.plan import Aggregate, AggregateCall, Field, Fields, Project, Relation
 from wiesel.types import logical as t
 
 __all__ = ["Columns", "aggregate_calls_in", "bind_call", "call_parts", "distinct", "group_by", "refuse_in_where"]
@@ -212,14 +213,16 @@ def group_by(selection: Selection) -> None:
     if clause is None and not called and not selection.node.args.get("having"):
         return
     items = group_items(selection, clause)
-    borders, results = _windowed(selection, items)
+    window = one_window(sql, items.windows)
+    counted = None if window is None else row_window(sql, selection.binder, selection.relation, window)
+    borders, results = _windowed(selection, window) if counted is None else ([], [])
     groups = list(dict.fromkeys([*(_bound_key(selection, item) for item in items.nodes), *borders]))
     results = [(node, replace(ref, index=groups.index(ref))) for node, ref in results]
     columns = Columns(groups, len(groups) if len(items.sets) > 1 else 0)
     calls: dict[exp.Expr, AggregateCall] = {}
     for node in called:
         if node not in calls:
-            empty = not groups or (not all(items.sets) and not borders)
+            empty = counted is None and (not groups or (not all(items.sets) and not borders))
             calls[node] = bind_call(sql, selection.binder, node, columns, may_be_empty=empty)
     below = columns.over(selection.relation)
     keys = len(groups)
@@ -231,7 +234,11 @@ def group_by(selection: Selection) -> None:
         keys += added
         calls = {node: _shifted(call, added) for node, call in calls.items()}
     results += [(node, InputRef(call.data_type, keys + index)) for index, (node, call) in enumerate(calls.items())]
-    _aggregate(selection, below, keys, list(calls.values()))
+    if counted is None:
+        _aggregate(selection, below, keys, list(calls.values()))
+    else:
+        fields = tuple(replace(field, time=None) for field in _grouped(below, keys, list(calls.values())))
+        selection.relation = CountWindowAggregate(below, tuple(range(keys)), tuple(calls.values()), *counted, fields)
     selection.binder = GroupedBinder(selection.binder, list(zip(groups, below.fields, strict=False)), results)
     for item in selection.node.expressions:
         if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
@@ -243,10 +250,9 @@ def _shifted(call: AggregateCall, by: int) -> AggregateCall:
     return replace(call, arguments=tuple(index + by for index in call.arguments), filter=filtered)
 
 
-def _windowed(selection: Selection, items: GroupItems) -> tuple[list[InputRef], list[tuple[exp.Expr, InputRef]]]:
+def _windowed(selection: Selection, call: exp.Expr | None) -> tuple[list[InputRef], list[tuple[exp.Expr, InputRef]]]:
     """Put the rows in the window of GROUP BY, if there is one; return its borders, and the calls that return them."""
     sql = selection.queries.sql
-    call = one_window(sql, items.windows)
     if call is None:
         return [], []
     window = group_window(sql, selection.binder, selection.relation, call)
@@ -262,12 +268,17 @@ def _windowed(selection: Selection, items: GroupItems) -> tuple[list[InputRef], 
 
 def _aggregate(selection: Selection, below: Relation, keys: int, calls: Sequence[AggregateCall]) -> None:
     """Group the rows of a relation by its first columns."""
-    fields = (*below.fields[:keys], *(Field(f"EXPR${index}", call.data_type) for index, call in enumerate(calls)))
+    fields = _grouped(below, keys, calls)
     with at(selection.queries.sql, selection.node):
         windowed = window_group(below, keys, calls, fields)
     # A group is not in time: rows of all times are in it.
     timeless = tuple(replace(field, time=None) for field in fields)
     selection.relation = windowed or Aggregate(below, tuple(range(keys)), tuple(calls), timeless, ttl=selection.group_ttl)
+
+
+def _grouped(below: Relation, keys: int, calls: Sequence[AggregateCall]) -> Fields:
+    """Return the columns of groups: the keys, then the results of the calls."""
+    return (*below.fields[:keys], *(Field(f"EXPR${index}", call.data_type) for index, call in enumerate(calls)))
 
 
 def _bound_key(selection: Selection, item: exp.Expr) -> Expression:

@@ -12,7 +12,8 @@ from sqlglot import exp
 from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.windows import interval_ms, make_window
-from wiesel.sql.plan import Field, Relation
+from wiesel.sql.language.built_nodes import BuiltIn
+from wiesel.sql.plan import Field, Relation, TimeAttribute
 from wiesel.sql.window_plan import Expand, WindowTable
 from wiesel.types import logical as t
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from wiesel.sql.binding.expressions import ExpressionBinder
     from wiesel.sql.binding.selection import Selection
 
-__all__ = ["GroupItems", "GroupWindow", "expanded", "group_items", "group_window", "grouping_calls", "one_window"]
+__all__ = ["GroupItems", "GroupWindow", "expanded", "group_items", "group_window", "grouping_calls", "one_window", "row_window"]
 
 _MOST_SETS = 64
 _LENGTHS = {"TUMBLE": ("SIZE",), "HOP": ("SLIDE", "SIZE"), "SESSION": ("GAP",)}
@@ -185,6 +186,28 @@ def group_window(sql: str, binder: ExpressionBinder, relation: Relation, call: e
     refs = [InputRef(kind, count - 3 + part) for part, kind in enumerate(kinds)]
     results = {f"{name}_{border}": ref for border, ref in zip(_BORDERS, refs, strict=True)}
     return GroupWindow(table, results, tuple(call.expressions))
+
+
+def row_window(sql: str, binder: ExpressionBinder, relation: Relation, call: exp.Expr) -> tuple[int, int] | None:
+    """Return size and slide of a window of a number of rows, which the Table API has; None if it is one of a length of time.
+
+    Raises:
+        SqlParseError: If it cannot be like that.
+    """
+    time, *lengths = call.expressions
+    counts = [each for each in lengths if isinstance(each, BuiltIn) and each.name == "ROW_INTERVAL"]
+    if not counts:
+        return None
+    bound = binder.bind(time)
+    if not isinstance(bound, InputRef) or relation.fields[bound.index].time is not TimeAttribute.PROCTIME:
+        hint = "give on() a column with PROCTIME(), or over() a length of time: lit(5).minutes"
+        raise problem(sql, call, "windows of a number of rows go by processing time, as in Flink", hint)
+    if len(counts) < len(lengths) or str(call.name).upper() == "SESSION":
+        raise problem(sql, call, "a window counts rows or goes by time, not both", "give row_interval(...) for size and slide")
+    slide, size = (int(each.expressions[0].this) for each in (counts[0], counts[-1]))
+    if slide < 1 or size < 1:
+        raise problem(sql, call, f"a window of {size} rows, each {slide} behind another, is none", "give numbers from 1 on")
+    return size, slide
 
 
 def one_window(sql: str, windows: Sequence[exp.Expr]) -> exp.Expr | None:

@@ -75,6 +75,7 @@ _RULES: dict[str, Callable[[Estimate, list[Estimate]], Cost]] = {
     "WindowAggregate": _keeping_results,
     "TopN": _keeping_results,
     "OverAggregate": _keeping_inputs,
+    "CountWindowAggregate": _keeping_inputs,
     "Join": _keeping_inputs,
     "TemporalJoin": _keeping_inputs,
     "Match": _keeping_inputs,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
+from wiesel.runtime.table.count_windows import CountWindowSpec
 from wiesel.runtime.table.over_aggregate import OverSpec
 from wiesel.runtime.table.over_results import PartitionsSpec
 from wiesel.sql.changelog import changes_of
@@ -17,9 +18,9 @@ from wiesel.sql.physical.translator import Translator, single
 
 if TYPE_CHECKING:
     from wiesel.datastream._transformations import OperatorTransformation, Transformation
-    from wiesel.sql.over_plan import OverAggregate
+    from wiesel.sql.over_plan import CountWindowAggregate, OverAggregate
 
-__all__ = ["over_aggregate"]
+__all__ = ["count_window_aggregate", "over_aggregate"]
 
 _RANKS = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK"})
 _IN_BATCH = "or run it in batch mode: SET 'execution.runtime-mode' = 'batch'"
@@ -81,3 +82,21 @@ def _in_time(translator: Translator, relation: OverAggregate, source: Transforma
     schema = translator.schema(relation)
     spec = OverSpec(relation.partition, relation.keys[0].index, relation.by_clock, frame.by_rows, preceding, calls, schema, ranks)
     return translator.operator("OverAggregate", "table_over", {"spec": spec}, [source])
+
+
+def count_window_aggregate(translator: Translator, relation: CountWindowAggregate) -> Transformation:
+    """Return the groups of rows by their number.
+
+    Raises:
+        ProgramError: In batch mode.
+    """
+    if translator.environment._config.get(RUNTIME_MODE) == "BATCH":
+        message = "windows of a number of rows need an order in which rows come, which batch mode does not have"
+        raise ProgramError(message, hint="use streaming mode, or windows of a length of time: lit(5).minutes")
+    calls = tuple(bound_call(call, relation.input, retracts=False) for call in relation.calls)
+    spec = CountWindowSpec(
+        relation.keys, calls, relation.size, relation.slide, translator.schema(relation.input), translator.schema(relation)
+    )
+    source = translator.by_key(translator.translate(relation.input), relation.keys)
+    operator = translator.operator("CountWindowAggregate", "table_count_windows", spec, [source])
+    return operator if relation.keys else single(operator)

@@ -48,6 +48,7 @@ _TRANSLATIONS = {
     "Expand": "calc:expand",
     "Match": "matching:match",
     "OverAggregate": "over:over_aggregate",
+    "CountWindowAggregate": "over:count_window_aggregate",
     "WindowTable": "windows:window_table",
     "WindowAggregate": "windows:window_aggregate",
 }
