@@ -67,6 +67,7 @@ _FACTORIES: dict[str, str] = {
     "table_lookup": "wiesel.runtime.table.lookup_join:lookup_operator",
     "table_async_lookup": "wiesel.runtime.table.lookup_join:async_lookup_operator",
     "table_interval_join": "wiesel.runtime.table.interval_join:interval_join_operator",
+    "table_build_probe_join": "wiesel.runtime.table.build_probe_join:build_probe_join_operator",
     "table_join": "wiesel.runtime.table.join:join_operator",
     "table_time_sort": "wiesel.runtime.table.time_sort:time_sort_operator",
     "table_top_n": "wiesel.runtime.table.top_n:top_n_operator",

@@ -199,6 +199,7 @@ def _aggregate(relation: Any) -> str:
 
 def _join(relation: Any) -> str:
     hint = "" if relation.hint is None else f", hint=[{relation.hint}]"
+    hint += "" if relation.strategy is None else f", strategy=[{relation.strategy}]"
     where = "TRUE" if relation.condition is None else relation.condition
     return f"joinType=[{relation.type.value}], where=[{where}], {_fields(relation)}{hint}"
 

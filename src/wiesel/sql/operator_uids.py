@@ -33,7 +33,7 @@ _STATELESS = (
     "StreamScan",
     "TableScan",
 )
-_UNIMPORTANT = ("columns", "hint", "parallelism", "ttl")
+_UNIMPORTANT = ("columns", "hint", "parallelism", "strategy", "ttl")
 _DIGITS = 12
 
 

@@ -331,6 +331,8 @@ class Join(Relation):
     columns: Fields
     ttl: tuple[int | None, int | None] = (None, None)
     hint: JoinHint | None = None
+    strategy: JoinHint | None = None
+    """How it is done, in batch mode: the side is the one that is kept. None for both sides."""
     parallelism: int | None = None
     """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
 

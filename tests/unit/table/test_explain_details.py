@@ -64,6 +64,7 @@ def test_numbers_are_written_as_java_writes_them(value: float, text: str) -> Non
 
 def test_the_operators_as_json(tmp_path: Path) -> None:
     t_env = _tables(tmp_path)
+    t_env.get_config().set("table.optimizer.join.broadcast-threshold", "-1")
     for statement in (JOIN, f"EXPLAIN JSON_EXECUTION_PLAN {JOIN}"):
         if statement is JOIN:
             text = t_env.explain_sql(statement, ExplainDetail.JSON_EXECUTION_PLAN)

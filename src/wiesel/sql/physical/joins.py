@@ -10,7 +10,9 @@ from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Expression, InputRef, transformed
 from wiesel.columnar.functions.registry import call
 from wiesel.core.options import RUNTIME_MODE
-from wiesel.datastream._transformations import Transformation
+from wiesel.datastream._transformations import PartitionTransformation, Transformation
+from wiesel.graph.specs import PartitionerSpec
+from wiesel.runtime.table.build_probe_join import BuildProbeSpec
 from wiesel.runtime.table.interval_join import IntervalJoinSpec
 from wiesel.runtime.table.join import JoinSpec
 from wiesel.runtime.table.join_state import JoinSide
@@ -19,7 +21,7 @@ from wiesel.sql.changelog import changes_of
 from wiesel.sql.equations import EQUALS, EquiKeys, equi_keys
 from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.physical.translator import Translator, single
-from wiesel.sql.plan import Field, Join, JoinType, Project, Relation
+from wiesel.sql.plan import Field, Join, JoinHint, JoinType, Project, Relation
 from wiesel.sql.rules.project import with_columns
 from wiesel.sql.rules.push_down import all_of, conjuncts
 from wiesel.sql.upsert_keys import upsert_keys
@@ -41,6 +43,8 @@ def join(translator: Translator, relation: Join) -> Transformation:
         _side(translator, right, right_keys, keys, relation.ttl[1]),
     )
     spec = JoinSpec(relation.type.value, sides, keys.rest, translator.schema(relation))
+    if relation.strategy is not None:
+        return _build_probe(translator, relation, relation.strategy, spec)
     inputs = [
         translator.by_key(translator.translate(left), left_keys),
         translator.by_key(translator.translate(right), right_keys),
@@ -56,6 +60,18 @@ def join(translator: Translator, relation: Join) -> Transformation:
         return translator.operator("IntervalJoin", "table_interval_join", within, inputs)
     operator = translator.operator("Join", "table_join", spec, inputs)
     return operator if left_keys else single(operator)
+
+
+def _build_probe(translator: Translator, relation: Join, strategy: JoinHint, spec: JoinSpec) -> Transformation:
+    """Return a join that keeps one side, which all of its tasks get whole, or the part of their keys."""
+    inputs = [translator.translate(each) for each in relation.inputs]
+    if strategy.strategy == "SHUFFLE_HASH":
+        inputs = [translator.by_key(rows, side.keys) for rows, side in zip(inputs, spec.sides, strict=True)]
+    else:
+        kept = inputs[strategy.side]
+        inputs[strategy.side] = PartitionTransformation(kept.output_type, kept.location, kept, PartitionerSpec("broadcast"))
+    name = {"NEST_LOOP": "NestedLoopJoin", "BROADCAST": "BroadcastHashJoin"}.get(strategy.strategy, "HashJoin")
+    return translator.operator(name, "table_build_probe_join", BuildProbeSpec(spec, strategy.side), inputs)
 
 
 def _without_key_columns(relation: Join, left: Relation, right: Relation, keys: tuple[tuple[int, ...], ...], of: EquiKeys) -> Relation:

@@ -9,6 +9,7 @@ from wiesel.columnar.evaluation import Session
 from wiesel.sql.costs.estimator import REPORTED, Estimator
 from wiesel.sql.plan import Relation
 from wiesel.sql.rules.file_aggregates import AGGREGATES, with_known_aggregates
+from wiesel.sql.rules.join_strategies import THRESHOLD, with_strategies
 from wiesel.sql.rules.limits import with_limits
 from wiesel.sql.rules.merge import merged
 from wiesel.sql.rules.nested import with_parts_of_rows
@@ -48,6 +49,9 @@ def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:
     if in_batch and _is_set(options, AGGREGATES):
         found = [with_known_aggregates(root) for root in found]
     found = with_limits(with_scan_filters(with_parts_of_rows(found)))
+    if in_batch:
+        estimator, threshold = estimator_of(options), int(options.get_string(THRESHOLD, "1048576"))
+        found = [with_strategies(root, estimator, threshold) for root in found]
     return shared(found) if _is_set(options, REUSE) else found
 
 
