@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from wiesel.columnar.grouping import group_by
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.stored import StoredRow, columns_of, stored_rows
 from wiesel.columnar.windows import Times
 
 __all__ = ["WindowRows"]
+
+_MARKS = 32
 
 
 class WindowRows:
@@ -33,7 +36,7 @@ class WindowRows:
         self._keys = list(keys)
         self._table = table
         self._batches: dict[int, list[pa.RecordBatch]] = {}
-        self._changed: dict[int, set[Any]] = {}
+        self._changed: dict[int, list[pa.RecordBatch]] = {}
         self._stored: dict[int, set[Any]] = {}
         found: dict[int, list[StoredRow]] = {}
         for key, end, rows in table.items():
@@ -53,8 +56,16 @@ class WindowRows:
         for end in known:
             part = rows if len(known) == 1 else rows.take(pa.array(np.flatnonzero(ends == end)))
             self._batches.setdefault(end, []).append(part)
-            self._changed.setdefault(end, set()).update(key_tuples(part.select(self._keys), range(len(self._keys))))
+            self._mark(self._changed.setdefault(end, []), part.select(self._keys))
         return known
+
+    def _mark(self, changed: list[pa.RecordBatch], keys: pa.RecordBatch) -> None:
+        """Note keys whose rows are to be put into keyed state; they become objects when that is done."""
+        changed.append(keys)
+        if len(changed) > _MARKS:
+            united = pa.concat_batches(changed)
+            groups = group_by(united.columns, united.num_rows)
+            changed[:] = [united.take(pa.array(groups.first))]
 
     def size(self, end: int) -> int:
         """Return how many rows a window has."""
@@ -82,10 +93,11 @@ class WindowRows:
 
     def flush(self) -> None:
         """Put what has changed into keyed state."""
-        for end, changed in self._changed.items():
+        for end, marks in self._changed.items():
             rows = self.of(end)
             if rows is None:
                 continue
+            changed = {key for keys in marks for key in key_tuples(keys, range(len(self._keys)))}
             by_key: dict[Any, list[StoredRow]] = {}
             for key, row in zip(key_tuples(rows, self._keys), stored_rows(rows), strict=True):
                 if key in changed:
