@@ -96,6 +96,13 @@ class Section:
         self.singly = singly
         self.settled = settled
 
+    def extend(self, other: Section) -> None:
+        """Add the entries of another section of the same operation to the same state."""
+        self.count += other.count
+        for column, further in zip(self.columns, other.columns, strict=True):
+            if column is not None:
+                column.extend(further)
+
 
 class StateFileBuffer:
     """Puts sections together into the contents of a file, in one piece of memory that is used again for the next file.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from wiesel.core.errors import InvariantError
@@ -21,6 +22,7 @@ from wiesel.state.pickling import REMOVED
 
 __all__ = ["DiskListStore", "DiskMapStore", "DiskStore", "DiskValueStore", "Flush"]
 
+_KEY, _STORED = itemgetter(0), itemgetter(1)
 _FLUSH_ENTRIES = 1 << 14
 _FIRST_LIMIT = 1 << 15
 _MANY_PIECES = 8
@@ -168,7 +170,7 @@ class DiskValueStore(DiskStore):
             entries = [(key, stored) for key, stored in entries if self.prune(decode_value(stored)) is not None]
         if not entries:
             return None
-        keys, stored = zip(*entries, strict=True)
+        keys, stored = list(map(_KEY, entries)), list(map(_STORED, entries))
         numbers = plain_integers(keys, stored)
         if numbers is not None:
             return self._section(SET, numbers, [value[1:] for value in stored])
