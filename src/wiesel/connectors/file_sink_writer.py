@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 from uuid import UUID, uuid5
@@ -354,6 +354,12 @@ class FileWriter(SinkWriter):
                 self._close_part(part)
 
     # Checkpoints
+
+    def close_buckets(self, buckets: Collection[str]) -> None:
+        """Close the parts of buckets that are complete, so that they become visible with the next checkpoint."""
+        for part in list(self._parts.values()):
+            if part.bucket_id in buckets:
+                self._close_part(part)
 
     def flush(self, end_of_input: bool) -> None:
         """Close parts, or make durable those that stay open."""

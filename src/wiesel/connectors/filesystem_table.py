@@ -21,7 +21,9 @@ from wiesel.connectors.file_compaction import FileCompactor, FileCompactStrategy
 from wiesel.connectors.file_metadata import FILE_METADATA, file_metadata
 from wiesel.connectors.file_rolling import OutputFileConfig, RollingPolicy
 from wiesel.connectors.file_sink import FileSink
+from wiesel.connectors.file_sink_writer import FileWriter
 from wiesel.connectors.file_source import FileSource
+from wiesel.connectors.partition_commit import CommitTimes, PartitionTracker, has_mark
 from wiesel.connectors.table_commit import TableCommit, TableCommitter
 from wiesel.connectors.table_facts import facts_of
 from wiesel.connectors.table_files import Reading, files_of
@@ -62,8 +64,6 @@ _DEFAULT_PARTITION = ConfigOption[str](
 )
 _COMMIT_POLICY = ConfigOption[str | None]("sink.partition-commit.policy.kind", "str", None, "What marks a partition: success-file.")
 _SUCCESS_FILE = ConfigOption[str]("sink.partition-commit.success-file.name", "str", "_SUCCESS", "The name of the file that does.")
-_COMMIT_TRIGGER = ConfigOption[str]("sink.partition-commit.trigger", "str", "process-time", "When it does.")
-_COMMIT_DELAY = ConfigOption[Duration]("sink.partition-commit.delay", "duration", Duration.of_millis(0), "How long after that.")
 _COMPACTION = ConfigOption[bool]("auto-compaction", "bool", False, "Whether the files of a checkpoint are put together.")
 _COMPACTION_SIZE = ConfigOption[MemorySize | None]("compaction.file-size", "memory", None, "Size at which they are put together at once.")
 _FORMATS = {
@@ -138,7 +138,8 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         partitions = _Partitions.of(context, options.get(_DEFAULT_PARTITION))
         writer = form.create_writer(options, partitions.stored)
         policy, check_ms, parallelism = _sink_options(options)
-        success_file, compaction = _commit_options(options), _compaction(options)
+        success_file, times = _commit_options(options)
+        compaction = _compaction(options)
         options.get(_MONITOR)
         options.get(_SOURCE_PARALLELISM)
         options.refuse_unknown()
@@ -158,7 +159,7 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         mark = f"part-{uuid4().hex[:12]}" if context.overwrite else None
         if mark is not None:
             builder = builder.with_output_file_config(OutputFileConfig(mark))
-        commit = TableCommit(path, bool(partitions.keys), mark, success_file)
+        commit = TableCommit(path, bool(partitions.keys), mark, success_file, times)
         return TableSink(_PartitioningSink(builder.build(), partitions, commit), parallelism=parallelism)
 
 
@@ -173,22 +174,16 @@ def _sink_options(options: TableOptions) -> tuple[RollingPolicy, int | None, int
     return policy, None if check is None else check.to_millis(), options.get(_SINK_PARALLELISM)
 
 
-def _commit_options(options: TableOptions) -> str | None:
-    """Return the name of the file that marks a partition as there; None if none does."""
-    kinds, name, trigger, delay = (
-        options.get(_COMMIT_POLICY),
-        options.get(_SUCCESS_FILE),
-        options.get(_COMMIT_TRIGGER),
-        options.get(_COMMIT_DELAY),
-    )
-    if trigger != "process-time" or delay.to_millis():
-        message = f"'{_COMMIT_TRIGGER.key}' = '{trigger}' with a delay of {delay} is not supported in this version"
-        raise ConfigurationError(message, hint="leave both out: a partition is marked when its first files become visible")
-    if kinds is None:
-        return None
-    if kinds != "success-file":
-        raise ConfigurationError(f"there is no policy {kinds!r} for '{_COMMIT_POLICY.key}'", hint="write 'success-file'")
-    return name
+def _commit_options(options: TableOptions) -> tuple[str | None, CommitTimes | None]:
+    """Return the name of the file that marks a partition as there, None if none does; and when it does, None for at once."""
+    kinds, name, times = options.get(_COMMIT_POLICY), options.get(_SUCCESS_FILE), CommitTimes.of(options)
+    for kind in filter(None, map(str.strip, (kinds or "").split(","))):
+        if kind in ("metastore", "custom"):
+            hint = "write 'success-file'; tables of a catalog of Spark get their partitions by MSCK REPAIR TABLE"
+            raise ConfigurationError(f"the policy {kind!r} for '{_COMMIT_POLICY.key}' is not supported", hint=hint)
+        if kind != "success-file":
+            raise ConfigurationError(f"there is no policy {kind!r} for '{_COMMIT_POLICY.key}'", hint="write 'success-file'")
+    return name if kinds else None, times
 
 
 def _compaction(options: TableOptions) -> FileCompactStrategy | None:
@@ -314,11 +309,24 @@ class _PartitioningSink(Sink):
         self._commit = commit
 
     def create_writer(self, context: WriterInitContext, state: Sequence[Any] = ()) -> SinkWriter:
-        return _PartitioningWriter(self._files.create_writer(context, state), self._partitions)
+        commit = self._commit
+        if commit.times is None or commit.success_file is None or not self._partitions.keys:
+            return _PartitioningWriter(self._files.create_writer(context, [_parted(each)[0] for each in state]), self._partitions)
+        tracker = PartitionTracker(commit.times, has_mark(commit.base, commit.success_file), context.now_ms)
+        for each in state:
+            tracker.open.update(_parted(each)[1])
+        files = self._files.create_writer(context, [_parted(each)[0] for each in state])
+        assert isinstance(files, FileWriter)  # noqa: S101 - for the type checker
+        return _ReportingWriter(files, self._partitions, tracker)
 
     def create_committer(self) -> Committer:
         files = self._files.create_committer()
         return files if self._commit.is_plain else TableCommitter(files, self._commit)
+
+
+def _parted(state: Any) -> tuple[Any, dict[str, int]]:
+    """Return the state of a writer of files, and the partitions that are not complete; a job may have reported none before."""
+    return state if isinstance(state, tuple) else (state, {})
 
 
 class _PartitioningWriter(SinkWriter):
@@ -332,7 +340,9 @@ class _PartitioningWriter(SinkWriter):
         self._stored = [index for index in range(len(names)) if index not in self._keys]
 
     def write_batch(self, values: list[RowBatch], timestamps: list[int] | None) -> None:
-        parts = [part for batch in values for part in self._parts(batch)]
+        self._write([part for batch in values for part in self._parts(batch)])
+
+    def _write(self, parts: list[_Part]) -> None:
         if parts:
             self._writer.write_batch(parts, None)
 
@@ -364,3 +374,32 @@ class _PartitioningWriter(SinkWriter):
 
     def close(self) -> None:
         self._writer.close()
+
+
+class _ReportingWriter(_PartitioningWriter):
+    """Reports which partitions are complete, too."""
+
+    def __init__(self, writer: FileWriter, partitions: _Partitions, tracker: PartitionTracker) -> None:
+        super().__init__(writer, partitions)
+        self._files = writer
+        self._tracker = tracker
+
+    def _write(self, parts: list[_Part]) -> None:
+        self._tracker.wrote({part.folder for part in parts})
+        super()._write(parts)
+
+    def write_watermark(self, timestamp: int) -> None:
+        self._tracker.advance(timestamp)
+        super().write_watermark(timestamp)
+
+    def flush(self, end_of_input: bool) -> None:
+        if end_of_input:
+            self._tracker.end()
+        self._files.close_buckets(self._tracker.complete())
+        super().flush(end_of_input)
+
+    def prepare_commit(self) -> list[Any]:
+        return [*super().prepare_commit(), *self._tracker.report()]
+
+    def snapshot_state(self, checkpoint_id: int) -> Any:
+        return super().snapshot_state(checkpoint_id), dict(self._tracker.open)

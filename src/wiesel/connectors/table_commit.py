@@ -11,6 +11,7 @@ from typing import Any
 
 from wiesel.connectors.file_parts import PendingPart, WriterEnded
 from wiesel.connectors.filesystem import filesystem_for, is_hidden
+from wiesel.connectors.partition_commit import CommitTimes, SlowestReport
 from wiesel.spi.sink import Committer
 
 __all__ = ["TableCommit", "TableCommitter"]
@@ -28,12 +29,14 @@ class TableCommit:
         replacing: What the names of the files of an INSERT OVERWRITE have in them, and those that they replace do not; None if nothing is
             replaced.
         success_file: The name of the empty file that marks a partition as there; None for none.
+        times: From when on partitions are complete, and marked; None for as soon as there is something of them.
     """
 
     base: str
     partitioned: bool
     replacing: str | None = None
     success_file: str | None = None
+    times: CommitTimes | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -52,6 +55,7 @@ class TableCommitter(Committer):
     def __init__(self, files: Committer, commit: TableCommit) -> None:
         self._files = files
         self._commit = commit
+        self._reports = SlowestReport()
 
     def commit(self, committables: Sequence[Any]) -> None:
         """Remove what is replaced, make files visible, then mark their partitions."""
@@ -67,8 +71,12 @@ class TableCommitter(Committer):
                         self._clear(files.uri(folder), self._commit.replacing)
         self._files.commit(committables)
         if self._commit.success_file is not None and self._commit.partitioned:
-            for folder in folders:
+            for folder in folders if self._commit.times is None else self._complete(committables):
                 self._mark(folder, self._commit.success_file)
+
+    def _complete(self, committables: Sequence[Any]) -> list[str]:
+        files, base = filesystem_for(self._commit.base)
+        return [files.uri(files.join(base, folder)) for folder in self._reports.complete(committables)]
 
     def _clear(self, folder: str, mark: str) -> None:
         files, path = filesystem_for(folder)

@@ -53,23 +53,6 @@ def test_marks_have_other_names_and_come_in_streams_too(tmp_path: Path) -> None:
     assert names(tmp_path / "out" / "p=x") == {"part", "_there"}
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ", 'sink.partition-commit.policy.kind' = 'metastore'",
-        ", 'sink.partition-commit.trigger' = 'partition-time'",
-        ", 'sink.partition-commit.delay' = '1 h'",
-    ],
-)
-def test_what_is_not_supported_of_it_is_refused(tmp_path: Path, options: str) -> None:
-    t_env = environment()
-    parts_table(t_env, tmp_path, options)
-    for statement in ("INSERT INTO parts VALUES (1, 'x')", "SELECT a FROM parts"):
-        with pytest.raises(ConfigurationError) as caught:
-            t_env.execute_sql(statement)
-        assert caught.value.hint
-
-
 def test_files_of_a_checkpoint_are_put_together(tmp_path: Path) -> None:
     t_env = environment(parallelism_default="1")
     t_env.execute_sql(
