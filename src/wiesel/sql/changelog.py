@@ -139,6 +139,8 @@ _RULES: dict[str, _Rule] = {
     "StreamScan": _Rule(lambda relation, inputs: _changes_of_kinds(relation.kinds)),
     "ArrowScan": _Rule(_append),
     "StatisticsScan": _Rule(_append),
+    "RecursiveScan": _Rule(_append),
+    "Recursion": _Rule(_append),
     "Values": _Rule(_append),
     "WatermarkAssigner": _Rule(_as_input, _wanted),
     "Project": _Rule(_as_input, _wanted),

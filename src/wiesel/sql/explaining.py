@@ -221,6 +221,8 @@ def _lookup(relation: Any) -> str:
 
 _DESCRIBED: dict[str, Callable[[Any], str]] = {
     "TableScan": _scan,
+    "Recursion": lambda relation: f"name=[{relation.alias}], {_fields(relation)}, all=[{str(not relation.distinct).lower()}]",
+    "RecursiveScan": lambda relation: f"name=[{relation.alias}], {_fields(relation)}",
     "StatisticsScan": lambda relation: f"table=[{relation.identifier}], aggregates=[{', '.join(relation.calls)}]",
     "Project": _project,
     "Filter": lambda relation: f"where=[{relation.condition}]",

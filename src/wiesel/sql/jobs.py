@@ -23,6 +23,7 @@ from wiesel.sql.physical.final_rows import final_rows, last_rows
 from wiesel.sql.physical.sinks import add_sink, sink_of
 from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan import Relation
+from wiesel.sql.recursion import MOST_ROUNDS, is_recursive, without_recursion
 from wiesel.sql.rules.optimizer import optimized
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def start_query(
     environment: StreamExecutionEnvironment, plan: Relation, job_name: str, *, final: bool = False
 ) -> CloseableIterator[RowBatch]:
     """Start the job of a query and return its rows; only those that are left at the end if they are to be ``final``."""
+    plan = resolved(environment, plan)
     with _own_job(environment):
         (plan,) = optimized([plan], environment._config)
         translator = Translator(environment)
@@ -76,7 +78,7 @@ def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[In
         hint = "run it in batch mode: SET 'execution.runtime-mode' = 'batch'"
         raise ProgramError(f"table {replaced.identifier.sql} cannot be overwritten in streaming mode", hint=hint)
     sinks = [sink_of(insertion, environment._config, in_batch=is_batch(environment)) for insertion in insertions]
-    plans = optimized([insertion.relation for insertion in insertions], environment._config)
+    plans = optimized([resolved(environment, insertion.relation) for insertion in insertions], environment._config)
     insertions = [replace(insertion, relation=plan) for insertion, plan in zip(insertions, plans, strict=True)]
     translator = Translator(environment, own_job=own_job)
     for insertion, sink in zip(insertions, sinks, strict=True):
@@ -105,6 +107,21 @@ def execution_plan(environment: StreamExecutionEnvironment, roots: Sequence[Rela
             rows = DataStream(environment, last_rows(translator, plan))
             rows._add_sink(CollectSink("collect"), "Data stream collect sink", "Sink: {}").set_parallelism(1)
         return environment.get_execution_plan()
+
+
+def resolved(environment: StreamExecutionEnvironment, plan: Relation) -> Relation:
+    """Return a plan without recursion: recursive queries are run.
+
+    Raises:
+        ProgramError: If there are some, and it is not batch mode; if one has no end.
+    """
+    if not is_recursive(plan):
+        return plan
+    if not is_batch(environment):
+        hint = "run it in batch mode: SET 'execution.runtime-mode' = 'batch'"
+        raise ProgramError("WITH RECURSIVE is not supported in streaming mode", hint=hint)
+    most = int(environment._config.get_string(MOST_ROUNDS, "1000"))
+    return without_recursion(plan, lambda each: to_arrow(environment, each), most)
 
 
 def to_arrow(environment: StreamExecutionEnvironment, plan: Relation) -> pa.Table:

@@ -33,6 +33,8 @@ __all__ = [
     "JoinType",
     "Limit",
     "Project",
+    "Recursion",
+    "RecursiveScan",
     "Relation",
     "Sort",
     "SortKey",
@@ -361,6 +363,49 @@ class Union(Relation):
     @property
     def fields(self) -> Fields:
         """The columns, named by the first relation."""
+        return self.columns
+
+
+@dataclass(frozen=True, eq=False)
+class RecursiveScan(Relation):
+    """Reads the rows that the round before has added to a recursive query."""
+
+    alias: str
+    columns: Fields
+
+    @property
+    def fields(self) -> Fields:
+        """The columns."""
+        return self.columns
+
+
+@dataclass(frozen=True)
+class Recursion(Relation):
+    """The rows of ``seed``, and those of ``step`` over what was added last (``scan``), again and again until there are none.
+
+    ``distinct``: whether rows that were there before are not added.
+    """
+
+    seed: Relation
+    step: Relation
+    scan: RecursiveScan
+    alias: str
+    distinct: bool
+    columns: Fields
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """What it begins with, and what it does in each round."""
+        return self.seed, self.step
+
+    def with_inputs(self, *inputs: Relation) -> Relation:
+        """Return the recursion of other relations of the same fields."""
+        seed, step = inputs
+        return replace(self, seed=seed, step=step)
+
+    @property
+    def fields(self) -> Fields:
+        """The columns."""
         return self.columns
 
 

@@ -23,6 +23,7 @@ from wiesel.sql.binding.hints import (
 )
 from wiesel.sql.binding.lookups import with_lookup_hints
 from wiesel.sql.binding.problems import at, problem
+from wiesel.sql.binding.recursive import reads_itself, recursion
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.sources import from_clause, renamed
@@ -142,10 +143,11 @@ class QueryBinder:
         with_ = node.args.get("with_")
         if with_ is None:
             return self._named
-        if with_.args.get("recursive"):
-            raise problem(self.sql, with_, "WITH RECURSIVE is not supported in this version")
         self._named = dict(self._named)
         for each in with_.expressions:
+            if with_.args.get("recursive") and reads_itself(each):
+                self._named[each.alias] = recursion(self, each)
+                continue
             relation = self.bind(each.this)
             fields = renamed(self.sql, each, relation.fields, [column.name for column in each.args["alias"].args.get("columns") or ()])
             if fields != relation.fields:
@@ -153,6 +155,10 @@ class QueryBinder:
                 relation = Project(relation, refs, fields)
             self._named[each.alias] = relation
         return self._named
+
+    def name(self, alias: str, relation: Relation) -> None:
+        """Let a name stand for a relation in the queries of the WITH that is bound."""
+        self._named[alias] = relation
 
     def select(self, node: exp.Select) -> Relation:
         """Return the plan of one SELECT."""
