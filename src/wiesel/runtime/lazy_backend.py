@@ -41,6 +41,11 @@ class LazyBackend(StateBackend):
         """Return whether the operator has any state."""
         return self._backend is not None
 
+    @property
+    def in_memory(self) -> bool:
+        """See ``StateBackend``."""
+        return self.backend.in_memory
+
     def table(self, name: str, **options: Any) -> KeyedTable:
         """See ``StateBackend``."""
         return self.backend.table(name, **options)

@@ -1,8 +1,9 @@
 """Internal. The operator contract.
 
 An operator is driven by one thread, per batch. Order of calls: ``setup`` (by the chain), ``open`` (state is restored before it),
-then any interleaving of ``process_batch``, ``process_watermark``, ``on_processing_time``, ``snapshot_state`` and
-``notify_checkpoint_complete``; ``end_input`` when an input ends, ``finish`` when all have; ``close`` always, also after a failure.
+then any interleaving of ``process_batch``, ``process_watermark``, ``on_processing_time``, ``prepare_snapshot`` with ``snapshot_state``
+behind it, and ``notify_checkpoint_complete``; ``end_input`` when an input ends, ``finish`` when all have; ``close`` always, also after a
+failure.
 An operator hands on what it produces through ``self.output`` before the call returns: nothing may be left inside but state. One that
 ``holds_records`` may keep records for later, which are in its snapshots: it says when it is ``full``, so that the task takes no input, and
 as long as it is ``busy`` behind ``finish``, the end waits (and ``finish`` is called again). One that ``has_more`` behind ``finish`` emits
@@ -152,6 +153,9 @@ class StreamOperator(ABC):
 
     def on_processing_time(self, now_ms: int) -> None:
         """The time asked for by ``register_processing_timer`` has come: fire all processing timers up to ``now_ms``."""
+
+    def prepare_snapshot(self, checkpoint_id: int) -> None:
+        """A checkpoint's barrier is about to be handed on: emit what is to come before it. Called from the head of the chain on."""
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
         """Synchronous part of the snapshot for what is not in the backend. Called before the backend's snapshot.

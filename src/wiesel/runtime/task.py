@@ -619,13 +619,15 @@ class StreamTask:
         return self._stopped_by is not None
 
     def _checkpoint(self, barrier: Barrier, taken: TakeCheckpoint | None = None) -> None:
-        """Step 1: emit the barrier. Step 2: take the synchronous part. Step 3 (elsewhere): write. Step 4: acknowledge.
+        """Step 1: emit what waits, then the barrier. Step 2: take the synchronous part. Step 3 (elsewhere): write. Step 4: acknowledge.
 
         In an unaligned checkpoint step 3 waits until the barriers have been seen that step 2 did not wait for.
         """
         clock = self.services.clock
         started_s = clock.monotonic_s()
         self.services.reached("before-barrier")
+        for operator in self.operators:
+            operator.prepare_snapshot(barrier.checkpoint_id)
         for writer in self.writers:
             writer.broadcast_event(barrier)
         self._epoch = barrier.checkpoint_id

@@ -8,14 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from wiesel.columnar.expressions import InputRef
+from wiesel.columnar.windows import Window
 from wiesel.core.durations import to_millis
 from wiesel.spi.table.factory import TableSink
 from wiesel.sql.changelog import ChangelogPlan, changes_of
 from wiesel.sql.costs.advice import plan_advice
 from wiesel.sql.costs.cost import cost_of, shown
+from wiesel.sql.explained_phases import phase_details, phase_names
 from wiesel.sql.inserting import Insertion
 from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.kept_state import advice, kept_by
+from wiesel.sql.kept_state import shown as shown_time
 from wiesel.sql.materializing import UPSERT_MATERIALIZE, needs_before, why_materialized
 from wiesel.sql.operator_parallelism import operator_parallelism, wanted_parallelism
 from wiesel.sql.operator_uids import OperatorUids
@@ -145,7 +148,12 @@ def _tree(
     if number is not None:
         return [f"{indent}Reused(reference_id=[{number}])"]
     describe = _DESCRIBED.get(root.name, _fields)
-    lines = [f"{indent}{_name(root)}({describe(root)}{details(root)}){reused.mark(root) if reused else ''}{cost(root)}"]
+    phases = phase_names(root)
+    name, mark = phases[0] if phases else _name(root), reused.mark(root) if reused else ""
+    lines = [f"{indent}{name}({describe(root)}{details(root)}){mark}{cost(root)}"]
+    for name in phases[1:]:
+        depth += 1
+        lines.append(f"{'   ' * (depth - 1)}+- {name}({describe(root)}{phase_details(root, name)})")
     for below in root.inputs:
         lines += _tree(below, depth + 1, details, reused, cost)
     return lines
@@ -194,7 +202,13 @@ def _aggregate(relation: Any) -> str:
         for call in relation.calls
     ]
     key = f"groupBy=[{_names(relation.input, relation.keys)}], " if relation.keys else ""
-    return f"{key}select=[{', '.join(calls)}]"
+    waits = f", miniBatch=[{relation.phases.mini_batch}]" if relation.phases.mini_batch is not None else ""
+    return f"{key}select=[{', '.join(calls)}]{waits}"
+
+
+def _window(window: Window) -> str:
+    step = f", step=[{shown_time(window.step)}]" if window.kind in ("HOP", "CUMULATE") else ""
+    return f"{window.kind}({'gap' if window.kind == 'SESSION' else 'size'}=[{shown_time(window.size)}]{step})"
 
 
 def _join(relation: Any) -> str:
@@ -227,6 +241,7 @@ _DESCRIBED: dict[str, Callable[[Any], str]] = {
     "Project": _project,
     "Filter": lambda relation: f"where=[{relation.condition}]",
     "Aggregate": _aggregate,
+    "WindowAggregate": lambda relation: f"window=[{_window(relation.window)}], {_aggregate(relation)}",
     "Join": _join,
     "LookupJoin": _lookup,
     "TopN": _top_n,

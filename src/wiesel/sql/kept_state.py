@@ -15,7 +15,7 @@ from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.plan import JoinType, Relation
 from wiesel.sql.window_plan import window_of_top, windows_of_join
 
-__all__ = ["Kept", "advice", "kept_by"]
+__all__ = ["Kept", "advice", "kept_by", "shown"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def advice(relation: Relation, job_ttl_ms: int) -> Iterator[str]:
 def _of_aggregate(relation: Any, job: int) -> Iterator[Kept]:
     ttl = job if relation.ttl is None else relation.ttl
     parts = ["a row of accumulators per group" if relation.keys else "one row of accumulators"]
-    if any(call.distinct for call in relation.calls):
+    if any(call.distinct for call in relation.calls) and not relation.phases.buckets:
         parts.append("the values of DISTINCT")
     if not changes_of(relation.input).append_only and any(call.function in ("MIN", "MAX") for call in relation.calls):
         parts.append("all values of MIN and MAX")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from wiesel.core.errors import ConfigurationError
 from wiesel.sql.plan import Relation
-from wiesel.sql.rules.optimizer import Options
+from wiesel.sql.rules.options import Options
 
 __all__ = ["OPERATOR_PARALLELISM", "PARALLEL", "operator_parallelism", "wanted_parallelism"]
 

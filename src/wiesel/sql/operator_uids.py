@@ -15,7 +15,7 @@ from typing import Any
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
 from wiesel.columnar.functions.user_functions import UserFunction
-from wiesel.sql.plan import ArrowScan, Field, Filter, Project, Relation, StreamScan, TableScan, WatermarkAssigner
+from wiesel.sql.plan import Aggregate, ArrowScan, Field, Filter, Project, Relation, StreamScan, TableScan, WatermarkAssigner
 
 __all__ = ["OperatorUids"]
 
@@ -33,7 +33,7 @@ _STATELESS = (
     "StreamScan",
     "TableScan",
 )
-_UNIMPORTANT = ("columns", "hint", "parallelism", "strategy", "ttl")
+_UNIMPORTANT = ("columns", "hint", "parallelism", "phases", "strategy", "ttl")
 _DIGITS = 12
 
 
@@ -53,6 +53,10 @@ class OperatorUids:
         if relation.name in _STATELESS:
             return None
         return self.unique(f"{relation.name}-{self._described(relation)[0]}")
+
+    def beside(self, relation: Relation, name: str) -> str:
+        """Return the uid of another operator of a relation, which has state of its own; call it once."""
+        return self.unique(f"{name}-{self._described(relation)[0]}")
 
     def unique(self, uid: str) -> str:
         """Return a uid, with a number behind it if it is taken."""
@@ -85,7 +89,9 @@ class OperatorUids:
             told = _text(relation.condition, columns) if isinstance(relation, Filter) else columns[relation.column]
             return _digest(relation.name, *inputs, told), columns
         values = [getattr(relation, each.name) for each in fields(relation) if each.name not in _UNIMPORTANT]  # type: ignore[arg-type]
-        digest = _digest(relation.name, *inputs, *columns, *(_text(value, columns) for value in values))
+        # What is split between phases is kept elsewhere; else the phases share their state out in the same way.
+        split = ["split"] if isinstance(relation, Aggregate) and relation.phases.buckets else []
+        digest = _digest(relation.name, *inputs, *columns, *(_text(value, columns) for value in values), *split)
         return digest, [f"{digest}.{place}" for place in range(len(relation.fields))]
 
 

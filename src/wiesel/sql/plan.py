@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from wiesel.columnar.expressions import Expression, Literal
+from wiesel.runtime.table.mini_batch import MiniBatch
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.types.logical import DataType, LocalZonedTimestampType, RowField, RowType
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from wiesel.datastream import DataStream
 
 __all__ = [
+    "ONE_PHASE",
     "Aggregate",
     "AggregateCall",
     "ArrowScan",
@@ -32,6 +34,7 @@ __all__ = [
     "JoinHint",
     "JoinType",
     "Limit",
+    "Phases",
     "Project",
     "Recursion",
     "RecursiveScan",
@@ -272,11 +275,29 @@ class AggregateCall:
 
 
 @dataclass(frozen=True)
+class Phases:
+    """How a result is aggregated, which makes no difference to it.
+
+    Attributes:
+        local: Whether each task aggregates its rows before they are sent to the tasks of their keys.
+        mini_batch: How rows wait for each other in each phase; None if they do not.
+        buckets: Over how many buckets of values DISTINCT is split between the phases; 0 for not at all.
+    """
+
+    local: bool = False
+    mini_batch: MiniBatch | None = None
+    buckets: int = 0
+
+
+ONE_PHASE = Phases()
+
+
+@dataclass(frozen=True)
 class Aggregate(Relation):
     """One row per group: the columns of the key, then the results of the calls.
 
     ``grouping_sets``: which of ``keys`` each row is grouped by in turn; None for all of them once. ``ttl``: after which time (ms) without
-    a row a group is forgotten; 0 for never, None for what the job says.
+    a row a group is forgotten; 0 for never, None for what the job says. ``phases``: how.
     """
 
     input: Relation
@@ -287,6 +308,7 @@ class Aggregate(Relation):
     ttl: int | None = None
     parallelism: int | None = None
     """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
+    phases: Phases = ONE_PHASE
 
     @property
     def fields(self) -> Fields:

@@ -8,7 +8,7 @@ from typing import Any
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, input_refs, transformed
 from wiesel.columnar.windows import Window
-from wiesel.sql.plan import AggregateCall, Field, Fields, Filter, Join, JoinType, Project, Relation, TimeAttribute, TopN
+from wiesel.sql.plan import ONE_PHASE, AggregateCall, Field, Fields, Filter, Join, JoinType, Phases, Project, Relation, TimeAttribute, TopN
 from wiesel.sql.rules.push_down import conjuncts
 from wiesel.types import logical as t
 
@@ -56,7 +56,7 @@ class WindowAggregate(Relation):
     """One row per key and window: the columns of the key, the results of the calls, and the window's borders.
 
     ``time``: the column by which rows fall in windows; None where ``end`` is the column with the end of a row's window. ``start``: which of
-    the keys is its start, where the end does not tell it.
+    the keys is its start, where the end does not tell it. ``phases``: how.
     """
 
     input: Relation
@@ -70,6 +70,7 @@ class WindowAggregate(Relation):
     start: int | None = None
     parallelism: int | None = None
     """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
+    phases: Phases = ONE_PHASE
 
     @property
     def fields(self) -> Fields:

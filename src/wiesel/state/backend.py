@@ -227,6 +227,11 @@ class OperatorStateStore(ABC):
 class StateBackend(ABC):
     """State of one operator in one subtask."""
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether entries lie in the memory of the process anyway, so that operators may hold them in another form, too."""
+        return False
+
     @abstractmethod
     def table(
         self, name: str, *, serializer: Any = None, ttl: Any = None, kind: str = "value", aliases: Sequence[str] = ()

@@ -174,6 +174,11 @@ class HashMapBackend(TrackedBackend):
             self._rows[rows.name] = rows
         return self._rows[rows.name]  # type: ignore[no-any-return]
 
+    @property
+    def in_memory(self) -> bool:
+        """See ``StateBackend``."""
+        return True
+
     def _stores(self) -> Iterator[Store]:
         for table in self._tables.values():
             yield from table.stores()

@@ -104,6 +104,7 @@ class _Subtask:
 
     def snapshot(self, checkpoint_id: int, files: StateFileWriter) -> OperatorStateSnapshot:
         """Take and write all of the state."""
+        self.operator.prepare_snapshot(checkpoint_id)
         self.operator.snapshot_state(checkpoint_id, self._clock.now_ms())
         return OperatorStateSnapshot(self._backend.snapshot(checkpoint_id, full=True).run(files))
 

@@ -105,6 +105,7 @@ class OperatorDriver:
         """Take a snapshot, which is complete at once; the operator goes on."""
         operator_id = self.context.operator_id
         pending = PendingSnapshot(self.context.clock)
+        self.operator.prepare_snapshot(checkpoint_id)
         taken = self.operator.snapshot_state(checkpoint_id, self.context.clock.now_ms())
         pending.add(operator_id, taken, self.context.backend.snapshot(checkpoint_id, full=full))
         snapshot = pending.write(files).operators[operator_id]

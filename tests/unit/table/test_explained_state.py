@@ -65,14 +65,15 @@ def test_groups(query: str, kept: str) -> None:
     _, advice = plan(query)
     assert f"Aggregate keeps {kept} for ever: where keys go out of use, set 'table.exec.state.ttl' or the hint STATE_TTL." in advice
     found, advice = plan(query, "1 h")
-    assert found["Aggregate"].endswith(", for 1 h after it was last written")
+    name = "Aggregate" if "MAX" in query else "GlobalGroupAggregate"
+    assert found[name].endswith(", for 1 h after it was last written")
     expected = f"Aggregate forgets {kept} 1 h after it was last written: a group to which a row comes later begins anew, "
     assert f"{expected}as if none had come before." in advice
 
 
 def test_state_that_does_not_grow_is_no_reason_for_advice() -> None:
     kept, advice = plan("SELECT COUNT(*) FROM a")
-    assert kept == {"Aggregate": "one row of accumulators, for ever"} and advice == []
+    assert kept == {"GlobalGroupAggregate": "one row of accumulators, for ever"} and advice == []
     kept, advice = plan("SELECT k FROM a ORDER BY v LIMIT 3")
     assert kept == {"TopN": "the first rows, for ever"} and advice == []
     assert plan("SELECT k FROM a WHERE v > 1") == ({}, [])
@@ -110,7 +111,7 @@ WINDOWED = "TABLE(TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
         ),
         (
             f"SELECT COUNT(*) FROM {WINDOWED} GROUP BY window_start, window_end",
-            "WindowAggregate",
+            "GlobalWindowAggregate",
             "a row of accumulators per key and part of a window, until the windows are over",
         ),
         (

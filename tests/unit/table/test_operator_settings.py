@@ -35,7 +35,7 @@ def test_operators_are_as_parallel_as_their_kind_or_uid_says() -> None:
     t_env.execute_sql(f"SET '{OPERATOR_PARALLELISM}' = 'Join:3, {uid[1]}:5'")
     nodes = by_name(graph(t_env))
     assert nodes["Join"].parallelism == 3
-    assert nodes["GroupAggregate"].parallelism == 5
+    assert nodes["GlobalGroupAggregate"].parallelism == 5
     assert nodes["WatermarkAssigner"].parallelism == t_env._environment.get_parallelism()
     shown = t_env.sql_query(QUERY).explain()
     assert re.search(r"Join\(.*parallelism=\[3\]", shown)
@@ -70,27 +70,27 @@ def test_a_hint_sets_the_parallelism_of_the_operators_of_its_select() -> None:
     inner = "(SELECT item, COUNT(*) AS n FROM orders GROUP BY item)"
     join = "a.item, a.n, b.price FROM {} AS a JOIN orders AS b ON a.item = b.item"
     found = _parallelism(t_env, f"SELECT /*+ PARALLELISM('7') */ {join.format(inner)}")
-    assert (found["Join"], found["GroupAggregate"]) == (7, job)
+    assert (found["Join"], found["GlobalGroupAggregate"]) == (7, job)
     hinted = inner.replace("SELECT", "SELECT /*+ PARALLELISM('Aggregate' = '5') */")
     found = _parallelism(t_env, f"SELECT /*+ PARALLELISM('7', 'Join' = '3') */ {join.format(hinted)}")
-    assert (found["Join"], found["GroupAggregate"]) == (3, 5)
+    assert (found["Join"], found["GlobalGroupAggregate"]) == (3, 5)
     assert re.search(r"Join\(.*parallelism=\[3\]", t_env.explain_sql(f"SELECT /*+ PARALLELISM('3') */ {join.format(inner)}"))
     t_env.execute_sql(f"CREATE VIEW counted AS {inner.strip('()')}")
     found = _parallelism(t_env, f"SELECT /*+ PARALLELISM('7') */ {join.format('counted')}")
-    assert (found["Join"], found["GroupAggregate"]) == (7, job)
+    assert (found["Join"], found["GlobalGroupAggregate"]) == (7, job)
 
 
 def test_the_option_for_a_uid_counts_before_a_hint_and_that_for_a_kind_behind_it() -> None:
     t_env = environment()
     sql = "SELECT /*+ PARALLELISM('7') */ item, COUNT(*) AS n FROM orders GROUP BY item"
     t_env.execute_sql(f"SET '{OPERATOR_PARALLELISM}' = 'Aggregate:3'")
-    assert _parallelism(t_env, sql)["GroupAggregate"] == 7
+    assert _parallelism(t_env, sql)["GlobalGroupAggregate"] == 7
     uid = re.search(r"uid=\[(Aggregate[^\]]+)\]", t_env.explain_sql(sql))
     assert uid is not None
     # A hint changes no uid, so that state finds its operator.
     assert uid[1] in t_env.explain_sql(sql.replace("/*+ PARALLELISM('7') */ ", ""))
     t_env.execute_sql(f"SET '{OPERATOR_PARALLELISM}' = '{uid[1]}:5'")
-    assert _parallelism(t_env, sql)["GroupAggregate"] == 5
+    assert _parallelism(t_env, sql)["GlobalGroupAggregate"] == 5
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,11 @@ class Accumulator:
     extreme: str | None = None
     fold: Callable[[Column, Sequence[Column], Groups, Signs], Column] | None = None
 
+    @property
+    def needs_state(self) -> bool:
+        """Whether rows cannot be aggregated without what is known of their group."""
+        return self.extreme is not None or self.fold is not None
+
 
 @dataclass(frozen=True)
 class AggregateFunction:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +14,23 @@ from wiesel.columnar.aggregates.calls import BoundCall, Input, accumulators, red
 from wiesel.columnar.aggregates.registry import Accumulator
 from wiesel.columnar.aggregates.slots import Column, Slot, merged, numbers
 from wiesel.columnar.arrow_types import arrow_type
-from wiesel.runtime.table.kept_values import KeptValues, SeenValues
+from wiesel.columnar.grouping import Groups
+from wiesel.core.errors import invariant
+from wiesel.runtime.table.group_keys import GroupKeys
+from wiesel.runtime.table.kept_values import ArrayValues, KeptValues, SeenValues, StateValues
+from wiesel.runtime.table.partials import Arguments, Partial, Partials
 from wiesel.state.backend import StateBackend
 
-__all__ = ["Aggregation", "changed_places", "python_values", "slot_column"]
+__all__ = ["Aggregation", "changed_places", "python_values", "slot_column", "stored_type"]
+
+Values: TypeAlias = tuple[Arguments, int | None]
+"""Which values calls with DISTINCT read: their arguments and filter."""
 
 COUNT_ROWS = Slot("sum", pa.int64(), 0)
 """The first slot of a group: how many rows it has."""
 
 
-def _stored_type(kind: pa.DataType) -> pa.DataType | None:
+def stored_type(kind: pa.DataType) -> pa.DataType | None:
     """The type as which times are stored: numbers, as Python's times are coarser and slower."""
     if not pa.types.is_temporal(kind):
         return None
@@ -32,7 +39,7 @@ def _stored_type(kind: pa.DataType) -> pa.DataType | None:
 
 def python_values(column: Column) -> list[Any]:
     """Return the values of a slot as they are stored."""
-    stored = _stored_type(column.type)
+    stored = stored_type(column.type)
     column = column if stored is None else column.view(stored)
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return column.to_numpy().tolist()  # type: ignore[no-any-return]
@@ -41,7 +48,7 @@ def python_values(column: Column) -> list[Any]:
 
 def slot_column(slot: Slot, values: Sequence[Any]) -> Column:
     """Return stored values of a slot as a column."""
-    stored = _stored_type(slot.type)
+    stored = stored_type(slot.type)
     return pa.array(values, slot.type) if stored is None else pa.array(values, stored).view(slot.type)
 
 
@@ -57,33 +64,29 @@ class Aggregation:
         self._types = [arrow_type(call.spec.result) for call in calls]
         self.slots: list[Slot] = [COUNT_ROWS, *(slot for each in self._accumulators for slot in each.slots)]
         self.empty: tuple[Any, ...] = tuple(slot.empty for slot in self.slots)
-        self._distinct: dict[tuple[tuple[int, ...], int | None], KeptValues] = {}
-        self._seen: dict[tuple[int, ...], SeenValues] = {}
-        self._filters: dict[tuple[int, ...], list[int | None]] = {}
-        for call in self._calls:
-            if call.distinct and not call.spec.retracts:
-                filters = self._filters.setdefault(call.arguments, [])
-                if call.filter not in filters:
-                    filters.append(call.filter)
+        self._distinct: dict[Values, KeptValues] = {}
+        self._seen: dict[Arguments, SeenValues] = {}
+        self.partials = Partials(calls)
         self._extremes: dict[int, KeptValues] = {}
 
-    def open(self, backend: StateBackend, ttl: Any = None) -> None:
-        """Take the tables for the values of DISTINCT and of MIN and MAX with rows taken back."""
+    def open(self, backend: StateBackend, ttl: Any = None, *, by_place: bool = False) -> None:
+        """Take the tables for the values of DISTINCT and of MIN and MAX with rows taken back; ``by_place``: groups have places."""
 
-        def kept(name: str) -> KeptValues:
-            table: Any = backend.table(name, ttl=ttl, kind="map")
-            return KeptValues(table)
+        def kept(name: str) -> Any:
+            return backend.table(name, ttl=ttl, kind="map")
 
         for index, (call, accumulator) in enumerate(zip(self._calls, self._accumulators, strict=True)):
             values = (call.arguments, call.filter)
             if call.distinct and not call.spec.retracts:
                 if call.arguments not in self._seen:
-                    table: Any = backend.table(f"distinct-{index}", ttl=ttl, kind="map")
-                    self._seen[call.arguments] = SeenValues(table, self._filters[call.arguments], refreshes=ttl is not None)
+                    table = kept(f"distinct-{index}")
+                    kinds = [arrow_type(of) for of in call.spec.types]
+                    made = ArrayValues(table, kinds) if by_place else StateValues(table, refreshes=ttl is not None)
+                    self._seen[call.arguments] = made
             elif call.distinct and values not in self._distinct:
-                self._distinct[values] = kept(f"distinct-{index}")
+                self._distinct[values] = KeptValues(kept(f"distinct-{index}"))
             elif accumulator.extreme is not None and not call.distinct:
-                self._extremes[index] = kept(f"values-{index}")
+                self._extremes[index] = KeptValues(kept(f"values-{index}"))
 
     def columns(self, states: Sequence[tuple[Any, ...]]) -> list[Column]:
         """Return the slots of groups as columns."""
@@ -94,35 +97,62 @@ class Aggregation:
         """Return columns of slots as a tuple per group."""
         return list(zip(*map(python_values, columns), strict=True))
 
-    def add(self, keys: Sequence[Any], old: Sequence[Column], rows: Input) -> list[Column]:
+    def add(self, keys: GroupKeys, old: Sequence[Column], rows: Input) -> list[Column]:
         """Return the slots of groups after rows; ``keys`` are those of the groups."""
-        added = rows.groups.sizes() if rows.signs is None else rows.groups.sizes(rows.signs)
-        found: list[Column] = [pa.array(numbers(old[0]) + added)]
-        changed: dict[tuple[tuple[int, ...], int | None], Input] = {}
+        return self._after(keys, old, self.partials.of(rows), rows)
+
+    def merge(self, keys: GroupKeys, old: Sequence[Column], columns: Sequence[Column], groups: Groups) -> list[Column]:
+        """Return the slots of groups after partials, which are columns."""
+        return self._after(keys, old, self.partials.read(columns, groups), None)
+
+    def new_slots(self, keys: GroupKeys, partial: Partial) -> list[list[Column]]:
+        """Return the slots of each call that a partial adds, values of DISTINCT only where they are new."""
+        changed = self._new_values(keys, partial)
+        return [
+            reduced(accumulator, changed[call.arguments, call.filter]) if call.distinct else slots
+            for call, accumulator, slots in zip(self._calls, self._accumulators, partial.slots, strict=True)
+        ]
+
+    def _after(self, keys: GroupKeys, old: Sequence[Column], partial: Partial, rows: Input | None) -> list[Column]:
+        """``rows`` are those of the partial; None where it tells all."""
+        found: list[Column] = [pa.array(numbers(old[0]) + partial.added)]
+        changed = self._new_values(keys, partial)
         place = 1
         for index, (call, accumulator) in enumerate(zip(self._calls, self._accumulators, strict=True)):
             mine = list(old[place : place + len(accumulator.slots)])
             place += len(accumulator.slots)
-            if call.distinct:
-                values = (call.arguments, call.filter)
-                if values not in changed and call.arguments in self._seen:
-                    filters = self._filters[call.arguments]
-                    fresh = self._seen[call.arguments].update(keys, rows, call.arguments)
-                    changed.update({(call.arguments, each): found for each, found in zip(filters, fresh, strict=True)})
-                elif values not in changed:
-                    changed[values] = self._distinct[values].update(keys, rows.of(call))
-                found += self._of_distinct(keys, values, accumulator, mine, changed[values])
-            elif index in self._extremes:
-                kept = self._extremes[index]
-                found.append(kept.extremes(keys, accumulator.slots[0], mine[0], kept.update(keys, rows.of(call))))
+            values = (call.arguments, call.filter)
+            if call.distinct and values in changed:
+                found += _added(accumulator, mine, changed[values])
+            elif partial.slots[index]:
+                found += _merged(accumulator, mine, partial.slots[index])
             else:
-                found += _added(accumulator, mine, rows.of(call))
+                invariant(rows is not None, f"{call.function} needs rows")
+                found += self._from_rows(index, keys, mine, cast("Input", rows), changed)
         return found
 
-    def _of_distinct(self, keys: Sequence[Any], values: Any, accumulator: Accumulator, old: list[Column], changed: Input) -> list[Column]:
-        if accumulator.extreme is not None and values in self._distinct:
-            return [self._distinct[values].extremes(keys, accumulator.slots[0], old[0], changed)]
-        return _added(accumulator, old, changed)
+    def _new_values(self, keys: GroupKeys, partial: Partial) -> dict[Values, Input]:
+        """Return the values of DISTINCT that a group has not had yet, by arguments and filter."""
+        found: dict[Values, Input] = {}
+        for arguments, (values, bits) in partial.values.items():
+            fresh = self._seen[arguments].mark(keys, values, bits)
+            for place, condition in enumerate(self.partials.filters[arguments]):
+                found[arguments, condition] = values.take(np.flatnonzero(fresh & (1 << place)))
+        return found
+
+    def _from_rows(self, index: int, keys: GroupKeys, old: list[Column], rows: Input, changed: dict[Values, Input]) -> list[Column]:
+        """Return the slots of a call that needs rows; ``changed`` gets the values of DISTINCT that it has found to change."""
+        call, accumulator = self._calls[index], self._accumulators[index]
+        if call.distinct:
+            values = (call.arguments, call.filter)
+            found = changed[values] = self._distinct[values].update(keys, rows.of(call))
+            if accumulator.extreme is None:
+                return _added(accumulator, old, found)
+            return [self._distinct[values].extremes(keys, accumulator.slots[0], old[0], found)]
+        if index in self._extremes:
+            kept = self._extremes[index]
+            return [kept.extremes(keys, accumulator.slots[0], old[0], kept.update(keys, rows.of(call)))]
+        return _added(accumulator, old, rows.of(call))
 
     def results(self, slots: Sequence[Column]) -> list[Column]:
         """Return the results of groups: a column per call."""
@@ -140,6 +170,21 @@ class Aggregation:
             kept.clear(key)
         for seen in self._seen.values():
             seen.clear(key)
+
+    # Groups with places
+
+    def flush(self, keys: Sequence[Any]) -> None:
+        """Put the values that have come into keyed state; ``keys`` are those of the groups by their places."""
+        for seen in self._arrays():
+            seen.flush(keys)
+
+    def restore(self, places: Mapping[Any, int]) -> None:
+        """Take the values in keyed state; ``places`` are those of the groups."""
+        for seen in self._arrays():
+            seen.restore(places)
+
+    def _arrays(self) -> list[ArrayValues]:
+        return [seen for seen in self._seen.values() if isinstance(seen, ArrayValues)]
 
 
 def _added(accumulator: Accumulator, old: list[Column], rows: Input) -> list[Column]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,9 +14,11 @@ import pyarrow as pa
 from wiesel.columnar.aggregates.calls import Input
 from wiesel.columnar.aggregates.slots import Column, Slot, numbers
 from wiesel.columnar.grouping import Groups, Places, group_by
+from wiesel.runtime.table.group_keys import GroupKeys
+from wiesel.runtime.table.seen_pairs import SeenPairs
 from wiesel.state.backend import MapTable
 
-__all__ = ["KeptValues", "SeenValues", "distinct_values"]
+__all__ = ["ArrayValues", "KeptValues", "SeenValues", "StateValues", "distinct_values"]
 
 
 def distinct_values(rows: Input) -> tuple[Input, Any]:
@@ -80,41 +85,35 @@ class KeptValues:
         self._table.remove(key)
 
 
-class SeenValues:
-    """Which values of a group have come, where rows are only added: for DISTINCT with several filters at once, a bit for each.
+class SeenValues(ABC):
+    """Which values of a group have come, where rows are only added: for DISTINCT with several filters at once, a bit for each."""
+
+    @abstractmethod
+    def mark(self, keys: GroupKeys, values: Input, bits: Places) -> Places:
+        """Keep bits of values, each another one; return those that were not there."""
+
+    def clear(self, key: Any) -> None:
+        """Forget a group."""
+
+
+class StateValues(SeenValues):
+    """Values in keyed state, looked up one by one.
 
     Args:
         table: Where they are kept.
-        filters: Indexes of boolean columns; None for all rows.
         refreshes: Whether values that come again are written again, as they expire else.
     """
 
-    def __init__(self, table: MapTable, filters: Sequence[int | None], *, refreshes: bool) -> None:
+    def __init__(self, table: MapTable, *, refreshes: bool) -> None:
         self._table = table
-        self._filters = filters
         self._refreshes = refreshes
 
-    def update(self, keys: Sequence[Any], rows: Input, arguments: Sequence[int]) -> list[Input]:
-        """Take rows; return for each filter those that pass it and whose values are new."""
-        own = Input([rows.columns[index] for index in arguments], rows.groups)
-        length = len(rows.groups)
-        values = group_by(own.columns, length)
-        pairs = group_by([pa.array(rows.groups.ids * max(values.count, 1) + values.ids)], length)
-        bits = np.zeros(pairs.count, np.int64)
-        for place, index in enumerate(self._filters):
-            passed = np.zeros(pairs.count, np.bool_)
-            passed[pairs.ids if index is None else pairs.ids[numbers(rows.columns[index].fill_null(False))]] = True
-            bits |= passed.astype(np.int64) << place
-        unique = own.take(pairs.first)
-        fresh = self._mark(keys, unique, bits)
-        return [unique.take(np.flatnonzero(fresh & (1 << place))) for place in range(len(self._filters))]
-
-    def _mark(self, keys: Sequence[Any], unique: Input, bits: Places) -> Places:
-        """Keep bits of values; return those that were not there."""
-        values = list(zip(*(column.to_pylist() for column in unique.columns), strict=True))
+    def mark(self, keys: GroupKeys, values: Input, bits: Places) -> Places:
+        """See ``SeenValues``."""
+        tuples = list(zip(*(column.to_pylist() for column in values.columns), strict=True))
         get, put = self._table.get_entry, self._table.put_entry
         fresh: list[int] = []
-        for group, value, now in zip(unique.groups.ids.tolist(), values, bits.tolist(), strict=True):
+        for group, value, now in zip(values.groups.ids.tolist(), tuples, bits.tolist(), strict=True):
             before = get(keys[group], value) or 0
             fresh.append(now & ~before)
             if fresh[-1] or (now and self._refreshes):
@@ -122,8 +121,68 @@ class SeenValues:
         return np.array(fresh, np.int64)
 
     def clear(self, key: Any) -> None:
-        """Forget a group."""
+        """See ``SeenValues``."""
         self._table.remove(key)
+
+
+class ArrayValues(SeenValues):
+    """Values of groups that have places, as numbers: integers as they are, others by the order in which they came.
+
+    A group with values stays, as rows are only added; so there is nothing to forget.
+
+    Args:
+        table: Where they are kept.
+        kinds: The types of the columns.
+    """
+
+    def __init__(self, table: MapTable, kinds: Sequence[pa.DataType]) -> None:
+        self._table = table
+        self._kinds = kinds
+        self._pairs = SeenPairs()
+        self._values: list[Any] = []
+        self._numbers: defaultdict[Any, int] = defaultdict(lambda: len(self._numbers))
+
+    def mark(self, keys: GroupKeys, values: Input, bits: Places) -> Places:
+        """See ``SeenValues``."""
+        chosen = np.flatnonzero(bits)
+        if len(chosen) < len(bits):
+            values = values.take(chosen)
+        found = np.zeros(len(bits), np.int64)
+        found[chosen] = self._mark(keys.places[values.groups.ids], values.columns, bits[chosen])
+        return found
+
+    def _mark(self, groups: Places, columns: Sequence[Column], bits: Places) -> Places:
+        column = columns[0]
+        if len(columns) == 1 and pa.types.is_integer(column.type):
+            if column.null_count:  # NULL is number 0 of the group on the other side
+                groups = np.where(numbers(column.is_null()), ~groups, groups)
+                column = column.fill_null(0)
+            codes = numbers(column).astype(np.int64)
+        else:
+            codes = self._codes(list(zip(*(each.to_pylist() for each in columns), strict=True)))
+        return bits & ~self._pairs.mark(groups, codes, bits)
+
+    def _codes(self, values: Sequence[Any]) -> Places:
+        found = np.fromiter(map(self._numbers.__getitem__, values), np.int64, len(values))
+        if len(self._numbers) > len(self._values):
+            self._values += islice(self._numbers, len(self._values), None)
+        return found
+
+    # State
+
+    def flush(self, keys: Sequence[Any]) -> None:
+        """Put what has changed into keyed state; ``keys`` are those of the groups by their places."""
+        put, known = self._table.put_entry, self._values
+        for group, code, bits in zip(*(part.tolist() for part in self._pairs.changed()), strict=True):
+            value = (None,) if group < 0 else known[code] if known else (code,)
+            put(keys[group if group >= 0 else ~group], value, bits)
+
+    def restore(self, places: Mapping[Any, int]) -> None:
+        """Take what is in keyed state; ``places`` are those of the groups."""
+        for key, _, entries in self._table.items():
+            columns = [pa.array(list(values), kind) for values, kind in zip(zip(*entries, strict=True), self._kinds, strict=True)]
+            self._mark(np.full(len(entries), places[key]), columns, np.array(list(entries.values()), np.int64))
+        self._pairs.changed()
 
 
 def _merged(slot: Slot, old: Column, new: Column) -> Column:

@@ -21,7 +21,7 @@ from wiesel.columnar.row_batch import DELETE, INSERT, RowBatch
 from wiesel.columnar.rows import column_array
 from wiesel.core.errors import UserFunctionError
 from wiesel.runtime.table.base import TableOperator, state_ttl
-from wiesel.runtime.table.group_aggregate import row_signs
+from wiesel.runtime.table.row_signs import row_signs
 from wiesel.types.row import Row
 
 __all__ = ["TableAggregateSpec", "table_aggregate_operator"]

@@ -9,66 +9,32 @@ state, by key group.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wiesel.columnar.aggregates.calls import BoundCall, Input, accumulators, reduced
-from wiesel.columnar.aggregates.slots import Column, Slot, numbers
+from wiesel.columnar.aggregates.calls import Input, accumulators, reduced
+from wiesel.columnar.aggregates.slots import Column, numbers
 from wiesel.columnar.arrow_types import arrow_type
-from wiesel.columnar.grouping import Groups, Places, group_by
+from wiesel.columnar.grouping import Groups, group_by
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.columnar.window_zones import WindowZone
-from wiesel.columnar.windows import Times, Window, milliseconds, timestamps
+from wiesel.columnar.windows import Times, milliseconds, timestamps
 from wiesel.core.errors import UserFunctionError
 from wiesel.runtime.operator import OperatorSnapshot
 from wiesel.runtime.operators.function_operator import is_batch
 from wiesel.runtime.table.aggregation import COUNT_ROWS
 from wiesel.runtime.table.base import TableOperator
 from wiesel.runtime.table.fired_windows import FiredWindows
-from wiesel.runtime.table.group_aggregate import row_signs
 from wiesel.runtime.table.slice_store import Part, SliceStore
+from wiesel.runtime.table.window_partials import Sliced, WindowPartials
+from wiesel.runtime.table.window_spec import WindowSpec, slices_of
 
-__all__ = ["LATE_COUNTER", "WindowAggregateOperator", "WindowSpec", "window_aggregate_operator", "window_results"]
+__all__ = ["LATE_COUNTER", "WindowAggregateOperator", "window_aggregate_operator", "window_results"]
 
 LATE_COUNTER = "numLateRecordsDropped"
-
-
-@dataclass(frozen=True)
-class WindowSpec:
-    """What is aggregated.
-
-    Attributes:
-        keys: The columns of the key.
-        calls: The calls.
-        window: The windows.
-        time: The column with the time of rows; None if ``end`` is given.
-        end: The column with the end of a row's window.
-        by_clock: Whether rows fall in the windows of the time at which they come.
-        types: The types of the columns of the input.
-        schema: The schema of the results.
-        start: Which of the keys is the start of the window; None if it follows from the end.
-        retracts: Whether rows may be taken back.
-    """
-
-    keys: tuple[int, ...]
-    calls: tuple[BoundCall, ...]
-    window: Window
-    time: int | None
-    end: int | None
-    by_clock: bool
-    types: tuple[pa.DataType, ...]
-    schema: pa.Schema
-    start: int | None = None
-    retracts: bool = False
-
-    @property
-    def distinct(self) -> list[tuple[tuple[int, ...], int | None]]:
-        """Arguments and filters of the calls with DISTINCT, each once."""
-        return list(dict.fromkeys((call.arguments, call.filter) for call in self.calls if call.distinct))
 
 
 def window_results(schema: pa.Schema, columns: Sequence[Column], starts: Times, ends: Times, zone: WindowZone) -> RowBatch:
@@ -83,13 +49,11 @@ class WindowAggregateOperator(TableOperator):
 
     def __init__(self, spec: WindowSpec) -> None:
         self._spec = spec
-        # Rows that are in a window already are their own slice.
-        self._window = spec.window if spec.end is None else Window("TUMBLE", spec.window.size, spec.window.size)
+        self._window = spec.slicing
         self._accumulators = accumulators(spec.calls)
+        self._partials = WindowPartials(spec)
         key_types = [spec.types[index] for index in spec.keys]
-        plain = [slot for call, each in zip(spec.calls, self._accumulators, strict=True) if not call.distinct for slot in each.slots]
-        self._slots: list[Slot] = [COUNT_ROWS, *plain]
-        self._store = SliceStore(len(spec.keys), 0, key_types, self._slots)
+        self._store = SliceStore(len(spec.keys), 0, key_types, self._partials.slots)
         self._distinct = [
             SliceStore(len(spec.keys), len(arguments), [*key_types, *(spec.types[index] for index in arguments)], [COUNT_ROWS])
             for arguments, _ in spec.distinct
@@ -121,36 +85,28 @@ class WindowAggregateOperator(TableOperator):
         if not self._spec.by_clock:
             late = self._zone.over(self._last_ends(slices)) <= self._fired.time
             if late.any():
-                self._late.inc(int(late.sum()))
+                self._late.inc(self._row_count(rows, late))
                 kept = np.flatnonzero(~late)
                 if not len(kept):
                     return
                 rows, slices = rows.take(kept), slices[kept]
-        columns = rows.rows.columns
-        keys = [columns[index] for index in self._spec.keys]
-        groups = group_by([*keys, pa.array(slices)], len(rows))
-        signs = row_signs(rows)
-        source = Input(columns, groups, signs)
-        parts = [pa.array(groups.sizes(signs))]
-        for call, accumulator in zip(self._spec.calls, self._accumulators, strict=True):
-            if not call.distinct:
-                parts += reduced(accumulator, source.of(call))
-        first = pa.array(groups.first)
-        self._add(self._store, [*(key.take(first) for key in keys), *parts], slices[groups.first])
-        for store, (arguments, condition) in zip(self._distinct, self._spec.distinct, strict=True):
-            chosen = source.of(BoundCall("", self._spec.calls[0].spec, arguments, filter=condition))
-            self._add_distinct(store, keys, slices, groups.first, chosen)
+        sliced = self._partials.of(rows, slices) if not self._spec.merges else self._read(rows, slices)
+        for store, (part, of) in zip(self._stores, (sliced.plain, *sliced.values), strict=True):
+            self._add(store, part, of)
         self._ask()
 
     def _slices(self, rows: RowBatch) -> Times:
-        spec = self._spec
-        if spec.by_clock:
+        if self._spec.by_clock:
             return self._window.slice_ends(self._zone.local(np.full(len(rows), self.context.clock.now_ms(), np.int64)))
-        column = rows.rows.column(spec.time if spec.end is None else spec.end)
-        if column.null_count:
-            raise UserFunctionError("the event time of a row in a window is NULL", hint="leave such rows out")
-        times = milliseconds(column)
-        return self._window.slice_ends(self._zone.local(times)) if spec.end is None else times
+        return numbers(rows.rows.column(len(self._spec.keys))) if self._spec.merges else slices_of(self._spec, self._zone, rows)
+
+    def _row_count(self, rows: RowBatch, chosen: npt.NDArray[np.bool_]) -> int:
+        return int((numbers(rows.rows.column(len(self._spec.keys) + 1))[chosen] if self._spec.merges else chosen).sum())
+
+    def _read(self, rows: RowBatch, slices: Times) -> Sliced:
+        """Return partials as parts."""
+        columns, width = rows.rows.columns, len(self._spec.keys)
+        return self._partials.read([*columns[:width], pa.array(slices), *columns[width + 1 :]])
 
     def _last_ends(self, slices: Times) -> Times:
         return self._window.last_ends(slices) if self._spec.end is None else slices
@@ -164,18 +120,6 @@ class WindowAggregateOperator(TableOperator):
             else:
                 places = pa.array(np.flatnonzero(slices == end))
                 store.add(end, [column.take(places) for column in part])
-
-    def _add_distinct(self, store: SliceStore, keys: Sequence[Column], slices: Times, first_rows: Places, rows: Input) -> None:
-        """Add how often each value of rows comes, in groups by key and slice; ``first_rows`` are rows with their keys and slices."""
-        if not len(rows.groups):
-            return
-        values = group_by([pa.array(rows.groups.ids), *rows.columns], len(rows.groups))
-        first = values.first
-        places = first_rows[rows.groups.ids[first]]
-        taken, firsts = pa.array(places), pa.array(first)
-        counts = pa.array(values.sizes(rows.signs))
-        part = [*(key.take(taken) for key in keys), *(column.take(firsts) for column in rows.columns), counts]
-        self._add(store, part, slices[places])
 
     # Firing
 

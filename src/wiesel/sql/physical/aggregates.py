@@ -2,41 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from wiesel.columnar.aggregates.calls import BoundCall
-from wiesel.columnar.aggregates.registry import Spec
-from wiesel.columnar.aggregates.user_aggregates import UserAggregate, require_retract
-from wiesel.sql.changelog import changes_of
+import pyarrow as pa
+
+from wiesel.columnar.arrow_types import arrow_type
+from wiesel.runtime.table.incremental_aggregate import without_distinct
+from wiesel.runtime.table.partials import Partials
+from wiesel.sql.bound_calls import calls_of_groups
 from wiesel.sql.physical.translator import Translator, single
 
 if TYPE_CHECKING:
+    from wiesel.columnar.aggregates.calls import BoundCall
     from wiesel.datastream._transformations import Transformation
-    from wiesel.sql.plan import Aggregate, AggregateCall, Relation
+    from wiesel.sql.plan import Aggregate
 
-__all__ = ["aggregate", "bound_call"]
-
-
-def bound_call(call: AggregateCall, below: Relation, *, retracts: bool, folds: bool = False) -> BoundCall:
-    """Return a call as operators run it, over the columns of a relation."""
-    for option in call.options if retracts and folds else ():
-        if isinstance(option, UserAggregate):
-            require_retract(option)
-    types = tuple(below.fields[index].data_type for index in call.arguments)
-    return BoundCall(call.function, Spec(types, call.data_type, retracts, call.options, folds), call.arguments, call.distinct, call.filter)
+__all__ = ["aggregate"]
 
 
 def aggregate(translator: Translator, relation: Aggregate) -> Transformation:
     """Return the groups of rows."""
-    below = relation.input
-    retracts = not changes_of(below).append_only
+    calls, phases = calls_of_groups(relation), relation.phases
     payload = {
         "keys": relation.keys,
-        "calls": tuple(bound_call(call, below, retracts=retracts, folds=True) for call in relation.calls),
+        "calls": calls,
         "schema": translator.schema(relation),
         "ttl_ms": relation.ttl,
         "sends_before": translator.changes.sends_before(relation),
+        "merges": phases.local,
+        "mini_batch": phases.mini_batch,
     }
-    source = translator.by_key(translator.translate(below), relation.keys)
-    operator = translator.operator("GroupAggregate", "table_group_aggregate", payload, [source])
+    source, name = translator.translate(relation.input), "GroupAggregate"
+    if phases.local:
+        source, name = _local(translator, relation, calls, source), "GlobalGroupAggregate"
+        payload["keys"] = tuple(range(len(relation.keys)))
+        if phases.buckets:
+            payload["calls"] = without_distinct(calls)
+    source = translator.by_key(source, payload["keys"])
+    operator = translator.operator(name, "table_group_aggregate", payload, [source])
     return operator if relation.keys else single(operator)
+
+
+def _local(translator: Translator, relation: Aggregate, calls: tuple[BoundCall, ...], source: Transformation) -> Transformation:
+    """Return the partials of rows; those of the first phase, or behind it of what looks for new values of DISTINCT by bucket."""
+    phases, types = relation.phases, [arrow_type(field.data_type) for field in relation.input.fields]
+    keys = [pa.field(f"key${place}", types[index]) for place, index in enumerate(relation.keys)]
+    bucket = [pa.field("bucket", pa.int64())] if phases.buckets else []
+    schema = pa.schema([*keys, *bucket, *Partials(calls).fields(types)])
+    payload: dict[str, Any] = {"keys": relation.keys, "calls": calls, "schema": schema, "mini_batch": phases.mini_batch}
+    payload["buckets"] = phases.buckets
+    partials = translator.operator("LocalGroupAggregate", "table_local_group_aggregate", payload, [source])
+    if not phases.buckets:
+        return partials
+    payload = {"keys": len(keys), "calls": calls, "ttl_ms": relation.ttl, "mini_batch": phases.mini_batch}
+    payload["schema"] = pa.schema([*keys, *Partials(without_distinct(calls)).fields(types)])
+    source = translator.by_key(partials, range(len(keys) + 1))
+    operator = translator.operator("IncrementalGroupAggregate", "table_incremental_group_aggregate", payload, [source])
+    operator.node.uid = translator.uids.beside(relation, "IncrementalGroupAggregate")
+    return operator

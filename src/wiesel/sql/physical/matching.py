@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.runtime.table.match_spec import MatchSpec, ValueSpec, VariableSpec
-from wiesel.sql.physical.aggregates import bound_call
+from wiesel.sql.bound_calls import bound_call
 from wiesel.sql.physical.translator import Translator, single
 from wiesel.sql.plan import TimeAttribute
 

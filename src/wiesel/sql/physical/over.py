@@ -10,9 +10,9 @@ from wiesel.core.options import RUNTIME_MODE
 from wiesel.runtime.table.count_windows import CountWindowSpec
 from wiesel.runtime.table.over_aggregate import OverSpec
 from wiesel.runtime.table.over_results import PartitionsSpec
+from wiesel.sql.bound_calls import bound_call
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.over_plan import POSITIONS
-from wiesel.sql.physical.aggregates import bound_call
 from wiesel.sql.physical.final_rows import last_rows
 from wiesel.sql.physical.translator import Translator, single
 

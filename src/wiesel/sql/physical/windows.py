@@ -9,14 +9,13 @@ from wiesel.columnar.arrow_types import arrow_type
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.runtime.table.session_table import SessionTableSpec
-from wiesel.runtime.table.window_aggregate import WindowSpec
+from wiesel.runtime.table.window_spec import WindowSpec
+from wiesel.sql.bound_calls import calls_of_windows
 from wiesel.sql.changelog import changes_of
-from wiesel.sql.physical.aggregates import bound_call
 from wiesel.sql.physical.translator import Translator, single
-from wiesel.sql.plan import AggregateCall, Relation, TimeAttribute, WatermarkAssigner
+from wiesel.sql.plan import TimeAttribute, WatermarkAssigner
 
 if TYPE_CHECKING:
-    from wiesel.columnar.aggregates.calls import BoundCall
     from wiesel.datastream._transformations import Transformation
     from wiesel.sql.window_plan import WindowAggregate, WindowTable
 
@@ -62,20 +61,12 @@ def _sessions(translator: Translator, relation: WindowTable) -> Transformation:
     return operator if keys else single(operator)
 
 
-def _bound(call: AggregateCall, below: Relation, retracts: bool) -> BoundCall:
-    """Return a call; where rows are taken back, MIN and MAX are of the different values, which are counted as those of DISTINCT."""
-    if retracts and (call.distinct or call.function in ("MIN", "MAX")):
-        return bound_call(replace(call, distinct=True), below, retracts=False)
-    return bound_call(call, below, retracts=retracts)
-
-
 def window_aggregate(translator: Translator, relation: WindowAggregate) -> Transformation:
     """Return the groups of rows by keys and windows."""
     below = relation.input
-    retracts = not changes_of(below).append_only
     spec = WindowSpec(
         relation.keys,
-        tuple(_bound(call, below, retracts) for call in relation.calls),
+        calls_of_windows(relation),
         relation.window,
         relation.time,
         relation.end,
@@ -83,10 +74,13 @@ def window_aggregate(translator: Translator, relation: WindowAggregate) -> Trans
         tuple(arrow_type(field.data_type) for field in below.fields),
         translator.schema(relation),
         relation.start,
-        retracts,
+        not changes_of(below).append_only,
     )
-    source = translator.by_key(translator.translate(below), relation.keys)
     sessions = relation.window.kind == "SESSION" and relation.end is None
-    kind = "table_session_aggregate" if sessions else "table_window_aggregate"
-    operator = translator.operator("WindowAggregate", kind, {"spec": spec}, [source])
-    return operator if relation.keys else single(operator)
+    kind = "session" if sessions else "window"
+    source, keys, name = translator.translate(below), relation.keys, "WindowAggregate"
+    if relation.phases.local:
+        source = translator.operator("LocalWindowAggregate", f"table_local_{kind}_aggregate", {"spec": spec}, [source])
+        spec, keys, name = replace(spec, merges=True), tuple(range(len(keys))), "GlobalWindowAggregate"
+    operator = translator.operator(name, f"table_{kind}_aggregate", {"spec": spec}, [translator.by_key(source, keys)])
+    return operator if keys else single(operator)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from wiesel.columnar.evaluation import Session
 from wiesel.sql.costs.estimator import REPORTED, Estimator
@@ -12,26 +11,22 @@ from wiesel.sql.rules.file_aggregates import AGGREGATES, with_known_aggregates
 from wiesel.sql.rules.join_strategies import THRESHOLD, with_strategies
 from wiesel.sql.rules.limits import with_limits
 from wiesel.sql.rules.merge import merged
+from wiesel.sql.rules.mini_batches import by_mini_batches
 from wiesel.sql.rules.nested import with_parts_of_rows
+from wiesel.sql.rules.options import Options, is_on
 from wiesel.sql.rules.prune import pruned
 from wiesel.sql.rules.reorder import BUSHY, REORDERS, reordered
 from wiesel.sql.rules.scan_filters import with_scan_filters
 from wiesel.sql.rules.share import shared
 from wiesel.sql.rules.simplify import simplified
+from wiesel.sql.rules.split_distinct import with_split_distinct
+from wiesel.sql.rules.two_phases import in_two_phases
 from wiesel.sql.rules.watermarks import filtered_below_watermarks
 
 __all__ = ["REUSE", "Options", "estimator_of", "is_batch", "optimized"]
 
 REUSE = "table.optimizer.reuse-sub-plan-enabled"
 """Whether what is computed at several places is computed once (``true`` by default, as in Flink)."""
-
-
-class Options(Protocol):
-    """Where options are found."""
-
-    def get_string(self, key: str, default: str) -> str:
-        """Return the value of an option."""
-        ...
 
 
 def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:
@@ -42,17 +37,19 @@ def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:
     found = [merged(simplified(root, session)) for root in roots]
     if in_batch:
         found = [filtered_below_watermarks(root) for root in found]
-        if _is_set(options, REORDERS, "false"):
+        if is_on(options, REORDERS):
             estimator, most = estimator_of(options), int(options.get_string(BUSHY, "12"))
             found = [merged(reordered(root, estimator, most)) for root in found]
     found = [merged(root) for root in pruned(found)]
-    if in_batch and _is_set(options, AGGREGATES):
+    if in_batch and is_on(options, AGGREGATES, "true"):
         found = [with_known_aggregates(root) for root in found]
     found = with_limits(with_scan_filters(with_parts_of_rows(found)))
     if in_batch:
         estimator, threshold = estimator_of(options), int(options.get_string(THRESHOLD, "1048576"))
         found = [with_strategies(root, estimator, threshold) for root in found]
-    return shared(found) if _is_set(options, REUSE) else found
+    for rule in (in_two_phases, with_split_distinct, by_mini_batches):
+        found = [rule(root, options) for root in found]
+    return shared(found) if is_on(options, REUSE, "true") else found
 
 
 def is_batch(options: Options) -> bool:
@@ -62,8 +59,4 @@ def is_batch(options: Options) -> bool:
 
 def estimator_of(options: Options) -> Estimator:
     """Return what estimates relations."""
-    return Estimator(asks_connectors=_is_set(options, REPORTED))
-
-
-def _is_set(options: Options, key: str, default: str = "true") -> bool:
-    return options.get_string(key, default).strip().lower() == "true"
+    return Estimator(asks_connectors=is_on(options, REPORTED, "true"))

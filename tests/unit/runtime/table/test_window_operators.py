@@ -21,8 +21,9 @@ from wiesel.runtime.table.join import JoinSpec
 from wiesel.runtime.table.join_state import JoinSide
 from wiesel.runtime.table.session_table import SessionTableSpec, session_table_operator
 from wiesel.runtime.table.top_n import TopNSpec
-from wiesel.runtime.table.window_aggregate import WindowSpec, window_aggregate_operator
+from wiesel.runtime.table.window_aggregate import window_aggregate_operator
 from wiesel.runtime.table.window_join import WindowJoinSpec, window_join_operator
+from wiesel.runtime.table.window_spec import WindowSpec
 from wiesel.runtime.table.window_top_n import window_top_n_operator
 from wiesel.state.factory import make_backend
 from wiesel.state.key_groups import key_group, key_group_range
@@ -158,9 +159,7 @@ def test_any_top_n_is_what_brute_force_gives(seed: int) -> None:
     partitions: dict[Any, list[Row]] = defaultdict(list)
     for row in rows:
         partitions[row[1:]].append(row)
-    expected = [
-        (*row, place) for mine in partitions.values() for place, row in enumerate(sorted(mine, key=lambda row: -row[0])[:2], 1)
-    ]
+    expected = [(*row, place) for mine in partitions.values() for place, row in enumerate(sorted(mine, key=lambda row: -row[0])[:2], 1)]
     assert Counter(found) == Counter(expected)
 
 

@@ -1,0 +1,44 @@
+"""Internal. Groups change by mini-batches: rows wait for each other, so that a group changes, and says so, once for many of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from wiesel.core.durations import to_millis
+from wiesel.core.errors import ConfigurationError
+from wiesel.runtime.table.mini_batch import MiniBatch
+from wiesel.sql.plan import Aggregate, Relation
+from wiesel.sql.rules.options import Options, is_on
+
+__all__ = ["ALLOW_LATENCY", "ENABLED", "SIZE", "by_mini_batches"]
+
+ENABLED = "table.exec.mini-batch.enabled"
+ALLOW_LATENCY = "table.exec.mini-batch.allow-latency"
+SIZE = "table.exec.mini-batch.size"
+
+
+def by_mini_batches(relation: Relation, options: Options) -> Relation:
+    """Return a relation whose groups change by mini-batches, if the options say so.
+
+    Raises:
+        ConfigurationError: If they say so and not how long or how many rows wait.
+    """
+    return _changed(relation, _mini_batch(options)) if is_on(options, ENABLED) else relation
+
+
+def _mini_batch(options: Options) -> MiniBatch:
+    latency_ms, size = to_millis(options.get_string(ALLOW_LATENCY, "0 ms")), options.get_string(SIZE, "-1").strip()
+    hint = f"set {ALLOW_LATENCY} and {SIZE}, for example to '2 s' and '5000'"
+    if latency_ms <= 0:
+        raise ConfigurationError(f"option {ALLOW_LATENCY} must be more than 0 where {ENABLED} is true", hint=hint, key=ALLOW_LATENCY)
+    if not size.isdecimal() or int(size) < 1:
+        raise ConfigurationError(f"option {SIZE} must be a number above 0 where {ENABLED} is true", hint=hint, key=SIZE)
+    return MiniBatch(latency_ms, int(size))
+
+
+def _changed(relation: Relation, mini_batch: MiniBatch) -> Relation:
+    if relation.inputs:
+        relation = relation.with_inputs(*(_changed(below, mini_batch) for below in relation.inputs))
+    if isinstance(relation, Aggregate):
+        return replace(relation, phases=replace(relation.phases, mini_batch=mini_batch))
+    return relation
