@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from pyspark.sql import SparkSession
 
 from tests.faults.counting_job import PacedSource, RunningCount, expected, file_sink
 from wiesel.common import Configuration, JobClient, JobStatus, Types, WatermarkStrategy
 from wiesel.core.errors import JobCancelledError
 from wiesel.datastream import StreamExecutionEnvironment
+from wiesel.engine.spark.exchange import free_slots
 from wiesel.platform.cli import main
 
 RECORDS = 2000
@@ -62,6 +64,8 @@ def test_c24_r6_a_job_is_stopped_by_a_command_and_goes_on_with_another_paralleli
     assert client.get_job_status().result() is JobStatus.FINISHED
     so_far, everything = written(tmp_path), expected(RECORDS)["counts"]
     assert so_far <= everything and so_far != everything, "it has been stopped before its end, and nothing was written twice"
+    session = SparkSession.builder.getOrCreate()
+    assert free_slots(session) == session.sparkContext.defaultParallelism, "its slots are free"
 
     client = start(tmp_path, 3, "go", **{"execution.state-recovery.path": last})
     (tmp_path / "go").touch()

@@ -21,8 +21,9 @@ class BarrierTimes:
         if pending is None:
             self._waiting = None
         elif pending.checkpoint_id != self._waiting:
-            self._waiting = pending.checkpoint_id
+            # Before it is said that one waits, as ``metrics`` may be asked for meanwhile.
             self._since_s = self._clock.monotonic_s()
+            self._waiting = pending.checkpoint_id
             self._start_delay_ms = max(0.0, self._clock.now_ms() - pending.timestamp_ms)
 
     def complete(self, barrier: Barrier) -> tuple[float, float]:
@@ -40,7 +41,7 @@ class BarrierTimes:
         self._waiting = None
 
     def metrics(self) -> dict[str, int]:
-        """Return Flink's metrics, in ns; of an alignment that goes on, how long it has taken so far."""
+        """Return Flink's metrics, in ns; of an alignment that goes on, how long it has taken so far. Any thread may ask."""
         under_way_s = self._clock.monotonic_s() - self._since_s if self._waiting is not None else None
         aligned_ms = self._alignment_ms if under_way_s is None else under_way_s * 1e3
         return {"checkpointAlignmentTime": round(aligned_ms * 1e6), "checkpointStartDelayNanos": round(self._start_delay_ms * 1e6)}

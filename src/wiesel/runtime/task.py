@@ -780,6 +780,10 @@ class StreamTask:
         values.update(self._metrics.snapshot())
         return values
 
+    def barrier_metrics(self) -> dict[str, int]:
+        """Return those that grow while the task waits, for barriers. Any thread may ask."""
+        return self._barriers.metrics()
+
 
 def _nothing(result: None, error: BaseException | None) -> None:
     """What was run in the background concerns nobody."""

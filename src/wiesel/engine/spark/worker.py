@@ -371,7 +371,7 @@ class TaskWorker:
 
     def _heartbeat(self, descriptor: TaskDescriptor) -> Heartbeat:
         # A task that stands still counts nothing itself: how long it does is seen from here.
-        return Heartbeat(descriptor.key, {**self._last_metrics, **self._shares.metrics()})
+        return Heartbeat(descriptor.key, {**self._last_metrics, **self._task.barrier_metrics(), **self._shares.metrics()})
 
     def _read_input(self, batches: Iterator[Any]) -> None:
         try:
