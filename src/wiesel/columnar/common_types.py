@@ -43,7 +43,26 @@ def _merged(left: t.DataType, right: t.DataType) -> t.DataType | None:
     for timestamp in (t.TimestampType, t.LocalZonedTimestampType):
         if isinstance(left, timestamp) and isinstance(right, timestamp):
             return max(left, right, key=lambda of: of.precision)
+    if isinstance(left, t.RowType | t.ArrayType | t.MapType):
+        return _nested(left, right)
     return _numeric(left, right)
+
+
+def _nested(left: t.DataType, right: t.DataType) -> t.DataType | None:
+    """Return the type of rows, arrays or maps whose parts hold those of both; names are those of the first."""
+    if type(left) is not type(right):
+        return None
+    if isinstance(left, t.RowType) and isinstance(right, t.RowType):
+        parts = [_common(mine.data_type, theirs.data_type) for mine, theirs in zip(left, right, strict=False)]
+        if len(left) != len(right) or None in parts:
+            return None
+        return t.RowType([t.RowField(field.name, part) for field, part in zip(left, parts, strict=True) if part is not None])
+    if isinstance(left, t.MapType) and isinstance(right, t.MapType):
+        key, value = _common(left.key_type, right.key_type), _common(left.value_type, right.value_type)
+        return None if key is None or value is None else t.MapType(key, value)
+    assert isinstance(left, t.ArrayType) and isinstance(right, t.ArrayType)  # noqa: S101 - there are no others
+    element = _common(left.element_type, right.element_type)
+    return None if element is None else t.ArrayType(element)
 
 
 def _numeric(left: t.DataType, right: t.DataType) -> t.DataType | None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from wiesel.columnar.expressions import Expression, Literal
 from wiesel.runtime.table.mini_batch import MiniBatch
+from wiesel.runtime.table.watermark import WatermarkEmission
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.types.logical import DataType, LocalZonedTimestampType, RowField, RowType
@@ -217,6 +218,7 @@ class WatermarkAssigner(Relation):
     input: Relation
     column: int
     watermark: Expression | None
+    emission: WatermarkEmission = field(default_factory=WatermarkEmission)
 
     @property
     def fields(self) -> Fields:

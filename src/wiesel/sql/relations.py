@@ -25,6 +25,7 @@ from wiesel.sql.language.parser import parse_statement
 from wiesel.sql.plan import Field, Project, Relation, TableScan, TimeAttribute, WatermarkAssigner
 from wiesel.sql.table_factories import with_metadata
 from wiesel.sql.user_functions import AnyFunction
+from wiesel.sql.watermark_options import emission_of
 from wiesel.types.logical import DataType
 
 __all__ = ["CatalogTables", "bind_text", "renamed", "table_relation", "with_computed"]
@@ -120,6 +121,7 @@ def bind_text(text: str, fields: tuple[Field, ...]) -> Expression:
 def table_relation(identifier: ObjectIdentifier, table: CatalogTable) -> Relation:
     """Return the scan of a table, with computed columns and the watermark above it."""
     schema = table.schema
+    emission = emission_of(table)
     relation = _scan(identifier, table)
     if schema.has_computed_columns:
         relation = with_computed(relation, schema.columns)
@@ -130,7 +132,7 @@ def table_relation(identifier: ObjectIdentifier, table: CatalogTable) -> Relatio
                 f"table {identifier.sql}: its connector has no watermarks of its own", hint="write the watermark: ts - INTERVAL '5' SECOND"
             )
         watermark = bind_text(schema.watermark.expression, relation.fields)
-        relation = WatermarkAssigner(relation, names.index(schema.watermark.column), watermark)
+        relation = WatermarkAssigner(relation, names.index(schema.watermark.column), watermark, emission)
     return relation
 
 

@@ -16,6 +16,7 @@ from wiesel.spi.table.lookup import LookupTableFactory, LookupTableSource
 from wiesel.spi.table.schema import MetadataColumn, PhysicalColumn
 from wiesel.spi.table.statistics import Facts
 from wiesel.sql.stream_rows import table_row_info
+from wiesel.sql.watermark_options import without_watermark_options
 from wiesel.types.logical import DataType, quoted
 from wiesel.types.row import RowKind
 from wiesel.types.typeinfo import RowTypeInfo
@@ -72,7 +73,8 @@ def create_table_source(
         factory = _find_factory(table.options.get(CONNECTOR.key, ""))
         if not isinstance(factory, TableSourceFactory):
             raise _wrong_way(factory, "read", "written")
-        return factory.create_source(TableContext(identifier, table, row_type, filters=filters, limit=limit, parts=parts))
+        plain = without_watermark_options(table)
+        return factory.create_source(TableContext(identifier, plain, row_type, filters=filters, limit=limit, parts=parts))
 
 
 def table_facts(
@@ -87,7 +89,7 @@ def table_facts(
         factory = _find_factory(table.options.get(CONNECTOR.key, ""))
         if not isinstance(factory, TableSourceFactory):
             return None
-        return factory.facts(TableContext(identifier, table, row_type, filters=filters))
+        return factory.facts(TableContext(identifier, without_watermark_options(table), row_type, filters=filters))
 
 
 def stops_early(table: CatalogTable) -> bool:
@@ -165,7 +167,7 @@ def create_table_sink(identifier: ObjectIdentifier, table: CatalogTable, row_typ
             )
         if overwrite and not factory.supports_overwrite:
             raise ProgramError(f"tables of connector {factory.identifier!r} cannot be overwritten", hint="write INSERT INTO")
-        return factory.create_sink(TableContext(identifier, table, row_type, overwrite=overwrite))
+        return factory.create_sink(TableContext(identifier, without_watermark_options(table), row_type, overwrite=overwrite))
 
 
 def create_table_lookup(identifier: ObjectIdentifier, table: CatalogTable, row_type: RowTypeInfo, keys: Sequence[str]) -> LookupTableSource:
@@ -182,7 +184,7 @@ def create_table_lookup(identifier: ObjectIdentifier, table: CatalogTable, row_t
                 f"connector {factory.identifier!r} cannot look rows up by key, as a join FOR SYSTEM_TIME AS OF a processing time needs it",
                 hint="use a connector that can, join by event time, or join without FOR SYSTEM_TIME",
             )
-        return factory.create_lookup(TableContext(identifier, table, row_type), keys)
+        return factory.create_lookup(TableContext(identifier, without_watermark_options(table), row_type), keys)
 
 
 def _wrong_way(factory: _Factory, way: str, only: str) -> ProgramError:

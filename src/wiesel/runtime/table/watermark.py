@@ -1,13 +1,16 @@
 """Internal. Event time of tables: watermarks from an expression over each row.
 
 A batch is handed on whole, and behind it the greatest of its rows' watermarks. Only where a row is late by a watermark of a row before it
-in the batch, the batch is divided in front of that row, so that what is late does not depend on how rows fell into batches.
+in the batch, the batch is divided in front of that row, so that what is late does not depend on how rows fell into batches. A table may
+ask for watermarks behind every so many rows, or by the clock only. A subtask to which no rows come for a time is idle, if that is asked
+for: those behind it do not wait for its watermark then.
 
 Retry story: as in Flink the watermark is not part of checkpoints; after a restore it starts anew with the first row.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,12 +19,30 @@ from wiesel.columnar.evaluation import Frame, as_array, evaluate
 from wiesel.columnar.expressions import Expression
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.columnar.windows import Times, milliseconds
+from wiesel.core.durations import to_millis
 from wiesel.core.errors import UserFunctionError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
-from wiesel.runtime.operators.function_operator import is_batch
+from wiesel.runtime.operators.function_operator import auto_watermark_interval_ms, is_batch
 from wiesel.runtime.table.base import TableOperator
 
-__all__ = ["WatermarkOperator", "watermark_operator"]
+__all__ = ["WatermarkEmission", "WatermarkOperator", "watermark_operator"]
+
+_IDLE = "table.exec.source.idle-timeout"
+
+
+@dataclass(frozen=True)
+class WatermarkEmission:
+    """How watermarks are emitted.
+
+    Attributes:
+        strategy: ``on-event``: behind rows; ``on-periodic``: by the clock; empty: behind rows, and behind a batch at the latest.
+        gap: Behind how many rows each, for ``on-event``.
+        idle_ms: After which time without rows the subtask is idle; None for what the job says (``table.exec.source.idle-timeout``).
+    """
+
+    strategy: str = ""
+    gap: int = 1
+    idle_ms: int | None = None
 
 
 class WatermarkOperator(TableOperator):
@@ -31,18 +52,43 @@ class WatermarkOperator(TableOperator):
         column: The column with the event time.
         name: Its name, for messages.
         watermark: The expression; where it is NULL, a row has no watermark.
+        emission: How they are emitted.
     """
 
-    def __init__(self, column: int, name: str, watermark: Expression) -> None:
+    def __init__(self, column: int, name: str, watermark: Expression, emission: WatermarkEmission = WatermarkEmission()) -> None:
         self._column = column
         self._name = name
         self._expression = watermark
+        self._emission = emission
         self._watermark = MIN_TIMESTAMP
+        self._greatest = MIN_TIMESTAMP
+        self._rows = 0
+        self._idle = False
 
     def open(self) -> None:
-        """Look whether time goes on before the end."""
+        """Look whether time goes on before the end, and start the clock."""
         super().open()
         self._progressive = not is_batch(self.context)
+        idle = self._emission.idle_ms
+        self._idle_ms = to_millis(self.context.config.get(_IDLE, 0)) if idle is None else idle
+        self._last_ms = self.context.clock.now_ms()
+        interval = auto_watermark_interval_ms(self.context)
+        by_clock = self._emission.strategy == "on-periodic" and interval > 0
+        self._tick_ms = 0
+        if self._progressive and (by_clock or self._idle_ms > 0):
+            self._tick_ms = interval if interval > 0 else self._idle_ms
+            self.context.register_processing_timer(self._last_ms + self._tick_ms)
+
+    def on_processing_time(self, now_ms: int) -> None:
+        """Emit the watermark of the rows so far, and look whether any have come."""
+        if not self._tick_ms:
+            return
+        if self._emission.strategy == "on-periodic":
+            self._advance(self._greatest)
+        if self._idle_ms and not self._idle and now_ms - self._last_ms >= self._idle_ms:
+            self._idle = True
+            self.output.emit_status(True)
+        self.context.register_processing_timer(now_ms + self._tick_ms)
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
         """Hand on the rows, and watermarks behind them."""
@@ -54,16 +100,38 @@ class WatermarkOperator(TableOperator):
         if not self._progressive:
             self.emit_rows(rows)
             return
+        if self._idle_ms:
+            self._note_rows()
         found = as_array(evaluate(self._expression, Frame(rows.rows, self.session)), len(rows))
         marks = np.full(len(found), MIN_TIMESTAMP, np.int64)
         there = np.flatnonzero(found.is_valid().to_numpy(zero_copy_only=False))
         marks[there] = milliseconds(found.drop_null())
-        running = np.maximum(np.maximum.accumulate(marks), self._watermark)
+        running = np.maximum(np.maximum.accumulate(self._emitted(marks)), self._watermark)
         start = 0
         for end in [*self._late_places(milliseconds(column), running), len(rows)]:
             self.emit_rows(rows if end - start == len(rows) else RowBatch(rows.rows.slice(start, end - start), _part(rows, start, end)))
             self._advance(int(running[end - 1]))
             start = end
+
+    def _note_rows(self) -> None:
+        self._last_ms = self.context.clock.now_ms()
+        if self._idle:
+            self._idle = False
+            self.output.emit_status(False)
+
+    def _emitted(self, marks: Times) -> Times:
+        """Return for each row the watermark that is emitted behind it, the least one where there is none."""
+        emission = self._emission
+        if emission.strategy == "on-periodic":
+            self._greatest = max(self._greatest, int(marks.max()))
+            return np.full(len(marks), MIN_TIMESTAMP, np.int64)
+        if emission.gap == 1:
+            return marks
+        running = np.maximum(np.maximum.accumulate(marks), self._greatest)
+        self._greatest = int(running[-1])
+        numbers = self._rows + 1 + np.arange(len(marks))
+        self._rows = int(numbers[-1]) % emission.gap
+        return np.where(numbers % emission.gap == 0, running, MIN_TIMESTAMP)
 
     @staticmethod
     def _late_places(times: Times, running: Times) -> list[int]:
@@ -85,7 +153,15 @@ class WatermarkOperator(TableOperator):
     def process_watermark(self, timestamp: int) -> None:
         """Drop watermarks from upstream but the last one, which ends a bounded input."""
         if timestamp == MAX_TIMESTAMP:
+            self._tick_ms = 0
+            if self._idle:
+                self._note_rows()
             self._advance(timestamp)
+
+    def process_status(self, idle: bool) -> None:
+        """Drop what upstream says, where this operator looks at idleness itself."""
+        if not self._idle_ms:
+            self.output.emit_status(idle)
 
 
 def _part(rows: RowBatch, start: int, end: int) -> Any:
@@ -94,4 +170,4 @@ def _part(rows: RowBatch, start: int, end: int) -> Any:
 
 def watermark_operator(params: dict[str, Any], payload: dict[str, Any]) -> WatermarkOperator:
     """Return the operator of a spec."""
-    return WatermarkOperator(payload["column"], payload["name"], payload["watermark"])
+    return WatermarkOperator(payload["column"], payload["name"], payload["watermark"], payload["emission"])

@@ -53,8 +53,8 @@ def _view(cursor: Cursor, start: int, path: s.Path, if_exists: bool) -> s.AlterV
     cursor.expect("AS")
     begin = cursor.at
     query = cursor.query()
-    span = cursor.span_since(begin)
-    return s.AlterView(cursor.span_since(start), path, query=query, query_text=cursor.sql[span.start : span.end], if_exists=if_exists)
+    text = cursor.text_since(begin)
+    return s.AlterView(cursor.span_since(start), path, query=query, query_text=text, if_exists=if_exists)
 
 
 def _table_change(cursor: Cursor) -> s.Change:

@@ -128,8 +128,7 @@ def _view(cursor: Cursor, start: int, temporary: bool, exists: bool) -> s.Create
 def _query_with_text(cursor: Cursor) -> tuple[exp.Expr, str]:
     begin = cursor.at
     query = cursor.query()
-    span = cursor.span_since(begin)
-    return query, cursor.sql[span.start : span.end]
+    return query, cursor.text_since(begin)
 
 
 def parse_function_source(cursor: Cursor) -> tuple[str, str, tuple[str, ...]]:

@@ -246,6 +246,13 @@ class Cursor:
         texts = hints_between(self.sql, self.tokens[self.at - 1].end + 1, len(self.sql) if following is None else following.start)
         return tuple(hint for text in texts for hint in FlinkParser(dialect=_DIALECT).hints_of(text))
 
+    def text_since(self, begin: int) -> str:
+        """Return the text from a token on to the last one taken, and to the end of hints behind it."""
+        span, following = self.span_since(begin), self.peek()
+        behind = self.sql[span.end : len(self.sql) if following is None else following.start]
+        hinted = behind.rfind("*/") + 2 if hints_between(self.sql, span.end, span.end + len(behind)) else 0
+        return self.sql[span.start : span.end + hinted]
+
     def query(self) -> exp.Expr:
         """Take a query: all up to the end of the statement, or to ``ON CONFLICT DO``."""
         start = self.at

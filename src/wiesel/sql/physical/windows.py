@@ -26,7 +26,8 @@ def watermark_assigner(translator: Translator, relation: WatermarkAssigner) -> T
     """Return the rows with watermarks behind them."""
     if relation.watermark is None:
         return translator.translate(relation.input)
-    payload = {"column": relation.column, "name": relation.fields[relation.column].name, "watermark": relation.watermark}
+    name = relation.fields[relation.column].name
+    payload = {"column": relation.column, "name": name, "watermark": relation.watermark, "emission": relation.emission}
     return translator.operator("WatermarkAssigner", "table_watermark", payload, [translator.translate(relation.input)])
 
 

@@ -1,0 +1,2 @@
+CREATE MODEL m INPUT (a STRING) OUTPUT (b STRING) WITH ('provider' = 'x');
+CREATE MODEL m INPUT (a STRING) OUTPUT (b STRING) WITH ('provider' = 'x');

@@ -1,0 +1,1 @@
+CREATE MODEL m INPUT (a STRING) WITH ('provider' = 'x');

@@ -1,0 +1,2 @@
+CREATE TEMPORARY MODEL m INPUT (a STRING) OUTPUT (b STRING) WITH ('provider' = 'x');
+ALTER MODEL m SET ('a' = 'b');
