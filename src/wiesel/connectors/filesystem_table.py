@@ -67,6 +67,7 @@ _SUCCESS_FILE = ConfigOption[str]("sink.partition-commit.success-file.name", "st
 _COMPACTION = ConfigOption[bool]("auto-compaction", "bool", False, "Whether the files of a checkpoint are put together.")
 _COMPACTION_SIZE = ConfigOption[MemorySize | None]("compaction.file-size", "memory", None, "Size at which they are put together at once.")
 _FORMATS = {
+    "avro": "wiesel.formats.table.avro:AvroTableFormat",
     "canal-json": "wiesel.formats.table.changes:CanalTableFormat",
     "csv": "wiesel.formats.table.csv:CsvTableFormat",
     "debezium-json": "wiesel.formats.table.changes:DebeziumTableFormat",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
-from wiesel.core.errors import ConnectorError, TypeMismatchError
+from wiesel.core.errors import ConnectorError, ProgramError, TypeMismatchError
 from wiesel.formats.avro_library import fastavro, read_errors, write_errors
 from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
 from wiesel.types.typeinfo import TypeInformation
@@ -20,9 +20,14 @@ _RECORDS_AT_ONCE = 4096
 
 
 class AvroFileFormat(BulkFormat):
-    """Reads the records of Avro files. A block belongs to the piece in which it begins."""
+    """Reads the records of Avro files. A block belongs to the piece in which it begins.
 
-    def __init__(self, schema: str, produced_type: TypeInformation) -> None:
+    Args:
+        schema: With which records are read, or what makes it of the schema of a file.
+        produced_type: The type of the records.
+    """
+
+    def __init__(self, schema: str | Callable[[Any], Any], produced_type: TypeInformation) -> None:
         self._schema = schema
         self._produced_type = produced_type
 
@@ -60,20 +65,21 @@ class _HeaderFirst(io.RawIOBase):
 class _AvroReader(RecordReader):
     """The position is the first byte of a block."""
 
-    def __init__(self, stream: BinaryIO, piece: FilePiece, schema: str) -> None:
+    def __init__(self, stream: BinaryIO, piece: FilePiece, schema: str | Callable[[Any], Any]) -> None:
         self._stream = stream
         self._piece = piece
         library = fastavro()
         self._errors = read_errors()
         try:
             # It reads no further than the header, as its reads are exact.
-            library.block_reader(stream)
+            written = library.block_reader(stream).writer_schema
             header_end = stream.tell()
             stream.seek(0)
             header = stream.read(header_end)
+            reads = json.loads(schema) if isinstance(schema, str) else schema(written)
             self._position = self._first_block(header, header_end)
             stream.seek(self._position)
-            self._blocks = iter(library.block_reader(_HeaderFirst(header, stream), reader_schema=json.loads(schema)))
+            self._blocks = iter(library.block_reader(_HeaderFirst(header, stream), reader_schema=reads))
         except self._errors as error:
             raise ConnectorError(
                 f"{piece.path} is no Avro file: {type(error).__name__}: {error}", hint="check path and format", path=piece.path
@@ -143,20 +149,25 @@ def _behind_next_mark(stream: BinaryIO, mark: bytes, start: int, file_size: int)
 
 
 class AvroWriterFactory(BulkWriterFactory):
-    """Makes writers of Avro files without compression, as Flink's are."""
+    """Makes writers of Avro files; without compression, as those of Flink's DataStream API, unless a codec is named."""
 
-    def __init__(self, schema: str) -> None:
+    def __init__(self, schema: str, codec: str = "null") -> None:
         self._schema = schema
+        self._codec = codec
 
     def create(self, stream: BinaryIO) -> BulkWriter:
-        return _AvroWriter(stream, self._schema)
+        return _AvroWriter(stream, self._schema, self._codec)
 
 
 class _AvroWriter(BulkWriter):
-    def __init__(self, stream: BinaryIO, schema: str) -> None:
+    def __init__(self, stream: BinaryIO, schema: str, codec: str) -> None:
         self._schema = schema
         library = fastavro()
-        self._writer = library.write.Writer(stream, library.parse_schema(json.loads(schema)))
+        try:
+            self._writer = library.write.Writer(stream, library.parse_schema(json.loads(schema)), codec)
+        except ValueError as error:
+            hint = "install the library, or choose another codec"
+            raise ProgramError(f"Avro cannot be compressed by {codec}: {error}", hint=hint) from error
         self._errors = write_errors()
 
     def add_batch(self, values: Sequence[Any]) -> None:
