@@ -47,20 +47,28 @@ def _large_state(scale: Scale) -> Case:
         watched = {**arguments, "checkpoints": "{folder}/checkpoints"}
         checked = {**conf, **EVERY_SECOND}
         runs.append(Run(f"{backend}, every second", WIESEL, BIG_STATE, watched, counted, conf=checked, check=_enough_was_written))
+        if backend == "hashmap":
+            direct = {**checked, "wiesel.checkpoint.direct-io": "true"}
+            runs.append(Run(f"{backend}, direct I/O", WIESEL, BIG_STATE, watched, counted, conf=direct, check=_enough_was_written))
     return Case(
         "large-state",
         f"state of {keys:,} values of 256 bytes, each record replaces one, with and without a checkpoint each second (records/s)",
         tuple(runs),
-        tuple(
-            target
-            for backend in ("hashmap", "lmdb")
-            for target in (
-                Target(f">= 0.9 of the rate without, {backend}", "rate", f"{backend}, every second", f"{backend}, none", at_least=0.9),
-                Target(f"<= 1.3 bytes written per byte changed, {backend}", "written_per_changed", f"{backend}, every second", at_most=1.3),
-            )
-        ),
-        figures=("rate", "checkpoints", "written_per_changed"),
+        (*_large_state_targets("hashmap", "every second", "direct I/O"), *_large_state_targets("lmdb", "every second")),
+        figures=("rate", "steady_cpu_us", "checkpoints", "written_per_changed"),
     )
+
+
+def _large_state_targets(backend: str, *ways: str) -> list[Target]:
+    targets = []
+    for way in ways:
+        pair = (f"{backend}, {way}", f"{backend}, none")
+        targets += [
+            Target(f">= 0.9 of the rate without, {backend}, {way}", "rate", *pair, at_least=0.9),
+            Target(f"CPU per record / without, {backend}, {way}", "steady_cpu_us", *pair),
+            Target(f"<= 1.3 bytes written per byte changed, {backend}, {way}", "written_per_changed", pair[0], at_most=1.3),
+        ]
+    return targets
 
 
 def _rescale(scale: Scale) -> Case:
