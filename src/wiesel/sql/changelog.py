@@ -96,6 +96,8 @@ def _grouped(relation: Any, inputs: list[Changes]) -> Changes:
 
 def _joined(relation: Any, inputs: list[Changes]) -> Changes:
     found = _united(relation, inputs)
+    if relation.strategy is not None:
+        return APPEND  # of a side that is complete each row comes out once
     if windows_of_join(relation) is not None:
         if not found.append_only:
             raise _rows_of_windows("joins")

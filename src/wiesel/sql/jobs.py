@@ -25,6 +25,7 @@ from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan import Relation
 from wiesel.sql.recursion import MOST_ROUNDS, is_recursive, without_recursion
 from wiesel.sql.rules.optimizer import optimized
+from wiesel.sql.rules.options import number_of
 
 if TYPE_CHECKING:
     from wiesel.common.job_client import JobClient
@@ -120,7 +121,7 @@ def resolved(environment: StreamExecutionEnvironment, plan: Relation) -> Relatio
     if not is_batch(environment):
         hint = "run it in batch mode: SET 'execution.runtime-mode' = 'batch'"
         raise ProgramError("WITH RECURSIVE is not supported in streaming mode", hint=hint)
-    most = int(environment._config.get_string(MOST_ROUNDS, "1000"))
+    most = number_of(environment._config, MOST_ROUNDS, 1000)
     return without_recursion(plan, lambda each: to_arrow(environment, each), most)
 
 

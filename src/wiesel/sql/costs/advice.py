@@ -8,7 +8,8 @@ from wiesel.sql.costs.cost import shown
 from wiesel.sql.costs.estimator import Estimator
 from wiesel.sql.equations import equi_keys
 from wiesel.sql.plan import Join, JoinType, Relation, TableScan, walk
-from wiesel.sql.rules.optimizer import Options, is_batch
+from wiesel.sql.rules.optimizer import is_batch
+from wiesel.sql.rules.options import Options, number_of
 from wiesel.sql.rules.reorder import BUSHY, REORDERS, reordered
 
 __all__ = ["plan_advice"]
@@ -40,7 +41,7 @@ def _of_order(plan: Relation, options: Options, estimator: Estimator) -> Iterato
             yield f"Nothing is known of the rows of {scan.identifier}: ANALYZE TABLE, so that the order of joins can be chosen."
     if options.get_string(REORDERS, "false").strip().lower() == "true":
         return
-    better = reordered(plan, estimator, int(options.get_string(BUSHY, "12")))
+    better = reordered(plan, estimator, number_of(options, BUSHY, 12))
     before, after = (sum(estimator.of(each).rows for each in walk(root) if isinstance(each, Join)) for root in (plan, better))
     if after < before:
         rows = f"{shown(before)} rows together, and {shown(after)} in another order"

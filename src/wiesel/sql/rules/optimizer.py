@@ -13,7 +13,7 @@ from wiesel.sql.rules.limits import with_limits
 from wiesel.sql.rules.merge import merged
 from wiesel.sql.rules.mini_batches import by_mini_batches
 from wiesel.sql.rules.nested import with_parts_of_rows
-from wiesel.sql.rules.options import Options, is_on
+from wiesel.sql.rules.options import Options, is_on, number_of
 from wiesel.sql.rules.prune import pruned
 from wiesel.sql.rules.reorder import BUSHY, REORDERS, reordered
 from wiesel.sql.rules.scan_filters import with_scan_filters
@@ -33,19 +33,19 @@ def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:
     """Return the plans of one job, with the same fields, results and kinds of changes, as they are run."""
     zone = options.get_string("table.local-time-zone", "default")
     session = Session(time_zone="UTC" if zone == "default" else zone)
-    in_batch = is_batch(options)
+    in_batch, estimator = is_batch(options), estimator_of(options)
     found = [merged(simplified(root, session)) for root in roots]
     if in_batch:
         found = [filtered_below_watermarks(root) for root in found]
         if is_on(options, REORDERS):
-            estimator, most = estimator_of(options), int(options.get_string(BUSHY, "12"))
+            most = number_of(options, BUSHY, 12)
             found = [merged(reordered(root, estimator, most)) for root in found]
     found = [merged(root) for root in pruned(found)]
     if in_batch and is_on(options, AGGREGATES, "true"):
         found = [with_known_aggregates(root) for root in found]
     found = with_limits(with_scan_filters(with_parts_of_rows(found)))
     if in_batch:
-        estimator, threshold = estimator_of(options), int(options.get_string(THRESHOLD, "1048576"))
+        threshold = number_of(options, THRESHOLD, 1 << 20)
         found = [with_strategies(root, estimator, threshold) for root in found]
     for rule in (in_two_phases, with_split_distinct, by_mini_batches):
         found = [rule(root, options) for root in found]

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.unit.sql.rules.plans import environment, found, plan
+from wiesel.core.errors import ConfigurationError
 from wiesel.runtime.table import build_probe_join
 from wiesel.sql.plan import Join
 from wiesel.sql.rules.optimizer import optimized
@@ -128,3 +129,20 @@ def test_hints_decide_where_they_can(tmp_path: Path) -> None:
 def test_tables_of_which_nothing_is_known_are_not_sent_to_all(tmp_path: Path) -> None:
     t_env = environment(**{"execution_runtime-mode": "BATCH"})
     assert _strategy(t_env, "SELECT a.id FROM orders AS a JOIN orders AS b ON a.id = b.id") is None
+
+
+def test_rows_come_out_once_where_one_side_is_complete(tmp_path: Path) -> None:
+    rng = random.Random(7)
+    t_env = _environment(tmp_path, {"l": _table(rng, 50, "a"), "r": _table(rng, 20, "b")})
+    sql = "SELECT l.a FROM l LEFT JOIN r ON l.k = r.k"
+    assert "Join(joinType=[LEFT]" in t_env.explain_sql(sql)
+    assert "changelogMode=[I,D]" not in t_env.explain_sql(sql)
+    t_env.get_config().set("table.optimizer.join.broadcast-threshold", "-1")
+    assert "changelogMode=[I,D]" in t_env.explain_sql(sql)
+
+
+def test_options_that_are_no_numbers(tmp_path: Path) -> None:
+    t_env = environment(**{"execution_runtime-mode": "BATCH"})
+    t_env.get_config().set("table.optimizer.join.broadcast-threshold", "1 mb")
+    with pytest.raises(ConfigurationError, match="broadcast-threshold is '1 mb'"):
+        t_env.explain_sql("SELECT a.id FROM orders AS a JOIN orders AS b ON a.id = b.id")
