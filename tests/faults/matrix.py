@@ -257,8 +257,8 @@ class Round:
         self.left = list(cells)
         self.options = options
         self.drivers: list[Driver] = []
-        self.completed = 0
-        """The newest checkpoint that was seen."""
+        self.completed: dict[int, int] = {}
+        """The newest checkpoint that was seen in each attempt, which may go on to the next one while somebody looks."""
 
         self.given_up = 0
         """How many checkpoints the present driver had given up when it was looked at last."""
@@ -291,7 +291,7 @@ class Round:
         while self.left:
             cell = self.left.pop(0)
             self._carry_out(driver, cell)
-            cell.completed = self.completed
+            cell.completed = max((newest for attempt, newest in self.completed.items() if attempt <= cell.attempt), default=0)
             if cell.kind.victim == DRIVER and cell.kind.action in ("kill", "stop"):
                 return False
             self._wait_for_next(driver, cell.attempt)
@@ -345,16 +345,18 @@ class Round:
 
     def _wait_for_checkpoint(self, driver: Driver, attempt: int) -> dict[str, Any]:
         look = driver.wait_for(lambda look: look["attempt"] == attempt and has_own_checkpoint(look), f"a checkpoint of attempt {attempt}")
-        self.completed = max(self.completed, look["checkpoints"]["last_id"])
+        self._note(look)
         return look
+
+    def _note(self, look: dict[str, Any]) -> None:
+        self.completed[look["attempt"]] = max(self.completed.get(look["attempt"], 0), look["checkpoints"]["last_id"])
 
     def _wait_for_hit(self, driver: Driver, cell: Planned) -> int:
         """Wait until the fault has hit; return the process that it has hit."""
         deadline_s = time.monotonic() + LIMIT_S
         while not (cell.marker.exists() and cell.marker.read_text().endswith("\n")):
-            look = driver.catch_up()
-            if look and look["checkpoints"]["last_id"]:
-                self.completed = max(self.completed, look["checkpoints"]["last_id"])
+            if look := driver.catch_up():
+                self._note(look)
             gone = driver.process.poll() is not None and not cell.marker.exists()
             assert not gone, f"the driver ended before {cell.kind.name}\n{driver.tail()}"
             assert time.monotonic() < deadline_s, f"the fault {cell.kind.name} (seed {cell.seed}) did not hit: {cell.fault}; {driver.last}"
@@ -372,7 +374,7 @@ class Round:
             lambda look: look["checkpoints"]["last_id"] > max(last, look["checkpoints"]["restored_id"]), "a checkpoint after that"
         )
         assert later["attempt"] == cell.attempt
-        self.completed = later["checkpoints"]["last_id"]
+        self._note(later)
 
     def _kill(self, driver: Driver, victim: str, seed: int) -> None:
         tasks = driver.last["tasks"]
@@ -420,8 +422,7 @@ class Round:
     def _wake(self, zombie: Driver, driver: Driver) -> None:
         """A driver stood still while another one took its job: it goes on, and has to find that out."""
         _must_stand_still(zombie.pid)
-        look = driver.wait_for(has_own_checkpoint, "a checkpoint of the driver that has taken over")
-        self.completed = max(self.completed, look["checkpoints"]["last_id"])
+        self._note(driver.wait_for(has_own_checkpoint, "a checkpoint of the driver that has taken over"))
         _go_on(zombie.pid)
         assert zombie.wait_for_end() == 1, f"the driver that was replaced has not failed\n{zombie.tail()}"
         assert "was replaced by attempt" in zombie.tail()
