@@ -12,7 +12,7 @@ acknowledgement. If ``run`` fails, the backend is told by ``snapshot_failed`` an
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -143,6 +143,11 @@ class MapTable(KeyedTable):
     @abstractmethod
     def put_entry(self, key: Any, map_key: Any, value: Any, namespace: Any = VOID) -> None:
         """Set one entry; what a snapshot writes of it does not grow with the map. The value may be None."""
+
+    def put_entries(self, key: Any, entries: Mapping[Any, Any], namespace: Any = VOID) -> None:
+        """Set several entries (at least one), as ``put_entry`` does each."""
+        for map_key, value in entries.items():
+            self.put_entry(key, map_key, value, namespace)
 
     @abstractmethod
     def remove_entry(self, key: Any, map_key: Any, namespace: Any = VOID) -> None:

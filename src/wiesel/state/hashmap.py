@@ -7,7 +7,7 @@ change is seen by this process but is missing in the next checkpoint.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wiesel.state.backend import VOID, KeyedTable, ListTable, MapTable
@@ -124,6 +124,11 @@ class DictMapTable(DictTable, MapTable):
             self.void.put_entry(key, map_key, value)
         else:
             self.spaced.put_entry((key, namespace), map_key, value)
+
+    def put_entries(self, key: Any, entries: Mapping[Any, Any], namespace: Any = VOID) -> None:
+        """See ``MapTable``."""
+        store, slot = (self.void, key) if namespace is VOID else (self.spaced, (key, namespace))
+        store.put_entries(slot, entries)
 
     def remove_entry(self, key: Any, map_key: Any, namespace: Any = VOID) -> None:
         """See ``MapTable``."""

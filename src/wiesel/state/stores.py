@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -302,6 +302,11 @@ class MapStore(Store):
         if changed is None:
             changed = self.changes[slot] = {}
         changed[map_key] = value
+
+    def put_entries(self, slot: Any, entries: Mapping[Any, Any]) -> None:
+        """Set several entries of a map."""
+        for kept in (self.data, self.changes):
+            kept.setdefault(slot, {}).update(entries)
 
     def remove_entry(self, slot: Any, map_key: Any) -> None:
         """Remove one entry of a map if there is one; a map without entries is removed."""

@@ -71,6 +71,22 @@ def test_a_checkpoint_costs_what_has_changed(opened: Any, kind: str) -> None:
     assert contents(again, "m", "map") == contents(backend, "m", "map")
 
 
+def test_entries_set_together_are_as_those_set_one_by_one(opened: Any, kind: str) -> None:
+    files, backend = MemoryFiles(), opened(kind)
+    maps = backend.table("m", kind="map")
+    maps.put_entry("one", "a", 1)
+    maps.remove("two")
+    maps.put_entries("one", {"b": 2, "c": None}, "spaced")
+    maps.put_entries("two", {"a": 1})
+    backend.snapshot(1).run(files)
+    maps.put_entries("one", {"a": 3, "d": 4})
+    maps.remove("two")
+    maps.put_entries("two", {"z": 0})
+    handle = backend.snapshot(2).run(files)
+    expected = {("one", None): {"a": 3, "d": 4}, ("one", "spaced"): {"b": 2, "c": None}, ("two", None): {"z": 0}}
+    assert contents(backend, "m", "map") == contents(restored(opened, kind, handle, files), "m", "map") == expected
+
+
 def test_checkpoints_are_whole_if_asked_for(opened: Any, kind: str) -> None:
     files, backend = MemoryFiles(), opened(kind, **{"execution.checkpointing.incremental": "false"})
     for checkpoint in range(1, 4):

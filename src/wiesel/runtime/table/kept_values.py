@@ -172,10 +172,27 @@ class ArrayValues(SeenValues):
 
     def flush(self, keys: Sequence[Any]) -> None:
         """Put what has changed into keyed state; ``keys`` are those of the groups by their places."""
-        put, known = self._table.put_entry, self._values
-        for group, code, bits in zip(*(part.tolist() for part in self._pairs.changed()), strict=True):
-            value = (None,) if group < 0 else known[code] if known else (code,)
-            put(keys[group if group >= 0 else ~group], value, bits)
+        groups, codes, bits = self._pairs.changed()
+        if not len(groups):
+            return
+        owners = np.where(groups < 0, ~groups, groups)
+        order = np.argsort(owners, kind="stable")
+        owners = owners[order]
+        values = self._known(groups[order], codes[order])
+        all_bits = bits[order].tolist()
+        start = 0
+        for end in np.append(np.flatnonzero(owners[1:] != owners[:-1]) + 1, len(owners)).tolist():
+            self._table.put_entries(keys[owners[start]], dict(zip(values[start:end], all_bits[start:end], strict=True)))
+            start = end
+
+    def _known(self, groups: Places, codes: Places) -> list[Any]:
+        """Return the values of numbers, as they are in keyed state."""
+        if self._values:
+            return [self._values[code] for code in codes.tolist()]
+        values: list[Any] = list(zip(codes.tolist(), strict=True))
+        for place in np.flatnonzero(groups < 0).tolist():
+            values[place] = (None,)
+        return values
 
     def restore(self, places: Mapping[Any, int]) -> None:
         """Take what is in keyed state; ``places`` are those of the groups."""
