@@ -12,8 +12,11 @@ from wiesel.table.data_view import DataView, ListView, MapView
 from wiesel.table.environment_settings import EnvironmentSettings
 from wiesel.table.explain_detail import ExplainDetail
 from wiesel.table.expression import Expression
+from wiesel.table.model_descriptor import ModelDescriptor
+from wiesel.table.module import Module, ModuleEntry
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.schema import Schema
+from wiesel.table.sql_dialect import SqlDialect
 from wiesel.table.statement_set import StatementSet
 from wiesel.table.table import GroupedTable, GroupWindowedTable, OverWindowedTable, Table, WindowGroupedTable
 from wiesel.table.table_config import TableConfig
@@ -46,12 +49,16 @@ __all__ = [
     "GroupedTable",
     "ListView",
     "MapView",
+    "ModelDescriptor",
+    "Module",
+    "ModuleEntry",
     "OverWindowedTable",
     "ResultKind",
     "Row",
     "RowKind",
     "ScalarFunction",
     "Schema",
+    "SqlDialect",
     "StatementSet",
     "StreamTableEnvironment",
     "Table",
@@ -65,7 +72,7 @@ __all__ = [
     "WindowGroupedTable",
 ]
 
-_ABSENT = frozenset("CompiledPlan Module ModuleEntry PlanReference SqlDialect TableSchema UserDefinedType".split())
+_ABSENT = frozenset("CompiledPlan PlanReference TableSchema UserDefinedType".split())
 """What PyFlink has here besides."""
 
 

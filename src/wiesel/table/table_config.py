@@ -9,6 +9,7 @@ from typing import Any
 from wiesel.core.config import Configuration
 from wiesel.core.durations import parse_duration
 from wiesel.datastream._checks import program_error
+from wiesel.table.sql_dialect import SqlDialect
 
 __all__ = ["TableConfig"]
 
@@ -65,6 +66,20 @@ class TableConfig:
     def get_idle_state_retention(self) -> datetime.timedelta:
         """Return how long state is kept that is not used; zero for ever."""
         return datetime.timedelta(milliseconds=parse_duration(self.get(_IDLE, "0 ms")).to_millis())
+
+    def get_sql_dialect(self) -> int:
+        """Return the language of statements: ``SqlDialect.DEFAULT``."""
+        return SqlDialect.DEFAULT
+
+    def set_sql_dialect(self, sql_dialect: int) -> None:
+        """Set the language of statements.
+
+        Raises:
+            ProgramError: If it is another than Flink's.
+        """
+        if sql_dialect != SqlDialect.DEFAULT:
+            hint = "write them in Flink's language; LOAD MODULE hive brings Hive's functions"
+            raise program_error("statements in Hive's language are not read", hint)
 
     def set_python_executable(self, python_exec: str) -> None:
         """Set the interpreter of the workers."""

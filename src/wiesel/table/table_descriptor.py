@@ -15,12 +15,12 @@ from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema, Schema
 from wiesel.sql.definitions import checked_schema
 from wiesel.types.logical import quoted
 
-__all__ = ["FormatDescriptor", "TableDescriptor"]
+__all__ = ["FormatDescriptor", "TableDescriptor", "key_and_text", "options_text"]
 
 _FORMAT = ConfigOption[str]("format", description="The format of a table's rows.")
 
 
-def _key_and_text(key: str | ConfigOption[Any], value: Any) -> tuple[str, str]:
+def key_and_text(key: str | ConfigOption[Any], value: Any) -> tuple[str, str]:
     """An option as a catalog keeps it: values are texts."""
     require_instance(key, (str, ConfigOption), "the key of an option", "give a text or a ConfigOption")
     name = key.key if isinstance(key, ConfigOption) else key
@@ -31,6 +31,12 @@ def _key_and_text(key: str | ConfigOption[Any], value: Any) -> tuple[str, str]:
 
 def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
+
+
+def options_text(options: Mapping[str, str]) -> str:
+    """Return options as SQL writes them."""
+    lines = ",\n".join(f"  {_literal(key)} = {_literal(value)}" for key, value in sorted(options.items()))
+    return f"WITH (\n{lines}\n)"
 
 
 class TableDescriptor:
@@ -95,8 +101,7 @@ class TableDescriptor:
             parts.append(f"COMMENT '{self._comment}'")
         if self._partition_keys:
             parts.append(f"PARTITIONED BY ({', '.join(map(quoted, self._partition_keys))})")
-        options = ",\n".join(f"  {_literal(key)} = {_literal(value)}" for key, value in sorted(self._options.items()))
-        return "\n".join([*parts, f"WITH (\n{options}\n)"])
+        return "\n".join([*parts, options_text(self._options)])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TableDescriptor) and self.__dict__ == other.__dict__
@@ -121,7 +126,7 @@ class TableDescriptor:
 
         def option(self, key: str | ConfigOption[Any], value: Any) -> TableDescriptor.Builder:
             """Set an option of the connector."""
-            name, text = _key_and_text(key, value)
+            name, text = key_and_text(key, value)
             self._options[name] = text
             return self
 
@@ -199,7 +204,7 @@ class FormatDescriptor:
 
         def option(self, key: str | ConfigOption[Any], value: Any) -> FormatDescriptor.Builder:
             """Set an option of the format."""
-            name, text = _key_and_text(key, value)
+            name, text = key_and_text(key, value)
             self._options[name] = text
             return self
 

@@ -16,6 +16,7 @@ from wiesel.spi.table.factory import INSERT_ONLY
 from wiesel.spi.table.schema import ResolvedSchema, Schema
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.catalog_manager import CatalogManager
+from wiesel.sql.catalog_models import CatalogModels
 from wiesel.sql.catalog_store import catalog_store
 from wiesel.sql.catalogs import PlanView
 from wiesel.sql.changelog import require_append
@@ -36,9 +37,12 @@ from wiesel.sql.upserts import normalized
 from wiesel.table._fields import field_name, fitted_to, schema_of_fields
 from wiesel.table._functions import function_in, function_of
 from wiesel.table._statements import insertion_into, run_statement
+from wiesel.table.catalog import CatalogDescriptor
 from wiesel.table.changelog_mode import ChangelogMode
 from wiesel.table.environment_settings import EnvironmentSettings
 from wiesel.table.explain_detail import ExplainDetail
+from wiesel.table.model_descriptor import ModelDescriptor
+from wiesel.table.module import Module, ModuleEntry
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.statement_set import StatementSet
 from wiesel.table.table import Table
@@ -332,6 +336,22 @@ class TableEnvironment:
 
     # Names
 
+    def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:
+        """Add a catalog.
+
+        Args:
+            catalog_name: Its name.
+            catalog_descriptor: Its options, ``type`` among them.
+
+        Raises:
+            ProgramError: If there is one of the name, or the options name no type that there is.
+        """
+        hint = "give CatalogDescriptor.of(name, Configuration())"
+        require_instance(catalog_descriptor, CatalogDescriptor, "what describes a catalog", hint)
+        with _AtUsersLine():
+            options, comment = catalog_descriptor._options, catalog_descriptor._comment
+            self._catalogs.create_catalog(catalog_name, options, comment, ignore_if_exists=False)
+
     def list_catalogs(self) -> list[str]:
         """Return the names of all catalogs, in order."""
         return sorted(self._catalogs.catalogs)
@@ -359,6 +379,100 @@ class TableEnvironment:
     def list_modules(self) -> list[str]:
         """Return the names of the modules in use."""
         return self._catalogs.modules.used()
+
+    def list_full_modules(self) -> list[ModuleEntry]:
+        """Return all modules that are loaded, those in use first."""
+        return [ModuleEntry(name, used) for name, used in self._catalogs.modules.all()]
+
+    def load_module(self, module_name: str, module: Module) -> None:
+        """Load a module and use it, behind the others.
+
+        Args:
+            module_name: Its name, which is ``core`` or ``hive``.
+            module: What it is, such as ``HiveModule()``.
+
+        Raises:
+            ProgramError: If it is loaded already, or has another name.
+        """
+        require_instance(module, Module, "a module", "give HiveModule()")
+        with _AtUsersLine():
+            if module_name != module._kind:
+                raise ProgramError(f"the module has the name {module._kind!r}, not {module_name!r}", hint="load it by its name")
+            self._catalogs.modules.load(module_name, module._options)
+
+    def unload_module(self, module_name: str) -> None:
+        """Take a module away.
+
+        Raises:
+            ProgramError: If it is not loaded.
+        """
+        with _AtUsersLine():
+            self._catalogs.modules.unload(module_name)
+
+    def use_modules(self, *module_names: str) -> None:
+        """Use these modules, in this order, and no others.
+
+        Raises:
+            ProgramError: If one of them is not loaded or named twice.
+        """
+        with _AtUsersLine():
+            self._catalogs.modules.use(module_names)
+
+    # Models
+
+    def create_model(self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool | None = False) -> None:
+        """Put a model into a catalog, for ``ML_PREDICT``.
+
+        Args:
+            model_path: The path.
+            model_descriptor: Describes the model.
+            ignore_if_exists: Do nothing if there is a model of this path, instead of raising an error.
+
+        Raises:
+            ProgramError: If the model exists, has inputs without outputs, or the catalog keeps no models.
+        """
+        self._create_model("create_model()", model_path, model_descriptor, temporary=False, ignore_if_exists=bool(ignore_if_exists))
+
+    def create_temporary_model(self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool | None = False) -> None:
+        """Make a model known under a path, as long as the environment lives.
+
+        Args:
+            model_path: The path.
+            model_descriptor: Describes the model.
+            ignore_if_exists: Do nothing if there is a temporary model of this path, instead of raising an error.
+
+        Raises:
+            ProgramError: If the model exists, or has inputs without outputs.
+        """
+        method = "create_temporary_model()"
+        self._create_model(method, model_path, model_descriptor, temporary=True, ignore_if_exists=bool(ignore_if_exists))
+
+    def _create_model(self, method: str, path: str, descriptor: ModelDescriptor, *, temporary: bool, ignore_if_exists: bool) -> None:
+        require_built(descriptor, ModelDescriptor, method)
+        with _AtUsersLine():
+            model, identifier = descriptor._to_catalog_model(), self._catalogs.qualify(path)
+            CatalogModels(self._catalogs).create(identifier, model, temporary=temporary, ignore_if_exists=ignore_if_exists)
+
+    def drop_model(self, model_path: str, ignore_if_not_exists: bool | None = True) -> bool:
+        """Remove a model from its catalog; returns whether there was one."""
+        with _AtUsersLine():
+            identifier = self._catalogs.qualify(model_path)
+            return CatalogModels(self._catalogs).drop(identifier, temporary=False, if_exists=bool(ignore_if_not_exists))
+
+    def drop_temporary_model(self, model_path: str) -> bool:
+        """Forget a temporary model; returns whether there was one."""
+        with _AtUsersLine():
+            return CatalogModels(self._catalogs).drop(self._catalogs.qualify(model_path), temporary=True, if_exists=True)
+
+    def list_models(self) -> list[str]:
+        """Return the names of all models of the current database, in order."""
+        return CatalogModels(self._catalogs).names(*self._catalogs.current)
+
+    def list_temporary_models(self) -> list[str]:
+        """Return the names of the temporary models of the current database, in order."""
+        return CatalogModels(self._catalogs).names(*self._catalogs.current, temporary_only=True)
+
+    # Functions
 
     def create_temporary_system_function(self, name: str, function: Any) -> None:
         """Make a function known by a name everywhere; it comes before one of Flink's with that name.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wiesel.sql.inserting import Insertion
+from wiesel.table.catalog import ObjectIdentifier
 from wiesel.table.explain_detail import ExplainDetail
 from wiesel.table.table_result import TableResult
 
@@ -20,6 +21,14 @@ class TablePipeline:
     def __init__(self, insertion: Insertion, t_env: TableEnvironment) -> None:
         self._insertion = insertion
         self._t_env = t_env
+
+    def get_sink_identifier(self) -> ObjectIdentifier | None:
+        """Return the name of the table that is written to; None if it has none."""
+        identifier = self._insertion.identifier
+        return None if identifier.object_name.startswith("*anonymous_") else ObjectIdentifier(identifier)
+
+    def __str__(self) -> str:
+        return f"INSERT INTO {self._insertion.identifier.sql}"
 
     def execute(self) -> TableResult:
         """Start the job that inserts the rows."""

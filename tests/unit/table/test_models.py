@@ -13,7 +13,7 @@ from wiesel.common import Configuration
 from wiesel.core.errors import ConfigurationError, ProgramError, SqlParseError
 from wiesel.spi.table.model import ModelContext, ModelProviderFactory, Predictor
 from wiesel.sql import models
-from wiesel.table import TableEnvironment
+from wiesel.table import DataTypes, ModelDescriptor, Schema, TableEnvironment
 
 HERE = __name__
 
@@ -157,3 +157,25 @@ def test_a_catalog_that_keeps_no_models_says_so(t_env: TableEnvironment, tmp_pat
         t_env.execute_sql("CREATE MODEL m INPUT (t STRING) OUTPUT (o STRING) WITH ('provider' = 'python')")
     t_env.execute_sql("CREATE TEMPORARY MODEL m INPUT (t STRING) OUTPUT (o STRING) WITH ('provider' = 'python')")
     assert list(t_env.execute_sql("SHOW MODELS").text_rows()) == [["+I", "m"]]
+
+
+def test_models_of_programs(t_env: TableEnvironment) -> None:
+    schema = Schema.new_builder
+    inputs, outputs = schema().column("t", "STRING").build(), schema().column("o", DataTypes.STRING()).build()
+    described = ModelDescriptor.for_provider("python").input_schema(inputs).output_schema(outputs).option("function", f"{HERE}.shout")
+    t_env.create_model("m", described.comment("shouts").build())
+    t_env.create_temporary_model("other", described.build())
+    assert (t_env.list_models(), t_env.list_temporary_models()) == (["m", "other"], ["other"])
+    assert rows_of(t_env, "SELECT o FROM ML_PREDICT(TABLE things, MODEL m, DESCRIPTOR(name)) WHERE id = 1") == [("AB!",)]
+    with pytest.raises(ProgramError, match="already exists"):
+        t_env.create_model("m", described.build())
+    t_env.create_model("m", described.build(), ignore_if_exists=True)
+    with pytest.raises(ProgramError, match="the model has inputs, but no outputs"):
+        t_env.create_model("half", ModelDescriptor.for_provider("python").input_schema(inputs).build())
+    assert t_env.drop_temporary_model("other") and not t_env.drop_temporary_model("other")
+    assert t_env.drop_model("m") and not t_env.drop_model("m")
+    with pytest.raises(ProgramError, match="was not found"):
+        t_env.drop_model("m", False)
+    text = str(described.comment("shouts").build())
+    assert text.startswith("INPUT (\n  `t` [STRING]\n)\nOUTPUT (\n  `o` STRING\n)\nCOMMENT 'shouts'\nWITH (\n  'function' = ")
+    assert described.build() == described.build() and described.build().get_options()["provider"] == "python"
