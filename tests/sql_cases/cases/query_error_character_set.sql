@@ -1,0 +1,2 @@
+-- modes: batch
+SELECT _LATIN1'€';
