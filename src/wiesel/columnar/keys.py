@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from wiesel.columnar.grouping import Places, group_by
 
-__all__ = ["BatchKeys", "KeyIndex", "key_tuples", "key_values"]
+__all__ = ["BatchKeys", "key_tuples", "key_values"]
 
 
 def key_tuples(rows: pa.RecordBatch, columns: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -29,6 +29,12 @@ def key_values(column: pa.Array) -> list[Any]:
     if pa.types.is_integer(column.type) and not column.null_count:
         return column.to_numpy().tolist()  # type: ignore[no-any-return]
     return column.to_pylist()  # type: ignore[no-any-return]
+
+
+def _index_values(column: pa.Array) -> list[Any]:
+    """Return values by which keys are found: there is one NaN, which is the same as itself."""
+    values = key_values(column)
+    return [value if value == value else math.nan for value in values] if pa.types.is_floating(column.type) else values
 
 
 def _with_one_zero(column: pa.Array) -> pa.Array:
@@ -55,10 +61,21 @@ class BatchKeys:
 
     @cached_property
     def values(self) -> list[Any]:
-        """The keys as :class:`KeyIndex` takes them: values where there is one column, else tuples."""
+        """The keys: values where there is one column, else tuples."""
         if len(self._columns) == 1:
-            return key_values(self._columns[0])
-        return list(zip(*map(key_values, self._columns), strict=True)) if self._columns else [()] * self.count
+            return _index_values(self._columns[0])
+        return list(zip(*map(_index_values, self._columns), strict=True)) if self._columns else [()] * self.count
+
+    @cached_property
+    def integers(self) -> list[Places]:
+        """The columns of the keys, which are integers; 0 in the place of NULL."""
+        filled = (column.fill_null(0) if column.null_count else column for column in self._columns)
+        return [np.ascontiguousarray(column.to_numpy(zero_copy_only=False), np.int64) for column in filled]
+
+    @cached_property
+    def whole(self) -> npt.NDArray[np.bool_]:
+        """For each key whether it has no NULL."""
+        return self.without_nulls([False] * len(self._columns))
 
     @cached_property
     def tuples(self) -> list[tuple[Any, ...]]:
@@ -72,27 +89,3 @@ class BatchKeys:
             if column.null_count and not safe:
                 whole &= column.is_valid().to_numpy(zero_copy_only=False)
         return whole
-
-
-class KeyIndex:
-    """Numbers of keys, from 0 in the order in which they were added. ``len()`` is how many there are."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[Any, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def find(self, keys: Sequence[Any]) -> Places:
-        """Return the numbers of keys; -1 for those that were not added."""
-        return np.fromiter(map(self._numbers.get, keys, repeat(-1)), np.int64, len(keys))
-
-    def add(self, keys: Sequence[Any]) -> Places:
-        """Return the numbers of keys, each of which comes once; those that are new are added."""
-        found, known = self.find(keys), len(self._numbers)
-        new = np.flatnonzero(found < 0)
-        if len(new):
-            fresh = keys if len(new) == len(keys) else [keys[place] for place in new.tolist()]
-            self._numbers.update(zip(fresh, range(known, known + len(fresh)), strict=False))
-            found[new] = np.arange(known, known + len(fresh))
-        return found

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from wiesel.columnar.grouping import Places, distinct
-from wiesel.columnar.keys import KeyIndex
+from wiesel.columnar.key_index import KeyIndex
+from wiesel.columnar.keys import BatchKeys
 from wiesel.columnar.number_lists import NumberLists
 from wiesel.columnar.row_store import RowStore
 from wiesel.columnar.stored import StoredRow, columns_of
@@ -27,8 +28,6 @@ from wiesel.state.stores import Store
 
 __all__ = ["GrownRows", "KeyedRows", "ReplacedRows"]
 
-_KEY_BYTES = 150
-"""About what a key takes in the index."""
 _FEWEST = 10_000
 
 
@@ -48,7 +47,7 @@ class KeyedRows(Store):
         super().__init__(name, False)
         self.rows = RowStore(schema)
         self._keys = list(keys)
-        self._index = KeyIndex()
+        self._index = KeyIndex(schema.field(index).type for index in keys)
         self._lists = NumberLists()
 
     @property
@@ -59,28 +58,32 @@ class KeyedRows(Store):
     @property
     def size_bytes(self) -> int:
         """About how much memory all takes."""
-        return self.rows.size_bytes + self._lists.size_bytes + _KEY_BYTES * len(self._index)
+        return self.rows.size_bytes + self._lists.size_bytes + self._index.size_bytes
 
     def load(self, restored: Mapping[tuple[Any, ...], Sequence[StoredRow]]) -> None:
         """Take what was restored."""
         entries = iter(restored.items())
         while part := list(islice(entries, CHUNK_ENTRIES)):
-            keys = [key for key, _ in part]
             columns = columns_of((row for _, rows in part for row in rows), self.rows.schema)
-            self._write([key[0] for key in keys] if len(self._keys) == 1 else keys, [len(rows) for _, rows in part], columns)
+            rows = pa.RecordBatch.from_arrays(columns, schema=self.rows.schema)
+            self._load(rows, np.fromiter((len(rows) for _, rows in part), np.int64, len(part)))
         self.unchanged()
 
-    def read(self, keys: Sequence[Any]) -> tuple[Places, Places]:
-        """Return the numbers of the rows of different keys, one key after the other, and how many each has."""
-        return self._lists.read(self._index.find(keys))
+    def find(self, keys: BatchKeys) -> Places:
+        """Return the numbers of keys, -1 for those that have no rows."""
+        return self._index.find(keys)
+
+    def read(self, owners: Places) -> tuple[Places, Places]:
+        """Return the numbers of the rows of keys, which are numbers as well, one key after the other, and how many each has."""
+        return self._lists.read(owners)
 
     @abstractmethod
     def unchanged(self) -> None:
         """Forget what has changed."""
 
     @abstractmethod
-    def _write(self, keys: Sequence[Any], sizes: Sequence[int], columns: Sequence[pa.Array]) -> None:
-        """Set the rows of new keys."""
+    def _load(self, rows: pa.RecordBatch, sizes: Places) -> None:
+        """Take rows of new keys, one key after the other; ``sizes`` is how many each has."""
 
     # Store
 
@@ -125,11 +128,11 @@ class GrownRows(KeyedRows):
         """See ``KeyedRows``."""
         self._written = len(self.rows)
 
-    def extend(self, keys: Sequence[Any], ids: Places, columns: Sequence[pa.Array]) -> None:
+    def extend(self, keys: BatchKeys, ids: Places, columns: Sequence[pa.Array]) -> None:
         """Add rows to the lists of keys; ``ids`` is for each row the place of its key."""
         start = len(self.rows)
         numbers = self._index.add(keys)
-        sizes = np.bincount(ids, minlength=len(keys))
+        sizes = np.bincount(ids, minlength=keys.count)
         self.rows.add(columns)
         self._lists.extend(numbers, sizes, start + np.argsort(ids, kind="stable"))
         end = start + len(ids)
@@ -137,8 +140,9 @@ class GrownRows(KeyedRows):
             self._owners = np.concatenate([self._owners, np.zeros(max(end - len(self._owners), len(self._owners)), np.int64)])
         self._owners[start:end] = numbers[ids]
 
-    def _write(self, keys: Sequence[Any], sizes: Sequence[int], columns: Sequence[pa.Array]) -> None:
-        self.extend(keys, np.repeat(np.arange(len(keys)), sizes), columns)
+    def _load(self, rows: pa.RecordBatch, sizes: Places) -> None:
+        keys = BatchKeys(rows, self._keys)
+        self.extend(keys, keys.ids, rows.columns)
 
     def freeze(self) -> Part:
         """See ``Store``."""
@@ -172,11 +176,15 @@ class ReplacedRows(KeyedRows):
         """See ``KeyedRows``."""
         self._touched = []
 
-    def replace(self, keys: Sequence[Any], sizes: Places, numbers: Places, columns: Sequence[pa.Array]) -> None:
+    def add(self, keys: BatchKeys, found: Places) -> Places:
+        """Return the numbers of keys; ``found`` is what :meth:`find` has returned. Those that are new must be given rows."""
+        return self._index.add(keys, found)
+
+    def replace(self, owners: Places, sizes: Places, numbers: Places, columns: Sequence[pa.Array]) -> None:
         """Set lists.
 
         Args:
-            keys: The different keys.
+            owners: The numbers of different keys.
             sizes: How many rows each list has then, at least one.
             numbers: The rows, one list after the other: numbers of rows that there are, and -1 for the next one of the new rows.
             columns: The new rows.
@@ -185,7 +193,6 @@ class ReplacedRows(KeyedRows):
         start = self.rows.add(columns)
         numbers = numbers.copy()
         numbers[fresh] = start + np.arange(int(fresh.sum()))
-        owners = self._index.add(keys)
         self._live += int(sizes.sum()) - int(self._lists.read(owners)[1].sum())
         self._lists.replace(owners, sizes, numbers)
         self._touched.append(owners)
@@ -201,8 +208,15 @@ class ReplacedRows(KeyedRows):
         self.rows.keep(kept)
         self._lists.renumber(renumbered)
 
-    def _write(self, keys: Sequence[Any], sizes: Sequence[int], columns: Sequence[pa.Array]) -> None:
-        self.replace(keys, np.array(sizes, np.int64), np.full(sum(sizes), -1), columns)
+    def _load(self, rows: pa.RecordBatch, sizes: Places) -> None:
+        ends = np.cumsum(sizes)
+        keys = BatchKeys(rows.take(pa.array(ends - sizes)), self._keys)
+        if keys.count < len(sizes) > 1:  # NaN is one key here, and each one another to a dictionary
+            for end, size in zip(ends.tolist(), sizes.tolist(), strict=True):
+                self._load(rows.slice(end - size, size), np.array([size]))
+            return
+        owners = self._index.add(keys)
+        self.replace(owners, sizes, np.full(int(sizes.sum()), -1), rows.columns)
 
     def freeze(self) -> Part:
         """See ``Store``."""

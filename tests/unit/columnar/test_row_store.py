@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from wiesel.columnar import row_store
-from wiesel.columnar.keys import BatchKeys, KeyIndex
+from wiesel.columnar.key_index import KeyIndex
+from wiesel.columnar.keys import BatchKeys
 from wiesel.columnar.number_lists import NumberLists, spans
 from wiesel.columnar.row_store import RowStore
 
@@ -99,11 +100,37 @@ def test_keys_of_a_batch_and_their_numbers() -> None:
     assert both.without_nulls((True, True)).all()
     assert (one.tuples, one.values) == ([("a",), ("b",), (None,)], ["a", "b", None])
     assert (none.tuples, none.ids.tolist()) == ([()], [0] * 5)
-    index = KeyIndex()
-    assert index.add(both.values[:2]).tolist() == [0, 1]
-    assert index.find(both.values).tolist() == [0, 1, -1, -1]
-    assert index.add(both.values).tolist() == [0, 1, 2, 3]
-    assert len(index) == 4
+
+
+def key_column(random: Random, kind: pa.DataType, many: int, wide: int) -> pa.Array:
+    def value() -> Any:
+        if pa.types.is_string(kind):
+            return f"k{random.randrange(90)}"
+        if pa.types.is_floating(kind):
+            return random.choice([0.5, 0.0, float("nan"), 1e9])
+        return max(min(random.randrange(-wide, wide), 2**31 - 1), -(2**31)) if kind == pa.int32() else random.randrange(-wide, wide)
+
+    return pa.array([None if random.random() < 0.05 else value() for _ in range(many)], kind)
+
+
+@pytest.mark.parametrize("kinds", [(pa.int64(),), (pa.int32(), pa.int64()), (pa.int64(), pa.string()), (pa.float64(),)])
+def test_numbers_of_keys(kinds: tuple[pa.DataType, ...]) -> None:
+    random = Random(str(kinds))
+    index, model = KeyIndex(kinds), dict[Any, int]()
+    for step in range(120):
+        many = random.choice([1, 5, 400])
+        wide = random.choice([3, 2_000, 1 << 62])
+        columns_ = [key_column(random, kind, many, wide) for kind in kinds]
+        keys = BatchKeys(pa.RecordBatch.from_arrays(columns_, names=list("ab"[: len(kinds)])), range(len(kinds)))
+        names = [tuple("nan" if value != value else value for value in key) for key in keys.tuples]
+        assert len(set(names)) == keys.count
+        found = index.find(keys)
+        assert found.tolist() == [model.get(name, -1) for name in names], f"step {step}"
+        if step % 3:
+            for name in names:
+                model.setdefault(name, len(model))
+            assert index.add(keys, found if step % 2 else None).tolist() == [model[name] for name in names], f"step {step}"
+            assert len(index) == len(model)
 
 
 def test_zeros_of_both_signs_are_one_key() -> None:

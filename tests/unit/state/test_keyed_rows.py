@@ -53,7 +53,7 @@ class Grown:
     def change(self, random: Random, number: int) -> None:
         rows = [(random.choice(["a", "b", None]), random.randrange(40), number * 100 + place) for place in range(random.choice([1, 3, 50]))]
         keys = BatchKeys(batch(rows), self.keys)
-        self.state.extend(keys.values, keys.ids, batch(rows).columns)
+        self.state.extend(keys, keys.ids, batch(rows).columns)
         for row in rows:
             self.model.setdefault(self.key(row), []).append(row)
 
@@ -73,7 +73,8 @@ class Replaced(Grown):
     def change(self, random: Random, number: int) -> None:
         firsts = {self.key(row): row for row in ((random.choice(["a", "b", None]), random.randrange(40), number) for _ in range(20))}
         keys = BatchKeys(batch(list(firsts.values())), self.keys)
-        numbers, sizes = self.state.read(keys.values)
+        found = self.state.find(keys)
+        numbers, sizes = self.state.read(found)
         starts = np.cumsum(sizes) - sizes
         wanted, lengths, fresh = list[int](), list[int](), list[tuple[Any, ...]]()
         for place, (key, row) in enumerate(firsts.items()):
@@ -83,7 +84,7 @@ class Replaced(Grown):
             wanted += [-1, *numbers[starts[place] + np.array(kept, np.int64)].tolist()]
             lengths.append(1 + len(kept))
             fresh.append(row)
-        self.state.replace(keys.values, np.array(lengths), np.array(wanted), batch(fresh).columns)
+        self.state.replace(self.state.add(keys, found), np.array(lengths), np.array(wanted), batch(fresh).columns)
 
 
 def contents(backend: Any, kind: str) -> Model:
@@ -93,7 +94,11 @@ def contents(backend: Any, kind: str) -> Model:
 def read(state: Any, model: Model, keys: tuple[int, ...]) -> Model:
     """Return what is kept under the keys of the model."""
     known = list(model)
-    numbers, sizes = state.read([key[0] for key in known] if len(keys) == 1 else known)
+    fields = [SCHEMA.field(place) for place in keys]
+    columns = [pa.array([key[place] for key in known], of.type) for place, of in enumerate(fields)]
+    batch_keys = BatchKeys(pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)) if keys else batch([("", 0, 0)]), range(len(keys)))
+    assert batch_keys.count == len(known)
+    numbers, sizes = state.read(state.find(batch_keys))
     rows = [tuple(row.values()) for row in pa.RecordBatch.from_arrays(state.rows.pick(numbers).columns(), schema=SCHEMA).to_pylist()]
     ends = np.cumsum(sizes).tolist()
     found = {key: rows[end - size : end] for key, end, size in zip(known, ends, sizes.tolist(), strict=True)}
@@ -192,11 +197,11 @@ def test_a_checkpoint_costs_what_has_changed(opened: Any) -> None:
     state = backend.grown_rows("rows", SCHEMA, (1,))
     rows = [("text", number % 100, number) for number in range(20_000)]
     keys = BatchKeys(batch(rows), (1,))
-    state.extend(keys.values, keys.ids, batch(rows).columns)
+    state.extend(keys, keys.ids, batch(rows).columns)
     backend.snapshot(1).run(files)
     first = files.written
     few = BatchKeys(batch(rows[:20]), (1,))
-    state.extend(few.values, few.ids, batch(rows[:20]).columns)
+    state.extend(few, few.ids, batch(rows[:20]).columns)
     backend.snapshot(2).run(files)
     assert files.written - first < first / 200
     assert backend.size_bytes() > 20_000 * 8

@@ -147,7 +147,7 @@ class ReplacedLists(ABC):
 
     @abstractmethod
     def replace(self, keys: BatchKeys, old: ListedRows, lists: NewLists) -> None:
-        """Set lists; ``old`` is what :meth:`read` returned, or some of it."""
+        """Set lists; ``keys`` were read last, and ``old`` is what :meth:`read` returned, or some of it. Keys without rows get some."""
 
 
 class _GrownColumns(GrownLists):
@@ -155,10 +155,10 @@ class _GrownColumns(GrownLists):
         self._rows = rows
 
     def read(self, keys: BatchKeys) -> ListedRows:
-        return _NumberedRows(self._rows.rows, *self._rows.read(keys.values))
+        return _NumberedRows(self._rows.rows, *self._rows.read(self._rows.find(keys)))
 
     def extend(self, keys: BatchKeys, rows: pa.RecordBatch, ids: Places) -> None:
-        self._rows.extend(keys.values, ids, rows.columns)
+        self._rows.extend(keys, ids, rows.columns)
 
 
 class _GrownTuples(GrownLists):
@@ -187,15 +187,16 @@ class _ReplacedColumns(ReplacedLists):
         self._rows = rows
 
     def read(self, keys: BatchKeys) -> ListedRows:
-        return _NumberedRows(self._rows.rows, *self._rows.read(keys.values))
+        self._found = self._rows.find(keys)
+        return _NumberedRows(self._rows.rows, *self._rows.read(self._found))
 
     def replace(self, keys: BatchKeys, old: ListedRows, lists: NewLists) -> None:
         assert isinstance(old, _NumberedRows)  # noqa: S101 - for the type checker
         numbers = np.full(len(lists.places), -1)
         kept = lists.places >= 0
         numbers[kept] = old.numbers[lists.places[kept]]
-        values = keys.values
-        self._rows.replace([values[place] for place in lists.keys.tolist()], lists.sizes, numbers, lists.fresh)
+        owners = self._rows.add(keys, self._found)
+        self._rows.replace(owners[lists.keys], lists.sizes, numbers, lists.fresh)
 
 
 class _ReplacedTuples(ReplacedLists):
