@@ -191,3 +191,16 @@ def test_formats_that_are_read_only_and_columns_they_cannot_hold(tmp_path: Path)
         t_env.execute_sql("INSERT INTO numbers SELECT x FROM numbers")
     with pytest.raises((ConnectorError, JobExecutionError, ProgramError)):
         list(t_env.execute_sql("SELECT * FROM a").collect())
+
+
+def test_options_of_json_that_make_no_difference(tmp_path: Path) -> None:
+    t_env = environment()
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'json', 'json.map-null-key.literal' = 'nil'"
+    more = "'json.map-null-key.mode' = 'LITERAL', 'json.decode.json-parser.enabled' = 'false'"
+    t_env.execute_sql(f"CREATE TABLE maps (m MAP<STRING, INT>) WITH ({options}, {more})")
+    t_env.execute_sql("INSERT INTO maps SELECT MAP['a', 1]").wait()
+    assert [row[1:] for row in t_env.execute_sql("SELECT * FROM maps").text_rows()] == [["{a=1}"]]
+    t_env.execute_sql(f"CREATE TABLE wrong (m MAP<STRING, INT>) WITH ({options}, 'json.map-null-key.mode' = 'KEEP')")
+    for statement in ("INSERT INTO wrong SELECT MAP['a', 1]", "SELECT * FROM wrong"):
+        with pytest.raises(ConfigurationError, match="KEEP"):
+            t_env.execute_sql(statement)

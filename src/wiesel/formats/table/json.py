@@ -57,7 +57,17 @@ class JsonTableFormat(TableFormatFactory):
 def _writing(options: TableOptions) -> tuple[bool, bool]:
     plain = options.get(ConfigOption[bool]("json.encode.decimal-as-plain-number", "bool", False, "Whether numbers have no exponents."))
     no_nulls = options.get(ConfigOption[bool]("json.encode.ignore-null-fields", "bool", False, "Whether NULL is left out."))
+    _taken_as_they_are(options)
     return plain, no_nulls
+
+
+def _taken_as_they_are(options: TableOptions) -> None:
+    """Check options of Flink that make no difference here: no key of a map is NULL, and there is one parser."""
+    mode = ConfigOption[str]("json.map-null-key.mode", "str", "FAIL", "What becomes of keys of maps that are NULL.")
+    if options.get(mode).upper() not in ("FAIL", "DROP", "LITERAL"):
+        raise ConfigurationError(f"option {mode.key} is {options.get(mode)!r}", hint="write 'FAIL', 'DROP' or 'LITERAL'", key=mode.key)
+    options.get(ConfigOption[str]("json.map-null-key.literal", "str", "null", "What stands for such a key."))
+    options.get(ConfigOption[bool]("json.decode.json-parser.enabled", "bool", True, "Which of its parsers Flink takes."))
 
 
 class JsonObjects:
