@@ -151,7 +151,10 @@ def has_own_checkpoint(look: dict[str, Any]) -> bool:
 
 
 def alive(pid: int) -> bool:
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def kill_worker(driver: Driver, number: int) -> None:
