@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 __all__ = ["PagedBuffer"]
 
-_FIRST_BYTES = 32 << 20
-"""Address space; the system gives memory for pages only when they are written to."""
+_FIRST_BYTES = 1 << 20
+"""Enough for most sections. What is not written to costs no memory, but counts against limits of address space."""
 
 
 class PagedBuffer:
