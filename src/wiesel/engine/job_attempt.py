@@ -57,6 +57,7 @@ from wiesel.engine.operator_coordinators import OperatorEventRouter
 from wiesel.engine.reuse import Finished
 from wiesel.graph.job_graph import JobGraph, JobVertex
 from wiesel.graph.stage_plan import StagePlan
+from wiesel.runtime.alignment import ReportWatermark
 from wiesel.spi.sink import Committer
 from wiesel.spi.source import SplitEnumerator
 from wiesel.wire.events import SavepointOptions
@@ -409,7 +410,7 @@ class JobAttempt:
 
     def _on_operator_event(self, message: EventFromOperator) -> None:
         source = self._enumerators.get(message.operator_id)
-        if source is not None:
+        if source is not None and not isinstance(message.event, ReportWatermark):
             self._on_source_event(source[0], message)
             return
         try:

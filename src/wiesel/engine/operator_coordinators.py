@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from wiesel.checkpoint.messages import EventFromOperator, EventToOperator, TaskKey, ToTask
+from wiesel.engine.alignment_coordinator import AlignmentCoordinator
 from wiesel.engine.loop_coordinator import LoopCoordinator
 from wiesel.engine.round_coordinator import RoundCoordinator
 from wiesel.graph.job_graph import ChainedOperator, JobGraph, JobVertex
@@ -63,12 +64,29 @@ class OperatorEventRouter:
         self._registered: set[TaskKey] = set()
         self._waiting: dict[TaskKey, list[ToTask]] = {}
         self._rounds: dict[str, RoundCoordinator] = {}
+        self._aligned: dict[int, tuple[AlignmentCoordinator, str]] = {}
         loops: dict[int, _Coordinated] = {}
+        groups: dict[str, tuple[AlignmentCoordinator, _Coordinated]] = {}
         for vertex in job.vertices:
+            self._add_to_group(groups, vertex)
             for operator in vertex.operators:
                 role = {ITERATION_HEAD: "head", ITERATION_TAIL: "tail"}.get(operator.node.operator.kind)
                 if role is not None:
                     self._add_to_loop(loops, role, vertex, operator)
+
+    def _add_to_group(self, groups: dict[str, tuple[AlignmentCoordinator, _Coordinated]], vertex: JobVertex) -> None:
+        head = vertex.operators[0]
+        strategy = head.node.operator.payload.get("watermark_strategy") if head.node.operator.kind == "source" else None
+        if strategy is None or strategy.alignment is None:
+            return
+        name = strategy.alignment.group
+        if name not in groups:
+            coordinator = AlignmentCoordinator()
+            groups[name] = coordinator, _Coordinated(coordinator)
+        coordinator, group = groups[name]
+        group.places[head.operator_id] = (vertex.index, head.operator_id)
+        self._roles[head.operator_id] = (group, head.operator_id)
+        self._aligned[vertex.index] = (coordinator, head.operator_id)
 
     def _add_to_loop(self, loops: dict[int, _Coordinated], role: str, vertex: JobVertex, operator: ChainedOperator) -> None:
         iteration = int(operator.node.operator.params["iteration"])
@@ -97,6 +115,9 @@ class OperatorEventRouter:
     def on_registered(self, task: TaskKey) -> None:
         """A task is there: send what has waited for it."""
         self._registered.add(task)
+        if task[0] in self._aligned:
+            coordinator, role = self._aligned[task[0]]
+            coordinator.forget(role, task[1])
         for message in self._waiting.pop(task, ()):
             self._send(task, message)
 

@@ -313,10 +313,24 @@ class WatermarkStrategy:
     def with_watermark_alignment(
         self, watermark_group: str, max_allowed_watermark_drift: DurationLike, update_interval: DurationLike | None = None
     ) -> WatermarkStrategy:
-        """Let sources of the same group wait for each other (see :class:`WatermarkAlignment`; updates every second by default)."""
+        """Let sources of the same group wait for each other (see :class:`WatermarkAlignment`; updates every second by default).
+
+        A subtask whose watermark is further ahead of the lowest one of the group than that reads no more until the others have caught
+        up. Idle subtasks and those that have ended hold nobody back. As in Flink it has an effect on ``from_source`` only, and none in
+        BATCH mode; splits that one subtask reads at the same time do not wait for each other.
+
+        Raises:
+            ProgramError: The drift is negative, or the interval not positive.
+        """
+        drift_ms = to_millis(max_allowed_watermark_drift)
         interval_ms = 1_000 if update_interval is None else to_millis(update_interval)
+        if drift_ms < 0 or interval_ms <= 0:
+            raise ProgramError(
+                f"watermark alignment needs a drift that is not negative and a positive interval: {drift_ms} ms, {interval_ms} ms",
+                hint="give durations, for example Duration.of_seconds(20) and Duration.of_seconds(1)",
+            )
         changed = self._copy()
-        changed.alignment = WatermarkAlignment(watermark_group, to_millis(max_allowed_watermark_drift), interval_ms)
+        changed.alignment = WatermarkAlignment(watermark_group, drift_ms, interval_ms)
         return changed
 
     def _copy(self) -> WatermarkStrategy:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
+from wiesel.runtime.alignment import AlignWatermark, SourceAlignment
 from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
 from wiesel.runtime.operator_states import OperatorStates
 from wiesel.runtime.slicing import MOST_RECORDS, SliceSizer, cut
@@ -62,6 +63,7 @@ class SourceOperator(StreamOperator):
         self._idle = False
         self._ended = False
         self._next_emit_ms: int | None = None
+        self._alignment: SourceAlignment | None = None
         self.bounded = source.boundedness is Boundedness.BOUNDED
         self.checkpoint_requested = False
         self._request_split: Callable[[], None] | None = None
@@ -121,6 +123,13 @@ class SourceOperator(StreamOperator):
         if self._interval_ms > 0:
             self._next_emit_ms = self.now_ms() + self._interval_ms
             self.context.register_processing_timer(self._next_emit_ms)
+        self._start_alignment()
+
+    def _start_alignment(self) -> None:
+        settings, send = self._strategy.alignment, self.context.send_event
+        if settings is not None and send is not None and self._progressive:
+            self._alignment = SourceAlignment(settings, send, self.now_ms())
+            self.context.register_processing_timer(self._alignment.next_report_ms)
 
     def add_splits(self, splits: list[Any]) -> None:
         """Give splits to the reader."""
@@ -130,15 +139,24 @@ class SourceOperator(StreamOperator):
                 self._add_split(split.split_id)
 
     def on_event(self, event: Any) -> None:
-        """Give an event of the enumerator to the reader."""
-        self.reader.handle_source_event(event)
+        """Take a limit of the alignment, or give an event of the enumerator to the reader."""
+        if isinstance(event, AlignWatermark):
+            if self._alignment is not None:
+                self._alignment.set_limit(event.limit)
+        else:
+            self.reader.handle_source_event(event)
 
     def poll(self) -> InputStatus:
-        """Process a slice of what the reader has emitted, or let it emit more."""
+        """Process a slice of what the reader has emitted, or let it emit more, unless others of its alignment group are too far behind."""
+        if self._alignment is not None and self._alignment.holds(self._emitted):
+            return InputStatus.NOTHING_AVAILABLE
         if not self._pending:
             self._status = self.reader.poll(self)
         if self._pending:
             self._process_slice()
+            if self._alignment is not None:
+                # Not only now and then: a slice at a time, so that no more than one is read beyond the limit.
+                self._emit_of_generators()
         return InputStatus.MORE_AVAILABLE if self._pending else self._status
 
     def process_pending(self) -> None:
@@ -266,15 +284,25 @@ class SourceOperator(StreamOperator):
             self.output.emit_status(idle)
 
     def on_processing_time(self, now_ms: int) -> None:
-        """Emit periodic watermarks."""
+        """Emit periodic watermarks, and tell the alignment how far they are."""
+        self._emit_periodically(now_ms)
+        alignment = self._alignment
+        if alignment is not None and now_ms >= alignment.next_report_ms and not self._ended:
+            alignment.report(self._emitted, now_ms, free=self._idle)
+            self.context.register_processing_timer(alignment.next_report_ms)
+
+    def _emit_periodically(self, now_ms: int) -> None:
         if self._next_emit_ms is None or now_ms < self._next_emit_ms or self._ended:
             return
-        for split in list(self._splits.values()):
-            split.generator.on_periodic_emit(split)
+        self._emit_of_generators()
         if not self._splits:
             self._look_at_idleness()
         self._next_emit_ms = now_ms + self._interval_ms
         self.context.register_processing_timer(self._next_emit_ms)
+
+    def _emit_of_generators(self) -> None:
+        for split in list(self._splits.values()):
+            split.generator.on_periodic_emit(split)
 
     def _look_at_idleness(self) -> None:
         """A subtask of which no split has said anything becomes idle too, if the strategy knows idleness."""
@@ -288,13 +316,14 @@ class SourceOperator(StreamOperator):
     def end_of_input(self, *, drain: bool = False) -> None:
         """The reader has ended, or the job is drained: a bounded source, or any that is drained, moves event time to its end."""
         if self.bounded or drain:
-            for split in list(self._splits.values()):
-                split.generator.on_periodic_emit(split)
+            self._emit_of_generators()
             if self._idle:
                 self._set_idle(False)
             self._emitted = MAX_TIMESTAMP
             self.output.emit_watermark(MAX_TIMESTAMP)
         self._ended = True
+        if self._alignment is not None:
+            self._alignment.report(self._emitted, self.now_ms(), free=True)
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
         """Take the reader's positions; ``process_pending`` was called before the barrier."""
