@@ -20,7 +20,8 @@ from wiesel.common import Types
 from wiesel.datastream import StreamExecutionEnvironment
 
 def jvms():
-    return [child.pid for child in psutil.Process().children() if "spark-submit" in " ".join(child.cmdline()) or child.name() == "java"]
+    # One process from Spark's script to the JVM, in which it ends.
+    return [child.pid for child in psutil.Process().children() if "spark" in " ".join(child.cmdline()).lower()]
 
 before = jvms()
 os.environ.update(json.loads(sys.argv[1]))

@@ -9,19 +9,14 @@ from typing import Any
 
 import pytest
 
-from tests.sql_cases.case_files import GOLDENS, HERE, Case, all_cases
+from tests.sql_cases.case_files import GOLDENS, Case, all_cases
 from wiesel.common import Configuration
 from wiesel.core.errors import WieselError
 from wiesel.table import ResultKind, TableEnvironment
 
 RECORDED = {(golden["case"], golden["mode"]): golden["outcomes"] for golden in map(json.loads, GOLDENS.read_text().splitlines())}
-NOT_YET = dict(line.split(": ", 1) for line in (HERE / "notyet.txt").read_text().splitlines() if line.strip() and not line.startswith("#"))
 PAIRS = [(case, mode) for case in all_cases() for mode in case.modes]
 _QUERIES = ("SELECT", "WITH", "VALUES")
-
-
-def is_listed(case: Case, mode: str) -> bool:
-    return case.name in NOT_YET or f"{case.name}/{mode}" in NOT_YET
 
 
 def ids(value: Any) -> str:
@@ -88,21 +83,6 @@ def plain(column: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("parallelism", [1, 2, 3])
-@pytest.mark.parametrize(("case", "mode"), [pair for pair in PAIRS if not is_listed(*pair)], ids=ids)
+@pytest.mark.parametrize(("case", "mode"), PAIRS, ids=ids)
 def test_returns_what_flink_returns(case: Case, mode: str, parallelism: int, tmp_path: Path) -> None:
     run(case, mode, parallelism, tmp_path)
-
-
-@pytest.mark.parametrize(("case", "mode"), [pair for pair in PAIRS if is_listed(*pair)], ids=ids)
-def test_what_is_not_supported_yet_is_refused(case: Case, mode: str, tmp_path: Path) -> None:
-    t_env = environment(case, mode, 1)
-    with pytest.raises(WieselError) as caught:
-        for statement in case.statements(str(tmp_path)):
-            result = t_env.execute_sql(statement)
-            list(result.text_rows())
-            result.wait()
-    assert caught.value.hint
-
-
-def test_only_known_cases_are_listed() -> None:
-    assert {name.split("/")[0] for name in NOT_YET} <= {case.name for case in all_cases()}

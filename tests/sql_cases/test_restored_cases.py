@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.sql_cases.case_files import Case
-from tests.sql_cases.test_cases import PAIRS, RECORDED, final_rows, ids, is_listed
+from tests.sql_cases.test_cases import PAIRS, RECORDED, final_rows, ids
 from wiesel.columnar.rows import to_rows
 from wiesel.common import Configuration, RowKind, WatermarkStrategy
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
@@ -33,7 +33,7 @@ def is_kept(case: Case, mode: str) -> bool:
     goldens = RECORDED.get((case.name, mode), [])
     reads = case.text.startswith("-- uses:") and not any("error" in golden or "job" in golden for golden in goldens)
     # Nothing is read for LIMIT 0: such a job has no middle.
-    return reads and "LIMIT 0" not in case.text and mode == "streaming" and not is_listed(case, mode)
+    return reads and "LIMIT 0" not in case.text and mode == "streaming"
 
 
 @pytest.mark.parametrize("case", [case for case, mode in PAIRS if is_kept(case, mode)], ids=ids)

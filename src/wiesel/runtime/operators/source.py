@@ -126,9 +126,9 @@ class SourceOperator(StreamOperator):
         self._start_alignment()
 
     def _start_alignment(self) -> None:
-        settings, send = self._strategy.alignment, self.context.send_event
-        if settings is not None and send is not None and self._progressive:
-            self._alignment = SourceAlignment(settings, send, self.now_ms())
+        settings = self._strategy.alignment
+        if settings is not None and self._progressive and self.context.send_event is not None:
+            self._alignment = SourceAlignment(settings, self.context.send_event, self.now_ms())
             self.context.register_processing_timer(self._alignment.next_report_ms)
 
     def add_splits(self, splits: list[Any]) -> None:
