@@ -51,3 +51,29 @@ class ManualClock:
     def set(self, now_ms: int) -> None:
         """Set the clock; it may jump back, as wall clocks do."""
         self._now_ms = now_ms
+
+
+class PausableClock:
+    """Another clock, whose monotonic reading stands still while it is paused."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._paused_since_s: float | None = None
+        self._paused_s = 0.0
+
+    def now_ms(self) -> int:
+        """Return the wall-clock time in ms since the epoch, which no pause stops."""
+        return self._clock.now_ms()
+
+    def monotonic_s(self) -> float:
+        """Return seconds of a clock that never goes back, without the time it was paused."""
+        now_s = self._clock.monotonic_s() if self._paused_since_s is None else self._paused_since_s
+        return now_s - self._paused_s
+
+    def set_paused(self, paused: bool) -> None:
+        """Pause it, or let it go on; nothing if it is so already."""
+        if paused and self._paused_since_s is None:
+            self._paused_since_s = self._clock.monotonic_s()
+        elif not paused and self._paused_since_s is not None:
+            self._paused_s += self._clock.monotonic_s() - self._paused_since_s
+            self._paused_since_s = None

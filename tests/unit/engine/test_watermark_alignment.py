@@ -9,6 +9,7 @@ import pytest
 from tests.unit.engine.stored_job import StoredJob, environment, start
 from wiesel.common import Duration, Types, WatermarkStrategy
 from wiesel.core.errors import ProgramError
+from wiesel.runtime.alignment import SourceAlignment
 from wiesel.testing import CollectedStream, ManualSource
 from wiesel.testing.environment import LocalEnvironment
 
@@ -78,6 +79,31 @@ def test_an_idle_source_holds_nobody_back(tmp_path: Path) -> None:
         job.advance_processing_time(2 * UPDATE_MS)
         go_on(job, fast, 0)
         assert seen.values == list(range(20))
+
+
+def test_time_that_a_source_is_held_counts_for_no_idleness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reports = []
+    report = SourceAlignment.report
+
+    def noted(self: SourceAlignment, watermark: int, now_ms: int, *, free: bool) -> None:
+        reports.append(free)
+        report(self, watermark, now_ms, free=free)
+
+    monkeypatch.setattr(SourceAlignment, "report", noted)
+    env = environment(None)
+    fast, slow, seen, _ = two(env, strategy().with_idleness(Duration.of_seconds(3)), strategy())
+    with start(env) as job:
+        slow.push(0, 0)
+        job.advance_processing_time(2 * UPDATE_MS)
+        go_on(job, fast, 0, count=10)
+        job.advance_processing_time(30 * UPDATE_MS)
+        assert len(seen.values) < 10, "never held"
+        slow.push(1, 20 * STEP_MS)
+        job.advance_processing_time(3 * UPDATE_MS)
+        assert seen.values == list(range(10))
+        assert not any(reports), "idle while it was held"
+        job.advance_processing_time(5 * UPDATE_MS)
+        assert any(reports), "never idle, without anything to read"
 
 
 def test_each_source_has_its_own_drift(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from wiesel.core.clock import PausableClock
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.alignment import AlignWatermark, SourceAlignment
 from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
@@ -115,6 +116,7 @@ class SourceOperator(StreamOperator):
         # In BATCH mode time does not pass within the input: there is one watermark, at its end.
         batch = self.context.config.get("execution.runtime-mode") == "BATCH"
         self._progressive = not batch
+        self._idleness_clock = PausableClock(self.context.clock)
         self._interval_ms = 0 if batch else int(self.context.config.get("pipeline.auto-watermark-interval", 200))
         self.reader: SourceReader[Any] = self.source.create_reader(self)
         if self._restored:
@@ -143,12 +145,13 @@ class SourceOperator(StreamOperator):
         if isinstance(event, AlignWatermark):
             if self._alignment is not None:
                 self._alignment.set_limit(event.limit)
+                self._is_held()
         else:
             self.reader.handle_source_event(event)
 
     def poll(self) -> InputStatus:
         """Process a slice of what the reader has emitted, or let it emit more, unless others of its alignment group are too far behind."""
-        if self._alignment is not None and self._alignment.holds(self._emitted):
+        if self._is_held():
             return InputStatus.NOTHING_AVAILABLE
         if not self._pending:
             self._status = self.reader.poll(self)
@@ -158,6 +161,12 @@ class SourceOperator(StreamOperator):
                 # Not only now and then: a slice at a time, so that no more than one is read beyond the limit.
                 self._emit_of_generators()
         return InputStatus.MORE_AVAILABLE if self._pending else self._status
+
+    def _is_held(self) -> bool:
+        """Return whether others are too far behind; the time until they are not counts for no idleness."""
+        held = self._alignment is not None and self._alignment.holds(self._emitted)
+        self._idleness_clock.set_paused(held)
+        return held
 
     def process_pending(self) -> None:
         """Process all that the reader has emitted: its position is behind it."""
@@ -252,7 +261,7 @@ class SourceOperator(StreamOperator):
         self.checkpoint_requested = True
 
     def _add_split(self, split_id: str) -> _SplitOutput:
-        split = _SplitOutput(self, split_id, self._strategy.create_watermark_generator(self.context.clock))
+        split = _SplitOutput(self, split_id, self._strategy.create_watermark_generator(self._idleness_clock))
         self._splits[split_id] = split
         return split
 
@@ -307,7 +316,7 @@ class SourceOperator(StreamOperator):
     def _look_at_idleness(self) -> None:
         """A subtask of which no split has said anything becomes idle too, if the strategy knows idleness."""
         if self._without_splits is None:
-            self._without_splits = _SplitOutput(self, _ONLY_SPLIT, self._strategy.create_watermark_generator(self.context.clock))
+            self._without_splits = _SplitOutput(self, _ONLY_SPLIT, self._strategy.create_watermark_generator(self._idleness_clock))
         nobody = self._without_splits
         nobody.generator.on_periodic_emit(nobody)
         if nobody.idle:
