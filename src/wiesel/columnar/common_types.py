@@ -39,7 +39,10 @@ def _merged(left: t.DataType, right: t.DataType) -> t.DataType | None:
     for kinds, fixed, varying in ((_TEXTS, t.CharType, t.VarCharType), (_BYTES, t.BinaryType, t.VarBinaryType)):
         if isinstance(left, kinds) and isinstance(right, kinds):
             same = isinstance(left, fixed) and isinstance(right, fixed) and left.length == right.length
-            return (fixed if same else varying)(max(left.length, right.length))
+            merged = (fixed if same else varying)()
+            # Literals can have the length 0, which no column can have.
+            merged.length = max(left.length, right.length)
+            return merged
     for timestamp in (t.TimestampType, t.LocalZonedTimestampType):
         if isinstance(left, timestamp) and isinstance(right, timestamp):
             return max(left, right, key=lambda of: of.precision)

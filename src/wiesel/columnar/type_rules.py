@@ -159,7 +159,7 @@ def _of_lengths(left: t.DataType, right: t.DataType) -> t.DataType:
     length = max(left.length, right.length)  # type: ignore[attr-defined]
     if is_text(left):
         fixed = isinstance(left, t.CharType) and isinstance(right, t.CharType) and left.length == right.length
-        return t.CharType(length) if fixed else t.VarCharType(length)
+        return text_type(length, t.CharType if fixed else t.VarCharType)
     return t.VarBinaryType(length)
 
 

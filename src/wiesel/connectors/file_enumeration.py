@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from wiesel.connectors.file_compression import is_compressed
-from wiesel.connectors.filesystem import stat_all
+from wiesel.connectors.filesystem import FileStatus, FileSystem, stat_all
 from wiesel.core.errors import ProgramError
 
-__all__ = ["FileEnumeratorProvider", "FileSourceSplit", "FileSplitAssignerProvider", "find_splits"]
+__all__ = ["FileEnumeratorProvider", "FileSourceSplit", "FileSplitAssignerProvider", "find_files", "find_splits"]
 
 _SPLIT_BYTES = 64 << 20
 
@@ -42,13 +43,20 @@ class FileEnumeratorProvider:
 
     Args:
         split_bytes: Plain files of a splittable format are cut into splits of about this size (bytes); None never cuts.
+        path_pattern: A regular expression; only files are read whose whole absolute path, without scheme and host, matches it.
     """
 
     split_bytes: int | None = _SPLIT_BYTES
+    path_pattern: str | None = None
 
     def __post_init__(self) -> None:
         if self.split_bytes is not None and self.split_bytes <= 0:
             raise ProgramError(f"splits of {self.split_bytes} bytes", hint="give a positive size, or None not to cut files")
+        try:
+            re.compile(self.path_pattern or "")
+        except re.error as error:
+            hint = "write it as the module re of Python wants it"
+            raise ProgramError(f"{self.path_pattern!r} is not a regular expression: {error}", hint=hint) from error
 
     @staticmethod
     def default_splittable_file_enumerator() -> FileEnumeratorProvider:
@@ -70,6 +78,25 @@ class FileSplitAssignerProvider:
         return FileSplitAssignerProvider()
 
 
+def find_files(paths: Sequence[str], path_pattern: str | None) -> list[tuple[FileSystem, FileStatus]]:
+    """Return all files under ``paths`` whose path matches, in the order of paths and names.
+
+    Raises:
+        ConnectorError: If a path does not exist or cannot be listed.
+    """
+    found = stat_all(paths)
+    if path_pattern is None:
+        return found
+    matches = re.compile(path_pattern).fullmatch
+    return [(files, status) for files, status in found if matches(_path_of(files.uri(status.path)))]
+
+
+def _path_of(uri: str) -> str:
+    """Return the path of a URI; what is none is a path itself."""
+    _, mark, rest = uri.partition("://")
+    return f"/{rest.partition('/')[2]}" if mark else uri
+
+
 def find_splits(paths: Sequence[str], enumeration: FileEnumeratorProvider, *, splittable: bool) -> list[FileSourceSplit]:
     """Return the splits of all files under ``paths``, in the order of paths, names and places in the file.
 
@@ -77,7 +104,7 @@ def find_splits(paths: Sequence[str], enumeration: FileEnumeratorProvider, *, sp
         ConnectorError: If a path does not exist or cannot be listed.
     """
     splits = []
-    for files, status in stat_all(paths):
+    for files, status in find_files(paths, enumeration.path_pattern):
         path = files.uri(status.path)
         size = status.size
         cut = enumeration.split_bytes if splittable and not is_compressed(status.path) else None
@@ -85,8 +112,6 @@ def find_splits(paths: Sequence[str], enumeration: FileEnumeratorProvider, *, sp
         pieces = 1 if cut is None else max(1, round(size / cut))
         borders = [size * i // pieces for i in range(pieces + 1)]
         splits += [
-            FileSourceSplit(path, start, end, size, status.modified_ms)
-            for start, end in pairwise(borders)
-            if start < end or size == 0
+            FileSourceSplit(path, start, end, size, status.modified_ms) for start, end in pairwise(borders) if start < end or size == 0
         ]
     return splits

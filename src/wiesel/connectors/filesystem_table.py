@@ -18,6 +18,7 @@ from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.connectors.file_buckets import BucketAssigner, BucketContext
 from wiesel.connectors.file_compaction import FileCompactor, FileCompactStrategy
+from wiesel.connectors.file_enumeration import FileEnumeratorProvider
 from wiesel.connectors.file_metadata import FILE_METADATA, file_metadata
 from wiesel.connectors.file_rolling import OutputFileConfig, RollingPolicy
 from wiesel.connectors.file_sink import FileSink
@@ -53,6 +54,10 @@ __all__ = ["FileSystemTableFactory", "find_format"]
 _PATH = ConfigOption[str]("path", "str", None, "The file or folder.")
 _FORMAT = ConfigOption[str]("format", "str", None, "The format of the files.")
 _MONITOR = ConfigOption[Duration | None]("source.monitor-interval", "duration", None, "How often new files are looked for; else once.")
+_PATH_PATTERN = ConfigOption[str | None]("source.path.regex-pattern", "str", None, "What the paths of files must match to be read.")
+_REPORT = ConfigOption[str](
+    "source.report-statistics", "str", "ALL", "ALL or NONE: whether files are asked about their rows."
+)
 _SOURCE_PARALLELISM = ConfigOption[int]("scan.parallelism", "int", None, "How many readers.", minimum=1)
 _SINK_PARALLELISM = ConfigOption[int]("sink.parallelism", "int", None, "How many writers.", minimum=1)
 _FILE_SIZE = ConfigOption[MemorySize | None]("sink.rolling-policy.file-size", "memory", None, "Size at which a file is closed.")
@@ -66,6 +71,7 @@ _COMMIT_POLICY = ConfigOption[str | None]("sink.partition-commit.policy.kind", "
 _SUCCESS_FILE = ConfigOption[str]("sink.partition-commit.success-file.name", "str", "_SUCCESS", "The name of the file that does.")
 _COMPACTION = ConfigOption[bool]("auto-compaction", "bool", False, "Whether the files of a checkpoint are put together.")
 _COMPACTION_SIZE = ConfigOption[MemorySize | None]("compaction.file-size", "memory", None, "Size at which they are put together at once.")
+_SHUFFLE = ConfigOption[bool]("sink.shuffle-by-partition.enable", "bool", False, "Whether rows of a partition go to the same writer.")
 _FORMATS = {
     "avro": "wiesel.formats.table.avro:AvroTableFormat",
     "canal-json": "wiesel.formats.table.changes:CanalTableFormat",
@@ -116,9 +122,12 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         interval, parallelism = options.get(_MONITOR), options.get(_SOURCE_PARALLELISM)
         if interval is not None:
             builder.monitor_continuously(interval)
+        builder.set_file_enumerator(FileEnumeratorProvider(path_pattern=options.get(_PATH_PATTERN)))
+        _reports_statistics(options)
         _sink_options(options)
         _commit_options(options)
         _compaction(options)
+        options.get(_SHUFFLE)
         options.refuse_unknown()
         return ScanTableSource(builder.build(), parallelism, is_columnar=True, kinds=form.kinds)
 
@@ -128,9 +137,9 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         path, form = options.require(_PATH), find_format(options.require(_FORMAT))
         partitions = _Partitions.of(context, options.get(_DEFAULT_PARTITION))
         describe = form.create_describer(options, partitions.stored)
-        if describe is None or options.get(_MONITOR) is not None:
+        if describe is None or options.get(_MONITOR) is not None or not _reports_statistics(options):
             return None
-        return facts_of(path, describe, partitions.reading(context), partitions.keys)
+        return facts_of(path, options.get(_PATH_PATTERN), describe, partitions.reading(context), partitions.keys)
 
     def create_sink(self, context: TableContext) -> TableSink:
         """Return the sink: files in a folder, visible when they are complete."""
@@ -141,8 +150,11 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         policy, check_ms, parallelism = _sink_options(options)
         success_file, times = _commit_options(options)
         compaction = _compaction(options)
+        shuffle_by = partitions.keys if options.get(_SHUFFLE) else ()
         options.get(_MONITOR)
         options.get(_SOURCE_PARALLELISM)
+        options.get(_PATH_PATTERN)
+        _reports_statistics(options)
         options.refuse_unknown()
         builder = (
             FileSink.for_row_format(path, _BucketEncoder(writer)).with_rolling_policy(policy)
@@ -161,7 +173,14 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         if mark is not None:
             builder = builder.with_output_file_config(OutputFileConfig(mark))
         commit = TableCommit(path, bool(partitions.keys), mark, success_file, times)
-        return TableSink(_PartitioningSink(builder.build(), partitions, commit), parallelism=parallelism)
+        return TableSink(_PartitioningSink(builder.build(), partitions, commit), parallelism=parallelism, shuffle_by=shuffle_by)
+
+
+def _reports_statistics(options: TableOptions) -> bool:
+    given = options.get(_REPORT).upper()
+    if given not in ("ALL", "NONE"):
+        raise ConfigurationError(f"option {_REPORT.key} is {given!r}", hint="write 'ALL' or 'NONE'", key=_REPORT.key)
+    return given == "ALL"
 
 
 def _sink_options(options: TableOptions) -> tuple[RollingPolicy, int | None, int | None]:

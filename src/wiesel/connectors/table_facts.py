@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO
 
 from wiesel.columnar.expressions import input_refs
-from wiesel.connectors.filesystem import FileStatus, FileSystem, stat_all
+from wiesel.connectors.file_enumeration import find_files
+from wiesel.connectors.filesystem import FileStatus, FileSystem
 from wiesel.connectors.table_files import Reading
 from wiesel.core.errors import ConnectorError
 from wiesel.spi.table.statistics import ColumnFacts, Facts
@@ -21,11 +22,12 @@ _AT_ONCE = 8
 Describe = Callable[[BinaryIO], Facts | None]
 
 
-def facts_of(path: str, describe: Describe, reading: Reading, keys: Sequence[str]) -> Facts | None:
+def facts_of(path: str, path_pattern: str | None, describe: Describe, reading: Reading, keys: Sequence[str]) -> Facts | None:
     """Return what is certain of the rows below a path.
 
     Args:
         path: A file or folder.
+        path_pattern: What paths of files must match to be read; None for all.
         describe: What tells it of a file.
         reading: Which rows: its filters must read partition keys only.
         keys: The partition keys.
@@ -37,7 +39,7 @@ def facts_of(path: str, describe: Describe, reading: Reading, keys: Sequence[str
     if not all(input_refs(each) and input_refs(each) <= told for each in reading.filters):
         return None
     try:
-        found = stat_all([path])
+        found = find_files([path], path_pattern)
         if len(found) > _MOST_FILES:
             return None
         with ThreadPoolExecutor(_AT_ONCE) as threads:

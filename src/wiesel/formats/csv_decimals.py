@@ -9,7 +9,7 @@ from wiesel.formats.java_text import text_parser
 from wiesel.types.logical import DecimalType
 from wiesel.types.typeinfo import BasicType, BasicTypeInfo
 
-__all__ = ["decimal_reader", "decimal_writer"]
+__all__ = ["decimal_reader", "decimal_writer", "without_zeros"]
 
 # Python's own rounds to 28 digits.
 _EXACT = Context(prec=100)
@@ -43,6 +43,11 @@ def decimal_writer(kind: DecimalType, null: str) -> Callable[[Decimal], str]:
         fitting = fit(value)
         if fitting is None:
             return null
-        return str(fitting.normalize(_EXACT)) if fitting else "0"
+        return str(without_zeros(fitting))
 
     return write
+
+
+def without_zeros(value: Decimal) -> Decimal:
+    """Return a number without zeros behind its last digit, as ``stripTrailingZeros`` of Java does: 100000 is 1E+5 then."""
+    return value.normalize(_EXACT) if value else Decimal(0)

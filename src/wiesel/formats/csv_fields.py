@@ -23,7 +23,7 @@ from wiesel.types.typeinfo import (
     TypeInformation,
 )
 
-__all__ = ["BadRow", "CsvRows", "CsvTexts"]
+__all__ = ["BadRow", "CsvRows", "CsvTexts", "quoter"]
 
 _Parser: TypeAlias = Callable[[str], Any]
 
@@ -211,7 +211,7 @@ class CsvTexts:
         self._names = row_type.get_field_names()
         self._dialect = dialect
         self._null = dialect.null_literal or ""
-        self._quoted = _quoter(dialect)
+        self._quoted = quoter(dialect)
         self._writers = [
             self._writer(kind, separator, f"column {name}", decimal)
             for name, kind, separator, decimal in zip(
@@ -298,7 +298,7 @@ def row_values(value: Any, names: list[str]) -> Sequence[Any]:
     return values
 
 
-def _quoter(dialect: CsvDialect) -> Callable[[str], str]:
+def quoter(dialect: CsvDialect) -> Callable[[str], str]:
     """Return the function that quotes a text if Jackson, which writes CSV for Flink, would."""
     quote, escape = dialect.quote, dialect.escape
     if quote is None:

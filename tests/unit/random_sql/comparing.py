@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.unit.random_sql.choices import Choices, shrunk
-from tests.unit.random_sql.engines import Duck, Local, NotComparable, final_rows
+from tests.unit.random_sql.engines import OPTIONS, Duck, Local, NotComparable, final_rows
 from tests.unit.random_sql.queries import Query, random_query
 from tests.unit.random_sql.tables import Data, random_data, tables_in
 from wiesel.core.errors import WieselError
@@ -29,7 +29,7 @@ class Session:
         self.duck = Duck(data)
         self.locals = [Local(data, "BATCH"), Local(data, "STREAMING"), Local(data, "STREAMING", changing=True)]
 
-    def check(self, query: Query, parallelism: int, seed: int, modes: Sequence[int] = (0, 1, 2)) -> None:
+    def check(self, query: Query, parallelism: int, seed: int, modes: Sequence[int] = (0, 1, 2), options: int = 0) -> None:
         """Compare the results of a query.
 
         Raises:
@@ -39,12 +39,12 @@ class Session:
         expected = self.duck.rows(query.sql.duck.replace("$GLOBAL", ""))
         sql = query.sql.flink.replace("$GLOBAL", "")
         for mode in modes:
-            if mode > 0 and query.ordered:
+            if mode > 0 and (query.ordered or query.in_batch):
                 continue
             local = self.locals[mode]
-            name = f"{local.mode}{' over changes' if mode == 2 else ''}, parallelism {parallelism}"
+            name = f"{local.mode}{' over changes' if mode == 2 else ''}, parallelism {parallelism}, options {options}"
             try:
-                changes = local.changes(sql, parallelism, seed)
+                changes = local.changes(sql, parallelism, seed, OPTIONS[options])
                 found = final_rows(changes)
             except WieselError as error:
                 raise Difference(f"{name}: {type(error).__name__}: {error}") from error
@@ -76,11 +76,12 @@ class Case:
     parallelism: int
     seed: int
     modes: tuple[int, ...]
+    options: int = 0
 
     def run(self) -> None:
         """Make data and query, and compare."""
         session = Session(random_data(Choices(given=self.data)))
-        session.check(random_query(Choices(given=self.query)), self.parallelism, self.seed, self.modes)
+        session.check(random_query(Choices(given=self.query)), self.parallelism, self.seed, self.modes, self.options)
 
     def problem(self) -> str | None:
         """Return how Wiesel differs, None if it does not."""
@@ -103,11 +104,11 @@ def smaller(case: Case, tries: int) -> Case:
     kind = _kind(case.problem())
 
     def fails(query: list[int], data: list[int]) -> bool:
-        return _kind(Case(data, query, case.parallelism, case.seed, case.modes).problem()) == kind
+        return _kind(Case(data, query, case.parallelism, case.seed, case.modes, case.options).problem()) == kind
 
     query = shrunk(case.query, lambda made: fails(made, case.data), tries)
     data = shrunk(case.data, lambda made: fails(query, made), tries)
-    return Case(data, query, case.parallelism, case.seed, case.modes)
+    return Case(data, query, case.parallelism, case.seed, case.modes, case.options)
 
 
 def report(case: Case, tries: int = 400) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -25,7 +27,28 @@ from wiesel.types.logical import RowField, RowType
 from wiesel.types.logical_parser import parse_data_type
 from wiesel.types.typeinfo import TypeInformation
 
-__all__ = ["Duck", "Local", "NotComparable", "canonical_row", "changed_row", "final_rows", "stream_scan", "table_info"]
+__all__ = ["OPTIONS", "Duck", "Local", "NotComparable", "canonical_row", "changed_row", "final_rows", "stream_scan", "table_info"]
+
+PLAIN = {
+    "table.exec.operator-parallelism": "",
+    "table.exec.mini-batch.enabled": "false",
+    "table.optimizer.distinct-agg.split.enabled": "false",
+    "table.optimizer.agg-phase-strategy": "AUTO",
+}
+OPTIONS: tuple[Mapping[str, str], ...] = (
+    {},
+    {"table.exec.operator-parallelism": "Join:1, Aggregate:3, TopN:2"},
+    {
+        "table.exec.mini-batch.enabled": "true",
+        "table.exec.mini-batch.allow-latency": "1 s",
+        "table.exec.mini-batch.size": "3",
+        "table.optimizer.distinct-agg.split.enabled": "true",
+        "table.optimizer.agg-phase-strategy": "TWO_PHASE",
+    },
+    {},
+    {"table.exec.operator-parallelism": "Join:3, Aggregate:1, TopN:3", "table.optimizer.agg-phase-strategy": "ONE_PHASE"},
+)
+"""How jobs are set up besides."""
 
 _KINDS = {str(kind): kind for kind in RowKind}
 _NAMES = list(_KINDS)
@@ -92,11 +115,15 @@ class Local:
         rows = [changed_row(name, kind, values) for kind, values in data.changes[name]]
         return stream_scan(name, self._t_env._environment.from_collection(rows, table_info(name)).set_parallelism(1))
 
-    def changes(self, sql: str, parallelism: int, seed: int) -> list[tuple[str, tuple[Any, ...]]]:
+    def changes(
+        self, sql: str, parallelism: int, seed: int, options: Mapping[str, str] = MappingProxyType({})
+    ) -> list[tuple[str, tuple[Any, ...]]]:
         """Return the changelog of a query."""
         environment = self._t_env._environment
         environment.set_parallelism(parallelism)
         environment._config.set("wiesel.local.seed", str(seed))
+        for key, value in {**PLAIN, **options}.items():
+            self._t_env.get_config().set(key, value)
         result = self._t_env.execute_sql(sql)
         return [change for batch in result.collect_batches() for change in _changes(batch)]
 

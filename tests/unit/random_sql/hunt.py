@@ -15,6 +15,8 @@ if __name__ == "__main__":
     first, count = int(sys.argv[1]), int(sys.argv[2])
     started = time.process_time()
     seen: Counter[str] = Counter()
-    for found in play(range(first, first + count), seen):
+    features: Counter[str] = Counter()
+    for found in play(range(first, first + count), seen, features=features):
         print(found, flush=True)
     print(f"{sum(seen.values())} {dict(seen)} in {time.process_time() - started:.0f} CPU seconds")
+    print(dict(features.most_common()))

@@ -30,12 +30,14 @@ class Query:
         sql: The texts.
         columns: Names and types.
         ordered: Whether its rows come in an order in batch mode.
+        in_batch: Whether it runs in batch mode only.
         features: What it is made of.
     """
 
     sql: Sql
     columns: list[tuple[str, str]]
     ordered: bool = False
+    in_batch: bool = False
     features: set[str] = field(default_factory=set)
 
 
@@ -51,6 +53,7 @@ class Maker:
         self.names = 0
         self.with_: list[tuple[str, Query]] = []
         self.features: set[str] = set()
+        self.in_batch = False
         self.global_left = 1
         """How many aggregates of all rows may still be made. Without rows Flink returns one in batch mode, none in streaming mode."""
 
@@ -215,7 +218,7 @@ class Maker:
         """Return a query."""
         makers = (
             self.select, self.grouped, self.select, self.grouped, self.distinct, self.set_operation, self.first_rows, self.limited,
-            self.grouping_sets, self.of_time, self.single_group, self.named, self.using,
+            self.grouping_sets, self.of_time, self.single_group, self.named, self.using, self.numbered,
         )  # fmt: skip
         return makers[self.choices.below(len(makers))](depth)
 
@@ -325,7 +328,7 @@ class Maker:
 
     def set_operation(self, depth: int) -> Query:
         """Return what two queries have together."""
-        word = self.choices.of(("UNION ALL", "UNION", "INTERSECT", "EXCEPT"))
+        word = self.choices.of(("UNION ALL", "UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL"))
         kinds = [self.choices.of(TYPES) for _ in range(1 + self.choices.below(3))]
         sides = []
         for side in range(2):
@@ -369,6 +372,40 @@ class Maker:
         alias, below = self.fresh(), self.fresh()
         sql = both(f"SELECT {names} FROM (SELECT {below}.*, {{}} FROM ({{}}) AS {below}) AS {alias} WHERE {{}}", number, inner.sql, above)
         return Query(sql, [*inner.columns, (rank, "BIGINT")] if numbered else inner.columns)
+
+    def numbered(self, depth: int) -> Query:
+        """Return rows with what OVER computes of others in an order that is no time: in batch mode, but for sums up to each row."""
+        inner = self.select(depth)
+        partition = self.choices.of(inner.columns)[0]
+        order = self._order(inner.columns, self.choices.below(len(inner.columns)))
+        names = {kind: name for name, kind in inner.columns}
+        number = names.get("INT", names.get("BIGINT"))
+        calls = [("COUNT(*)", "BIGINT"), *([(f"SUM({number})", "BIGINT"), (f"MIN({number})", "BIGINT")] if number else [])]
+        call, kind = self.choices.of(calls)
+        form = self.choices.below(6)
+        if form == 0:
+            # The rows with the same value of a column come in together.
+            column = self.choices.of(inner.columns)[0]
+            over = Sql(*(f"{call} OVER (PARTITION BY {partition} ORDER BY {column}{nulls})" for nulls in ("", " NULLS FIRST")))
+            self.features.add("over changes")
+        else:
+            self.in_batch = True
+            frame = self.choices.of(("2 PRECEDING AND CURRENT ROW", "1 PRECEDING AND 1 FOLLOWING", "CURRENT ROW AND UNBOUNDED FOLLOWING"))
+            lag = self.choices.of(inner.columns)
+            function, kind, rows = self.choices.of(
+                (
+                    (call, kind, f" ROWS BETWEEN {frame}"),
+                    ("RANK()", "BIGINT", ""),
+                    ("DENSE_RANK()", "BIGINT", ""),
+                    (f"LAG({lag[0]})", lag[1], ""),
+                    (f"LEAD({lag[0]}, 2)", lag[1], ""),
+                )
+            )
+            over = both(f"{function} OVER (PARTITION BY {partition} ORDER BY {{}}{rows})", order)
+            self.features.add("over rows")
+        made, below = f"o{self.fresh()}", self.fresh()
+        sql = both(f"SELECT {below}.*, {{}} AS {made} FROM ({{}}) AS {below}", over, inner.sql)
+        return Query(sql, [*inner.columns, (made, kind)])
 
     def limited(self, depth: int) -> Query:
         """Return the first rows of all."""
@@ -422,7 +459,7 @@ def random_query(choices: Choices) -> Query:
         query = maker.query(depth)
         if len(query.sql.flink) < LONGEST:
             break
-    query.features = maker.features
+    query.features, query.in_batch = maker.features, maker.in_batch
     if choices.chance(10):
         query.features.add("order")
         query.ordered = True

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.unit.random_sql.choices import Choices
-from tests.unit.random_sql.expressions import Sql, same
+from tests.unit.random_sql.expressions import Sql, both, same
 from tests.unit.random_sql.tables import EVENTS
 
 __all__ = ["TIME_QUERIES"]
@@ -154,6 +154,22 @@ def window_rows(choices: Choices, alias: str) -> Made:
     return Sql(pattern.format(flink), pattern.format(duck)), _columns(["INT", "INT", "STRING", "TIMESTAMP", "TIMESTAMP"])
 
 
+def window_join(choices: Choices, alias: str) -> Made:
+    """Return pairs of rows of the same window, or rows by whether there is another one in it."""
+    flink, duck = choices.of([item for item in _WINDOWS.items() if "SESSION" not in item[0]])
+    key = choices.of(("k", "s", "dt"))
+    kind = choices.of(("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "EXISTS", "NOT EXISTS"))
+    condition = f"x.window_start = y.window_start AND x.window_end = y.window_end AND x.{key} = y.{key}"
+    condition += choices.of(("", "", " AND x.i < y.i")) if kind != "FULL JOIN" else ""
+    sides = [Sql(f"(SELECT * FROM TABLE({flink.format(table)}))", f"({duck.format(table)})") for table in EVENTS]
+    if kind.endswith("EXISTS"):
+        pattern = f"SELECT {_named(['x.k', 'x.i', 'x.window_start'])} FROM {{}} AS x"
+        pattern += f" WHERE {kind} (SELECT 1 FROM {{}} AS y WHERE {condition})"
+        return both(pattern, *sides), _columns(["INT", "INT", "TIMESTAMP"])
+    pattern = f"SELECT {_named(['x.k', 'x.window_end', 'y.i', 'y.s'])} FROM {{}} AS x {kind} {{}} AS y ON {condition}"
+    return both(pattern, *sides), _columns(["INT", "TIMESTAMP", "INT", "STRING"])
+
+
 def interval_join(choices: Choices, alias: str) -> Made:
     """Return pairs of rows whose times are near."""
     kind = choices.of(("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"))
@@ -182,6 +198,7 @@ TIME_QUERIES: tuple[tuple[str, Callable[[Choices, str], Made]], ...] = (
     ("window top-n", window_top_n),
     ("legacy windows", legacy_windows),
     ("window rows", window_rows),
+    ("window join", window_join),
     ("interval join", interval_join),
     ("one of each", one_of_each),
 )

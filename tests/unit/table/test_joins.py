@@ -142,3 +142,25 @@ def test_changes_of_one_row_do_not_overtake_each_other_behind_union() -> None:
         database = Database(3, **{"wiesel.local.seed": str(seed), "execution.buffer-timeout.interval": "0 ms"})
         found = [(row.get_row_kind().name, str(row[0])) for row in database.changes(query)]
         assert materialized(found) == {"12": 2, "11": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "query"),
+    [
+        # Both sides of the union run in one subtask each, what reads it does not.
+        ({}, "SELECT n FROM (SELECT COUNT(*) n FROM orders) WHERE n < 9 UNION SELECT s FROM (SELECT SUM(id) s FROM orders) WHERE s < 9"),
+        # The join has another parallelism than what reads it.
+        (
+            {"table.exec.operator-parallelism": "Join:3"},
+            "SELECT DISTINCT x FROM (SELECT o.id + 0 AS x, p.id AS y FROM orders o LEFT JOIN orders p ON o.id = p.id) WHERE y IS NULL",
+        ),
+    ],
+)
+def test_no_change_overtakes_the_one_before_it_on_the_way_to_several_subtasks(options: dict[str, str], query: str) -> None:
+    changed = 0
+    for seed in range(20):
+        database = Database(2, **{"wiesel.local.seed": str(seed), "execution.buffer-timeout.interval": "0 ms"}, **options)
+        found = [(row.get_row_kind().name, str(row[0])) for row in database.changes(query)]
+        changed += bool(found)
+        assert not materialized(found)
+    assert changed

@@ -45,8 +45,9 @@ def _behaviour(words: tuple[str, ...], kind: str, default: str) -> tuple[str, in
 
 
 def _found(text: str, path: Path) -> tuple[bool, Any]:
-    """Return whether there is something at a path, and what; ValueError where the text is no JSON."""
-    there, value = path.find(parse_json(text))
+    """Return whether there is something at a path, and what; ValueError where the text is no JSON. As in Flink null is nothing."""
+    found, value = path.find(parse_json(text))
+    there = found and value is not None
     if not there and path.strict:
         raise LookupError(f"there is nothing at the path {path.text!r}")
     return there, value
@@ -98,7 +99,7 @@ def _value(call: Call, frame: Any, operands: list[Any]) -> Any:
                 raise ValueError("what is found is no single value")
         except (ValueError, LookupError) as error:
             return _instead(on_error, defaults, str(error))
-        if not there or value is None:
+        if not there:
             return _instead(on_empty, defaults, "there is nothing at the path")
         return _converted(value, wanted)
 
@@ -149,7 +150,7 @@ def _query(call: Call, frame: Any, operands: list[Any]) -> Any:
             return None
         try:
             there, value = _found(text, compile_path(path_text))
-            if there and value is not None:
+            if there:
                 return _shown(_wrapped(value, wrapper), as_array)
         except (ValueError, LookupError) as error:
             return _constant(on_error, as_array, str(error))

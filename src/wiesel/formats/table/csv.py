@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -16,7 +18,9 @@ from wiesel.columnar.expressions import Expression
 from wiesel.columnar.row_batch import RowBatch, concat
 from wiesel.columnar.rows import column_array, column_values
 from wiesel.core.config import ConfigOption
-from wiesel.core.errors import ConfigurationError, ConnectorError, ProgramError
+from wiesel.core.errors import ConfigurationError, ConnectorError
+from wiesel.formats.csv_decimals import without_zeros
+from wiesel.formats.csv_fields import quoter
 from wiesel.formats.csv_reading import RawRows
 from wiesel.formats.csv_schema import CsvDialect
 from wiesel.formats.line_blocks import COLUMNAR_BLOCK_BYTES, LineBlocks, line_number
@@ -38,8 +42,77 @@ _COMMENTS = ConfigOption[bool]("csv.allow-comments", "bool", False, "Whether lin
 _IGNORE = ConfigOption[bool]("csv.ignore-parse-errors", "bool", False, "Whether what cannot be read is left out.")
 _NULL = ConfigOption[str]("csv.null-literal", "str", None, "How NULL is written.")
 _ELEMENTS = ConfigOption[str]("csv.array-element-delimiter", "str", ";", "Between the elements of arrays and rows.")
+_SCIENTIFIC = ConfigOption[bool]("csv.write-bigdecimal-in-scientific-notation", "bool", True, "Whether 100000 is written as 1E+5.")
+_TRIM = ConfigOption[bool]("csv.trim-spaces", "bool", False, "Whether blanks around fields without quotes are left out.")
+_UNMAPPABLE = ConfigOption[bool]("csv.ignore-trailing-unmappable", "bool", False, "Whether more fields than columns are left out.")
+_TRAILING = ConfigOption[bool]("csv.allow-trailing-comma", "bool", True, "Whether a row may end with a delimiter.")
+_MISSING = ConfigOption[bool]("csv.fail-on-missing-columns", "bool", False, "Whether fewer fields than columns are an error.")
+_EMPTY_NULL = ConfigOption[bool]("csv.empty-string-as-null", "bool", False, "Whether empty fields are NULL.")
 _ROWS = 8192
 _TRUE, _FALSE = ["true", "TRUE", "True"], ["false", "FALSE", "False"]
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """How fields become values, and values fields. Plain picklable data.
+
+    Attributes:
+        elements: What stands between the elements of arrays and rows.
+        scientific: Whether decimal numbers are written with exponents where Java does so.
+        ignore_errors: Whether values that cannot be read are NULL, and rows that cannot be are left out.
+        trims: Whether blanks around fields without quotes are left out.
+        cuts: Whether more fields than columns are left out.
+        trailing: Whether a row may end with a delimiter.
+        complete: Whether a row of fewer fields than columns is an error even where errors are ignored.
+        empty_null: Whether empty fields are NULL.
+    """
+
+    elements: str
+    scientific: bool
+    ignore_errors: bool
+    trims: bool
+    cuts: bool
+    trailing: bool
+    complete: bool
+    empty_null: bool
+
+    @staticmethod
+    def of(options: TableOptions) -> _Fields:
+        return _Fields(
+            elements=options.get(_ELEMENTS),
+            scientific=options.get(_SCIENTIFIC),
+            ignore_errors=options.get(_IGNORE),
+            trims=options.get(_TRIM),
+            cuts=options.get(_UNMAPPABLE),
+            trailing=options.get(_TRAILING),
+            complete=options.get(_MISSING),
+            empty_null=options.get(_EMPTY_NULL),
+        )
+
+    def fitted(self, row: list[str], width: int) -> list[str | None] | None:
+        """Return the fields of so many columns, None for those that there are not; None for a row that is left out.
+
+        Raises:
+            ValueError: If there are more or fewer, and that is an error.
+        """
+        if len(row) > width and (self.cuts or (self.trailing and len(row) == width + 1 and not row[-1].strip())):
+            return [*row[:width]]
+        if len(row) == width or (len(row) < width and self.ignore_errors and not self.complete):
+            return [*row, *[None] * (width - len(row))]
+        if self.ignore_errors:
+            return None
+        raise ValueError(f"{row} has {len(row)} fields, but the table has {width} columns")
+
+    def value(self, text: str | None, read: TextReader, null: str | None) -> Any:
+        """Return the value of a field, ``null`` being how NULL is written."""
+        if text is None or text == null or (self.empty_null and not text):
+            return None
+        try:
+            return read(text)
+        except ValueError:
+            if self.ignore_errors:
+                return None
+            raise
 
 
 class CsvTableFormat(TableFormatFactory):
@@ -49,37 +122,49 @@ class CsvTableFormat(TableFormatFactory):
 
     def create_reader(self, options: TableOptions, rows: t.RowType) -> StreamFormat:
         """Return the format of files with these columns."""
-        return _CsvFiles(rows, *_read(options), ignore_errors=options.get(_IGNORE))
+        return _CsvFiles(rows, _dialect(options), _Fields.of(options))
 
     def create_projected_reader(
         self, options: TableOptions, rows: t.RowType, names: Sequence[str], filters: Sequence[Expression] = ()
     ) -> StreamFormat:
         """Return the format of files with these columns of which some are read; the others may hold anything, as in Flink."""
-        return _CsvFiles(rows, *_read(options), ignore_errors=options.get(_IGNORE), names=names)
+        return _CsvFiles(rows, _dialect(options), _Fields.of(options), names)
 
     def create_writer(self, options: TableOptions, rows: t.RowType) -> Encoder:
         """Return the encoder of rows of these columns."""
-        dialect, elements = _read(options)
-        options.get(_IGNORE)
-        return _CsvEncoder(rows, dialect, elements)
+        return _CsvEncoder(rows, _dialect(options), _Fields.of(options))
 
 
-def _read(options: TableOptions) -> tuple[CsvDialect, str]:
+def _dialect(options: TableOptions) -> CsvDialect:
     delimiter = options.get(_DELIMITER).encode().decode("unicode_escape")
     quote = None if options.get(_NO_QUOTE) else options.get(_QUOTE)
     escape = options.get(_ESCAPE)
     for key, value in ((_DELIMITER.key, delimiter), (_QUOTE.key, quote), (_ESCAPE.key, escape)):
         if value is not None and len(value) != 1:
             raise ConfigurationError(f"option {key} is {value!r}", hint="give one character", key=key)
-    dialect = CsvDialect(delimiter, quote, escape, "\n", options.get(_NULL), options.get(_COMMENTS))
-    return dialect, options.get(_ELEMENTS)
+    return CsvDialect(delimiter, quote, escape, "\n", options.get(_NULL), options.get(_COMMENTS))
 
 
-def _reader_of(of: t.DataType, elements: str) -> TextReader:
+def _trimmer(dialect: CsvDialect) -> Callable[[bytes], bytes]:
+    """Return what takes blanks away from around the fields of whole rows, but not those between quotes."""
+    separator = re.escape(dialect.separator.encode())
+    blank = b"(?!" + separator + rb"|[\r\n])[\x00-\x20]"
+    quoted = b""
+    if dialect.quote is not None:
+        quote = re.escape(dialect.quote.encode())
+        escaped = b"" if dialect.escape is None else re.escape(dialect.escape.encode()) + b".|"
+        quoted = b"(?:" + quote + b"(?:" + escaped + quote + quote + b"|[^" + quote + b"])*" + quote + b")?"
+    before = rb"(\A|" + separator + rb"|\r\n|\r|\n)(?:" + blank + b")*(" + quoted + b")"
+    behind = b"(?:" + blank + b")+(?=" + separator + rb"|[\r\n]|\Z)"
+    pattern = re.compile(before + b"|" + behind, re.DOTALL)
+    return lambda block: pattern.sub(rb"\1\2", block)
+
+
+def _reader_of(of: t.DataType, elements: str, null: str | None) -> TextReader:
     """Return what reads a field; arrays and rows are texts with a delimiter of their own."""
     if isinstance(of, t.ArrayType):
         element = text_reader(of.element_type)
-        return lambda text: [element(part) for part in text.split(elements)] if text else []
+        return lambda text: [None if part == null else element(part) for part in text.split(elements)] if text else []
     if isinstance(of, t.RowType):
         parts = [text_reader(field.data_type) for field in of]
 
@@ -90,29 +175,28 @@ def _reader_of(of: t.DataType, elements: str) -> TextReader:
     return text_reader(of)
 
 
-def _writer_of(of: t.DataType, elements: str) -> TextWriter:
+def _writer_of(of: t.DataType, fields: _Fields, null: str) -> TextWriter:
     if isinstance(of, t.ArrayType):
-        element = text_writer(of.element_type)
-        return lambda values: elements.join("" if value is None else element(value) for value in values)
+        element = _writer_of(of.element_type, fields, null)
+        return lambda values: fields.elements.join(null if value is None else element(value) for value in values)
     if isinstance(of, t.RowType):
-        parts = [text_writer(field.data_type) for field in of]
-        return lambda row: elements.join("" if v is None else part(v) for part, v in zip(parts, row._values, strict=True))
+        parts = [_writer_of(field.data_type, fields, null) for field in of]
+        return lambda row: fields.elements.join(null if v is None else part(v) for part, v in zip(parts, row._values, strict=True))
+    if isinstance(of, t.DecimalType):
+        return (lambda value: str(without_zeros(value))) if fields.scientific else (lambda value: f"{without_zeros(value):f}")
     return text_writer(of)
 
 
 class _CsvFiles(StreamFormat):
-    def __init__(
-        self, rows: t.RowType, dialect: CsvDialect, elements: str, *, ignore_errors: bool, names: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, rows: t.RowType, dialect: CsvDialect, fields: _Fields, names: Sequence[str] | None = None) -> None:
         self.all_names = rows.names
         self.rows = rows if names is None else t.RowType([rows[name] for name in names], nullable=False)
         self.dialect = dialect
-        self.elements = elements
-        self.ignore_errors = ignore_errors
+        self.fields = fields
         self.readers()
 
     def readers(self) -> list[TextReader]:
-        return [_reader_of(field.data_type, self.elements) for field in self.rows]
+        return [_reader_of(field.data_type, self.fields.elements, self.dialect.null_literal) for field in self.rows]
 
     def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
         return _CsvReader(self, stream, piece)
@@ -129,7 +213,8 @@ class _CsvReader(RecordReader):
         self._schema = arrow_schema((field.name, field.data_type) for field in files.rows)
         self._readers = files.readers()
         dialect = files.dialect
-        simple = dialect.escape is None and not dialect.comments and not files.ignore_errors
+        simple = dialect.escape is None and not dialect.comments and not files.fields.ignore_errors
+        self._trimmed = _trimmer(dialect) if files.fields.trims else None
         self._by_arrow = simple and all(isinstance(field.data_type, READ_BY_ARROW) for field in files.rows)
 
     @property
@@ -141,6 +226,7 @@ class _CsvReader(RecordReader):
         block = self._next()
         if block is None:
             return None
+        block = block if self._trimmed is None else self._trimmed(block)
         batches = self._arrow_batches(block) if self._by_arrow else None
         if batches is not None:
             return batches
@@ -163,7 +249,7 @@ class _CsvReader(RecordReader):
 
     def _arrow_batches(self, block: bytes) -> list[RowBatch] | None:
         dialect = self._files.dialect
-        null = dialect.null_literal
+        nulls = [*([""] if self._files.fields.empty_null else []), *([] if dialect.null_literal is None else [dialect.null_literal])]
         try:
             found = pyarrow.csv.read_csv(
                 pa.BufferReader(block),
@@ -176,7 +262,7 @@ class _CsvReader(RecordReader):
                     column_types=read_schema(self._schema),
                     true_values=_TRUE,
                     false_values=_FALSE,
-                    null_values=[] if null is None else [null],
+                    null_values=nulls,
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=True,
                 ),
@@ -199,7 +285,7 @@ class _CsvReader(RecordReader):
 
     def _raw(self, at: int, block: bytes) -> RawRows:
         piece = FilePiece(self._path, 0, len(block), len(block))
-        errors = "replace" if self._files.ignore_errors else "strict"
+        errors = "replace" if self._files.fields.ignore_errors else "strict"
         return RawRows(LineBlocks(io.BytesIO(block), piece), self._files.dialect, start=at == 0, errors=errors)
 
     def _failure(self, at: int, block: bytes, error: Exception) -> ConnectorError:
@@ -211,25 +297,22 @@ class _CsvReader(RecordReader):
                 offset = raw.offset
         except (csv.Error, ValueError) as found:
             error = found
-        line = line_number(self._stream, at + offset)
+        first = line_number(self._stream, at)
+        # Counted in the block, which may have fewer bytes than were read.
+        line = None if first is None else first - 1 + (line_number(io.BytesIO(block), offset) or 1)
         return ConnectorError(
-            f"{self._path}, {f'byte {at + offset}' if line is None else f'line {line}'}: {error}",
+            f"{self._path}, {f'behind byte {at}' if line is None else f'line {line}'}: {error}",
             hint="correct the file or the table, or leave such rows out: 'csv.ignore-parse-errors' = 'true'",
             path=self._path,
         )
 
     def _batch(self, rows: list[list[str]]) -> RowBatch:
-        null, ignore = self._files.dialect.null_literal, self._files.ignore_errors
-        width = len(self._files.all_names)
-        texts: list[list[str | None]] = []
-        for row in rows:
-            if len(row) != width and not ignore:
-                raise ValueError(f"{row} has {len(row)} fields, but the table has {width} columns")
-            if len(row) <= width:
-                texts.append([*row, *[None] * (width - len(row))])
+        null, fields, width = self._files.dialect.null_literal, self._files.fields, len(self._files.all_names)
+        texts = [found for found in (fields.fitted(row, width) for row in rows) if found is not None]
         places = [self._files.all_names.index(name) for name in self._schema.names]
         arrays = [
-            column_array([_value(row[place], reader, null, ignore) for row in texts], field.type)
+            # Of arrays, as in Flink, it is their elements that can be NULL.
+            column_array([fields.value(row[place], reader, None if pa.types.is_list(field.type) else null) for row in texts], field.type)
             for place, reader, field in zip(places, self._readers, self._schema, strict=True)
         ]
         return RowBatch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
@@ -241,47 +324,33 @@ def _is_odd(block: bytes, mark: bytes) -> bool:
     return bool(count % 2)
 
 
-def _value(text: str | None, read: TextReader, null: str | None, ignore: bool) -> Any:
-    if text is None or text == null:
-        return None
-    try:
-        return read(text)
-    except ValueError:
-        if ignore:
-            return None
-        raise
-
-
 class _CsvEncoder(Encoder):
-    def __init__(self, rows: t.RowType, dialect: CsvDialect, elements: str) -> None:
+    def __init__(self, rows: t.RowType, dialect: CsvDialect, fields: _Fields) -> None:
         self._rows = rows
         self._dialect = dialect
-        self._elements = elements
+        self._fields = fields
+        self._null = dialect.null_literal or ""
         self._writers()
 
     def _writers(self) -> list[TextWriter]:
-        return [_writer_of(field.data_type, self._elements) for field in self._rows]
+        return [self._writer(field.data_type) for field in self._rows]
+
+    def _writer(self, of: t.DataType) -> TextWriter:
+        write, quoted = _writer_of(of, self._fields, self._null), quoter(self._dialect)
+        if isinstance(of, t.NumericType | t.BooleanType):
+            return write
+        return lambda value: quoted(write(value))
 
     def encode(self, element: RowBatch, stream: BinaryIO) -> None:
         stream.write(self.encode_many([element]))
 
     def encode_many(self, elements: Sequence[RowBatch]) -> bytes:
-        dialect = self._dialect
-        null = dialect.null_literal or ""
-        out = io.StringIO()
-        writer = (
-            csv.writer(out, delimiter=dialect.separator, quoting=csv.QUOTE_NONE, escapechar=dialect.escape, lineterminator="\n")
-            if dialect.quote is None
-            else csv.writer(out, delimiter=dialect.separator, quotechar=dialect.quote, escapechar=dialect.escape, lineterminator="\n")
-        )
-        writers = self._writers()
-        try:
-            for batch in elements:
-                columns = [
-                    [null if value is None else write(value) for value in column_values(column)]
-                    for column, write in zip(batch.rows.columns, writers, strict=True)
-                ]
-                writer.writerows(zip(*columns, strict=True))
-        except csv.Error as error:
-            raise ProgramError(f"a row cannot be written as CSV: {error}", hint="allow quotes or set 'csv.escape-character'") from error
-        return out.getvalue().encode()
+        writers, null, separator = self._writers(), self._null, self._dialect.separator
+        lines: list[str] = []
+        for batch in elements:
+            columns = [
+                [null if value is None else write(value) for value in column_values(column)]
+                for column, write in zip(batch.rows.columns, writers, strict=True)
+            ]
+            lines += map(separator.join, zip(*columns, strict=True))
+        return "".join(f"{line}\n" for line in lines).encode()

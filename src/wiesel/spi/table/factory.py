@@ -150,11 +150,13 @@ class TableSink:
         sink: Its records are batches (:class:`~wiesel.columnar.row_batch.RowBatch`) with the stored columns, in order.
         kinds: The kinds of rows that it takes. Without ``-U`` it needs a primary key, and gets all rows of a key at one writer.
         parallelism: How many writers; as many as the operator before it if it is None.
+        shuffle_by: Columns of which rows with the same values go to the same writer; of rows that come in order by a key it is of no use.
     """
 
     sink: Sink
     kinds: frozenset[RowKind] = INSERT_ONLY
     parallelism: int | None = None
+    shuffle_by: tuple[str, ...] = ()
 
 
 class TableSourceFactory(ABC):

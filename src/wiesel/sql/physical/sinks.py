@@ -12,7 +12,7 @@ from wiesel.spi.table.factory import INSERT_ONLY, TableSink
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.inserting import Insertion
 from wiesel.sql.materializing import check_conflict, key_columns, why_materialized
-from wiesel.sql.physical.translator import Translator
+from wiesel.sql.physical.translator import Translator, runs_alone
 from wiesel.sql.plan import Relation
 from wiesel.sql.rules.optimizer import Options
 from wiesel.sql.stream_rows import table_row_info
@@ -72,6 +72,9 @@ def add_sink(translator: Translator, insertion: Insertion, sink: TableSink, sour
     source = _checked(translator, insertion, source, keep_before=materialized or not upserts)
     if shuffles:
         source = translator.by_key(source, key)
+    elif sink.shuffle_by:
+        names = insertion.relation.row_type.names
+        source = translator.by_key(source, tuple(map(names.index, sink.shuffle_by)))
     if materialized:
         source = _materialized(translator, insertion, key, sink, source)
     writer = _add_writer(translator, insertion.identifier.object_name, sink, source)
@@ -119,4 +122,7 @@ def _add_writer(translator: Translator, name: str, sink: TableSink, source: Tran
     operator.node.is_sink = True
     if sink.parallelism is not None:
         operator.node.parallelism = sink.parallelism
+    elif runs_alone(source):
+        # Changes of one subtask must not be dealt out to several writers.
+        operator.node.parallelism = 1
     return operator

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.core.errors import ProgramError
-from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation, Transformation
+from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation, Transformation, UnionTransformation
 from wiesel.graph.specs import OperatorSpec, PartitionerSpec
 from wiesel.runtime.table.column_keys import ColumnKeys
-from wiesel.sql.changelog import ChangelogPlan
+from wiesel.sql.changelog import ChangelogPlan, changes_of
 from wiesel.sql.operator_parallelism import operator_parallelism, wanted_parallelism
 from wiesel.sql.operator_uids import OperatorUids
 from wiesel.sql.plan import Relation
@@ -22,7 +22,7 @@ from wiesel.types.logical import ArrayType, MapType, MultisetType, RowType
 if TYPE_CHECKING:
     from wiesel.datastream import StreamExecutionEnvironment
 
-__all__ = ["NESTED", "Translator", "single"]
+__all__ = ["NESTED", "Translator", "runs_alone", "single"]
 
 NESTED = (ArrayType, MapType, MultisetType, RowType)
 """Types of which values are no keys."""
@@ -63,6 +63,13 @@ def single(operator: OperatorTransformation) -> OperatorTransformation:
     operator.node.parallelism = operator.node.max_parallelism = 1
     operator.node.parallelism_set = operator.non_parallel = True
     return operator
+
+
+def runs_alone(rows: Transformation) -> bool:
+    """Return whether all of some rows come from operators that run in one subtask."""
+    if isinstance(rows, UnionTransformation):
+        return all(map(runs_alone, rows.inputs))
+    return isinstance(rows, OperatorTransformation) and rows.non_parallel
 
 
 def _spelled(name: str) -> str:
@@ -107,15 +114,17 @@ class Translator:
             made = getattr(importlib.import_module(f"wiesel.sql.physical.{module}"), function)(self, relation)
             if isinstance(made, OperatorTransformation) and made.node.uid is None:
                 made.node.uid = self.uids.of(relation)
-                self._set_parallelism(made, relation)
+                made = self._with_parallelism(made, relation)
             self._done[id(relation)] = (relation, made)  # the relation stays alive, and so its id
         return self._done[id(relation)][1]
 
-    def _set_parallelism(self, operator: OperatorTransformation, relation: Relation) -> None:
+    def _with_parallelism(self, operator: OperatorTransformation, relation: Relation) -> Transformation:
         wanted = wanted_parallelism(relation, operator.node.uid, self._parallelism)
         if wanted is None or operator.non_parallel:
-            return
+            return operator
         operator.node.parallelism, operator.node.parallelism_set = wanted, True
+        # What reads it has another parallelism: changes must not be dealt out to its subtasks in turn.
+        return operator if changes_of(relation).append_only else self.in_order(relation, operator)
 
     def operator(
         self, name: str, kind: str, payload: Any, inputs: Sequence[Transformation], *, keyed: bool = False
@@ -124,7 +133,7 @@ class Translator:
         operator = self.environment._new_operator(name, OperatorSpec(kind, {}, payload), tuple(inputs), Types.PICKLED_BYTE_ARRAY(), "{}")
         operator.node.keyed = keyed
         # Changes of a row must not overtake each other: what comes from one subtask, and is not shared out by key, is left to one.
-        if inputs and all(isinstance(source, OperatorTransformation) and source.non_parallel for source in inputs):
+        if inputs and all(map(runs_alone, inputs)):
             single(operator)
         return operator
 

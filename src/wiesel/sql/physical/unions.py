@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from wiesel.datastream._transformations import OperatorTransformation, Transformation, UnionTransformation
+from wiesel.datastream._transformations import Transformation, UnionTransformation
 from wiesel.sql.changelog import changes_of
-from wiesel.sql.physical.translator import Translator
+from wiesel.sql.physical.translator import Translator, runs_alone
 from wiesel.sql.plan import Union
 
 __all__ = ["union"]
@@ -13,15 +13,11 @@ __all__ = ["union"]
 def union(translator: Translator, relation: Union) -> Transformation:
     """Return the rows of all inputs."""
     inputs = [translator.translate(each) for each in relation.relations]
-    if not all(map(_is_single, inputs)):
+    if not all(map(runs_alone, inputs)):
         # What reads the union runs in several subtasks. Changes of one subtask must not be dealt out to them in turn: a row could be
         # taken back before it has come.
         inputs = [
-            translator.in_order(below, rows) if _is_single(rows) and not changes_of(below).append_only else rows
+            translator.in_order(below, rows) if runs_alone(rows) and not changes_of(below).append_only else rows
             for below, rows in zip(relation.relations, inputs, strict=True)
         ]
     return UnionTransformation(inputs[0].output_type, inputs[0].location, tuple(inputs))
-
-
-def _is_single(rows: Transformation) -> bool:
-    return isinstance(rows, OperatorTransformation) and rows.non_parallel

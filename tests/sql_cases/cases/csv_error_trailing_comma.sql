@@ -1,0 +1,2 @@
+CREATE TABLE ended (id INT, s STRING, t STRING) WITH ('connector' = 'filesystem', 'path' = '${data}/trailing_commas.csv', 'format' = 'csv', 'csv.allow-trailing-comma' = 'false');
+SELECT * FROM ended;

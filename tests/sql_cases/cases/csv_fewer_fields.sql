@@ -1,0 +1,2 @@
+CREATE TABLE fewer (id INT, s STRING, t STRING) WITH ('connector' = 'filesystem', 'path' = '${data}/fewer_fields.csv', 'format' = 'csv');
+SELECT * FROM fewer;

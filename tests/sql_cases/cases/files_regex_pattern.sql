@@ -1,0 +1,10 @@
+CREATE TABLE csvs (id INT, s STRING) WITH ('connector' = 'filesystem', 'path' = '${data}/folder', 'format' = 'csv', 'source.path.regex-pattern' = '.*/[a-z]*.csv');
+SELECT * FROM csvs;
+CREATE TABLE names (id INT, s STRING) WITH ('connector' = 'filesystem', 'path' = '${data}/folder', 'format' = 'csv', 'source.path.regex-pattern' = '.*/folder/(deeper|t.*)');
+SELECT * FROM names;
+CREATE TABLE parts (id INT, s STRING) WITH ('connector' = 'filesystem', 'path' = '${data}/folder', 'format' = 'csv', 'source.path.regex-pattern' = 'folder');
+SELECT * FROM parts;
+CREATE TABLE everything (id INT, s STRING) WITH ('connector' = 'filesystem', 'path' = '${data}/folder', 'format' = 'csv', 'source.path.regex-pattern' = '.*');
+SELECT * FROM everything;
+CREATE TABLE plain (id INT, s STRING) WITH ('connector' = 'filesystem', 'path' = '${data}/folder', 'format' = 'csv');
+SELECT * FROM plain;

@@ -1,0 +1,3 @@
+-- uses: orders
+SELECT id, DENSE_RANK() OVER (PARTITION BY who ORDER BY ts) AS r, RANK() OVER (PARTITION BY who ORDER BY ts) AS s FROM orders;
+SELECT id, ROW_NUMBER() OVER (PARTITION BY who ORDER BY ts) AS n FROM orders;

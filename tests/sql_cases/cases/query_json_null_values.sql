@@ -1,0 +1,3 @@
+SELECT JSON_VALUE(j, '$.c' DEFAULT 'e' ON EMPTY DEFAULT 'r' ON ERROR), JSON_VALUE(j, 'lax $.c' DEFAULT 'e' ON EMPTY DEFAULT 'r' ON ERROR), JSON_VALUE(j, '$.c'), JSON_VALUE(j, '$.c' DEFAULT 'e' ON EMPTY) FROM (VALUES ('{"c": null}'), ('{"d": 1}')) AS t (j);
+SELECT JSON_EXISTS(j, '$.c' TRUE ON ERROR), JSON_EXISTS(j, 'lax $.c'), JSON_EXISTS(j, '$.c'), JSON_EXISTS(j, 'strict $.c') FROM (VALUES ('{"c": null}'), ('{"d": 1}')) AS t (j);
+SELECT JSON_QUERY(j, '$.c' EMPTY ARRAY ON EMPTY EMPTY OBJECT ON ERROR), JSON_QUERY(j, 'lax $.c' EMPTY ARRAY ON EMPTY EMPTY OBJECT ON ERROR) FROM (VALUES ('{"c": null}'), ('{"d": 1}')) AS t (j);
