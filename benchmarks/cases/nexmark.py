@@ -59,4 +59,4 @@ def _case(query: str, events: int) -> Case:
 
 def cases(scale: Scale) -> list[Case]:
     """Return a case per query."""
-    return [_case(query, scale.records(5_000_000, 200_000)) for query in QUERIES]
+    return [_case(query, scale.records(10_000_000, 200_000)) for query in QUERIES]

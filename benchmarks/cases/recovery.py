@@ -9,6 +9,7 @@ from cases.keyed_count import expected
 
 PROGRAM = "programs/recovery.py"
 BIG_STATE = "programs/big_state.py"
+BIG_STATE_SQL = "programs/big_state_sql.py"
 
 
 def _kills(scale: Scale) -> Case:
@@ -48,7 +49,7 @@ def _large_state(scale: Scale) -> Case:
         checked = {**conf, **EVERY_SECOND}
         runs.append(Run(f"{backend}, every second", WIESEL, BIG_STATE, watched, counted, conf=checked, check=_enough_was_written))
         if backend == "hashmap":
-            direct = {**checked, "wiesel.checkpoint.direct-io": "true"}
+            direct = {**checked, **DIRECT}
             runs.append(Run(f"{backend}, direct I/O", WIESEL, BIG_STATE, watched, counted, conf=direct, check=_enough_was_written))
     return Case(
         "large-state",
@@ -56,6 +57,42 @@ def _large_state(scale: Scale) -> Case:
         tuple(runs),
         (*_large_state_targets("hashmap", "every second", "direct I/O"), *_large_state_targets("lmdb", "every second")),
         figures=("rate", "steady_cpu_us", "checkpoints", "written_per_changed"),
+    )
+
+
+DIRECT = {"wiesel.checkpoint.direct-io": "true"}
+SQL_EVERY = 1009
+"""As in the program."""
+
+
+def _large_state_sql(scale: Scale) -> Case:
+    keys, rounds = scale.records(4_000_000, 400_000), 3
+    # The numbers of a key k are k, k + keys, and so on: the rows that come out are those of the keys whose sums it divides.
+    found = [k for k in range(keys) if (rounds * k + keys * rounds * (rounds - 1) // 2) % SQL_EVERY == 0]
+    expected = {"count": len(found), "total": sum(found), "length": 256 * len(found)}
+    arguments = {"records": rounds * keys, "keys": keys}
+    watched = {**arguments, "checkpoints": "{folder}/checkpoints"}
+    incremental = {"execution.checkpointing.incremental": "true", "taskmanager.memory.managed.size": "1g"}
+    runs, targets = [], []
+    for label, engine, conf, ways in (
+        ("wiesel, hashmap", WIESEL, {"state.backend.type": "hashmap"}, {"every second": {}, "direct I/O": DIRECT}),
+        ("flink, hashmap", PYFLINK, {"state.backend.type": "hashmap"}, {"every second": {}}),
+        ("flink, rocksdb", PYFLINK, {"state.backend.type": "rocksdb", **incremental}, {"every second": {}}),
+    ):
+        none = f"{label}, none"
+        runs.append(Run(none, engine, BIG_STATE_SQL, arguments, expected, conf=conf))
+        for way, more in ways.items():
+            with_checkpoints = f"{label}, {way}"
+            options = {**conf, **EVERY_SECOND, **more}
+            runs.append(Run(with_checkpoints, engine, BIG_STATE_SQL, watched, expected, conf=options, check=some_were_taken))
+            least = 0.9 if engine == WIESEL else None
+            targets.append(Target(f"rate / without, {with_checkpoints}", "rate", with_checkpoints, none, at_least=least))
+    return Case(
+        "large-state-sql",
+        f"SQL, groups of {keys:,} keys with 256 bytes each, each row replaces one, with and without a checkpoint each second (rows/s)",
+        tuple(runs),
+        tuple(targets),
+        figures=("rate", "cpu_s", "checkpoints"),
     )
 
 
@@ -98,4 +135,4 @@ def _rescale(scale: Scale) -> Case:
 
 def cases(scale: Scale) -> list[Case]:
     """Return the cases."""
-    return [_kills(scale), _large_state(scale), _rescale(scale)]
+    return [_kills(scale), _large_state(scale), _large_state_sql(scale), _rescale(scale)]
