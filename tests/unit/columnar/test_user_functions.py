@@ -97,6 +97,33 @@ def test_what_goes_wrong_is_told() -> None:
         values(bound("f(a)", f=udf(lambda a: a[:1], result_type="INT", func_type="arrow")))
 
 
+def test_the_row_is_named_whatever_a_function_raises() -> None:
+    def ends(*row: int | None) -> int:
+        if row == (2, 20) or not row:
+            raise StopIteration("here")
+        return 1
+
+    function = udf(ends, result_type="INT", name="ends")
+    with pytest.raises(UserFunctionError, match=r"'ends' raised StopIteration: .*\(for \(2, 20\)\)"):
+        values(bound("f(a, b)", f=function))
+    with pytest.raises(UserFunctionError, match=r"'ends' raised StopIteration: .*\(for \(\)\)"):
+        values(bound("f()", f=function))
+
+
+def test_what_is_not_deterministic_is_called_for_each_row() -> None:
+    calls: list[int] = []
+
+    def count(*row: int) -> int:
+        calls.append(1)
+        return len(calls)
+
+    counted = udf(count, result_type="INT", deterministic=False)
+    assert values(bound("f()", f=counted)) == [1, 2, 3]
+    assert values(bound("f(7)", f=counted)) == [4, 5, 6]
+    same = udf(count, result_type="INT")
+    assert values(bound("f()", f=same)) == [7, 7, 7]
+
+
 def test_wrong_declarations_are_refused() -> None:
     with pytest.raises(ProgramError, match="the result type of a function is None"):
         made(udf(lambda a: a))

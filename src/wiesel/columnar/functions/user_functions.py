@@ -6,13 +6,14 @@ import asyncio
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat, starmap
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call, Expression
-from wiesel.columnar.functions.kernels import by_arrays
+from wiesel.columnar.functions.kernels import repeated
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, call, register
 from wiesel.columnar.functions.user_contexts import FunctionLife
 from wiesel.columnar.rows import column_array, column_values
@@ -106,18 +107,26 @@ def _is_deterministic(call: Call) -> bool:
     return function.deterministic
 
 
-def _evaluate(call: Call, frame: Any, *columns: Any) -> Any:
+def _evaluate(call: Call, frame: Any, operands: Sequence[Any]) -> Any:
     function: UserFunction = call.options[0]
-    return _KINDS[function.kind](call, function, frame.rows.num_rows, columns)
+    # One call is enough for rows that are all the same, unless the function may return something else each time.
+    single = function.deterministic and all(isinstance(operand, pa.Scalar) for operand in operands)
+    length = 1 if single else frame.rows.num_rows
+    columns = [repeated(operand, length) if isinstance(operand, pa.Scalar) else operand for operand in operands]
+    result = _KINDS[function.kind](call, function, length, columns)
+    return result[0] if single else result
 
 
 def _per_row(call: Call, function: UserFunction, length: int, columns: Sequence[Any]) -> Any:
-    compute, found = function.prepared(), []
-    for row in _rows(columns, length):
-        try:
-            found.append(compute(*row))
-        except Exception as error:
-            raise call_failure(function.name, error, repr(row)) from error
+    compute, values = function.prepared(), python_columns(columns)
+    found: list[Any] = []
+    try:
+        # No loop of our own around the calls; the number of results tells which one has failed.
+        found.extend(map(compute, *values) if values else starmap(compute, repeat((), length)))
+        if len(found) < length:
+            raise StopIteration  # the function's, which ends what is mapped
+    except Exception as error:
+        raise call_failure(function.name, error, repr(tuple(column[len(found)] for column in values))) from error
     return _column(call, function, found)
 
 
@@ -150,17 +159,18 @@ def _at_once(call: Call, function: UserFunction, length: int, columns: Sequence[
 def series_of(column: Any) -> Any:
     """Return a column for functions of pandas: a ``Series``, of a struct a ``DataFrame``."""
     if not pa.types.is_struct(column.type):
-        return column.to_pandas()
+        # To look for equal texts takes longer than to make another one of each.
+        return column.to_pandas(deduplicate_objects=False)
     return pa.table(column.flatten(), names=[field.name for field in column.type]).to_pandas()
 
 
 def _with_pandas(call: Call, function: UserFunction, length: int, columns: Sequence[Any]) -> Any:
     series = [series_of(column) for column in columns]
-    return _of_batch(call, function, len(columns[0]) if columns else length, series)
+    return _of_batch(call, function, length, series)
 
 
 def _with_arrow(call: Call, function: UserFunction, length: int, columns: Sequence[Any]) -> Any:
-    return _of_batch(call, function, len(columns[0]) if columns else length, columns)
+    return _of_batch(call, function, length, columns)
 
 
 def _of_batch(call: Call, function: UserFunction, length: int, arguments: Sequence[Any]) -> Any:
@@ -213,4 +223,4 @@ def call_failure(name: str, error: Exception, record: str) -> UserFunctionError:
 
 _KINDS = {"general": _per_row, "async": _at_once, "pandas": _with_pandas, "arrow": _with_arrow}
 
-register(ScalarFunction(_NAME, _resolve, by_arrays(_evaluate), may_fail=True, deterministic=_is_deterministic))
+register(ScalarFunction(_NAME, _resolve, _evaluate, may_fail=True, deterministic=_is_deterministic))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 
 from wiesel.columnar.arrow_types import arrow_schema
@@ -18,9 +20,12 @@ from wiesel.spi.table.factory import TableOptions
 from wiesel.spi.table.formats import TableFormatFactory
 from wiesel.types.logical import BinaryType, CharType, RowType, VarBinaryType, VarCharType
 
-__all__ = ["RawTableFormat"]
+__all__ = ["RawTableFormat", "lines_of"]
 
 _CHARSET = ConfigOption[str]("raw.charset", "str", "UTF-8", "The charset of texts.")
+_LINE_END = ord("\n")
+_MOST_BYTES = np.iinfo(np.int32).max
+"""So far reach the offsets of a column."""
 
 
 class RawTableFormat(TableFormatFactory):
@@ -84,14 +89,36 @@ class _LineReader(RecordReader):
         block = self._blocks.next()
         if block is None:
             return None
+        column = lines_of(block, self._schema.field(0).type, self._charset)
+        return [RowBatch(pa.RecordBatch.from_arrays([column], schema=self._schema))] if len(column) else []
+
+
+def lines_of(block: bytes, kind: pa.DataType, charset: str) -> pa.Array:
+    """Return the lines of a block, of which the last one may lack its end, as texts or as bytes."""
+    is_text = pa.types.is_string(kind)
+    if len(block) > _MOST_BYTES or (is_text and not _is_utf8(block, charset)):
         lines: list[Any] = block.split(b"\n")
         if not lines[-1]:
             lines.pop()
-        if not lines:
-            return []
-        if pa.types.is_string(self._schema.field(0).type):
-            lines = [line.decode(self._charset, "replace") for line in lines]
-        return [RowBatch(pa.RecordBatch.from_arrays([pa.array(lines, self._schema.field(0).type)], schema=self._schema))]
+        return pa.array([line.decode(charset, "replace") for line in lines] if is_text else lines, kind)
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _LINE_END)
+    if block and block[-1] != _LINE_END:
+        ends = np.append(ends, len(block))
+    # The line ends are taken out of the bytes, and each moves what is behind it.
+    offsets = np.zeros(len(ends) + 1, np.int32)
+    offsets[1:] = ends - np.arange(len(ends))
+    values = block.replace(b"\n", b"")
+    return pa.Array.from_buffers(kind, len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(values)])
+
+
+def _is_utf8(block: bytes, charset: str) -> bool:
+    """Return whether a block's bytes are, as they are, those of texts in Arrow."""
+    if codecs.lookup(charset).name != "utf-8":
+        return False
+    try:
+        return block.isascii() or bool(block.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 class _LineEncoder(Encoder):
