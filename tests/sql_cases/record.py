@@ -33,7 +33,7 @@ def error_text(error: BaseException) -> str:
 def outcome(t_env: Any, statement: str) -> dict[str, Any]:
     """Return what a statement brings."""
     result = t_env.execute_sql(statement)
-    if re.match(r"INSERT|EXECUTE|CREATE TABLE.* AS SELECT", statement, re.DOTALL):
+    if re.match(r"INSERT|EXECUTE|COMPILE AND|CREATE TABLE.* AS SELECT", statement, re.DOTALL):
         result.wait()
         return {"job": True}
     java = result._j_table_result

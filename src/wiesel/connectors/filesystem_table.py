@@ -105,6 +105,21 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
 
     identifier = "filesystem"
     metadata = FILE_METADATA
+    forward_options = frozenset(
+        (
+            "path",
+            "partition.default-name",
+            "sink.rolling-policy.file-size",
+            "sink.rolling-policy.rollover-interval",
+            "sink.rolling-policy.check-interval",
+            "sink.partition-commit.trigger",
+            "sink.partition-commit.delay",
+            "sink.partition-commit.watermark-time-zone",
+            "sink.partition-commit.policy.kind",
+            "sink.partition-commit.success-file.name",
+            "compaction.file-size",
+        )
+    )
     supports_overwrite = True
     supports_projection = supports_nested_projection = supports_filters = supports_limit = True
 

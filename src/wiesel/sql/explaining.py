@@ -38,6 +38,7 @@ def explained(
     state_ttl: str | None = "0 ms",
     sinks: Sequence[TableSink | None] = (),
     details: Collection[str] = (),
+    planned: bool = False,
 ) -> str:
     """Return the plan of what is read or written at the end of a job, as text.
 
@@ -48,9 +49,12 @@ def explained(
         sinks: For each root what it is written to, None for a query; there are only queries by default.
         details: What to tell besides: ``ESTIMATED_COST`` writes behind each operator how many rows it is estimated to return, and what
             it costs with all below it; ``PLAN_ADVICE`` what could make the plan a better one.
+        planned: Whether the plans are those that are run.
     """
     bound = [line for root in roots for line in _tree(root, 0, lambda relation: "")]
-    plans = optimized([_relation(root) for root in roots], options)
+    plans = [_relation(root) for root in roots]
+    if not planned:
+        plans = optimized(plans, options)
     changes = ChangelogPlan()
     roots = [replace(root, relation=plan) if isinstance(root, Insertion) else plan for root, plan in zip(roots, plans, strict=True)]
     materialized: dict[int, str] = {}
@@ -82,7 +86,8 @@ def explained(
         known = {"changelogMode": kinds, "uid": uid, "parallelism": wanted, "state": state}
         return "".join(f", {name}=[{value}]" for name, value in known.items() if value)
 
-    lines = ["== Abstract Syntax Tree ==", *bound, "", "== Optimized Execution Plan =="]
+    lines = [] if planned else ["== Abstract Syntax Tree ==", *bound, ""]
+    lines += ["== Optimized Execution Plan =="]
     reused = _Reused(plans)
     lines += [line for root in roots for line in _tree(root, 0, described, reused, cost)]
     advised = [] if state_ttl is None else [line for plan in plans for relation in walk(plan) for line in advice(relation, ttl_ms)]

@@ -16,7 +16,10 @@ from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.datastream.closeable_iterator import CloseableIterator, execute_and_collect
+from wiesel.spi.table.factory import TableSink
+from wiesel.sql.catalog_manager import CatalogManager
 from wiesel.sql.changelog import changes_of
+from wiesel.sql.compiled_plans import changed_settings, plan_text
 from wiesel.sql.inserting import Insertion
 from wiesel.sql.materializing import needs_before
 from wiesel.sql.physical.final_rows import final_rows, last_rows
@@ -24,13 +27,14 @@ from wiesel.sql.physical.sinks import add_sink, sink_of
 from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan import Relation
 from wiesel.sql.recursion import MOST_ROUNDS, is_recursive, without_recursion
+from wiesel.sql.rules.file_aggregates import AGGREGATES
 from wiesel.sql.rules.optimizer import optimized
 from wiesel.sql.rules.options import number_of
 
 if TYPE_CHECKING:
     from wiesel.common.job_client import JobClient
 
-__all__ = ["add_inserts", "execution_plan", "is_batch", "start_inserts", "start_query", "to_arrow"]
+__all__ = ["add_inserts", "compiled", "execution_plan", "is_batch", "start_inserts", "start_query", "to_arrow"]
 
 
 def is_batch(environment: StreamExecutionEnvironment) -> bool:
@@ -66,21 +70,29 @@ def start_query(
     return results
 
 
-def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion], *, own_job: bool = False) -> None:
+def planned_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion]) -> list[Insertion]:
+    """Return what is written, by the plans that are run."""
+    plans = optimized([resolved(environment, insertion.relation) for insertion in insertions], environment._config)
+    return [replace(insertion, relation=plan) for insertion, plan in zip(insertions, plans, strict=True)]
+
+
+def add_inserts(
+    environment: StreamExecutionEnvironment, insertions: Sequence[Insertion], *, own_job: bool = False, planned: bool = False
+) -> None:
     """Add what writes rows to the environment's job.
 
-    ``own_job``: whether there is nothing else in it.
+    Args:
+        environment: Where the job is built.
+        insertions: What is written.
+        own_job: Whether there is nothing else in the job.
+        planned: Whether the plans are those that are run.
 
     Raises:
         ProgramError: If a table cannot take the changes of its rows.
     """
-    replaced = next((insertion for insertion in insertions if insertion.overwrite), None)
-    if replaced is not None and not is_batch(environment):
-        hint = "run it in batch mode: SET 'execution.runtime-mode' = 'batch'"
-        raise ProgramError(f"table {replaced.identifier.sql} cannot be overwritten in streaming mode", hint=hint)
-    sinks = [sink_of(insertion, environment._config, in_batch=is_batch(environment)) for insertion in insertions]
-    plans = optimized([resolved(environment, insertion.relation) for insertion in insertions], environment._config)
-    insertions = [replace(insertion, relation=plan) for insertion, plan in zip(insertions, plans, strict=True)]
+    sinks = _sinks(environment, insertions)
+    if not planned:
+        insertions = planned_inserts(environment, insertions)
     translator = Translator(environment, own_job=own_job)
     for insertion, sink in zip(insertions, sinks, strict=True):
         translator.changes.add(insertion.relation, is_batch(environment) or needs_before(insertion, sink, environment._config))
@@ -88,20 +100,41 @@ def add_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[In
         add_sink(translator, insertion, sink, last_rows(translator, insertion.relation))
 
 
-def start_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion]) -> JobClient:
+def _sinks(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion]) -> list[TableSink]:
+    replaced = next((insertion for insertion in insertions if insertion.overwrite), None)
+    if replaced is not None and not is_batch(environment):
+        hint = "run it in batch mode: SET 'execution.runtime-mode' = 'batch'"
+        raise ProgramError(f"table {replaced.identifier.sql} cannot be overwritten in streaming mode", hint=hint)
+    return [sink_of(insertion, environment._config, in_batch=is_batch(environment)) for insertion in insertions]
+
+
+def compiled(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion], catalogs: CatalogManager) -> str:
+    """Return the plan of a job that writes rows to tables, as JSON.
+
+    Raises:
+        ProgramError: If a table cannot take the changes of its rows, or a part of the plan lives in the program alone.
+    """
+    _sinks(environment, insertions)
+    config = environment._config
+    # What files tell by now is not what they will tell when the plan runs.
+    with changed_settings(config, {AGGREGATES: "false"}):
+        return plan_text(planned_inserts(environment, insertions), catalogs, config, "BATCH" if is_batch(environment) else "STREAMING")
+
+
+def start_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[Insertion], *, planned: bool = False) -> JobClient:
     """Start one job that writes rows to tables."""
     with _own_job(environment):
-        add_inserts(environment, insertions, own_job=True)
+        add_inserts(environment, insertions, own_job=True, planned=planned)
         names = ",".join(f"{insertion.identifier}" for insertion in insertions)
         return environment.execute_async(environment._config.get_string("pipeline.name", f"insert-into_{names}"))
 
 
-def execution_plan(environment: StreamExecutionEnvironment, roots: Sequence[Relation | Insertion]) -> str:
+def execution_plan(environment: StreamExecutionEnvironment, roots: Sequence[Relation | Insertion], *, planned: bool = False) -> str:
     """Return the operators of a job as JSON, in Flink's form."""
     with _own_job(environment):
         insertions = [root for root in roots if isinstance(root, Insertion)]
         if insertions:
-            add_inserts(environment, insertions, own_job=True)
+            add_inserts(environment, insertions, own_job=True, planned=planned)
         translator = Translator(environment)
         for plan in optimized([root for root in roots if isinstance(root, Relation)], environment._config):
             translator.changes.add(plan)

@@ -25,6 +25,7 @@ __all__ = [
     "create_table_lookup",
     "create_table_sink",
     "create_table_source",
+    "forwarded_options",
     "reads_parts_of_rows",
     "reads_some_columns",
     "skips_rows",
@@ -137,6 +138,11 @@ def with_metadata(identifier: ObjectIdentifier, table: CatalogTable) -> CatalogT
         for column in table.schema.columns
     ]
     return replace(table, schema=replace(table.schema, columns=tuple(columns)), metadata=wanted)
+
+
+def forwarded_options(table: CatalogTable) -> frozenset[str]:
+    """Return the options of a table that are those of its catalog also in a plan that was compiled before."""
+    return _find_factory(table.options.get(CONNECTOR.key, "")).forward_options
 
 
 def source_kinds(identifier: ObjectIdentifier, table: CatalogTable) -> frozenset[RowKind]:

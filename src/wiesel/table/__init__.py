@@ -8,12 +8,14 @@ tables to streams and back.
 from typing import Any
 
 from wiesel.table.changelog_mode import ChangelogMode
+from wiesel.table.compiled_plan import CompiledPlan
 from wiesel.table.data_view import DataView, ListView, MapView
 from wiesel.table.environment_settings import EnvironmentSettings
 from wiesel.table.explain_detail import ExplainDetail
 from wiesel.table.expression import Expression
 from wiesel.table.model_descriptor import ModelDescriptor
 from wiesel.table.module import Module, ModuleEntry
+from wiesel.table.plan_reference import PlanReference
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.schema import Schema
 from wiesel.table.sql_dialect import SqlDialect
@@ -38,6 +40,7 @@ __all__ = [
     "AggregateFunction",
     "AsyncScalarFunction",
     "ChangelogMode",
+    "CompiledPlan",
     "DataTypes",
     "DataView",
     "EnvironmentSettings",
@@ -53,6 +56,7 @@ __all__ = [
     "Module",
     "ModuleEntry",
     "OverWindowedTable",
+    "PlanReference",
     "ResultKind",
     "Row",
     "RowKind",
@@ -72,7 +76,7 @@ __all__ = [
     "WindowGroupedTable",
 ]
 
-_ABSENT = frozenset("CompiledPlan PlanReference TableSchema UserDefinedType".split())
+_ABSENT = frozenset(("TableSchema", "UserDefinedType"))
 """What PyFlink has here besides."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wiesel.core.errors import ProgramError
@@ -26,6 +27,8 @@ from wiesel.sql.plan import Relation
 from wiesel.sql.relations import renamed
 from wiesel.table._functions import loaded_function
 from wiesel.table._model_statements import alter_model, create_model, drop_model
+from wiesel.table.compiled_plan import recompiles
+from wiesel.table.plan_reference import PlanReference
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.table_result import TableResult
 
@@ -76,7 +79,19 @@ def _insert(t_env: TableEnvironment, sql: str, statement: s.Insert) -> TableResu
 
 
 def _statement_set(t_env: TableEnvironment, sql: str, statement: s.StatementSet) -> TableResult:
-    return t_env._start_insertions([t_env._insertion_of(sql, insert) for insert in statement.inserts])
+    return t_env._start_insertions(t_env._insertions_of(sql, statement))
+
+
+def _compile_plan(t_env: TableEnvironment, sql: str, statement: s.CompilePlan) -> TableResult | None:
+    if statement.executes and Path(statement.file).exists() and not recompiles(t_env.get_config()):
+        return t_env.execute_plan(PlanReference.from_file(statement.file))
+    plan = t_env._compile(t_env._insertions_of(sql, statement.statement))
+    plan.write_to_file(statement.file, statement.if_not_exists)
+    return plan.execute() if statement.executes else None
+
+
+def _execute_plan(t_env: TableEnvironment, sql: str, statement: s.ExecutePlan) -> TableResult:
+    return t_env.execute_plan(PlanReference.from_file(statement.file))
 
 
 def _explain(t_env: TableEnvironment, sql: str, statement: s.Explain) -> TableResult:
@@ -273,7 +288,6 @@ def _use_database(t_env: TableEnvironment, sql: str, statement: s.Use) -> None:
     t_env._catalogs.use_database(*t_env._catalogs.qualify_database(statement.path))
 
 
-
 # The session
 
 
@@ -301,6 +315,8 @@ _HANDLERS: dict[type[s.Statement], Callable[[Any, str, Any], TableResult | None]
     s.Query: _query,
     s.Insert: _insert,
     s.StatementSet: _statement_set,
+    s.CompilePlan: _compile_plan,
+    s.ExecutePlan: _execute_plan,
     s.Explain: _explain,
     s.CreateTable: _create_table,
     s.CreateView: _create_view,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from wiesel.datastream._checks import require_instance
 from wiesel.sql.inserting import Insertion
+from wiesel.table.compiled_plan import CompiledPlan
 from wiesel.table.explain_detail import ExplainDetail
 from wiesel.table.table import Table
 from wiesel.table.table_pipeline import TablePipeline
@@ -53,6 +54,15 @@ class StatementSet:
         """Add the inserts to the job of the stream environment, which its ``execute()`` runs; the set is empty then."""
         self._t_env._attach(self._insertions)
         self._insertions = []
+
+    def compile_plan(self) -> CompiledPlan:
+        """Return the plan of all inserts, which can be kept in a file; the set is empty then.
+
+        Raises:
+            ProgramError: If there is nothing to insert, or a part of the plan lives in the program alone.
+        """
+        insertions, self._insertions = self._insertions, []
+        return self._t_env._compile(insertions)
 
     def explain(self, *extra_details: ExplainDetail) -> str:
         """Return the plan of all inserts as text."""

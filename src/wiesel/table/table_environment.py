@@ -20,10 +20,11 @@ from wiesel.sql.catalog_models import CatalogModels
 from wiesel.sql.catalog_store import catalog_store
 from wiesel.sql.catalogs import PlanView
 from wiesel.sql.changelog import require_append
+from wiesel.sql.compiled_plans import PlanParts, changed_settings, plan_parts
 from wiesel.sql.explaining import explained
 from wiesel.sql.information import named_functions
 from wiesel.sql.inserting import Insertion, bind_insert, insertion_of
-from wiesel.sql.jobs import add_inserts, execution_plan, is_batch, start_inserts, start_query, to_arrow
+from wiesel.sql.jobs import add_inserts, compiled, execution_plan, is_batch, start_inserts, start_query, to_arrow
 from wiesel.sql.language import statements
 from wiesel.sql.language.parser import parse_statement
 from wiesel.sql.paths import parse_path
@@ -39,10 +40,12 @@ from wiesel.table._functions import function_in, function_of
 from wiesel.table._statements import insertion_into, run_statement
 from wiesel.table.catalog import CatalogDescriptor
 from wiesel.table.changelog_mode import ChangelogMode
+from wiesel.table.compiled_plan import CompiledPlan
 from wiesel.table.environment_settings import EnvironmentSettings
 from wiesel.table.explain_detail import ExplainDetail
 from wiesel.table.model_descriptor import ModelDescriptor
 from wiesel.table.module import Module, ModuleEntry
+from wiesel.table.plan_reference import PlanReference
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.statement_set import StatementSet
 from wiesel.table.table import Table
@@ -152,6 +155,35 @@ class TableEnvironment:
         """
         with _AtUsersLine():
             return self._explain_statement(stmt, parse_statement(stmt), [detail.name for detail in extra_details])
+
+    def compile_plan_sql(self, stmt: str) -> CompiledPlan:
+        """Return the plan of an INSERT, or of a statement set, which can be kept in a file.
+
+        Raises:
+            SqlParseError: If it is neither, or cannot be read; tells line and column.
+            ProgramError: If a table cannot take its rows, or a part of the plan lives in the program alone.
+        """
+        with _AtUsersLine():
+            return self._compile(self._insertions_of(stmt, parse_statement(stmt)))
+
+    def load_plan(self, plan_reference: PlanReference) -> CompiledPlan:
+        """Return a plan that was compiled before.
+
+        Args:
+            plan_reference: Where it is: ``PlanReference.from_file(...)``.
+
+        Raises:
+            ProgramError: If it cannot be read; if a table or function of it is not there, or a table has other columns.
+        """
+        require_instance(plan_reference, PlanReference, "load_plan()", "give PlanReference.from_file(...)")
+        with _AtUsersLine():
+            text = plan_reference._text()
+            plan_parts(text, self._catalogs, self._config.get_configuration())
+            return CompiledPlan(text, self)
+
+    def execute_plan(self, plan_reference: PlanReference) -> TableResult:
+        """Start the job of a plan: ``load_plan(plan_reference).execute()``."""
+        return self.load_plan(plan_reference).execute()
 
     def create_statement_set(self) -> StatementSet:
         """Return a set of inserts that run as one job."""
@@ -590,11 +622,44 @@ class TableEnvironment:
             table = target._to_catalog_table(user_location(), ResolvedSchema.physical(plan.row_type))
             return replace(insertion_of(self._without_name(target), table, plan), overwrite=overwrite)
 
-    def _start_insertions(self, insertions: Sequence[Insertion]) -> TableResult:
+    def _insertions_of(self, sql: str, statement: statements.Statement) -> list[Insertion]:
+        if isinstance(statement, statements.Insert):
+            return [self._insertion_of(sql, statement)]
+        if isinstance(statement, statements.StatementSet):
+            return [self._insertion_of(sql, insert) for insert in statement.inserts]
+        raise ProgramError("plans are compiled of inserts only", hint="give INSERT INTO ... SELECT ..., or a statement set")
+
+    def _compile(self, insertions: Sequence[Insertion]) -> CompiledPlan:
         with _AtUsersLine():
             if not insertions:
                 raise ProgramError("there is nothing to insert", hint="add inserts first")
-            client = start_inserts(self._environment, insertions)
+            return CompiledPlan(compiled(self._environment, insertions, self._catalogs), self)
+
+    def _plan_parts(self, text: str) -> PlanParts:
+        plan = plan_parts(text, self._catalogs, self._config.get_configuration())
+        mode = "BATCH" if is_batch(self._environment) else "STREAMING"
+        if plan.mode != mode:
+            hint = f"SET 'execution.runtime-mode' = '{plan.mode.lower()}'"
+            raise ProgramError(f"the plan was compiled in {plan.mode} mode, but this is {mode} mode", hint=hint)
+        return plan
+
+    def _start_plan(self, text: str) -> TableResult:
+        with _AtUsersLine():
+            plan = self._plan_parts(text)
+            with changed_settings(self._config.get_configuration(), plan.options):
+                return self._start_insertions(plan.insertions, planned=True)
+
+    def _explain_plan(self, text: str, details: Sequence[ExplainDetail]) -> str:
+        with _AtUsersLine():
+            plan = self._plan_parts(text)
+            with changed_settings(self._config.get_configuration(), plan.options):
+                return self._plan_text(plan.insertions, [detail.name for detail in details], planned=True)
+
+    def _start_insertions(self, insertions: Sequence[Insertion], *, planned: bool = False) -> TableResult:
+        with _AtUsersLine():
+            if not insertions:
+                raise ProgramError("there is nothing to insert", hint="add inserts first")
+            client = start_inserts(self._environment, insertions, planned=planned)
         names = [str(insertion.identifier) for insertion in insertions]
         names = [f"{name}_{place}" if names.count(name) > 1 else name for place, name in enumerate(names, 1)]
         rows = RowType([RowField(name, BigIntType()) for name in names])
@@ -622,21 +687,23 @@ class TableEnvironment:
     def _explain_statement(self, sql: str, statement: statements.Statement, details: Sequence[str]) -> str:
         if isinstance(statement, statements.Query):
             return self._plan_text([QueryBinder(sql, self._tables()).bind(statement.tree)], details)
-        if isinstance(statement, statements.Insert):
-            return self._plan_text([self._insertion_of(sql, statement)], details)
-        if isinstance(statement, statements.StatementSet):
-            return self._plan_text([self._insertion_of(sql, insert) for insert in statement.inserts], details)
+        if isinstance(statement, statements.CompilePlan):
+            return self._plan_text(self._insertions_of(sql, statement.statement), details)
+        if isinstance(statement, statements.Insert | statements.StatementSet):
+            return self._plan_text(self._insertions_of(sql, statement), details)
+        if isinstance(statement, statements.ExecutePlan):
+            return self._explain_plan(PlanReference.from_file(statement.file)._text(), [ExplainDetail[detail] for detail in details])
         raise ProgramError("EXPLAIN takes a query, an INSERT or a statement set", hint="give one of them")
 
-    def _plan_text(self, roots: Sequence[Relation | Insertion], details: Sequence[str]) -> str:
+    def _plan_text(self, roots: Sequence[Relation | Insertion], details: Sequence[str], *, planned: bool = False) -> str:
         in_batch = is_batch(self._environment)
         options = self._config.get_configuration()
         sinks = [sink_of(root, options, in_batch=in_batch) if isinstance(root, Insertion) else None for root in roots]
         ttl = None if is_batch(self._environment) else self._config.get("table.exec.state.ttl", "0 ms")
-        text = explained(roots, options, state_ttl=ttl, sinks=sinks, details=details)
+        text = explained(roots, options, state_ttl=ttl, sinks=sinks, details=details, planned=planned)
         if "JSON_EXECUTION_PLAN" not in details:
             return text
-        return f"{text}\n== Physical Execution Plan ==\n{execution_plan(self._environment, roots)}\n"
+        return f"{text}\n== Physical Execution Plan ==\n{execution_plan(self._environment, roots, planned=planned)}\n"
 
     def _set_option(self, key: str, value: str) -> None:
         configuration = self._config.get_configuration()

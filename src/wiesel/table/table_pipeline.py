@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from wiesel.sql.inserting import Insertion
 from wiesel.table.catalog import ObjectIdentifier
+from wiesel.table.compiled_plan import CompiledPlan
 from wiesel.table.explain_detail import ExplainDetail
 from wiesel.table.table_result import TableResult
 
@@ -33,6 +34,14 @@ class TablePipeline:
     def execute(self) -> TableResult:
         """Start the job that inserts the rows."""
         return self._t_env._start_insertions([self._insertion])
+
+    def compile_plan(self) -> CompiledPlan:
+        """Return the plan of the job, which can be kept in a file.
+
+        Raises:
+            ProgramError: If a part of it lives in the program alone.
+        """
+        return self._t_env._compile([self._insertion])
 
     def explain(self, *extra_details: ExplainDetail) -> str:
         """Return the plan as text."""

@@ -126,11 +126,11 @@ class _Session:
             self._give(self._t_env._catalogs.qualify(statement.path), temporary=statement.is_temporary)
             if insertion is not None:
                 self._write(insertion)
-        elif isinstance(statement, s.Insert):
-            self._write(self._t_env._insertion_of(text, statement))
-        elif isinstance(statement, s.StatementSet):
-            for insert in statement.inserts:
-                self._write(self._t_env._insertion_of(text, insert))
+        elif isinstance(statement, s.Insert | s.StatementSet):
+            for insertion in self._t_env._insertions_of(text, statement):
+                self._write(insertion)
+        elif isinstance(statement, s.CompilePlan | s.ExecutePlan):
+            raise ProgramError("tests run no compiled plans", hint="test the INSERT that is compiled")
         elif isinstance(statement, s.Query):
             result = run_statement(self._t_env, text, statement)
             self._result = _changes(result), result.get_resolved_schema()

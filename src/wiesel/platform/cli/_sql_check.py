@@ -43,9 +43,7 @@ def check(paths: Sequence[str], init: Sequence[str], *, names: bool, batch: bool
     return 1 if failed else 0
 
 
-def problems_of(
-    text: str, before: Sequence[str] = (), *, names: bool = True, batch: bool = False
-) -> tuple[int, list[WieselError]]:
+def problems_of(text: str, before: Sequence[str] = (), *, names: bool = True, batch: bool = False) -> tuple[int, list[WieselError]]:
     """Return how many statements a script has, and an error for each that is wrong, by their places.
 
     Args:
@@ -97,8 +95,10 @@ class _Session:
             raise ProgramError("between BEGIN STATEMENT SET and END stand inserts only", hint="write END; first")
         elif isinstance(statement, s.Explain):
             self._t_env._explain_statement(text, statement.statement, ())
-        elif isinstance(statement, s.Query | s.Insert | s.StatementSet):
+        elif isinstance(statement, s.Query | s.Insert | s.StatementSet | s.CompilePlan):
             self._t_env._explain_statement(text, statement, ())
+        elif isinstance(statement, s.ExecutePlan):
+            pass  # the file may not be written yet
         elif isinstance(statement, s.CreateTable):
             define_table(self._t_env, text, statement)
         elif isinstance(statement, s.CreateCatalog) and statement.options.get("type") in ("sqlite", "spark"):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SqlSession", "placed"]
 
-_PLANNED = (s.Query, s.Insert, s.StatementSet)
+_PLANNED = (s.Query, s.Insert, s.StatementSet, s.CompilePlan, s.ExecutePlan)
 
 
 def placed(text: str, statement: s.Statement, error: WieselError) -> WieselError:

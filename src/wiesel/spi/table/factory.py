@@ -165,6 +165,10 @@ class TableSourceFactory(ABC):
     identifier: ClassVar[str]
     """What tables name the connector by: ``'connector' = 'datagen'``."""
 
+    forward_options: ClassVar[frozenset[str]] = frozenset()
+    """Options that may change without a compiled plan being another one, such as where files lie: a plan that runs takes those that the
+    catalog has by then."""
+
     supports_projection: ClassVar[bool] = False
     """Whether :attr:`TableContext.row_type` may have fewer columns than the table stores."""
 
@@ -207,6 +211,10 @@ class TableSinkFactory(ABC):
 
     identifier: ClassVar[str]
     """What tables name the connector by."""
+
+    forward_options: ClassVar[frozenset[str]] = frozenset()
+    """Options that may change without a compiled plan being another one, such as where files lie: a plan that runs takes those that the
+    catalog has by then."""
 
     supports_overwrite: ClassVar[bool] = False
     """Whether :attr:`TableContext.overwrite` may be set."""

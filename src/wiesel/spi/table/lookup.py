@@ -144,6 +144,9 @@ class LookupTableFactory(ABC):
     identifier: ClassVar[str]
     """What tables name the connector by."""
 
+    forward_options: ClassVar[frozenset[str]] = frozenset()
+    """Options that may change without a compiled plan being another one: a plan that runs takes those that the catalog has by then."""
+
     @abstractmethod
     def create_lookup(self, context: TableContext, keys: Sequence[str]) -> LookupTableSource:
         """Return how rows are looked up by these columns; called in the program, once for each join.

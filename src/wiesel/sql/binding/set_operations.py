@@ -24,7 +24,7 @@ from wiesel.types import logical as t
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder
 
-__all__ = ["intersect_or_except", "union", "values"]
+__all__ = ["REPLICAS", "intersect_or_except", "union", "values"]
 
 
 def union(queries: QueryBinder, node: Any) -> Relation:
@@ -60,7 +60,7 @@ def _as_often(left: Relation, right: Relation, *, of_both: bool) -> Relation:
     groups = Aggregate(Union(tuple(sides), counted), tuple(range(width)), sums, counted)
     in_left, in_right = (InputRef(many, width + place) for place in range(2))
     times = call("LEAST", [in_left, in_right]) if of_both else call("-", [in_left, in_right])
-    rows = Unnest(groups, user_call(_REPLICAS, [times]), False, False, (*counted, Field("$one", t.BooleanType(False))))
+    rows = Unnest(groups, user_call(REPLICAS, [times]), False, False, (*counted, Field("$one", t.BooleanType(False))))
     columns = counted[:width]
     return Project(rows, tuple(InputRef(field.data_type, index, field.name) for index, field in enumerate(columns)), columns)
 
@@ -72,7 +72,7 @@ def _replicas(times: Any) -> Any:
     return pa.ListArray.from_arrays(offsets, pa.array(np.ones(int(ends[-1]) if len(ends) else 0, np.bool_)))
 
 
-_REPLICAS = UserFunction("replicas", _replicas, t.ArrayType(t.BooleanType(False), False), kind="arrow")
+REPLICAS = UserFunction("replicas", _replicas, t.ArrayType(t.BooleanType(False), False), kind="arrow")
 
 
 def _distinct(relation: Relation) -> Relation:

@@ -18,6 +18,7 @@ from wiesel.sql.language.showing import parse_describe, parse_show
 __all__ = ["check_script", "parse_script", "parse_statement", "statement_words"]
 
 _DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
+_FILE = "the name of a file between single quotes"
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE")
 
 
@@ -107,7 +108,26 @@ def _explain(cursor: Cursor, start: int) -> s.Statement:
 def _execute(cursor: Cursor, start: int) -> s.Statement:
     if cursor.match("STATEMENT", "SET"):
         return _statement_set(cursor, start)
+    if cursor.match("PLAN"):
+        file = cursor.string(_FILE)
+        return s.ExecutePlan(cursor.span_since(start), file)
     return _statement(cursor)
+
+
+def _compile(cursor: Cursor, start: int) -> s.Statement:
+    executes = cursor.match("AND", "EXECUTE")
+    cursor.expect("PLAN")
+    file = cursor.string(_FILE)
+    if_not_exists = not executes and cursor.match("IF", "NOT", "EXISTS")
+    cursor.expect("FOR")
+    begin = cursor.at
+    if cursor.match("STATEMENT", "SET"):
+        statement: s.Statement = _statement_set(cursor, begin)
+    else:
+        cursor.expect("INSERT")
+        statement = parse_insert(cursor, begin)
+    assert isinstance(statement, s.Insert | s.StatementSet)  # noqa: S101 - as they were read
+    return s.CompilePlan(cursor.span_since(start), file, statement, if_not_exists, executes)
 
 
 def _statement_set(cursor: Cursor, start: int) -> s.StatementSet:
@@ -244,6 +264,7 @@ _STATEMENTS: dict[str, Callable[[Cursor, int], s.Statement]] = {
     "ALTER": parse_alter,
     "INSERT": parse_insert,
     "EXECUTE": _execute,
+    "COMPILE": _compile,
     "BEGIN": _begin,
     "END": _end,
     "DELETE": _delete,

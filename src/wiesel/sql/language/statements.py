@@ -159,6 +159,23 @@ class Truncate(Statement):
 
 
 @dataclass(frozen=True)
+class CompilePlan(Statement):
+    """``COMPILE PLAN 'file' FOR`` an INSERT or a statement set; ``executes``: ``COMPILE AND EXECUTE PLAN``."""
+
+    file: str
+    statement: Insert | StatementSet
+    if_not_exists: bool = False
+    executes: bool = False
+
+
+@dataclass(frozen=True)
+class ExecutePlan(Statement):
+    """``EXECUTE PLAN 'file'``."""
+
+    file: str
+
+
+@dataclass(frozen=True)
 class Explain(Statement):
     """``EXPLAIN``; ``details`` are those asked for, such as ``CHANGELOG_MODE``."""
 

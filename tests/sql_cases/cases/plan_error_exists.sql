@@ -1,0 +1,4 @@
+-- uses: orders
+CREATE TABLE out_t (id INT) WITH ('connector' = 'filesystem', 'path' = '${out}/t', 'format' = 'csv');
+COMPILE PLAN '${out}/p.json' FOR INSERT INTO out_t SELECT id FROM orders WHERE id < 4;
+COMPILE PLAN '${out}/p.json' FOR INSERT INTO out_t SELECT id FROM orders;

@@ -1,0 +1,2 @@
+-- uses: orders
+COMPILE PLAN '${out}/p.json' FOR SELECT id FROM orders;

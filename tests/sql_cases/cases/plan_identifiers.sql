@@ -1,0 +1,8 @@
+-- uses: orders
+-- options: table.plan.compile.catalog-objects=IDENTIFIER
+CREATE TABLE out_t (id INT) WITH ('connector' = 'filesystem', 'path' = '${out}/t', 'format' = 'csv');
+COMPILE PLAN '${out}/p.json' FOR INSERT INTO out_t SELECT id FROM orders WHERE id < 4;
+EXECUTE PLAN '${out}/p.json';
+SELECT * FROM out_t;
+DROP TABLE orders;
+EXECUTE PLAN '${out}/p.json';
