@@ -27,8 +27,18 @@ class Groups:
     ids: Places
     count: int
 
+    @staticmethod
+    def each(length: int) -> Groups:
+        """Return a group for each row."""
+        return Groups(np.arange(length), length)
+
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def apart(self) -> bool:
+        """Whether each row is a group of its own, and the groups are in their order: what there is of a group is its row."""
+        return self.count == len(self.ids) and bool((self.ids == np.arange(self.count)).all())
 
     @cached_property
     def first(self) -> Places:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from wiesel.columnar.expressions import Expression, Literal
 from wiesel.runtime.table.mini_batch import MiniBatch
+from wiesel.runtime.table.sampling import Sampling
 from wiesel.runtime.table.watermark import WatermarkEmission
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.schema import ResolvedSchema
@@ -284,11 +285,13 @@ class Phases:
         local: Whether each task aggregates its rows before they are sent to the tasks of their keys.
         mini_batch: How rows wait for each other in each phase; None if they do not.
         buckets: Over how many buckets of values DISTINCT is split between the phases; 0 for not at all.
+        sampling: When rows are sent as they are after all, as there are nearly as many keys; None for never.
     """
 
     local: bool = False
     mini_batch: MiniBatch | None = None
     buckets: int = 0
+    sampling: Sampling | None = None
 
 
 ONE_PHASE = Phases()

@@ -14,7 +14,7 @@ from tests.unit.table.aggregate_cases import EVENT_TYPES, add_events, event_rows
 from wiesel.common import WatermarkStrategy
 from wiesel.sql.rules.mini_batches import ALLOW_LATENCY, ENABLED, SIZE
 from wiesel.sql.rules.split_distinct import BUCKETS, SPLIT
-from wiesel.sql.rules.two_phases import PHASES
+from wiesel.sql.rules.two_phases import PHASES, RATE, SAMPLED
 from wiesel.sql.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import ManualSource, local_environment
@@ -109,10 +109,12 @@ CASES: list[tuple[str, Callable[[], Counter[Any]]]] = [
 WAYS: dict[str, dict[str, str]] = {
     "two phases": {},
     "one phase": {PHASES: "ONE_PHASE"},
+    "rows as they are": {SAMPLED: "1", RATE: "0"},
     "mini-batches": {ENABLED: "true", ALLOW_LATENCY: "1 h", SIZE: "4"},
     "split": {SPLIT: "true", BUCKETS: "3", ENABLED: "true", ALLOW_LATENCY: "1 h", SIZE: "2"},
     "lmdb": {"state.backend.type": "lmdb"},
 }
+OTHER_WAYS = {"two phases": "one phase", "one phase": "mini-batches", "rows as they are": "two phases"}
 
 
 def started(
@@ -157,7 +159,7 @@ def test_results_after_failures_and_at_another_parallelism(query: str, expected:
         snapshot = job.checkpoint()
         before = list(out.committed)
     # State is the same in one phase and in two, however rows wait; only what is split is kept elsewhere.
-    job, out = started(query, source, 3, snapshot, way={"two phases": "one phase", "one phase": "mini-batches"}.get(way, way))
+    job, out = started(query, source, 3, snapshot, way=OTHER_WAYS.get(way, way))
     with job:
         source.push_all(rows[21:])
         job.settle()

@@ -13,7 +13,7 @@ from wiesel.core.errors import ConfigurationError
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.sql.rules.mini_batches import ALLOW_LATENCY, ENABLED, SIZE
 from wiesel.sql.rules.split_distinct import BUCKETS, SPLIT
-from wiesel.sql.rules.two_phases import PHASES
+from wiesel.sql.rules.two_phases import ADAPTIVE, PHASES, RATE, SAMPLED
 from wiesel.table import Schema, StreamTableEnvironment
 
 KEYS, ROWS, TASKS = 7, 4_000, 3
@@ -135,6 +135,30 @@ def test_distinct_values_are_shared_out_over_tasks(options: dict[str, str]) -> N
     assert read["GlobalGroupAggregate"] > 0 and read["IncrementalGroupAggregate"] > 0
 
 
+# Mini-batches of 100 rows with at most seven keys: less than a tenth of a sample are groups.
+SAMPLING = {ENABLED: "true", ALLOW_LATENCY: "1 h", SIZE: "100", SAMPLED: "100"}
+
+
+@pytest.mark.parametrize(
+    ("options", "passes"),
+    [
+        ({}, False),
+        ({RATE: "0.01"}, True),
+        ({RATE: "0.01", ADAPTIVE: "false"}, False),
+        ({RATE: "0.01", PHASES: "TWO_PHASE"}, False),
+        ({RATE: "0.01", SAMPLED: str(2 * ROWS)}, False),
+        ({RATE: "0.01", **SPLITTING}, True),
+    ],
+)
+def test_rows_are_sent_as_they_are_where_a_sample_has_many_keys(options: dict[str, str], passes: bool) -> None:
+    orders = Orders(**{**SAMPLING, **options})
+    changes, read = orders.run()
+    assert left(changes) == orders.expected
+    sent = read["IncrementalGroupAggregate" if SPLIT in options else "GlobalGroupAggregate"]
+    # Of ten mini-batches of a task one is aggregated.
+    assert sent > ROWS * 0.7 if passes else sent <= ROWS / 100 * KEYS * 1.2
+
+
 def names_in_plan(query: str, **options: str) -> list[str]:
     text = Orders(**options).t_env.explain_sql(query)
     executed = text[text.index("== Optimized") :].partition("== Advice")[0]
@@ -158,6 +182,9 @@ def test_plans_name_the_phases_as_flink_does() -> None:
     ("options", "named"),
     [
         ({PHASES: "THREE"}, PHASES),
+        ({RATE: "most"}, RATE),
+        ({RATE: "2"}, RATE),
+        ({SAMPLED: "some"}, SAMPLED),
         ({ENABLED: "true", SIZE: "5"}, ALLOW_LATENCY),
         ({ENABLED: "true", ALLOW_LATENCY: "1 s"}, SIZE),
         ({SPLIT: "true", BUCKETS: "none"}, BUCKETS),

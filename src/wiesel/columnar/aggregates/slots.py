@@ -33,6 +33,8 @@ class Slot:
 
     def reduce(self, column: Column, groups: Groups) -> Column:
         """Return a value per group of one value per row."""
+        if groups.apart and (self.how in _OF_ITSELF or (self.how == "sum" and pa.types.is_integer(column.type))):
+            return column if column.type == self.type else column.cast(self.type)
         return _REDUCED[self.how](self, column, groups)
 
     def column(self, values: list[Any]) -> Column:
@@ -143,6 +145,9 @@ def _moments(slot: Slot, column: Column, groups: Groups) -> Column:
     found = np.stack([total, mean, np.where(total == 0, 0.0, squares)], axis=1)
     return pa.FixedSizeListArray.from_arrays(pa.array(found.ravel()), 3)
 
+
+_OF_ITSELF = ("min", "max", "first", "last")
+"""How a value alone becomes itself; a sum does not, where 0.0 is added to -0.0."""
 
 _REDUCED: dict[str, Callable[[Slot, Column, Groups], Column]] = {
     "sum": _sum,

@@ -117,13 +117,13 @@ class Partials:
 def _different(rows: Input, arguments: Arguments, filters: Sequence[int | None]) -> tuple[Input, Places]:
     """Return one row per group and different values, with bits for the filters that any row with them has passed."""
     own = Input([rows.columns[index] for index in arguments], rows.groups)
-    pairs = _pairs(own)
+    pairs = own.groups if own.groups.apart else _pairs(own)
     bits = np.zeros(pairs.count, np.int64)
     for place, index in enumerate(filters):
         passed = np.zeros(pairs.count, np.bool_)
         passed[pairs.ids if index is None else pairs.ids[numbers(rows.columns[index].fill_null(False))]] = True
         bits |= passed.astype(np.int64) << place
-    return own.take(pairs.first), bits
+    return own if own.groups.apart else own.take(pairs.first), bits
 
 
 def _united(values: Input, bits: Places, again: bool) -> tuple[Input, Places]:

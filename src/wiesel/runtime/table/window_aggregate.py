@@ -90,10 +90,14 @@ class WindowAggregateOperator(TableOperator):
                 if not len(kept):
                     return
                 rows, slices = rows.take(kept), slices[kept]
-        sliced = self._partials.of(rows, slices) if not self._spec.merges else self._read(rows, slices)
+        sliced = self._read(rows, slices) if self._spec.merges else self._sliced(rows, slices)
         for store, (part, of) in zip(self._stores, (sliced.plain, *sliced.values), strict=True):
             self._add(store, part, of)
         self._ask()
+
+    def _sliced(self, rows: RowBatch, slices: Times) -> Sliced:
+        """Return what rows come to."""
+        return self._partials.of(rows, slices, group_by(self._partials.grouped(rows, slices), len(rows)))
 
     def _slices(self, rows: RowBatch) -> Times:
         if self._spec.by_clock:

@@ -47,18 +47,23 @@ class WindowPartials:
         plain = [slot for call, each in zip(spec.calls, self._accumulators, strict=True) if not call.distinct for slot in each.slots]
         self.slots: list[Slot] = [COUNT_ROWS, *plain]
 
-    def of(self, rows: RowBatch, slices: Times) -> Sliced:
-        """Return what rows come to, whose slices end at some times."""
+    def grouped(self, rows: RowBatch, slices: Times) -> list[Column]:
+        """Return the columns by which rows are grouped whose slices end at some times."""
+        return [*(rows.rows.column(index) for index in self._spec.keys), pa.array(slices)]
+
+    def of(self, rows: RowBatch, slices: Times, groups: Groups) -> Sliced:
+        """Return what the groups of rows come to."""
         spec, columns = self._spec, rows.rows.columns
         keys = [columns[index] for index in spec.keys]
-        groups = group_by([*keys, pa.array(slices)], len(rows))
         source = Input(columns, groups, row_signs(rows))
         parts = [pa.array(groups.sizes(source.signs))]
         for call, accumulator in zip(spec.calls, self._accumulators, strict=True):
             if not call.distinct:
                 parts += reduced(accumulator, source.of(call))
-        first = pa.array(groups.first)
-        group_keys, group_slices = [key.take(first) for key in keys], slices[groups.first]
+        group_keys, group_slices = keys, slices
+        if not groups.apart:
+            first = pa.array(groups.first)
+            group_keys, group_slices = [key.take(first) for key in keys], slices[groups.first]
         values = []
         for arguments, condition in spec.distinct:
             chosen = source.of(BoundCall("", spec.calls[0].spec, arguments, filter=condition))

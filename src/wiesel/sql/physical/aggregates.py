@@ -50,7 +50,7 @@ def _local(translator: Translator, relation: Aggregate, calls: tuple[BoundCall, 
     bucket = [pa.field("bucket", pa.int64())] if phases.buckets else []
     schema = pa.schema([*keys, *bucket, *Partials(calls).fields(types)])
     payload: dict[str, Any] = {"keys": relation.keys, "calls": calls, "schema": schema, "mini_batch": phases.mini_batch}
-    payload["buckets"] = phases.buckets
+    payload |= {"buckets": phases.buckets, "sampling": phases.sampling}
     partials = translator.operator("LocalGroupAggregate", "table_local_group_aggregate", payload, [source])
     if not phases.buckets:
         return partials

@@ -81,7 +81,8 @@ def window_aggregate(translator: Translator, relation: WindowAggregate) -> Trans
     kind = "session" if sessions else "window"
     source, keys, name = translator.translate(below), relation.keys, "WindowAggregate"
     if relation.phases.local:
-        source = translator.operator("LocalWindowAggregate", f"table_local_{kind}_aggregate", {"spec": spec}, [source])
+        payload = {"spec": spec, "sampling": relation.phases.sampling}
+        source = translator.operator("LocalWindowAggregate", f"table_local_{kind}_aggregate", payload, [source])
         spec, keys, name = replace(spec, merges=True), tuple(range(len(keys))), "GlobalWindowAggregate"
     operator = translator.operator(name, f"table_{kind}_aggregate", {"spec": spec}, [translator.by_key(source, keys)])
     return operator if keys else single(operator)

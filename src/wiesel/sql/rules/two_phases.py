@@ -2,7 +2,8 @@
 
 As each task does so for the rows that come together, which are thousands, nothing has to wait for it: so it is done wherever it can be,
 where Flink does it for groups only by mini-batches. Left alone are aggregates that need all rows: functions of users, and MIN, MAX and
-DISTINCT of groups whose rows may be taken back.
+DISTINCT of groups whose rows may be taken back. ``AUTO`` lets a task that finds nearly as many keys as rows send rows as they are
+(:mod:`wiesel.runtime.table.sampling`).
 """
 
 from __future__ import annotations
@@ -11,15 +12,20 @@ from dataclasses import replace
 
 from wiesel.core.errors import ConfigurationError
 from wiesel.runtime.table.partials import Partials
+from wiesel.runtime.table.sampling import Sampling
 from wiesel.sql.bound_calls import calls_of_groups
-from wiesel.sql.plan import Aggregate, Relation
-from wiesel.sql.rules.options import Options
+from wiesel.sql.plan import Aggregate, Phases, Relation
+from wiesel.sql.rules.options import Options, is_on, number_of
 from wiesel.sql.window_plan import WindowAggregate
 
-__all__ = ["PHASES", "in_two_phases"]
+__all__ = ["ADAPTIVE", "PHASES", "RATE", "SAMPLED", "in_two_phases"]
 
 PHASES = "table.optimizer.agg-phase-strategy"
 """``AUTO``, ``ONE_PHASE`` or ``TWO_PHASE``."""
+
+ADAPTIVE = "table.exec.local-hash-agg.adaptive.enabled"
+SAMPLED = "table.exec.local-hash-agg.adaptive.sampling-threshold"
+RATE = "table.exec.local-hash-agg.adaptive.distinct-value-rate-threshold"
 
 _STRATEGIES = ("AUTO", "ONE_PHASE", "TWO_PHASE")
 
@@ -28,19 +34,33 @@ def in_two_phases(relation: Relation, options: Options) -> Relation:
     """Return a relation with its aggregates in two phases where that can be.
 
     Raises:
-        ConfigurationError: If the option has another value than there are.
+        ConfigurationError: If an option has another value than there are.
     """
     strategy = options.get_string(PHASES, "AUTO").strip().upper()
     if strategy not in _STRATEGIES:
         raise ConfigurationError(f"option {PHASES}: {strategy!r}", hint=f"write one of {', '.join(_STRATEGIES)}", key=PHASES)
-    return relation if strategy == "ONE_PHASE" else _changed(relation)
+    if strategy == "ONE_PHASE":
+        return relation
+    phases = Phases(local=True, sampling=_sampling(options) if strategy == "AUTO" and is_on(options, ADAPTIVE, "true") else None)
+    return _changed(relation, phases)
 
 
-def _changed(relation: Relation) -> Relation:
+def _sampling(options: Options) -> Sampling:
+    text = options.get_string(RATE, "0.5").strip()
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = -1.0
+    if not 0 <= rate <= 1:
+        raise ConfigurationError(f"option {RATE} is {text!r}", hint="write a number from 0 to 1, such as 0.5", key=RATE)
+    return Sampling(number_of(options, SAMPLED, 500_000), rate)
+
+
+def _changed(relation: Relation, phases: Phases) -> Relation:
     if relation.inputs:
-        relation = relation.with_inputs(*map(_changed, relation.inputs))
+        relation = relation.with_inputs(*(_changed(below, phases) for below in relation.inputs))
     if isinstance(relation, Aggregate) and Partials(calls_of_groups(relation)).complete:
-        return replace(relation, phases=replace(relation.phases, local=True))
+        return replace(relation, phases=phases)
     if isinstance(relation, WindowAggregate) and not (relation.by_clock and relation.window.kind == "SESSION"):
-        return replace(relation, phases=replace(relation.phases, local=True))
+        return replace(relation, phases=phases)
     return relation

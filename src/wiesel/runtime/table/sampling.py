@@ -1,0 +1,53 @@
+"""Internal. Whether it is worth its while to aggregate before rows are sent, told by a sample of them.
+
+So does Flink's local aggregation of batch jobs (``table.exec.local-hash-agg.adaptive.*``), once and for all; as a stream has no end, here a
+sample is taken again from time to time. What is decided makes no difference to results, and so is in no snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from wiesel.columnar.grouping import Groups, group_by
+
+__all__ = ["Reduction", "Sampling"]
+
+_ONE_OF = 10
+"""Behind a sample with too many groups nine times as many rows are not looked at."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How many rows a sample has, and how many groups per row are too many."""
+
+    rows: int
+    rate: float
+
+
+class Reduction:
+    """Groups rows as long as that leaves fewer of them; without ``sampling`` always."""
+
+    def __init__(self, sampling: Sampling | None) -> None:
+        self._sampling = sampling
+        self._rows = self._groups = 0
+        self._to_pass = 0
+
+    def groups(self, columns: Sequence[pa.Array], length: int) -> Groups:
+        """Return the groups of rows of which all columns are equal, or a group for each row where samples say so."""
+        if self._to_pass > 0:
+            self._to_pass -= length
+            return Groups.each(length)
+        groups = group_by(columns, length)
+        if self._sampling is not None:
+            self._saw(self._sampling, length, groups.count)
+        return groups
+
+    def _saw(self, sampling: Sampling, rows: int, groups: int) -> None:
+        self._rows, self._groups = self._rows + rows, self._groups + groups
+        if self._rows >= sampling.rows:
+            if self._groups > sampling.rate * self._rows:
+                self._to_pass = (_ONE_OF - 1) * self._rows
+            self._rows = self._groups = 0
