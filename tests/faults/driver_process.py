@@ -86,10 +86,26 @@ class Driver:
 
     def wait_for(self, condition: Callable[[dict[str, Any]], bool], what: str) -> dict[str, Any]:
         """Return the first look that the condition holds for."""
+        look = self.wait_unless(lambda: False, condition, what)
+        assert look is not None
+        return look
+
+    def wait_unless(self, silenced: Callable[[], bool], condition: Callable[[dict[str, Any]], bool], what: str) -> dict[str, Any] | None:
+        """Return the first look that the condition holds for, None if the driver says nothing more as something has silenced it."""
         deadline_s = time.monotonic() + LIMIT_S
-        while time.monotonic() < deadline_s and (look := self.look()) is not None:
+        while time.monotonic() < deadline_s:
+            try:
+                look = self.look(0.5)
+            except queue.Empty:
+                if silenced():
+                    return None
+                continue
+            if look is None:
+                break
             if condition(look):
                 return look
+        if silenced():
+            return None
         raise AssertionError(f"{what} was never seen; last: {self.last}\n{self.tail()}")
 
     def wait_for_end(self) -> int:

@@ -28,7 +28,7 @@ import psutil
 from tests.faults.driver_process import LIMIT_S, Driver, alive, has_own_checkpoint
 from tests.faults.executors import MASTER, executor_of
 from tests.faults.matrix_job import LEDGER, MAX_PARALLELISM, OUT, SIZE, build, real_job
-from tests.sim.schedules.jobs import KEYS, IntoFiles
+from tests.sim.schedules.jobs import JOBS, KEYS, IntoFiles
 from tests.sim.schedules.play import prepared
 from tests.sim.schedules.state import state_of
 from wiesel.checkpoint.snapshots import find_snapshot
@@ -192,7 +192,9 @@ def _plan(job: Program, seed: int, attempt: int, directory: Path, victims: Seque
     fitting = [k for k in fitting if not (first and k.point in ("running", "read"))]
     victim = chance.choice([v for v in victims if any(k.victim == v for k in fitting)])
     action = chance.choice([a for a in actions if any((k.victim, k.action) == (victim, a) for k in fitting)])
-    kind = chance.choice([k for k in fitting if (k.victim, k.action) == (victim, action)])
+    # The moves that only one job has: chosen as often in that as others in all jobs together.
+    fitting = [k for k in fitting if (k.victim, k.action) == (victim, action) for _ in range(len(JOBS) if k.path == PART else 1)]
+    kind = chance.choice(fitting)
     nth = chance.randint(3, 5) if first else chance.randint(1, 4)
     if kind.point in ("running", "read"):
         nth = 1
@@ -304,12 +306,11 @@ class Round:
         return True
 
     def _wait_for_next(self, driver: Driver, attempt: int) -> None:
-        try:
-            driver.wait_for(lambda look: look["attempt"] > attempt and bool(look["tasks"]), f"attempt {attempt + 1}")
-        except AssertionError:
-            # The next fault may have killed the driver before it could tell.
-            if not (self.left and self.left[0].kind.victim == DRIVER and self.left[0].marker.exists()):
-                raise
+        driver.wait_unless(self._is_hit, lambda look: look["attempt"] > attempt and bool(look["tasks"]), f"attempt {attempt + 1}")
+
+    def _is_hit(self) -> bool:
+        """Return whether the next fault has hit the driver, which may be before it could tell anything."""
+        return bool(self.left) and self.left[0].kind.victim == DRIVER and self.left[0].marker.exists()
 
     def _must_have_recovered(self) -> None:
         restored: dict[int, int] = {}
@@ -422,7 +423,9 @@ class Round:
     def _wake(self, zombie: Driver, driver: Driver) -> None:
         """A driver stood still while another one took its job: it goes on, and has to find that out."""
         _must_stand_still(zombie.pid)
-        self._note(driver.wait_for(has_own_checkpoint, "a checkpoint of the driver that has taken over"))
+        look = driver.wait_unless(self._is_hit, has_own_checkpoint, "a checkpoint of the driver that has taken over")
+        if look is not None:
+            self._note(look)
         _go_on(zombie.pid)
         assert zombie.wait_for_end() == 1, f"the driver that was replaced has not failed\n{zombie.tail()}"
         assert "was replaced by attempt" in zombie.tail()
