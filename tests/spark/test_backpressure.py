@@ -13,6 +13,7 @@ import pytest
 
 from tests.parity.conftest import time_limit
 from wiesel.common import Configuration, JobClient, Types, WatermarkStrategy
+from wiesel.core.errors import JobExecutionError
 from wiesel.datastream import FlatMapFunction, MapFunction, StreamExecutionEnvironment
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiter, RateLimiterStrategy
 
@@ -159,6 +160,9 @@ def test_n9_n16_n25_a_source_goes_as_fast_as_its_consumer_and_nothing_is_lost(tm
         standing = wait_until_all_stands_still(client, shared)
         assert standing * RECORD_BYTES <= IN_FLIGHT_BYTES
         assert shared["consumed"] == 0
+        waiting = shares(client)[False]
+        assert waiting["Shuffle.Netty.Input.Buffers.inputQueueLength"] == 2, "its queue is full, and no longer"
+        assert 2 * RECORD_BYTES < waiting["Shuffle.Netty.Input.Buffers.inputQueueSize"] < IN_FLIGHT_BYTES
 
         # It is slow: so is the source.
         shared["pace"] = SLOW
@@ -173,6 +177,8 @@ def test_n9_n16_n25_a_source_goes_as_fast_as_its_consumer_and_nothing_is_lost(tm
         began_s = time.monotonic()
         assert list(results) == [(RECORDS, RECORDS * (RECORDS - 1) // 2)]
         assert (RECORDS - consumed) / (time.monotonic() - began_s) > 2 * slow_rate
+        client.get_job_execution_result().result()
+        assert shares(client)[False]["Shuffle.Netty.Input.Buffers.inputQueueSize"] == 0
 
 
 EVERY = 1000
@@ -209,3 +215,66 @@ def test_n22_a_subtask_that_stands_still_does_not_stop_the_others(tmp_path: Path
         assert shared["hot"] == 0
         shared["pace"] = FREE
         assert list(results) == list(hot)
+
+
+class Stands(FlatMapFunction):
+    """Stands still until it may go on."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+
+    def open(self, runtime_context: Any) -> None:
+        self.shared.open()
+
+    def flat_map(self, value: int) -> Iterable[int]:
+        while self.shared["pace"] == STOP:
+            time.sleep(0.01)
+        yield -value
+
+
+class Witness(FlatMapFunction):
+    """Counts what comes past the one that stands still, and what comes from it; tells the sums at the end of each."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+        self.total = 0
+
+    def open(self, runtime_context: Any) -> None:
+        self.shared.open()
+
+    def flat_map(self, value: int) -> Iterable[int]:
+        name = "hot" if value <= 0 else "consumed"
+        self.shared[name] += 1
+        self.total += value
+        if self.shared["hot"] + self.shared["consumed"] == 2 * RECORDS:
+            yield self.total
+
+
+def behind(index: int) -> int:
+    return index + 1
+
+
+def test_n21_what_skips_a_task_that_stands_still_flows_on(tmp_path: Path) -> None:
+    shared = Shared(tmp_path / "shared")
+    shared.open()
+    env = environment(1)
+    numbers = env.from_source(source(), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
+    others = DataGeneratorSource(behind, RECORDS, FewAtATime())
+    past = env.from_source(others, WatermarkStrategy.no_watermarks(), "past", Types.LONG())
+    stands = numbers.rebalance().flat_map(Stands(shared), Types.LONG())
+    both = stands.union(past).rebalance().flat_map(Witness(shared), Types.LONG())
+    with both.execute_and_collect() as results:
+        until(lambda: shared["consumed"] == RECORDS)
+        assert shared["hot"] == 0
+        shared["pace"] = FREE
+        assert list(results) == [RECORDS]
+
+
+def test_an_error_beside_what_is_relayed_ends_the_job(tmp_path: Path) -> None:
+    shared = Shared(tmp_path / "shared")
+    env = environment(1)
+    numbers = env.from_source(source(), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
+    broken = numbers.rebalance().map(lambda n: 1 // (RECORDS // 2 - n), Types.LONG())
+    both = broken.union(numbers).rebalance().flat_map(Consume(shared), Types.LONG())
+    with pytest.raises(JobExecutionError, match="ZeroDivisionError"), both.execute_and_collect() as results:
+        list(results)

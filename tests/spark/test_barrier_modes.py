@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.faults.counting_job import file_sink
 from wiesel.common import Configuration, JobClient, Types, WatermarkStrategy
 from wiesel.datastream import KeyedProcessFunction, MapFunction, StreamExecutionEnvironment
@@ -71,7 +73,7 @@ def same(index: int) -> int:
     return index
 
 
-def start(directory: Path, mode: str) -> JobClient:
+def start(directory: Path, mode: str, *, relayed: bool) -> JobClient:
     config = {
         "wiesel.spark.master": "local[8]",
         "execution.checkpointing.dir": str(directory / "checkpoints"),
@@ -90,8 +92,9 @@ def start(directory: Path, mode: str) -> JobClient:
         return env.from_source(source, WatermarkStrategy.no_watermarks(), name).uid(name)
 
     slow = input_of("slow").disable_chaining().map(Halting(directory / "halt"), Types.STRING()).uid("halting")
-    # As many tasks on the way as the slow input has, so that nothing of this one is relayed by the task that stands still.
-    both = input_of("fast").disable_chaining().map(lambda n: "fast", Types.STRING()).union(slow)
+    # With as many tasks on the way as the slow input has nothing is relayed, with fewer all of it, by the task that stands still.
+    fast = input_of("fast") if relayed else input_of("fast").disable_chaining()
+    both = fast.map(lambda n: "fast", Types.STRING()).uid("fast map").union(slow)
     counts = both.key_by(lambda name: name, Types.STRING()).process(Count(), Types.STRING()).uid("counts").name("counts")
     counts.sink_to(file_sink(directory / "counts")).uid("files")
     return env.execute_async("two inputs")
@@ -104,10 +107,10 @@ def until(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.02)
 
 
-def played(directory: Path, mode: str) -> tuple[dict[str, int], int]:
+def played(directory: Path, mode: str, *, relayed: bool) -> tuple[dict[str, int], int]:
     """Let a checkpoint wait for one input, and kill a worker behind it; return the counts at the end, and how many were made meanwhile."""
     directory.mkdir()
-    client = start(directory, mode)
+    client = start(directory, mode, relayed=relayed)
 
     def look() -> dict[str, Any]:
         return client.get_job_metrics().result()
@@ -139,13 +142,15 @@ def played(directory: Path, mode: str) -> tuple[dict[str, int], int]:
     return {name: max(int(n) for of, n in lines if of == name) for name in ("fast", "slow")}, meanwhile
 
 
-def test_c12_with_alignment_records_wait_for_a_checkpoint_and_count_once(tmp_path: Path) -> None:
-    counts, meanwhile = played(tmp_path / "job", "EXACTLY_ONCE")
+@pytest.mark.parametrize("relayed", [False, True])
+def test_c12_with_alignment_records_wait_for_a_checkpoint_and_count_once(tmp_path: Path, relayed: bool) -> None:
+    counts, meanwhile = played(tmp_path / "job", "EXACTLY_ONCE", relayed=relayed)
     assert meanwhile == 0 and counts == {"fast": RECORDS, "slow": RECORDS}
 
 
-def test_c12_without_alignment_records_do_not_wait_and_count_twice_after_a_kill(tmp_path: Path) -> None:
-    counts, meanwhile = played(tmp_path / "job", "AT_LEAST_ONCE")
+@pytest.mark.parametrize("relayed", [False, True])
+def test_c12_without_alignment_records_do_not_wait_and_count_twice_after_a_kill(tmp_path: Path, relayed: bool) -> None:
+    counts, meanwhile = played(tmp_path / "job", "AT_LEAST_ONCE", relayed=relayed)
     assert meanwhile > WAITS_S * PER_S / 4, "records of the other input were held back"
     # The checkpoint has what came of the fast input while the barrier of the slow one was on its way: it is read again.
     assert counts["fast"] >= RECORDS + meanwhile and counts["slow"] == RECORDS

@@ -136,7 +136,7 @@ def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSetti
 def _holds_producers(job: JobGraph | None) -> bool:
     """Return whether an alignment may make the producers of the channels that it holds back wait.
 
-    Who waits also takes nothing to be relayed, or nothing from its loop, which may be what the alignment waits for.
+    Who waits takes nothing from its loop, and nothing to be relayed when no more fits before its task; the alignment may wait for that.
     """
     if job is None or has_relays(job):
         return False

@@ -3,11 +3,13 @@
 A region is a connected component of the job graph and becomes one Spark job. Within a region a vertex has the level
 1 + max(level of its inputs); all vertices of a level share one Spark stage, whose partitions are numbered over their subtasks. Spark
 allows a pipelined producer one consumer stage only, so an edge that skips levels is relayed: at each level between, one partition
-takes the buffers in and passes them on unopened. The relay of a channel is fixed, which keeps the channel FIFO.
+takes the buffers in and passes them on unopened, whatever the code of its own subtask does meanwhile. The relay of a channel is fixed,
+which keeps the channel FIFO.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +19,12 @@ from wiesel.graph.job_graph import JobGraph
 
 @dataclass
 class Region:
-    """One Spark job: ``levels[l][p]`` is the subtask in partition ``p`` of stage ``l``."""
+    """One Spark job: ``levels[l][p]`` is the subtask in partition ``p`` of stage ``l``; ``relays`` are the levels that edges skip."""
 
     index: int
     vertices: list[int]
     levels: list[list[SubtaskId]]
+    relays: frozenset[int]
     place: dict[SubtaskId, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -80,8 +83,13 @@ def _levels(job: JobGraph) -> dict[int, int]:
 
 def has_relays(job: JobGraph) -> bool:
     """Return whether some tasks pass on what is for others, because an edge skips a level."""
-    level = _levels(job)
-    return any(level[edge.target_vertex] - level[edge.source_vertex] > 1 for edge in job.edges)
+    return bool(_relays(job, _levels(job), range(len(job.vertices))))
+
+
+def _relays(job: JobGraph, level: dict[int, int], vertices: Iterable[int]) -> frozenset[int]:
+    """Return the levels that the edges into these vertices skip."""
+    edges = [edge for vertex in vertices for edge in job.in_edges(vertex)]
+    return frozenset(at for e in edges for at in range(level[e.source_vertex] + 1, level[e.target_vertex]))
 
 
 def build_stage_plan(graph: ExecutionGraph) -> StagePlan:
@@ -94,7 +102,7 @@ def build_stage_plan(graph: ExecutionGraph) -> StagePlan:
         levels: list[list[SubtaskId]] = [[] for _ in range(depth)]
         for v in vertices:
             levels[level[v]].extend(SubtaskId(v, i) for i in range(job.vertices[v].parallelism))
-        region = Region(index, vertices, levels)
+        region = Region(index, vertices, levels, _relays(job, level, vertices))
         for at, subtasks in enumerate(levels):
             for partition, subtask in enumerate(subtasks):
                 region.place[subtask] = (at, partition)

@@ -462,7 +462,7 @@ class StreamTask:
     def paused(self) -> bool:
         """Return whether the task wants no input for now: neither rows nor to be polled. Everything else goes on."""
         if self.finished:
-            return False  # nobody tells it any more what was taken, and it may still be a relay
+            return False  # nobody tells it any more what was taken
         full = any(operator.full for operator in self._holding) or self.ahead
         return full and not self._events.waiting and not self._stopped
 

@@ -332,6 +332,7 @@ class SparkJob:
             local_dir=self._local_dir if self._on_this_host else None,
             local_backup=self._settings.local_backup,
             hops=[len(level) for level in region.levels],
+            relays=region.relays,
             initializers=hooks.worker_initializers(),
             classes=self._classes,
             bundle=self._bundle,

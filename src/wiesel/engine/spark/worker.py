@@ -14,8 +14,9 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -35,6 +36,7 @@ from wiesel.engine.spark.arrow_rows import row_batch
 from wiesel.engine.spark.control import ControlClient
 from wiesel.engine.spark.event_loop import EventLoopThread
 from wiesel.engine.spark.major_collections import MajorCollections
+from wiesel.engine.spark.relay import Outlet, OutletClosedError, Relay
 from wiesel.engine.spark.time_shares import TimeShares
 from wiesel.engine.spark.worker_files import unpacked
 from wiesel.engine.task_errors import picklable_error
@@ -47,6 +49,13 @@ from wiesel.wire.buffers import read_buffers
 
 T = TypeVar("T")
 _MAILBOX_ROWS = 2
+_RELAYING_BYTES = 1 << 20
+"""How much may wait for the task of a worker that relays; what comes behind that, also to be relayed, waits as well."""
+
+_ROW_BYTES = 256
+"""What a row takes up besides its bytes."""
+
+_ABANDON_S = 2.0
 _LOST_GRACE_S = 2.0
 _HANG_UP_S = 5.0
 _FILL_AFTER_S = 0.005
@@ -57,17 +66,61 @@ class _LostMaster(Exception):
     """The control connection broke, or nothing has come over it for too long."""
 
 
-class Mailbox:
-    """What the task's thread waits for: rows (bounded), control messages, results of asynchronous work, the end of the input."""
+class _RoomForRows:
+    """Room for a few rows."""
 
     def __init__(self) -> None:
+        self._room = threading.Semaphore(_MAILBOX_ROWS)
+
+    def take(self, row: Any) -> None:
+        """Wait until there is room."""
+        self._room.acquire()
+
+    def give(self, row: Any) -> None:
+        """Make room again."""
+        self._room.release()
+
+
+class _RoomForBytes:
+    """Room for rows of so many bytes together, or for one that is larger."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._taken = 0
+        self._changed = threading.Condition()
+
+    def take(self, row: Any) -> None:
+        """Wait until there is room."""
+        size = len(row) + _ROW_BYTES
+        with self._changed:
+            while self._taken and self._taken + size > self._most_bytes:
+                self._changed.wait()
+            self._taken += size
+
+    def give(self, row: Any) -> None:
+        """Make room again."""
+        with self._changed:
+            self._taken -= len(row) + _ROW_BYTES
+            self._changed.notify()
+
+
+class Mailbox:
+    """What the task's thread waits for: rows (bounded), control messages, results of asynchronous work, the end of the input.
+
+    ``most_bytes`` bounds the rows by what they take up, instead of by their number.
+    """
+
+    def __init__(self, most_bytes: int | None = None) -> None:
         self._queue: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         self._kept: deque[Any] = deque()
-        self._room = threading.Semaphore(_MAILBOX_ROWS)
+        self._room = _RoomForRows() if most_bytes is None else _RoomForBytes(most_bytes)
+        self._rows_put = self._bytes_put = self._rows_taken = self._bytes_taken = 0
 
     def put_row(self, row: Any) -> None:
         """Add a row; waits while too many are there, which is how backpressure reaches Spark."""
-        self._room.acquire()
+        self._room.take(row)
+        self._rows_put += 1
+        self._bytes_put += len(row)
         self._queue.put(("row", row))
 
     def put(self, kind: str, value: Any = None) -> None:
@@ -80,8 +133,7 @@ class Mailbox:
         With ``rows=False`` rows stay here, in their order, and keep the room that they take up.
         """
         if rows and self._kept:
-            self._room.release()
-            return "row", self._kept.popleft()
+            return "row", self._taken(self._kept.popleft())
         while True:
             try:
                 kind, value = self._queue.get_nowait() if timeout_s == 0 else self._queue.get(timeout=timeout_s)
@@ -90,9 +142,21 @@ class Mailbox:
             if kind != "row":
                 return kind, value
             if rows:
-                self._room.release()
-                return kind, value
+                return kind, self._taken(value)
             self._kept.append(value)
+
+    def _taken(self, row: Any) -> Any:
+        self._room.give(row)
+        self._rows_taken += 1
+        self._bytes_taken += len(row)
+        return row
+
+    def metrics(self) -> dict[str, int]:
+        """Return what waits here for the task. Any thread may ask."""
+        return {
+            "Shuffle.Netty.Input.Buffers.inputQueueLength": max(0, self._rows_put - self._rows_taken),
+            "Shuffle.Netty.Input.Buffers.inputQueueSize": max(0, self._bytes_put - self._bytes_taken),
+        }
 
     @property
     def keeps_rows(self) -> bool:
@@ -206,7 +270,8 @@ def _executor_dir() -> str:
 class AttemptPayload:
     """What the closure of every stage of an attempt carries. ``tasks[level][partition]`` are pickled descriptors.
 
-    ``local_dir`` is None where tasks may run on other machines than the driver.
+    ``hops`` has the partitions per level, ``relays`` the levels that edges skip. ``local_dir`` is None where tasks may run on other
+    machines than the driver.
     """
 
     def __init__(
@@ -219,6 +284,7 @@ class AttemptPayload:
         local_dir: str | None,
         local_backup: LocalBackup,
         hops: list[int],
+        relays: frozenset[int],
         initializers: tuple[str, ...],
         classes: bytes,
         bundle: str | None,
@@ -234,6 +300,7 @@ class AttemptPayload:
         self.local_dir = local_dir
         self.local_backup = local_backup
         self.hops = hops
+        self.relays = relays
         self.initializers = initializers
         self.classes = classes
         self.bundle = bundle
@@ -269,7 +336,10 @@ class TaskWorker:
     def __init__(self, payload: AttemptPayload, level: int, pickled: bytes) -> None:
         self._payload = payload
         self._level = level
-        self._mailbox = Mailbox()
+        relays = level in payload.relays
+        self._relay = Relay(level, payload.hops[level + 1]) if relays else None
+        self._outlet = Outlet()
+        self._mailbox = Mailbox(_RELAYING_BYTES if relays else None)
         self._client = ControlClient(payload.address, payload.token, payload.attempt, patience_s=payload.heartbeat_timeout_s)
         self._control_thread: threading.Thread | None = None
         self._done = threading.Event()
@@ -292,13 +362,7 @@ class TaskWorker:
             self._services = WorkerServices(self._payload, descriptor, self._client, self._mailbox)
             self._task = StreamTask(descriptor, self._services)
             self._start_threads(batches)
-            try:
-                # First of all: a reader may ask for a split as soon as it starts, and the answer needs to know the way here.
-                self._client.send(RegisterTask(descriptor.key, descriptor.attempt, os.getpid(), socket.gethostname()))
-                self._task.start()
-                yield from self._loop()
-            finally:
-                self._task.close()
+            yield from self._run_task(descriptor) if self._relay is None else self._run_beside(descriptor)
         except _LostMaster:
             raise JobCancelledError("the JobMaster of this task is gone") from None
         except JobCancelledError:
@@ -313,6 +377,37 @@ class TaskWorker:
             if self._descriptor is not None and hasattr(self, "_services"):
                 self._services.close()
             self._hang_up()
+
+    def _run_task(self, descriptor: TaskDescriptor) -> Generator[pa.RecordBatch, None, None]:
+        try:
+            # First of all: a reader may ask for a split as soon as it starts, and the answer needs to know the way here.
+            self._client.send(RegisterTask(descriptor.key, descriptor.attempt, os.getpid(), socket.gethostname()))
+            self._task.start()
+            yield from self._loop()
+        finally:
+            self._task.close()
+
+    def _run_beside(self, descriptor: TaskDescriptor) -> Iterator[pa.RecordBatch]:
+        """Run the task in a thread of its own, so that what is relayed goes on while its user code stands still."""
+        outlet = self._outlet
+
+        def run() -> None:
+            try:
+                with closing(self._run_task(descriptor)) as batches:
+                    for batch in batches:
+                        outlet.put(batch)
+            except BaseException as error:  # noqa: BLE001 - raised in the thread of the worker
+                outlet.end(error)
+            else:
+                outlet.end()
+
+        thread = threading.Thread(target=run, name="wiesel-task", daemon=True)
+        thread.start()
+        try:
+            yield from outlet.batches()
+        finally:
+            outlet.close()
+            thread.join(_ABANDON_S)
 
     def _hang_up(self) -> None:
         """End the connection when the JobMaster has read all of it; the process may be gone a moment later."""
@@ -371,17 +466,31 @@ class TaskWorker:
 
     def _heartbeat(self, descriptor: TaskDescriptor) -> Heartbeat:
         # A task that stands still counts nothing itself: how long it does is seen from here.
-        return Heartbeat(descriptor.key, {**self._last_metrics, **self._task.barrier_metrics(), **self._shares.metrics()})
+        now = {**self._task.barrier_metrics(), **self._mailbox.metrics(), **self._shares.metrics()}
+        return Heartbeat(descriptor.key, {**self._last_metrics, **now})
 
     def _read_input(self, batches: Iterator[Any]) -> None:
         try:
             for batch in batches:
                 for value in batch.column(1):
-                    if value.is_valid:
-                        self._mailbox.put_row(value.as_buffer())
+                    if value.is_valid and (row := self._passed_on(value.as_buffer())) is not None:
+                        self._mailbox.put_row(row)
             self._mailbox.put("end")
+        except OutletClosedError:
+            return  # the worker has come to its end
         except Exception as error:  # noqa: BLE001 - raised in the mailbox thread
             self._mailbox.put("error", error)
+            if self._relay is not None:
+                self._outlet.end(error)  # the task may stand still
+
+    def _passed_on(self, row: Any) -> Any:
+        """Relay what is not for this worker's task; return the row if there is more in it, else None."""
+        if self._relay is None:
+            return row
+        rows, own = self._relay.take(row)
+        if rows:
+            self._outlet.put(row_batch(rows, []), [p for p, _ in rows])
+        return row if own else None
 
     # The mailbox loop
 
@@ -465,13 +574,8 @@ class TaskWorker:
         task = self._task
         self._began_s = time.monotonic()
         for buffer in read_buffers(row):
-            if buffer.level == self._level:
+            if buffer.level == self._level:  # others are relayed
                 yield from self._in_slices(task.on_buffer_in_slices(buffer))
-            else:
-                # A relay: the edge skips this level, the buffer goes on unopened.
-                last = buffer.level == self._level + 1
-                hop = buffer.partition if last else buffer.partition % self._payload.hops[self._level + 1]
-                task.rows.put(hop, buffer.raw)
         self._slow = time.monotonic() - self._began_s > _FILL_AFTER_S
 
     def _work_off(self) -> Iterator[pa.RecordBatch]:
