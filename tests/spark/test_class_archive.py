@@ -12,7 +12,7 @@ import pytest
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ResourceError
 from wiesel.engine.spark import class_archive
-from wiesel.engine.spark.session import find_java
+from wiesel.engine.spark.driver_jvm import find_java
 
 # Tells whether the JVM of a session has mapped the archive, by the kernel's list of its mappings.
 _PROGRAM = """

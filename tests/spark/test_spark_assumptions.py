@@ -15,7 +15,6 @@ import pytest
 from tests.parity.conftest import time_limit
 from wiesel.core.config import Configuration
 from wiesel.engine.spark.exchange import (
-    PIPELINED_SETTINGS,
     ROW_SCHEMA,
     cancel_group,
     exchange,
@@ -24,7 +23,9 @@ from wiesel.engine.spark.exchange import (
     materialize,
     use_in_this_thread,
 )
-from wiesel.engine.spark.session import _executor_settings, spark_session
+from wiesel.engine.spark.pipelined_settings import PIPELINED_SETTINGS
+from wiesel.engine.spark.session import spark_session
+from wiesel.engine.spark.session_settings import _executor_settings
 
 SECONDS = 120
 SLOTS = 64

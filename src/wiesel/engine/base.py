@@ -29,10 +29,6 @@ _ENGINES = {"spark": "wiesel.engine.spark.executor:SparkExecutor", "local": "wie
 class Executor(Protocol):
     """Starts jobs."""
 
-    def prepare(self, config: Configuration) -> None:
-        """Begin with what takes long, if a job is likely to come soon: returns at once, and raises nothing that the job would not."""
-        ...
-
     def execute(self, graph: StreamGraph, config: Configuration) -> JobClient:
         """Start the job and return at once.
 

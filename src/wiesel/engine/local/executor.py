@@ -40,9 +40,6 @@ T = TypeVar("T")
 class LocalExecutor:
     """The engine in one process."""
 
-    def prepare(self, config: Configuration) -> None:
-        """Do nothing: there is nothing to wait for."""
-
     def execute(self, graph: StreamGraph, config: Configuration) -> JobClient:
         """Plan the job and start it."""
         check_unaligned(graph, config)
@@ -157,4 +154,3 @@ class LocalJob:
     def result(self) -> Future[JobExecutionResult]:
         """Complete when the job has ended."""
         return self._master.result
-

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-
-import pyspark
 
 from wiesel.core.errors import ResourceError
 
@@ -51,8 +51,19 @@ def _version_text(java: str) -> str:
 
 
 def _name(java: str) -> str:
-    facts = "\n".join((java_version_text(java), pyspark.__version__, str(Path(pyspark.__file__).parent)))
+    facts = "\n".join((java_version_text(java), *_installed_pyspark()))
     return f"classes-{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
+
+
+@cache
+def _installed_pyspark() -> tuple[str, str]:
+    """Return version and folder of PySpark, without importing it."""
+    found = find_spec("pyspark")
+    if found is None or found.origin is None:
+        raise ResourceError("PySpark is not installed", hint="install wiesel with its dependencies")
+    folder = Path(found.origin).parent
+    version = re.search(r"__version__[^=]*=\s*['\"]([^'\"]+)", (folder / "version.py").read_text())
+    return version.group(1) if version else "", str(folder)
 
 
 def _places() -> list[Path]:

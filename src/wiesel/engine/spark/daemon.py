@@ -1,42 +1,16 @@
-"""Internal. Spark's Python daemon with Wiesel imported before it forks: workers start with everything loaded.
-
-Named by ``spark.python.daemon.module``. Only modules without threads of their own may be imported here.
-"""
+"""Internal. Spark's Python daemon, named by ``spark.python.daemon.module``: another process that has begun early, or this one."""
 
 from __future__ import annotations
 
-import os
-import socket
-from typing import Any
+import sys
 
-from wiesel.engine.spark.preloading import leave_archives, preload
-
-leave_archives()
-
-# ruff: noqa: E402 - where they are found has been decided only now
-import pyarrow  # noqa: F401 - loaded for the forked workers
-from pyspark import daemon
-
-import wiesel.engine.spark.worker  # noqa: F401 - loaded for the forked workers
-from wiesel.engine.spark.major_collections import leave_major_collections_to_memory
-
-_SEND_BUFFER_BYTES = 32768
-_run_worker = daemon.worker
-
-
-def _worker(sock: Any, authenticated: bool) -> Any:
-    """Run a worker; what it has written and the JVM has not taken yet is in flight and adds to the latency of a saturated job."""
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
-    try:
-        return _run_worker(sock, authenticated)
-    except BrokenPipeError:
-        # The JVM has cancelled the task and does not listen any more; the daemon would print a traceback of it.
-        os._exit(1)
-
+from wiesel.engine.spark.early_daemon import hand_over
 
 if __name__ == "__main__":
-    daemon.worker = _worker
-    preload()
-    # What the workers share with the daemon needs no looking through at all.
-    leave_major_collections_to_memory()
-    daemon.manager()
+    status = hand_over()
+    if status is not None:
+        sys.exit(status)
+    from wiesel.engine.spark import daemon_process
+
+    daemon_process.prepare()
+    daemon_process.run()

@@ -50,7 +50,7 @@ from wiesel.engine.spark.exchange import (
     materialize,
     use_in_this_thread,
 )
-from wiesel.engine.spark.session import jvm_is_gone, prepare_session, spark_session
+from wiesel.engine.spark.session import jvm_is_gone, spark_session
 from wiesel.engine.spark.slots import SlotRequest, in_this_process
 from wiesel.engine.spark.worker import AttemptPayload, stage_function
 from wiesel.engine.spark.worker_files import ship
@@ -72,10 +72,6 @@ _EXECUTOR_LOST = re.compile(r"\((?P<host>\S+) executor (?P<id>\S+)\): ExecutorLo
 
 class SparkExecutor:
     """The engine on Spark."""
-
-    def prepare(self, config: Configuration) -> None:
-        """Start a JVM."""
-        prepare_session(config)
 
     def execute(self, graph: StreamGraph, config: Configuration) -> JobClient:
         """Plan the job, make sure of Spark, and start its JobMaster."""

@@ -10,6 +10,9 @@ from collections.abc import Callable
 
 from wiesel.core.errors import JobCancelledError, NoResourceAvailableError
 
+LOCAL_SLOTS = 64
+"""How many slots a master on this machine has at least, where the configuration names none."""
+
 _LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*]")
 _LOCAL = re.compile(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?])?")
 _LOOK_EVERY_S = 0.1

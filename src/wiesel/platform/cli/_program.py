@@ -179,10 +179,9 @@ def _prepare(submission: Submission) -> None:
 def _start_engine(submission: Submission) -> None:
     """Have the engine begin with what takes long, while the program is imported."""
     from wiesel.core.config import Configuration
-    from wiesel.engine.base import get_executor
+    from wiesel.engine.early_start import start_engine_early
 
-    config = Configuration.from_dict(submission.options)
-    get_executor(config).prepare(config)
+    start_engine_early(Configuration.from_dict(submission.options))
 
 
 def _execute(submission: Submission, code: CodeType) -> None:

@@ -7,7 +7,7 @@ import click
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ResourceError
 from wiesel.engine.spark.class_archive import find_archive, make_archive
-from wiesel.engine.spark.session import find_java
+from wiesel.engine.spark.driver_jvm import find_java
 
 __all__ = ["warm_up"]
 

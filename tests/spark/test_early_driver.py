@@ -1,4 +1,4 @@
-"""``wiesel run`` starts the JVM before the program asks for it: it is used, replaced where it does not fit, and never left behind."""
+"""``wiesel run`` starts the driver before the program asks for it: it is used, replaced where it does not fit, and never left behind."""
 
 from __future__ import annotations
 
@@ -14,21 +14,28 @@ import psutil
 LIMIT_S = 240
 
 PROGRAM = """
-import json, os, sys
+import json, os, sys, time
 import psutil
-from wiesel.common import Types
+from pyspark import SparkContext
+from wiesel.common import Configuration, Types
 from wiesel.datastream import StreamExecutionEnvironment
+from wiesel.engine.spark import early_driver
 
 def jvms():
     # One process from Spark's script to the JVM, in which it ends.
-    return [child.pid for child in psutil.Process().children() if "spark" in " ".join(child.cmdline()).lower()]
+    return [child.pid for child in psutil.Process().children() if "pyspark-shell" in child.cmdline()]
 
 before = jvms()
+early_driver._early._coming.join()
+made_ms = int(time.time() * 1000)
 os.environ.update(json.loads(sys.argv[1]))
-env = StreamExecutionEnvironment.get_execution_environment()
+env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(json.loads(sys.argv[2])))
 env.set_parallelism(1)
 seen = env.from_collection([1, 2, 3], Types.LONG()).map(lambda n: f"{n} {os.environ.get('FOR_WORKERS')}", Types.STRING())
-print(json.dumps({"before": before, "records": list(seen.execute_and_collect()), "after": jvms()}))
+records = list(seen.execute_and_collect())
+context = SparkContext._active_spark_context
+early = context.startTime < made_ms
+print(json.dumps({"before": before, "records": records, "after": jvms(), "early": early, "key": context.getConf().get("spark.a.key")}))
 """
 
 
@@ -64,14 +71,21 @@ def told(ended: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return line
 
 
-def test_the_jvm_that_was_started_early_runs_the_job(tmp_path: Path) -> None:
-    seen = told(run(tmp_path, PROGRAM, "{}"))
+def test_the_driver_that_was_started_early_runs_the_job(tmp_path: Path) -> None:
+    seen = told(run(tmp_path, PROGRAM, "{}", "{}"))
     assert seen["records"] == ["1 None", "2 None", "3 None"]
     assert len(seen["before"]) == 1 and seen["after"] == seen["before"]
+    assert seen["early"], "its session was not used"
+
+
+def test_a_session_with_settings_of_the_program_takes_its_place(tmp_path: Path) -> None:
+    seen = told(run(tmp_path, PROGRAM, "{}", json.dumps({"wiesel.spark.conf.spark.a.key": "set"})))
+    assert (seen["records"], seen["key"]) == (["1 None", "2 None", "3 None"], "set")
+    assert not seen["early"] and len(seen["after"]) == 1, "the JVM with another session was used, or lives on"
 
 
 def test_workers_see_variables_that_the_program_has_set_since(tmp_path: Path) -> None:
-    seen = told(run(tmp_path, PROGRAM, json.dumps({"FOR_WORKERS": "yes"})))
+    seen = told(run(tmp_path, PROGRAM, json.dumps({"FOR_WORKERS": "yes"}), "{}"))
     assert seen["records"] == ["1 yes", "2 yes", "3 yes"]
     assert len(seen["after"]) == 1 and seen["after"] != seen["before"], "the JVM without the variable was used, or lives on"
 

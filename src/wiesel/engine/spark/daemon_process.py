@@ -1,0 +1,53 @@
+"""Internal. Spark's Python daemon with Wiesel imported before it forks: workers start with everything loaded.
+
+Only modules without threads of their own may be imported here.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Any
+
+from wiesel.engine.spark.preloading import leave_archives, preload
+
+leave_archives()
+
+# ruff: noqa: E402 - where they are found has been decided only now
+import pyarrow  # noqa: F401 - loaded for the forked workers
+from pyspark import daemon
+
+import wiesel.engine.spark.worker  # noqa: F401 - loaded for the forked workers
+from wiesel.engine.spark.major_collections import leave_major_collections_to_memory
+
+_SEND_BUFFER_BYTES = 32768
+_run_worker = daemon.worker
+_of_daemon: list[socket.socket] = []
+
+
+def _worker(sock: Any, authenticated: bool) -> Any:
+    """Run a worker; what it has written and the JVM has not taken yet is in flight and adds to the latency of a saturated job."""
+    while _of_daemon:
+        _of_daemon.pop().close()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
+    try:
+        return _run_worker(sock, authenticated)
+    except BrokenPipeError:
+        # The JVM has cancelled the task and does not listen any more; the daemon would print a traceback of it.
+        os._exit(1)
+
+
+def prepare() -> None:
+    """Import what workers need."""
+    daemon.worker = _worker
+    preload()
+    # What the workers share with the daemon needs no looking through at all.
+    leave_major_collections_to_memory()
+
+
+def run(*connections: socket.socket) -> None:
+    """Be the daemon, to its end; the connections are closed in the workers."""
+    _of_daemon.extend(connections)
+    # Its environment may have become that of another process.
+    leave_archives()
+    daemon.manager()

@@ -1,0 +1,87 @@
+"""Internal. The driver's JVM: which java runs it, and what of Spark's settings has to be known when it is started.
+
+Imports nothing of PySpark: ``wiesel run`` starts the JVM before it imports anything that takes long.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from wiesel.core import options as opt
+from wiesel.core.config import ConfigOption, Configuration
+from wiesel.core.errors import ResourceError
+from wiesel.engine.spark.class_archive import archive_options, java_version_text
+from wiesel.engine.spark.slots import LOCAL_SLOTS
+
+__all__ = ["driver_settings", "find_java", "given_settings", "java_options", "launched_with", "local_master", "prepare_environment"]
+
+_JAVA_HINT = "install the package openjdk-17-jre-headless, or set JAVA_HOME"
+_DRIVER_LOG = f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')}"
+_AT_LAUNCH = ("spark.driver.", "spark.jars", "spark.files", "spark.archives", "spark.submit.")
+
+
+def find_java(config: Configuration) -> str:
+    """Return the java to run Spark with.
+
+    Raises:
+        ResourceError: there is none, or it is older than 17.
+    """
+    home = config.get(opt.JAVA_HOME) or os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    if not java or not os.access(java, os.X_OK):
+        raise ResourceError("Wiesel needs Java 17 or later and found none", hint=_JAVA_HINT)
+    found = re.search(r'version "(\d+)', java_version_text(java))
+    if found and int(found.group(1)) < 17:
+        raise ResourceError(
+            f"Wiesel needs Java 17 or later and found {found.group(1)} at {java}",
+            hint=_JAVA_HINT,
+        )
+    return java
+
+
+def prepare_environment(java: str) -> None:
+    """Set the variables of the environment that the JVM and its children are to find, unless they are set."""
+    os.environ.setdefault("JAVA_HOME", os.path.dirname(os.path.dirname(os.path.realpath(java))))
+    # The interpreter of the driver, or PySpark refuses to run; a version of its own is the user's to install everywhere.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # One malloc arena per few threads keeps the resident memory of many small workers down.
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")
+
+
+def local_master(config: Configuration, slots: int = 0) -> str:
+    """Return the master that the configuration names, or one on this machine with ``slots`` and some to spare."""
+    return config.get(opt.SPARK_MASTER) or f"local[{max(LOCAL_SLOTS, slots)}]"
+
+
+def java_options(config: Configuration, option: ConfigOption[str]) -> str:
+    """Return the JVM's options for a role, which ``option`` names."""
+    given = " ".join(str(config.get(o)) for o in (opt.JAVA_OPTS, option) if config.get(o))
+    # The JVM only passes on what Python has made: its optimising compiler takes most of a core for the first minutes of each job and
+    # gives nothing back (docs/design/0003).  The user's options come last and win.
+    return f"-XX:+UseG1GC -XX:TieredStopAtLevel=1 {given}".strip()
+
+
+def driver_settings(config: Configuration, master: str, java: str) -> dict[str, str]:
+    """Return Spark's settings for the driver, without those that the user has given."""
+    options = java_options(config, opt.JAVA_OPTS_JOBMANAGER)
+    settings = {"spark.driver.extraJavaOptions": " ".join((_DRIVER_LOG, archive_options(java, options), options))}
+    if master.startswith("local"):
+        settings["spark.driver.host"] = "127.0.0.1"
+        settings["spark.driver.bindAddress"] = "127.0.0.1"
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    return settings
+
+
+def given_settings(config: Configuration) -> dict[str, str]:
+    """Return Spark's settings that the user has given."""
+    return {**config.with_prefix("wiesel.spark.conf."), **{k: str(v) for k, v in config.to_dict().items() if k.startswith("spark.")}}
+
+
+def launched_with(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return those of Spark's settings that have to be known when the JVM is started; the others are given to it later."""
+    return {key: value for key, value in settings.items() if key.startswith(_AT_LAUNCH)}

@@ -1,0 +1,201 @@
+"""Internal. Spark's driver, that is its JVM with a session in it, while the program is still being imported.
+
+``wiesel run`` knows the options before it runs the program, and a JVM with a session takes longer to come up than a program with its
+packages. Nothing of it is to be seen in this process until a job asks for a session: PySpark knows nothing of it before, so a program
+that makes a session of its own makes it as without this. Where the program then asks for something else than was started (options of the
+JVM, variables of the environment, the directory, settings of Spark), that one is ended and another one started.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import shlex
+import signal
+import struct
+import sys
+import threading
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from subprocess import PIPE, Popen, TimeoutExpired
+from typing import Any
+
+from wiesel.core.config import Configuration
+from wiesel.core.errors import InvariantError, ResourceError
+from wiesel.core.temporary import make_directory
+from wiesel.engine.spark.driver_jvm import find_java, launched_with, local_master, prepare_environment
+from wiesel.engine.spark.session_settings import session_settings
+from wiesel.engine.spark.slots import in_this_process
+
+__all__ = ["GATEWAY", "EarlyDriver", "prepare", "take_early_driver"]
+
+GATEWAY = ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET")
+_POLL_S = 0.02
+_LIMIT_S = 60.0
+_END_S = 5.0
+_log = logging.getLogger("wiesel.spark")
+
+
+class EarlyDriver:
+    """A JVM with a session, both on their way, that nobody uses yet.
+
+    Args:
+        settings: All of Spark's settings of the session.
+    """
+
+    def __init__(self, settings: dict[str, str]) -> None:
+        self._wanted = settings, dict(os.environ), os.getcwd()
+        self._told = Path(make_directory("wiesel-gateway-"), "connection")
+        command = [os.path.join(_spark_home(), "bin", "spark-submit")]
+        for key, value in launched_with(settings).items():
+            command += ["--conf", f"{key}={value}"]
+        command += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+        environment = {**os.environ, "SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._told)}
+        # It ends when this pipe is closed, and does not hear of Ctrl-C, which is for the program.
+        self.process = Popen(command, stdin=PIPE, env=environment, preexec_fn=_ignore_interrupts)
+        self._address: tuple[int, str] | None = None
+        self._unwanted = threading.Event()
+        atexit.register(self._end_with_program)
+        self._coming = threading.Thread(target=self._come_up, name="wiesel-early-driver", daemon=True)
+        self._coming.start()
+
+    def _come_up(self) -> None:
+        try:
+            address = self._wait_for_address()
+            if address is not None and not self._unwanted.is_set():
+                _make_session(address, self._wanted[0])
+                self._address = address
+        except Exception as error:  # noqa: BLE001 - the program gets a session of its own, and the error with it if that fails, too
+            _log.debug("no session was made early: %s", error)
+        if self._unwanted.is_set():
+            self._end()
+
+    def _wait_for_address(self) -> tuple[int, str] | None:
+        """Return port and secret of the JVM when it can be reached, None if it has ended or takes too long."""
+        deadline_s = time.monotonic() + _LIMIT_S
+        while not self._told.is_file():
+            if self._unwanted.wait(_POLL_S) or self.process.poll() is not None or time.monotonic() > deadline_s:
+                return None
+        port, length = struct.unpack_from("!ii", told := self._told.read_bytes())
+        return port, told[8 : 8 + length].decode()
+
+    def wait(self, settings: dict[str, str]) -> bool:
+        """Return whether there is a session with these settings that starts its workers in this environment; waits for one."""
+        if (settings, dict(os.environ), os.getcwd()) != self._wanted:
+            return False
+        self._coming.join()
+        return self._address is not None and self.process.poll() is None
+
+    @property
+    def address(self) -> tuple[int, str]:
+        """Return port and secret of the JVM, once it has been waited for."""
+        if self._address is None:
+            raise InvariantError("nobody has waited for this JVM, or it did not come")
+        return self._address
+
+    def end(self) -> None:
+        """End the JVM, as soon as it is not in the middle of a call: py4j says at length when one is broken off. Does not wait for it."""
+        self._unwanted.set()
+        if not self._coming.is_alive():
+            self._end()
+
+    def _end_with_program(self) -> None:
+        self.end()
+        self._coming.join()
+        self._end()
+
+    def _end(self) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(_END_S)
+            except TimeoutExpired:
+                self.process.kill()
+
+    def give_away(self) -> None:
+        """Leave the JVM's end to somebody else."""
+        atexit.unregister(self._end_with_program)
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _spark_home() -> str:
+    """Return where Spark is, if possible without the import of PySpark that its own search takes."""
+    found = find_spec("pyspark")
+    around = list(found.submodule_search_locations or ()) if found is not None else []
+    if "SPARK_HOME" in os.environ:
+        return os.environ["SPARK_HOME"]
+    if around and os.path.isfile(os.path.join(around[0], "bin", "spark-submit")):
+        return around[0]
+    from pyspark.find_spark_home import _find_spark_home
+
+    return _find_spark_home()
+
+
+def _make_session(address: tuple[int, str], settings: dict[str, str]) -> None:
+    """Have the JVM make a session, over a connection of its own."""
+    from py4j.clientserver import ClientServer, JavaParameters, PythonParameters
+
+    port, secret = address
+    gateway = ClientServer(
+        java_parameters=JavaParameters(port=port, auth_token=secret, auto_convert=True),
+        python_parameters=PythonParameters(port=0, eager_load=False),
+    )
+    jvm: Any = gateway.jvm
+    warming_up = threading.Thread(target=_warm_up, args=(jvm,), name="wiesel-early-functions", daemon=True)
+    warming_up.start()
+    sessions = jvm.org.apache.spark.sql.classic.SparkSession
+    builder = sessions.builder()
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    # Made when it is used first, otherwise.
+    session.sessionState()
+    sessions.setDefaultSession(session)
+    # A call that is in progress must not be broken off.
+    warming_up.join()
+
+
+def _warm_up(jvm: Any) -> None:
+    """Register the functions of Spark's ML, as each session does: the first time takes a third of a second, for Scala's reflection."""
+    try:
+        jvm.org.apache.spark.sql.ml.InternalFunctionRegistration().apply(jvm.org.apache.spark.sql.SparkSessionExtensions())
+    except Exception as error:  # noqa: BLE001 - the session registers them, or tells why it cannot
+        _log.debug("functions were not registered early: %s", error)
+
+
+_early: EarlyDriver | None = None
+
+
+def prepare(config: Configuration) -> None:
+    """Start what a session with these options takes longest to wait for, if it runs here. What is missing is told later."""
+    global _early
+    master = local_master(config)
+    if _early is not None or not in_this_process(master) or _has_gateway():
+        return
+    try:
+        java = find_java(config)
+        prepare_environment(java)
+        _early = EarlyDriver(session_settings(config, master, java))
+    except (ResourceError, OSError) as error:
+        _log.debug("no driver was started early: %s", error)
+
+
+def _has_gateway() -> bool:
+    """Return whether PySpark has a JVM already, or is told to use somebody else's."""
+    context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    return any(name in os.environ for name in GATEWAY) or getattr(context, "_gateway", None) is not None
+
+
+def take_early_driver(settings: dict[str, str]) -> EarlyDriver | None:
+    """Return the driver that was started early, if there is one with this session; else end it. Nobody else gets it from then on."""
+    global _early
+    early, _early = _early, None
+    if early is None or (not _has_gateway() and early.wait(settings)):
+        return early
+    early.end()
+    return None

@@ -1,0 +1,31 @@
+"""Internal. The settings that the pipelined exchange needs (see ``wiesel.engine.spark.exchange``)."""
+
+from __future__ import annotations
+
+__all__ = ["PIPELINED_SETTINGS"]
+
+PIPELINED_SETTINGS: dict[str, str] = {
+    "spark.sql.adaptive.enabled": "false",
+    # A JVM writer thread of its own, and a flush per batch in the worker. Without it one JVM thread feeds and reads the worker and
+    # output is stuck until more input comes.
+    "spark.python.udf.pipelined.enabled": "true",
+    # TCP between JVM and worker costs 40 ms at low rates.
+    "spark.python.unix.domain.socket.enabled": "true",
+    # The JVM writer flushes when this much is buffered: below any Arrow message, so each goes out at once.
+    "spark.sql.execution.pandas.udf.buffer.size": "128",
+    # An Arrow batch is written when it is full and the next row is known: so one row a batch, and fillers behind the last one.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
+    # What may be in flight between two stages. Without bounds a saturated exchange holds seconds of data.
+    "spark.shuffle.streaming.readerMaxMemory": "65536",
+    "spark.shuffle.streaming.writerMaxMemory": "65536",
+    "spark.shuffle.streaming.networkBufferSize": "32768",
+    # What Spark's JVM does with a row is to pass it on: to compile code for that takes most of a second of each session, and saves nothing.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # A task is never run again by Spark: attempts are ours.
+    "spark.task.maxFailures": "1",
+    "spark.stage.maxConsecutiveAttempts": "1",
+    "spark.speculation": "false",
+    "spark.dynamicAllocation.enabled": "false",
+}
