@@ -45,7 +45,6 @@ def daemon(path: str, tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[
             EARLY_DAEMON: path,
             "PYTHON_UNIX_DOMAIN_ENABLED": "true",
             "PYTHON_WORKER_FACTORY_SOCK_DIR": str(tmp_path),
-            "FOR_WORKERS": "yes",
         }
         command = [sys.executable, "-m", "wiesel.engine.spark.daemon", "pyspark.worker"]
         running.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment))
@@ -54,7 +53,10 @@ def daemon(path: str, tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[
     yield start
     for process in running:
         process.kill()
-        process.communicate()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            assert pipe is not None
+            pipe.close()
 
 
 def parent_of_worker(daemon: subprocess.Popen[bytes]) -> int:
