@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,8 @@ COUNTS_WANTED = 25
 WITH_JSON = Path(__file__).parents[1] / "differential" / "example_with_json.py"
 COMMAND = [sys.executable, "-c", "from wiesel.platform.cli import main; main()", "run"]
 
-COUNT = re.compile(r"^(?:\d+> )?\((\w+),(\d+)\)$")
+COUNT = re.compile(r"^(?:\d+> )?(?:\((\w+),(\d+)\)|[+][IU]\[(\w+), (\d+)\])$")
+TAKEN_BACK = re.compile(r"^(?:\d+> )?-U\[(\w+), (\d+)\]$")
 
 
 @pytest.fixture(scope="module")
@@ -76,20 +78,33 @@ def to_thousandths(lines: list[str]) -> list[str]:
     return [re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.3f}", line) for line in lines]
 
 
-def test_recorded_counts_of_the_unbounded_example_have_the_form_that_is_tested():
-    lines = golden_path(UNBOUNDED).read_text(encoding="utf-8").splitlines()
-    assert sum(COUNT.match(line) is not None for line in lines) >= COUNTS_WANTED
+@pytest.mark.parametrize("example", UNBOUNDED)
+def test_recorded_counts_of_the_unbounded_examples_have_the_form_that_is_tested(example):
+    counts, others = read_counts(sorted_by_count(golden_path(example).read_text(encoding="utf-8").splitlines()))
+    assert sum(map(len, counts.values())) >= COUNTS_WANTED
+    assert others == ["Printing result to stdout. Use --output to specify output path."]
 
 
-def test_unbounded_word_count_counts_until_it_is_interrupted(examples, tmp_path):
+def sorted_by_count(lines: list[str]) -> list[str]:
+    """Return the lines as they were printed but for the order of words: what is taken back comes before what takes its place."""
+
+    def place(line: str) -> tuple[int, bool]:
+        number = int(re.sub(r"\D", "", line) or 0)
+        return (number + 1, False) if TAKEN_BACK.match(line) else (number, True)
+
+    return sorted(lines, key=place)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("example", UNBOUNDED)
+def test_unbounded_word_counts_count_until_they_are_interrupted(example, engine, examples, tmp_path):
+    command = [*COMMAND, "-p", "2", "-D", f"wiesel.engine={engine}", str(example_path(example))]
     with (tmp_path / "stderr").open("w+") as errors:
-        process = subprocess.Popen(
-            [*COMMAND, "-p", "2", str(examples / UNBOUNDED)], stdout=subprocess.PIPE, stderr=errors, text=True, cwd=tmp_path
-        )
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=tmp_path)
         with process:
             try:
                 with time_limit(SECONDS):
-                    counts, others = read_counts(process)
+                    counts, others = read_counts(process.stdout)
                 process.send_signal(signal.SIGINT)
                 process.wait(timeout=30)
             finally:
@@ -99,20 +114,22 @@ def test_unbounded_word_count_counts_until_it_is_interrupted(examples, tmp_path)
         assert total >= COUNTS_WANTED, f"only {dict(counts)} came, and {others}:\n{errors.read()[-4000:]}"
     for word, numbers in counts.items():
         assert numbers == list(range(1, len(numbers) + 1)), f"{word} was counted {numbers}"
-    expected = [line for line in golden_path(UNBOUNDED).read_text(encoding="utf-8").splitlines() if not COUNT.match(line)]
-    assert others == expected
+    assert others == read_counts(sorted_by_count(golden_path(example).read_text(encoding="utf-8").splitlines()))[1]
 
 
-def read_counts(process: subprocess.Popen[str]) -> tuple[dict[str, list[int]], list[str]]:
-    """Reads printed lines until enough counts came; returns the counts by word, in order, and the lines that are no counts."""
+def read_counts(lines: Iterable[str]) -> tuple[dict[str, list[int]], list[str]]:
+    """Read printed lines until enough counts came; return the counts by word, in order, and the lines that are no counts."""
     counts: dict[str, list[int]] = defaultdict(list)
     others: list[str] = []
-    for line in process.stdout or ():
-        match = COUNT.match(line.rstrip("\n"))
+    for line in lines:
+        match, gone = COUNT.match(line.rstrip("\n")), TAKEN_BACK.match(line.rstrip("\n"))
         if match:
-            counts[match.group(1)].append(int(match.group(2)))
+            word, number = filter(None, match.groups())
+            counts[word].append(int(number))
+        elif gone:
+            assert counts[gone[1]][-1:] == [int(gone[2])], f"{line} takes back what is not there: {counts[gone[1]]}"
         else:
             others.append(line.rstrip("\n"))
-        if sum(map(len, counts.values())) >= COUNTS_WANTED:
+        if sum(map(len, counts.values())) >= COUNTS_WANTED and others:
             break
     return counts, others

@@ -78,6 +78,8 @@ _FORMATS = {
     "csv": "wiesel.formats.table.csv:CsvTableFormat",
     "debezium-json": "wiesel.formats.table.changes:DebeziumTableFormat",
     "json": "wiesel.formats.table.json:JsonTableFormat",
+    "maxwell-json": "wiesel.formats.table.changes:MaxwellTableFormat",
+    "ogg-json": "wiesel.formats.table.changes:OggTableFormat",
     "orc": "wiesel.formats.table.orc:OrcTableFormat",
     "parquet": "wiesel.formats.table.parquet:ParquetTableFormat",
     "raw": "wiesel.formats.table.raw:RawTableFormat",
@@ -188,7 +190,8 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         if mark is not None:
             builder = builder.with_output_file_config(OutputFileConfig(mark))
         commit = TableCommit(path, bool(partitions.keys), mark, success_file, times)
-        return TableSink(_PartitioningSink(builder.build(), partitions, commit), parallelism=parallelism, shuffle_by=shuffle_by)
+        sink = _PartitioningSink(builder.build(), partitions, commit)
+        return TableSink(sink, form.kinds, parallelism, shuffle_by)
 
 
 def _reports_statistics(options: TableOptions) -> bool:
@@ -388,7 +391,7 @@ class _PartitioningWriter(SinkWriter):
         places: dict[tuple[Any, ...], list[int]] = {}
         for place, key in enumerate(key_tuples(batch.rows, self._keys)):
             places.setdefault(key, []).append(place)
-        stored = RowBatch(batch.rows.select(self._stored))
+        stored = RowBatch(batch.rows.select(self._stored), batch.kinds)
         for key, at in places.items():
             yield _Part(self._partitions.folder(key), stored.take(np.array(at)))
 

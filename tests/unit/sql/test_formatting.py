@@ -170,6 +170,8 @@ def layout(text: str) -> str:
             END;
             """,
         ),
+        ("insert into t select count(*),count(a) from b;", "INSERT INTO t SELECT count(*), count(a) FROM b;\n"),
+        ("create view v(n)as select count(*)from b;", "CREATE VIEW v (n) AS SELECT count(*) FROM b;\n"),
         ("SELECT 1;SELECT 2;\n\n\n\nSELECT 3;", "SELECT 1;\nSELECT 2;\n\nSELECT 3;\n"),
         ("SELECT `select`, t.`from` FROM `group` AS t", "SELECT `select`, t.`from` FROM `group` AS t\n"),
         ("", ""),

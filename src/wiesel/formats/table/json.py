@@ -25,7 +25,7 @@ from wiesel.spi.table.factory import TableOptions
 from wiesel.spi.table.formats import TableFormatFactory
 from wiesel.types import logical as t
 
-__all__ = ["READ_ERRORS", "JsonObjects", "JsonTableFormat", "JsonTableReader", "ObjectsToBatch"]
+__all__ = ["READ_ERRORS", "JsonObjects", "JsonTableFormat", "JsonTableReader", "JsonTexts", "ObjectsToBatch"]
 
 READ_ERRORS = (ValueError, TypeError, KeyError, ArithmeticError, RecursionError)
 _BY_ARROW = (t.BooleanType, t.IntType, t.BigIntType, t.DoubleType, t.CharType, t.VarCharType, t.TimestampType)
@@ -38,9 +38,8 @@ class JsonTableFormat(TableFormatFactory):
 
     def create_reader(self, options: TableOptions, rows: t.RowType) -> StreamFormat:
         """Return the format of files with these columns."""
-        found = JsonObjects.of("json", options, rows)
-        _writing(options)
-        return _JsonFiles(found)
+        JsonTexts.of("json", options, rows)
+        return _JsonFiles(JsonObjects.of("json", options, rows))
 
     def create_projected_reader(
         self, options: TableOptions, rows: t.RowType, names: Sequence[str], filters: Sequence[Expression] = ()
@@ -50,24 +49,17 @@ class JsonTableFormat(TableFormatFactory):
 
     def create_writer(self, options: TableOptions, rows: t.RowType) -> Encoder:
         """Return the encoder of rows of these columns."""
-        found = JsonObjects.of("json", options, rows)
-        return _JsonEncoder(rows, found.iso, *_writing(options))
+        return _JsonEncoder(JsonTexts.of("json", options, rows))
 
 
-def _writing(options: TableOptions) -> tuple[bool, bool]:
-    plain = options.get(ConfigOption[bool]("json.encode.decimal-as-plain-number", "bool", False, "Whether numbers have no exponents."))
-    no_nulls = options.get(ConfigOption[bool]("json.encode.ignore-null-fields", "bool", False, "Whether NULL is left out."))
-    _taken_as_they_are(options)
-    return plain, no_nulls
-
-
-def _taken_as_they_are(options: TableOptions) -> None:
+def _taken_as_they_are(prefix: str, options: TableOptions) -> None:
     """Check options of Flink that make no difference here: no key of a map is NULL, and there is one parser."""
-    mode = ConfigOption[str]("json.map-null-key.mode", "str", "FAIL", "What becomes of keys of maps that are NULL.")
+    mode = ConfigOption[str](f"{prefix}.map-null-key.mode", "str", "FAIL", "What becomes of keys of maps that are NULL.")
     if options.get(mode).upper() not in ("FAIL", "DROP", "LITERAL"):
         raise ConfigurationError(f"option {mode.key} is {options.get(mode)!r}", hint="write 'FAIL', 'DROP' or 'LITERAL'", key=mode.key)
-    options.get(ConfigOption[str]("json.map-null-key.literal", "str", "null", "What stands for such a key."))
-    options.get(ConfigOption[bool]("json.decode.json-parser.enabled", "bool", True, "Which of its parsers Flink takes."))
+    options.get(ConfigOption[str](f"{prefix}.map-null-key.literal", "str", "null", "What stands for such a key."))
+    if prefix == "json":
+        options.get(ConfigOption[bool]("json.decode.json-parser.enabled", "bool", True, "Which of its parsers Flink takes."))
 
 
 class JsonObjects:
@@ -233,13 +225,24 @@ class _PlainReader(JsonTableReader):
             return None
 
 
-class _JsonEncoder(Encoder):
-    def __init__(self, rows: t.RowType, iso: bool, plain_decimals: bool, no_nulls: bool) -> None:
+class JsonTexts:
+    """Makes objects of rows. Plain picklable data."""
+
+    def __init__(self, rows: t.RowType, *, iso: bool, plain_decimals: bool, no_nulls: bool) -> None:
         self._rows = rows
         self._iso = iso
         self._plain = plain_decimals
         self._no_nulls = no_nulls
         self._writers()
+
+    @staticmethod
+    def of(prefix: str, options: TableOptions, rows: t.RowType) -> JsonTexts:
+        """Read the options that begin with a prefix."""
+        plain = ConfigOption[bool](f"{prefix}.encode.decimal-as-plain-number", "bool", False, "Whether numbers have no exponents.")
+        no_nulls = ConfigOption[bool](f"{prefix}.encode.ignore-null-fields", "bool", False, "Whether NULL is left out.")
+        _taken_as_they_are(prefix, options)
+        iso = JsonObjects.of(prefix, options, rows).iso
+        return JsonTexts(rows, iso=iso, plain_decimals=options.get(plain), no_nulls=options.get(no_nulls))
 
     def _writers(self) -> list[tuple[str, Callable[[Any], str]]]:
         return [
@@ -247,16 +250,21 @@ class _JsonEncoder(Encoder):
             for field in self._rows
         ]
 
+    def of_rows(self, batch: RowBatch) -> list[str]:
+        """Return the objects of the rows of a batch."""
+        columns = [
+            ["" if self._no_nulls and value is None else name + write(value) for value in column_values(column)]
+            for column, (name, write) in zip(batch.rows.columns, self._writers(), strict=True)
+        ]
+        return ["{" + ",".join(filter(None, parts)) + "}" for parts in zip(*columns, strict=True)]
+
+
+class _JsonEncoder(Encoder):
+    def __init__(self, texts: JsonTexts) -> None:
+        self._texts = texts
+
     def encode(self, element: RowBatch, stream: BinaryIO) -> None:
         stream.write(self.encode_many([element]))
 
     def encode_many(self, elements: Sequence[RowBatch]) -> bytes:
-        writers = self._writers()
-        lines: list[str] = []
-        for batch in elements:
-            columns = [
-                ["" if self._no_nulls and value is None else name + write(value) for value in column_values(column)]
-                for column, (name, write) in zip(batch.rows.columns, writers, strict=True)
-            ]
-            lines += ["{" + ",".join(filter(None, parts)) + "}\n" for parts in zip(*columns, strict=True)]
-        return "".join(lines).encode()
+        return "".join(f"{text}\n" for batch in elements for text in self._texts.of_rows(batch)).encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable
 from typing import NoReturn, TypeVar
 
@@ -33,6 +34,8 @@ _NOT_WORDS = frozenset({TokenType.STRING, TokenType.IDENTIFIER})
 _MOST_NAMED = 6
 _NEVER_LAST = frozenset({"ON", "BY"})
 _DIALECT = Flink()
+_WITH_END = re.compile(r"""'(?:''|[^'])*'|`(?:``|[^`])*`|"(?:""|[^"])*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
+_OPENING = re.compile(r"""['`"]|/\*""")
 
 
 class Cursor:
@@ -290,4 +293,8 @@ def _query(parser: FlinkParser) -> exp.Expr | None:
 
 
 def _token_error(sql: str, error: TokenError) -> ProgramError:
-    return parse_error(sql, (len(sql.rstrip()), len(sql)), f"the text cannot be read: {str(error).splitlines()[0]}")
+    opened = _OPENING.search(_WITH_END.sub(lambda found: " " * len(found[0]), sql))
+    if opened is None:
+        return parse_error(sql, (len(sql.rstrip()), len(sql)), f"the text cannot be read: {str(error).splitlines()[0]}")
+    closing = "*/" if opened[0] == "/*" else opened[0]
+    return parse_error(sql, opened.span(), f"what begins with {opened[0]} has no end", hint=f"write {closing} behind it")

@@ -17,7 +17,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from wiesel.core.errors import ProgramError
 from wiesel.sql.language import nodes
-from wiesel.sql.language.errors import type_problem
+from wiesel.sql.language.errors import expected, type_problem
 from wiesel.types.logical_parser import parse_data_type
 
 __all__ = ["CHARACTER_SETS", "Flink", "FlinkParser", "hints_between"]
@@ -69,6 +69,21 @@ def hints_between(sql: str, start: int, end: int) -> list[str]:
     return [found[1] for found in _HINT.finditer(sql, start, end)]
 
 
+_MISSING = re.compile(r"Required keyword: '\w+' missing|Expected table name")
+_EXPECTING = re.compile(r"Expecting (\S+)$")
+
+
+def _in_our_words(message: str, found: str | None, before: str) -> str:
+    """Return what an error of sqlglot says without its own terms: ``found`` is where it was met, None for the end, behind ``before``."""
+    if _MISSING.match(message):
+        what = "a table" if "table" in message else "a value"
+        return expected(f"{what} behind {before.upper() if before.isalpha() else repr(before)}", found)
+    wanted = _EXPECTING.match(message)
+    if wanted is not None:
+        return expected(repr(wanted[1]), found)
+    return f"{found!r} is not expected here" if message.startswith("Invalid expression") and found is not None else message
+
+
 class FlinkParser(parser.Parser):
     """Reads queries and expressions."""
 
@@ -86,8 +101,9 @@ class FlinkParser(parser.Parser):
 
     def raise_error(self, message: str, token: Any = None) -> NoReturn:
         """Raise an error that knows its place; sqlglot catches some where it tries another way."""
-        token = token or self._curr or self._prev
-        error = ParseError(message)
+        found = token or self._curr or None
+        token = found or self._prev
+        error = ParseError(_in_our_words(message, None if found is None else found.text, self._prev.text if self._prev else ""))
         error.span = None if token is None else (token.start, token.end + 1)  # type: ignore[attr-defined]
         raise error
 

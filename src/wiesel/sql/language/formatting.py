@@ -73,9 +73,10 @@ def _laid_out(sql: str, *, capitals: bool) -> str:
 
 def _part_columns_from_name(unit: list[Piece]) -> None:
     """Let a space stand before the brackets behind the name of a table, as the statement is no call of it."""
-    start = next((piece.upper for piece in unit if isinstance(piece, Word)), "")
-    first = next((piece for piece in unit if isinstance(piece, Group)), None)
-    if first is not None and start in ("CREATE", "INSERT", "ALTER"):
+    words = [piece.upper if isinstance(piece, Word) else "" for piece in unit]
+    query = next((place for place, word in enumerate(words) if word in ("AS", *_QUERY_STARTS)), len(unit))
+    first = next((piece for piece in unit[:query] if isinstance(piece, Group)), None)
+    if first is not None and next(filter(None, words), "") in ("CREATE", "INSERT", "ALTER"):
         first.spaced = True
 
 
