@@ -207,7 +207,7 @@ def test_a_pattern_of_rows() -> None:
         ("SELECT a FROM t FOR UPDATE", "FOR UPDATE is not part of Flink's SQL"),
         ("SELECT a::INT FROM t", "line 1, column 9"),
         ("SELECT 'it''s', --'\n'abc", "line 2, column 1: what begins with ' has no end\n  'abc\n  ^\n  what to do: write ' behind it"),
-        ("SELECT 1 /* x", "line 1, column 10: what begins with /* has no end\n  SELECT 1 /* x\n           ^^\n  what to do: write */ behind it"),
+        ("SELECT 1 /* x", "column 10: what begins with /* has no end\n  SELECT 1 /* x\n           ^^\n  what to do: write */ behind it"),
         ("SELECT 1 +", "line 1, column 10: a value behind '+' expected, found the end\n"),
         ("SELECT 1 FROM t WHERE GROUP BY a", "line 1, column 23: a value behind WHERE expected, found 'GROUP BY'\n"),
         ("SELECT a FROM", "line 1, column 10: a table behind FROM expected, found the end\n"),
