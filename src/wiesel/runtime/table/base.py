@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 
 from wiesel.columnar.evaluation import Session
 from wiesel.columnar.functions.user_contexts import FunctionContext, current_context
@@ -13,7 +14,7 @@ from wiesel.runtime.operators.function_operator import is_batch
 from wiesel.state.ttl import TtlSettings
 from wiesel.wire.batch import Batch
 
-__all__ = ["TableOperator", "session_of", "state_ttl"]
+__all__ = ["EmittingAtEnd", "TableOperator", "session_of", "state_ttl"]
 
 
 def session_of(context: OperatorContext) -> Session:
@@ -67,3 +68,28 @@ class TableOperator(StreamOperator):
         """Hand on rows."""
         if len(rows):
             self.output.emit(Batch([rows]))
+
+
+class EmittingAtEnd(TableOperator):
+    """Emits results at the end of the input, a part at a time."""
+
+    _parts: Iterator[RowBatch] | None = None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there are results left to emit."""
+        return self._parts is not None
+
+    def finish(self) -> None:
+        """Emit the next part."""
+        if self._parts is None:
+            self._parts = self._at_end()
+        part = next(self._parts, None)
+        if part is None:
+            self._parts = None
+        else:
+            self.emit_rows(part)
+
+    @abstractmethod
+    def _at_end(self) -> Iterator[RowBatch]:
+        """Yield the results."""

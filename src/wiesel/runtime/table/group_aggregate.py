@@ -8,7 +8,7 @@ Retry story: state is a tuple of slots per key, and the values of DISTINCT by ke
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch
 from wiesel.runtime.operators.function_operator import is_batch
 from wiesel.runtime.table.aggregation import Aggregation, changed_places
-from wiesel.runtime.table.base import state_ttl
+from wiesel.runtime.table.base import EmittingAtEnd, state_ttl
 from wiesel.runtime.table.bundles import BundledOperator
 from wiesel.runtime.table.group_store import ArrayGroups, GroupStore, Mask, StateGroups
 from wiesel.runtime.table.mini_batch import MiniBatch
@@ -32,7 +32,7 @@ __all__ = ["GroupAggregateOperator", "group_aggregate_operator"]
 _ROWS_AT_ONCE = 10_000
 
 
-class GroupAggregateOperator(BundledOperator):
+class GroupAggregateOperator(BundledOperator, EmittingAtEnd):
     """Aggregates by key.
 
     Args:
@@ -74,7 +74,6 @@ class GroupAggregateOperator(BundledOperator):
         self._aggregation.open(backend, ttl, by_place=by_place)
         self._groups: GroupStore = (ArrayGroups if by_place else StateGroups)(table, self._aggregation)
         self._is_batch = is_batch(self.context)
-        self._left: Iterator[tuple[list[Any], list[Column]]] | None = None
 
     def process_bundle(self, rows: RowBatch) -> None:
         """Change the groups of the rows."""
@@ -128,27 +127,17 @@ class GroupAggregateOperator(BundledOperator):
 
     # BATCH mode: the results at the end of the input
 
-    @property
-    def has_more(self) -> bool:
-        """Whether there are results left to emit."""
-        return self._left is not None
-
-    def finish(self) -> None:
-        """Emit results of a BATCH job, a part at a time."""
+    def _at_end(self) -> Iterator[RowBatch]:
         if not self._is_batch:
             return
-        if self._left is None:
-            self._left = self._groups.parts(_ROWS_AT_ONCE)
-            if not self._keys:
-                self._left = iter(list(self._left) or [([()], self._aggregation.columns([self._aggregation.empty]))])
-        keys, slots = next(self._left, ([], []))
-        if not keys:
-            self._left = None
-            return
-        key_columns = zip(*keys, strict=True)
-        found = [pa.array(values, field.type) for values, field in zip(key_columns, self._schema, strict=False)]
-        found += self._aggregation.results(slots)
-        self.emit_rows(RowBatch(pa.RecordBatch.from_arrays(found, schema=self._schema)))
+        parts: Iterable[tuple[list[Any], list[Column]]] = self._groups.parts(_ROWS_AT_ONCE)
+        if not self._keys:
+            parts = list(parts) or [([()], self._aggregation.columns([self._aggregation.empty]))]
+        for keys, slots in parts:
+            key_columns = zip(*keys, strict=True)
+            found = [pa.array(values, field.type) for values, field in zip(key_columns, self._schema, strict=False)]
+            found += self._aggregation.results(slots)
+            yield RowBatch(pa.RecordBatch.from_arrays(found, schema=self._schema))
 
 
 def group_aggregate_operator(params: dict[str, Any], payload: dict[str, Any]) -> GroupAggregateOperator:

@@ -23,7 +23,7 @@ from wiesel.columnar.number_lists import spans
 from wiesel.columnar.row_batch import DELETE, INSERT, RowBatch
 from wiesel.columnar.stored import StoredRow, columns_of
 from wiesel.runtime.operators.function_operator import is_batch
-from wiesel.runtime.table.base import TableOperator
+from wiesel.runtime.table.base import EmittingAtEnd
 from wiesel.runtime.table.join_state import RETRACTS, JoinSide, Places, SideState, Stored, open_side
 from wiesel.runtime.table.row_lists import Picked, Taken
 
@@ -96,7 +96,7 @@ class PairCondition:
         return np.flatnonzero(mask.fill_null(False).to_numpy(zero_copy_only=False))
 
 
-class JoinOperator(TableOperator):
+class JoinOperator(EmittingAtEnd):
     """Joins two tables."""
 
     def __init__(self, spec: JoinSpec) -> None:
@@ -113,7 +113,6 @@ class JoinOperator(TableOperator):
             for index, (side, name) in enumerate(zip(self._spec.sides, ("left", "right"), strict=True))
         ]
         self._is_batch = is_batch(self.context)
-        self._left: Iterator[RowBatch] | None = None
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
         """Join rows of one side with the other side, then keep them."""
@@ -246,24 +245,9 @@ class JoinOperator(TableOperator):
 
     # BATCH mode: rows without partners, and those of semi joins, are known at the end
 
-    @property
-    def has_more(self) -> bool:
-        """Whether there are results left to emit."""
-        return self._left is not None
-
-    def finish(self) -> None:
-        """Emit results of a BATCH job, a part at a time."""
+    def _at_end(self) -> Iterator[RowBatch]:
         if not self._is_batch:
             return
-        if self._left is None:
-            self._left = self._at_end()
-        part = next(self._left, None)
-        if part is None:
-            self._left = None
-        else:
-            self.emit_rows(part)
-
-    def _at_end(self) -> Iterator[RowBatch]:
         spec = self._spec
         if spec.filters:
             chosen = self._states[0].paired() if spec.type == "SEMI" else self._states[0].unpaired()

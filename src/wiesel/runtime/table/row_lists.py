@@ -161,7 +161,9 @@ class _GrownColumns(GrownLists):
         self._rows.extend(keys, ids, rows.columns)
 
 
-class _GrownTuples(GrownLists):
+class _Tuples:
+    """Lists of rows as tuples."""
+
     def __init__(self, table: Any, schema: pa.Schema) -> None:
         self._table = table
         self._schema = schema
@@ -172,6 +174,8 @@ class _GrownTuples(GrownLists):
         sizes = np.fromiter(map(len, found), np.int64, len(found))
         return TupleRows([row for each in found for row in each], sizes, self._schema)
 
+
+class _GrownTuples(_Tuples, GrownLists):
     def extend(self, keys: BatchKeys, rows: pa.RecordBatch, ids: Places) -> None:
         values = stored_rows(rows)
         ordered = [values[place] for place in np.argsort(ids, kind="stable").tolist()]
@@ -199,17 +203,7 @@ class _ReplacedColumns(ReplacedLists):
         self._rows.replace(owners[lists.keys], lists.sizes, numbers, lists.fresh)
 
 
-class _ReplacedTuples(ReplacedLists):
-    def __init__(self, table: Any, schema: pa.Schema) -> None:
-        self._table = table
-        self._schema = schema
-
-    def read(self, keys: BatchKeys) -> ListedRows:
-        get = self._table.get
-        found = [get(key) or () for key in keys.tuples]
-        sizes = np.fromiter(map(len, found), np.int64, len(found))
-        return TupleRows([row for each in found for row in each], sizes, self._schema)
-
+class _ReplacedTuples(_Tuples, ReplacedLists):
     def replace(self, keys: BatchKeys, old: ListedRows, lists: NewLists) -> None:
         assert isinstance(old, TupleRows)  # noqa: S101 - for the type checker
         fresh = iter(stored_rows(pa.RecordBatch.from_arrays(lists.fresh, schema=self._schema)))

@@ -23,7 +23,7 @@ from wiesel.columnar.keys import BatchKeys
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch, concat
 from wiesel.columnar.stored import StoredRow, columns_of, stored_rows
 from wiesel.runtime.operators.function_operator import is_batch
-from wiesel.runtime.table.base import TableOperator, state_ttl
+from wiesel.runtime.table.base import EmittingAtEnd, state_ttl
 from wiesel.runtime.table.join_state import RETRACTS, Key, Places
 from wiesel.runtime.table.row_lists import ListedRows, NewLists, ReplacedLists, replaced_lists
 from wiesel.runtime.table.row_order import Keys, ordered_places
@@ -72,7 +72,7 @@ class TopNSpec:
         return order, places
 
 
-class TopNOperator(TableOperator):
+class TopNOperator(EmittingAtEnd):
     """Keeps and emits the first rows of each partition."""
 
     def __init__(self, spec: TopNSpec) -> None:
@@ -90,7 +90,6 @@ class TopNOperator(TableOperator):
             self._rows: Any = self.context.backend.table("rows", kind="map", ttl=ttl)
         self._is_batch = is_batch(self.context)
         self._kept: list[RowBatch] = []
-        self._left: Iterator[RowBatch] | None = None
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
         """Change what is in place."""
@@ -242,24 +241,9 @@ class TopNOperator(TableOperator):
 
     # BATCH mode: the rows in their order at the end of the input
 
-    @property
-    def has_more(self) -> bool:
-        """Whether there are results left to emit."""
-        return self._left is not None
-
-    def finish(self) -> None:
-        """Emit results of a BATCH job, a part at a time."""
-        if self._left is None:
-            if not self._kept:
-                return
-            self._left = self._at_end()
-        part = next(self._left, None)
-        if part is None:
-            self._left = None
-        else:
-            self.emit_rows(part)
-
     def _at_end(self) -> Iterator[RowBatch]:
+        if not self._kept:
+            return
         spec = self._spec
         rows = concat(self._kept)
         self._kept = []
