@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-__all__ = ["Groups", "Places", "distinct", "group_by", "grouped_column"]
+__all__ = ["Groups", "Places", "distinct", "group_by", "grouped_column", "with_one_zero"]
 
 Places = npt.NDArray[np.int64]
 
@@ -83,11 +84,16 @@ def distinct(numbers: Places, count: int) -> Places:
 
 
 def grouped_column(column: pa.Array) -> Groups:
-    """Return the groups of rows with equal values, where NULL is equal to NULL."""
+    """Return the groups of rows with equal values, where NULL is equal to NULL, and -0.0 to 0.0 as in Python's tuples."""
     if pa.types.is_null(column.type):
         return Groups(np.zeros(len(column), np.int64), min(len(column), 1))
-    encoded = column.dictionary_encode(null_encoding="encode")
+    encoded = with_one_zero(column).dictionary_encode(null_encoding="encode")
     return Groups(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary))
+
+
+def with_one_zero(column: pa.Array) -> pa.Array:
+    """Return a column without -0.0, which is equal to 0.0 and another value for Arrow."""
+    return pc.add(column, pa.scalar(0.0, column.type)) if pa.types.is_floating(column.type) else column
 
 
 def group_by(columns: Sequence[pa.Array], length: int) -> Groups:

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from wiesel.columnar.grouping import Places, group_by
+from wiesel.columnar.grouping import Places, group_by, with_one_zero
 
 __all__ = ["BatchKeys", "key_tuples", "key_values"]
 
@@ -37,11 +36,6 @@ def _index_values(column: pa.Array) -> list[Any]:
     return [value if value == value else math.nan for value in values] if pa.types.is_floating(column.type) else values
 
 
-def _with_one_zero(column: pa.Array) -> pa.Array:
-    """Return a column without -0.0, which is equal to 0.0 and another value for Arrow."""
-    return pc.add(column, pa.scalar(0.0, column.type)) if pa.types.is_floating(column.type) else column
-
-
 class BatchKeys:
     """The different keys of a batch of rows, in the order in which they first come.
 
@@ -51,7 +45,7 @@ class BatchKeys:
     """
 
     def __init__(self, rows: pa.RecordBatch, columns: Sequence[int]) -> None:
-        values = [_with_one_zero(rows.column(index)) for index in columns]
+        values = [with_one_zero(rows.column(index)) for index in columns]
         groups = group_by(values, rows.num_rows)
         firsts = pa.array(groups.first)
         self.ids: Places = groups.ids
