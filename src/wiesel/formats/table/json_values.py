@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from wiesel.core.errors import ProgramError
+from wiesel.formats.csv_decimals import without_zeros
 from wiesel.formats.table.texts import decimal_of, text_reader, text_writer
 from wiesel.types import logical as t
 
@@ -124,7 +125,7 @@ def _writer(of: t.DataType, iso: bool, plain_decimals: bool) -> JsonWriter:
         fields = [(_quoted(field.name) + ":", inner(field.data_type)) for field in of]
         return lambda row: "{" + ",".join(name + write(v) for (name, write), v in zip(fields, row._values, strict=True)) + "}"
     if isinstance(of, t.DecimalType):
-        return (lambda value: f"{value:f}") if plain_decimals else str
+        return (lambda value: f"{without_zeros(value):f}") if plain_decimals else lambda value: str(without_zeros(value))
     text = text_writer(of, iso=iso)
     if isinstance(of, t.BooleanType | t.IntegralType):
         return text
