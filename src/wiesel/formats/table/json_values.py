@@ -125,7 +125,7 @@ def _writer(of: t.DataType, iso: bool, plain_decimals: bool) -> JsonWriter:
         fields = [(_quoted(field.name) + ":", inner(field.data_type)) for field in of]
         return lambda row: "{" + ",".join(name + write(v) for (name, write), v in zip(fields, row._values, strict=True)) + "}"
     if isinstance(of, t.DecimalType):
-        return (lambda value: f"{without_zeros(value):f}") if plain_decimals else lambda value: str(without_zeros(value))
+        return (lambda value: f"{value:f}") if plain_decimals else lambda value: str(without_zeros(value))
     text = text_writer(of, iso=iso)
     if isinstance(of, t.BooleanType | t.IntegralType):
         return text
