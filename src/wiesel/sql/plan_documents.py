@@ -33,6 +33,7 @@ _MODULES = (
     "wiesel.runtime.table.mini_batch",
     "wiesel.runtime.table.watermark",
     "wiesel.spi.table.catalog",
+    "wiesel.spi.watermark",
     "wiesel.sql.lateral_plan",
     "wiesel.sql.match_plan",
     "wiesel.sql.over_plan",

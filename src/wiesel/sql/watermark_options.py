@@ -11,6 +11,7 @@ from wiesel.core.errors import ConfigurationError, ProgramError
 from wiesel.runtime.table.watermark import WatermarkEmission
 from wiesel.spi.table.catalog import CatalogTable
 from wiesel.spi.table.factory import TableOptions
+from wiesel.spi.watermark import WatermarkAlignment
 
 __all__ = ["emission_of", "without_watermark_options"]
 
@@ -24,6 +25,15 @@ _STRATEGY = ConfigOption[str](
 )
 _GAP = ConfigOption[int](f"{_PREFIX}emit.on-event.gap", "int", 1, "Behind how many rows each.", minimum=1)
 _IDLE = ConfigOption[Duration](f"{_PREFIX}idle-timeout", "duration", None, "After which time without rows a reader is idle.", minimum=1)
+_GROUP = ConfigOption[str](f"{_PREFIX}alignment.group", "str", None, "Tables whose readers wait for each other.")
+_DRIFT = ConfigOption[Duration](f"{_PREFIX}alignment.max-drift", "duration", None, "How far one may be ahead of the last.", minimum=0)
+_INTERVAL = ConfigOption[Duration](
+    f"{_PREFIX}alignment.update-interval",
+    "duration",
+    Duration.of_seconds(1),
+    "How often they tell how far they are.",
+    minimum=1,
+)
 
 
 def emission_of(table: CatalogTable) -> WatermarkEmission:
@@ -37,15 +47,22 @@ def emission_of(table: CatalogTable) -> WatermarkEmission:
     if own and table.schema.watermark is None:
         message = f"the option '{min(own)}' is of no use: the table has no watermark"
         raise ProgramError(message, hint="declare WATERMARK FOR, or leave it out")
-    aligned = [key for key in own if key.startswith(f"{_PREFIX}alignment.")]
-    if aligned:
-        message = f"'{min(aligned)}': readers do not wait for those of other tables in this version"
-        raise ConfigurationError(message, hint="leave the option out; joins keep the rows of the table that is ahead")
     options = TableOptions("watermarks", own)
     gap, strategy = options.get(_GAP), options.get(_STRATEGY)
     idle = options.get(_IDLE).to_millis() if options.is_set(_IDLE) else None
+    alignment = _alignment(options)
     options.refuse_unknown()
-    return WatermarkEmission(strategy if options.is_set(_STRATEGY) else "", gap, idle)
+    return WatermarkEmission(strategy if options.is_set(_STRATEGY) else "", gap, idle, alignment)
+
+
+def _alignment(options: TableOptions) -> WatermarkAlignment | None:
+    group, interval_ms = options.get(_GROUP), options.get(_INTERVAL).to_millis()
+    if not any(map(options.is_set, (_GROUP, _DRIFT, _INTERVAL))):
+        return None
+    if not options.is_set(_GROUP) or not options.is_set(_DRIFT):
+        hint = "set both: which tables wait for each other, and how far one may be ahead"
+        raise ConfigurationError(f"'{_GROUP.key}' and '{_DRIFT.key}' belong together, but one of them is missing", hint=hint)
+    return WatermarkAlignment(group, options.get(_DRIFT).to_millis(), interval_ms)
 
 
 def without_watermark_options(table: CatalogTable) -> CatalogTable:

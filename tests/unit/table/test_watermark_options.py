@@ -57,7 +57,7 @@ def test_the_timeout_of_all_tables(t_env: TableEnvironment) -> None:
         ("'scan.watermark.emit.strategy' = 'sometimes'", ConfigurationError, r"option scan\.watermark\.emit\.strategy"),
         ("'scan.watermark.emit.on-event.gap' = '0'", ConfigurationError, r"option scan\.watermark\.emit\.on-event\.gap: 0 is too small"),
         ("'scan.watermark.idle' = '1 s'", ConfigurationError, r"unsupported options for 'watermarks': scan\.watermark\.idle"),
-        ("'scan.watermark.alignment.group' = 'g'", ConfigurationError, "readers do not wait for those of other tables in this version"),
+        ("'scan.watermark.alignment.group' = 'g'", ConfigurationError, "belong together, but one of them is missing"),
     ],
 )
 def test_wrong_options(t_env: TableEnvironment, options: str, kind: type[WieselError], message: str) -> None:

@@ -24,10 +24,11 @@ from wiesel.core.errors import UserFunctionError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.operators.function_operator import auto_watermark_interval_ms, is_batch
 from wiesel.runtime.table.base import TableOperator
+from wiesel.spi.watermark import WatermarkAlignment
 
-__all__ = ["WatermarkEmission", "WatermarkOperator", "watermark_operator"]
+__all__ = ["IDLE_TIMEOUT", "WatermarkEmission", "WatermarkOperator", "watermark_operator"]
 
-_IDLE = "table.exec.source.idle-timeout"
+IDLE_TIMEOUT = "table.exec.source.idle-timeout"
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,13 @@ class WatermarkEmission:
         strategy: ``on-event``: behind rows; ``on-periodic``: by the clock; empty: behind rows, and behind a batch at the latest.
         gap: Behind how many rows each, for ``on-event``.
         idle_ms: After which time without rows the subtask is idle; None for what the job says (``table.exec.source.idle-timeout``).
+        alignment: With which other tables its readers wait for each other; None for none.
     """
 
     strategy: str = ""
     gap: int = 1
     idle_ms: int | None = None
+    alignment: WatermarkAlignment | None = None
 
 
 class WatermarkOperator(TableOperator):
@@ -70,7 +73,7 @@ class WatermarkOperator(TableOperator):
         super().open()
         self._progressive = not is_batch(self.context)
         idle = self._emission.idle_ms
-        self._idle_ms = to_millis(self.context.config.get(_IDLE, 0)) if idle is None else idle
+        self._idle_ms = to_millis(self.context.config.get(IDLE_TIMEOUT, 0)) if idle is None else idle
         self._last_ms = self.context.clock.now_ms()
         interval = auto_watermark_interval_ms(self.context)
         by_clock = self._emission.strategy == "on-periodic" and interval > 0

@@ -84,7 +84,8 @@ def scanned_rows(translator: Translator, scan: TableScan) -> DataStream:
 
 def _stream(translator: Translator, scan: TableScan, made: ScanTableSource, records: TypeInformation) -> DataStream:
     name = scan.identifier.object_name
-    stream = translator.environment.from_source(made.source, WatermarkStrategy.no_watermarks(), name, records)
+    strategy = translator.strategies.get(id(scan)) or WatermarkStrategy.no_watermarks()
+    stream = translator.environment.from_source(made.source, strategy, name, records)
     stream.uid(translator.uids.unique(f"TableScan({scan.identifier})"))
     return stream if made.parallelism is None else stream.set_parallelism(made.parallelism)
 

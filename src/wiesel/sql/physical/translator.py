@@ -12,6 +12,7 @@ from wiesel.core.errors import ProgramError
 from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation, Transformation, UnionTransformation
 from wiesel.graph.specs import OperatorSpec, PartitionerSpec
 from wiesel.runtime.table.column_keys import ColumnKeys
+from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.sql.changelog import ChangelogPlan, changes_of
 from wiesel.sql.operator_parallelism import operator_parallelism, wanted_parallelism
 from wiesel.sql.operator_uids import OperatorUids
@@ -88,6 +89,7 @@ class Translator:
         environment: Where the operators are made.
         changes: Of which relations ``-U`` is needed: what is translated for a reader is added there first.
         uids: Gives operators their uids.
+        strategies: By the ids of scans, how far their rows are, where readers wait for each other.
     """
 
     def __init__(self, environment: StreamExecutionEnvironment, *, own_job: bool = True) -> None:
@@ -95,6 +97,7 @@ class Translator:
         self.changes = ChangelogPlan()
         # What several calls add to a job of the program must not have the same uids.
         self.uids = OperatorUids() if own_job else _UIDS.setdefault(environment, OperatorUids())
+        self.strategies: dict[int, WatermarkStrategy] = {}
         self._parallelism = operator_parallelism(environment._config)
         self._done: dict[int, tuple[Relation, Transformation]] = {}
 

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from wiesel.columnar.arrow_types import arrow_type
+from wiesel.columnar.evaluation import Session
+from wiesel.columnar.expressions import Expression
+from wiesel.core.durations import to_millis
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.runtime.table.session_table import SessionTableSpec
+from wiesel.runtime.table.source_watermarks import RowWatermarks
+from wiesel.runtime.table.watermark import IDLE_TIMEOUT, WatermarkEmission
 from wiesel.runtime.table.window_spec import WindowSpec
+from wiesel.spi.watermark import WatermarkAlignment, WatermarkStrategy
 from wiesel.sql.bound_calls import calls_of_windows
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.physical.translator import Translator, single
-from wiesel.sql.plan import TimeAttribute, WatermarkAssigner
+from wiesel.sql.plan import Filter, Project, TableScan, TimeAttribute, WatermarkAssigner
+from wiesel.sql.rules.optimizer import is_batch
+from wiesel.sql.rules.project import read_through
 
 if TYPE_CHECKING:
     from wiesel.datastream._transformations import Transformation
@@ -26,9 +35,36 @@ def watermark_assigner(translator: Translator, relation: WatermarkAssigner) -> T
     """Return the rows with watermarks behind them."""
     if relation.watermark is None:
         return translator.translate(relation.input)
-    name = relation.fields[relation.column].name
-    payload = {"column": relation.column, "name": name, "watermark": relation.watermark, "emission": relation.emission}
+    name, emission = relation.fields[relation.column].name, relation.emission
+    if emission.alignment is not None and not is_batch(translator.environment._config):
+        emission = _aligned(translator, relation, relation.watermark, emission.alignment)
+    payload = {"column": relation.column, "name": name, "watermark": relation.watermark, "emission": emission}
     return translator.operator("WatermarkAssigner", "table_watermark", payload, [translator.translate(relation.input)])
+
+
+def _aligned(
+    translator: Translator, relation: WatermarkAssigner, watermark: Expression, alignment: WatermarkAlignment
+) -> WatermarkEmission:
+    """Let the readers of a table wait for those of others; return how watermarks are emitted then.
+
+    Who waits is not idle, which only the reader knows: so it looks at that, too.
+    """
+    below = relation.input
+    while not isinstance(below, TableScan):
+        assert isinstance(below, Project | Filter)  # noqa: S101 - a table's own columns are all that is there
+        if isinstance(below, Project):
+            watermark = read_through(below, watermark)
+        below = below.input
+    config = translator.environment._config
+    idle = relation.emission.idle_ms
+    if idle is None:
+        idle = to_millis(config.get_string(IDLE_TIMEOUT, "0 ms"))
+    zone = config.get_string("table.local-time-zone", "default")
+    session = Session(time_zone="UTC" if zone == "default" else zone)
+    strategy = WatermarkStrategy.for_generator(partial(RowWatermarks, watermark, translator.schema(below), session))
+    strategy = strategy.with_watermark_alignment(alignment.group, alignment.max_drift_ms, alignment.update_interval_ms)
+    translator.strategies[id(below)] = strategy.with_idleness(idle) if idle else strategy
+    return replace(relation.emission, idle_ms=0)
 
 
 def window_table(translator: Translator, relation: WindowTable) -> Transformation:
