@@ -1,4 +1,4 @@
-"""Internal. Tables and views as JSON, for catalogs that outlive their environment. Everything stands in it by name."""
+"""Internal. Tables, views and models as JSON, for catalogs that outlive their environment. Everything stands in it by name."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import asdict
 from typing import Any
 
 from wiesel.core.errors import ProgramError
-from wiesel.spi.table.catalog import CatalogTable, CatalogView
+from wiesel.spi.table.catalog import CatalogModel, CatalogTable, CatalogView
 from wiesel.spi.table.schema import Column, ComputedColumn, MetadataColumn, PhysicalColumn, PrimaryKey, ResolvedSchema, WatermarkSpec
 from wiesel.spi.table.statistics import ColumnStatistics, TableStatistics
 from wiesel.sql.catalogs import CatalogEntry, PlanView
 from wiesel.types.logical import DataType
 from wiesel.types.logical_parser import parse_data_type
 
-__all__ = ["entry_of", "text_of"]
+__all__ = ["entry_of", "model_of", "text_of", "text_of_model"]
 
 _VERSION = 1
 
@@ -44,14 +44,39 @@ def entry_of(text: str) -> CatalogTable | CatalogView:
     Raises:
         ProgramError: If a later version has written it.
     """
-    document = json.loads(text)
-    if document["version"] != _VERSION:
-        raise ProgramError("the catalog was written by a later version of Wiesel", hint="use that version, or a catalog of your own")
+    document = _document(text)
     schema = _schema_of(document["schema"])
     if "query" in document:
         return CatalogView(document["query"], (document["catalog"], document["database"]), schema, document["comment"])
     statistics = dict(map(_statistics_of, document.get("statistics", ())))
     return CatalogTable(schema, document["options"], tuple(document["partition_keys"]), document["comment"], statistics=statistics)
+
+
+def text_of_model(model: CatalogModel) -> str:
+    """Return the text of a model.
+
+    Raises:
+        ProgramError: If an input or output has a type without text.
+    """
+    schemas = {"inputs": _schema(model.inputs), "outputs": _schema(model.outputs)}
+    return json.dumps({"version": _VERSION, **schemas, "options": dict(model.options), "comment": model.comment}, ensure_ascii=False)
+
+
+def model_of(text: str) -> CatalogModel:
+    """Return the model of a text.
+
+    Raises:
+        ProgramError: If a later version has written it.
+    """
+    document = _document(text)
+    return CatalogModel(_schema_of(document["inputs"]), _schema_of(document["outputs"]), document["options"], document["comment"])
+
+
+def _document(text: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(text)
+    if document["version"] != _VERSION:
+        raise ProgramError("the catalog was written by a later version of Wiesel", hint="use that version, or a catalog of your own")
+    return document
 
 
 def _statistics(partition: tuple[str | None, ...], found: TableStatistics) -> dict[str, Any]:

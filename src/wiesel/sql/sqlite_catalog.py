@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 from wiesel.core.errors import ProgramError
-from wiesel.sql.catalog_documents import entry_of, text_of
+from wiesel.spi.table.catalog import CatalogModel
+from wiesel.sql.catalog_documents import entry_of, model_of, text_of, text_of_model
 from wiesel.sql.catalog_factories import unknown_options
 from wiesel.sql.catalogs import Catalog, CatalogEntry, Database, FunctionDefinition
 from wiesel.types.logical import quoted
 
 __all__ = ["SqliteCatalog"]
+
+T = TypeVar("T")
 
 _WAIT_S = 30.0
 _VERSION = 1
@@ -27,6 +31,11 @@ CREATE TABLE IF NOT EXISTS functions (
   database TEXT NOT NULL REFERENCES databases ON DELETE CASCADE, name TEXT NOT NULL, identifier TEXT NOT NULL, language TEXT NOT NULL,
   PRIMARY KEY (database, name)
 ) WITHOUT ROWID;
+"""
+_MODELS = """
+CREATE TABLE IF NOT EXISTS models (
+  database TEXT NOT NULL REFERENCES databases ON DELETE CASCADE, name TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (database, name)
+) WITHOUT ROWID
 """
 
 
@@ -94,15 +103,23 @@ class SqliteCatalog(Catalog):
         with self._transaction("DEFERRED") as file:
             entries = file.execute("SELECT database, name, content FROM entries").fetchall()
             functions = file.execute("SELECT database, name, identifier, language FROM functions").fetchall()
+            models = self._models(file)
             return {
                 name: Database(
                     comment,
                     json.loads(options),
-                    _Entries({entry: content for database, entry, content in entries if database == name}),
+                    _Read({entry: content for database, entry, content in entries if database == name}, entry_of),
                     {each: FunctionDefinition(*where) for database, each, *where in functions if database == name},
+                    _Read({model: content for database, model, content in models if database == name}, model_of),
                 )
                 for name, comment, options in file.execute("SELECT name, comment, options FROM databases ORDER BY name")
             }
+
+    @staticmethod
+    def _models(file: sqlite3.Connection) -> list[Any]:
+        # Files of before have no such table, and who only reads makes none.
+        there = file.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'models'").fetchone()
+        return file.execute("SELECT database, name, content FROM models").fetchall() if there else []
 
     def create_database(self, name: str, database: Database, *, ignore_if_exists: bool) -> None:
         """Add a database."""
@@ -115,7 +132,8 @@ class SqliteCatalog(Catalog):
     def drop_database(self, name: str, *, if_exists: bool, cascade: bool) -> None:
         """Remove a database."""
         with self._transaction() as file:
-            if file.execute("SELECT 1 FROM entries WHERE database = ?", (name,)).fetchone() and not cascade:
+            models = any(database == name for database, *_ in self._models(file))
+            if not cascade and (models or file.execute("SELECT 1 FROM entries WHERE database = ?", (name,)).fetchone()):
                 raise ProgramError(f"database {quoted(name)} is not empty", hint="drop its tables first, or write CASCADE")
             removed = file.execute("DELETE FROM databases WHERE name = ?", (name,)).rowcount
         if not removed and not if_exists:
@@ -150,15 +168,26 @@ class SqliteCatalog(Catalog):
                 row = (database, name.upper(), definition.identifier, definition.language)
                 file.execute("INSERT OR REPLACE INTO functions VALUES (?, ?, ?, ?)", row)
 
+    def put_model(self, database: str, name: str, model: CatalogModel | None) -> None:
+        """Keep a model under a name, or forget it."""
+        content = None if model is None else text_of_model(model)
+        with self._transaction() as file:
+            file.execute(_MODELS)
+            if content is None:
+                file.execute("DELETE FROM models WHERE database = ? AND name = ?", (database, name))
+            else:
+                file.execute("INSERT OR REPLACE INTO models VALUES (?, ?, ?)", (database, name, content))
 
-class _Entries(Mapping[str, CatalogEntry]):
-    """Tables and views by name, each read when it is asked for."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
+class _Read(Mapping[str, T]):
+    """Things by name, each read from its text when it is asked for."""
+
+    def __init__(self, texts: Mapping[str, str], read: Callable[[str], T]) -> None:
         self._texts = texts
+        self._read = read
 
-    def __getitem__(self, name: str) -> CatalogEntry:
-        return entry_of(self._texts[name])
+    def __getitem__(self, name: str) -> T:
+        return self._read(self._texts[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._texts)

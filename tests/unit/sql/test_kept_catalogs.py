@@ -139,6 +139,39 @@ def test_functions_are_kept_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert opened(tmp_path).list_user_defined_functions() == []
 
 
+def test_models_are_kept(tmp_path: Path) -> None:
+    model = (
+        "CREATE MODEL {} INPUT (text STRING) OUTPUT (size INT) COMMENT 'how long' WITH ('provider' = 'python', 'function' = 'builtins.len')"
+    )
+    first = opened(tmp_path)
+    first.execute_sql(model.format("sizes"))
+    t_env = opened(tmp_path)
+    assert t_env.list_models() == ["sizes"]
+    assert "COMMENT 'how long'" in shown(t_env, "SHOW CREATE MODEL sizes")[0][0]
+    predicted = "SELECT size FROM ML_PREDICT(TABLE (SELECT 'abc' AS t), MODEL sizes, DESCRIPTOR(t))"
+    assert shown(t_env, predicted) == [["3"]]
+    with pytest.raises(ProgramError, match="already exists"):
+        t_env.execute_sql(model.format("sizes"))
+    t_env.execute_sql("ALTER MODEL sizes SET ('task' = 'x')")
+    t_env.execute_sql("ALTER MODEL sizes RENAME TO lengths")
+    assert first.list_models() == ["lengths"]
+    t_env.execute_sql("CREATE DATABASE d")
+    t_env.execute_sql(model.format("d.m"))
+    with pytest.raises(ProgramError, match="is not empty"):
+        t_env.execute_sql("DROP DATABASE d RESTRICT")
+    t_env.execute_sql("DROP DATABASE d CASCADE")
+    t_env.execute_sql("DROP MODEL lengths")
+    assert opened(tmp_path).list_models() == []
+
+
+def test_files_of_before_models_are_read(tmp_path: Path) -> None:
+    opened(tmp_path).execute_sql("CREATE TABLE t (a INT) WITH ('connector' = 'datagen')")
+    with sqlite3.connect(tmp_path / "catalog.db") as file:
+        file.execute("DROP TABLE IF EXISTS models")
+    t_env = opened(tmp_path)
+    assert (t_env.list_tables(), t_env.list_models()) == (["t"], [])
+
+
 def test_a_function_whose_code_is_gone_is_an_error_where_it_is_called(tmp_path: Path) -> None:
     opened(tmp_path)
     with sqlite3.connect(tmp_path / "catalog.db") as file:

@@ -13,6 +13,7 @@ from wiesel.common import Configuration
 from wiesel.core.errors import ConfigurationError, ProgramError, SqlParseError
 from wiesel.spi.table.model import ModelContext, ModelProviderFactory, Predictor
 from wiesel.sql import models
+from wiesel.sql.catalogs import Catalog, MemoryCatalog
 from wiesel.table import DataTypes, ModelDescriptor, Schema, TableEnvironment
 
 HERE = __name__
@@ -150,8 +151,14 @@ def test_what_is_wrong_is_told_before_the_job(t_env: TableEnvironment) -> None:
         t_env.sql_query("SELECT * FROM ML_PREDICT(TABLE things, m, DESCRIPTOR(name))")
 
 
-def test_a_catalog_that_keeps_no_models_says_so(t_env: TableEnvironment, tmp_path: Path) -> None:
-    t_env.execute_sql(f"CREATE CATALOG kept WITH ('type' = 'sqlite', 'path' = '{tmp_path}/c.db')")
+class WithoutModels(MemoryCatalog):
+    """Keeps tables only, as the catalog of Spark does."""
+
+    put_model = Catalog.put_model
+
+
+def test_a_catalog_that_keeps_no_models_says_so(t_env: TableEnvironment) -> None:
+    t_env._catalogs.add_catalog("kept", WithoutModels("default"))
     t_env.execute_sql("USE CATALOG kept")
     with pytest.raises(ProgramError, match="the catalog keeps no models"):
         t_env.execute_sql("CREATE MODEL m INPUT (t STRING) OUTPUT (o STRING) WITH ('provider' = 'python')")
