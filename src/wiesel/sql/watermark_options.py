@@ -57,9 +57,10 @@ def emission_of(table: CatalogTable) -> WatermarkEmission:
 
 def _alignment(options: TableOptions) -> WatermarkAlignment | None:
     group, interval_ms = options.get(_GROUP), options.get(_INTERVAL).to_millis()
-    if not any(map(options.is_set, (_GROUP, _DRIFT, _INTERVAL))):
+    has_group, has_drift = options.is_set(_GROUP), options.is_set(_DRIFT)
+    if not (has_group or has_drift or options.is_set(_INTERVAL)):
         return None
-    if not options.is_set(_GROUP) or not options.is_set(_DRIFT):
+    if not (has_group and has_drift):
         hint = "set both: which tables wait for each other, and how far one may be ahead"
         raise ConfigurationError(f"'{_GROUP.key}' and '{_DRIFT.key}' belong together, but one of them is missing", hint=hint)
     return WatermarkAlignment(group, options.get(_DRIFT).to_millis(), interval_ms)
