@@ -14,10 +14,12 @@ BIG_STATE_SQL = "programs/big_state_sql.py"
 
 def _kills(scale: Scale) -> Case:
     kills = scale.records(5, 2)
-    runs = tuple(Run(engine, engine, PROGRAM, {"kills": kills}, {"workers_killed": kills}) for engine in (WIESEL, PYFLINK))
+    # PyFlink cannot keep up with 20,000/s, and then completes no checkpoint.
+    rates = ((WIESEL, 20_000), (PYFLINK, 500))
+    runs = tuple(Run(engine, engine, PROGRAM, {"kills": kills, "rate": rate}, {"workers_killed": kills}) for engine, rate in rates)
     return Case(
         "recovery",
-        "from SIGKILL of a worker, and of the driver, to the first result nobody had seen, at 20,000 records/s (s)",
+        "from SIGKILL of a worker, and of the driver, to the first result nobody had seen, at 20,000 records/s, PyFlink 500 (s)",
         runs,
         (
             Target("<= 2 s after a worker", "worker_s", WIESEL, at_most=2),

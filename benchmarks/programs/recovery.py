@@ -36,8 +36,12 @@ class Driver:
             command += [str(JOB)]
         else:
             command = [sys.executable, str(JOB)] + [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
-        command += ["--told", str(told), "--rate", str(options.rate), "--keys", str(options.keys), *more]
-        self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        # Enough for five minutes: PyFlink makes all of them ahead, which takes its time at each start.
+        command += ["--told", str(told), "--rate", str(options.rate), "--records", str(300 * options.rate)]
+        command += ["--keys", str(options.keys), *more]
+        # Else PyFlink, on one machine, runs the functions in the driver's own process: then there is no worker to kill.
+        env = {**os.environ, "_python_worker_execution_mode": "process"}
+        self.process = subprocess.Popen(command, stdout=log, stderr=log, env=env, start_new_session=True)
 
     def kill(self):
         """Kill it with all that is still in its group (the JVM), and return the time before the first signal."""
