@@ -68,7 +68,7 @@ def evaluate(expression: Expression, frame: Frame) -> Datum:
 
 
 def _called(expression: Expression, frame: Frame) -> Datum:
-    invariant(isinstance(expression, Call), f"{expression!r} cannot be evaluated")
+    invariant(isinstance(expression, Call), "an expression that cannot be evaluated")
     assert isinstance(expression, Call)  # noqa: S101 - for the type checker
     function = find_function(expression.function)
     invariant(function is not None, f"there is no function {expression.function!r}")

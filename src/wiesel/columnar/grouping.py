@@ -5,15 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["Groups", "Places", "distinct", "group_by", "grouped_column", "with_one_zero"]
+__all__ = ["FEW", "Groups", "Places", "distinct", "group_by", "grouped_column", "with_one_zero"]
 
 Places = npt.NDArray[np.int64]
+
+FEW = 64
+"""Up to so many rows objects in a dict are faster than columns."""
+
+_ARROW = pa.lib
+_AS_OBJECTS = {
+    **dict.fromkeys([_ARROW.Type_INT8, _ARROW.Type_INT16, _ARROW.Type_INT32, _ARROW.Type_INT64, _ARROW.Type_BOOL, _ARROW.Type_BINARY]),
+    **dict.fromkeys([_ARROW.Type_DATE32, _ARROW.Type_TIME32], pa.int32()),
+    _ARROW.Type_TIMESTAMP: pa.int64(),
+    _ARROW.Type_STRING: pa.binary(),
+}
+"""By type as what values of it are compared as objects, None for as they are; others, as floats, are not equal where Arrow's are."""
 
 
 @dataclass(frozen=True)
@@ -98,10 +111,21 @@ def with_one_zero(column: pa.Array) -> pa.Array:
 
 def group_by(columns: Sequence[pa.Array], length: int) -> Groups:
     """Return the groups of rows of which all columns are equal; one group of all rows where there are no columns."""
-    if not columns:
+    if not columns or length == 1:
         return Groups(np.zeros(length, np.int64), min(length, 1))
+    if length <= FEW and all(column.type.id in _AS_OBJECTS for column in columns):
+        return _few_groups(columns)
     groups = grouped_column(columns[0])
     for column in columns[1:]:
         other = grouped_column(column)
         groups = grouped_column(pa.array(groups.ids * other.count + other.ids))
     return groups
+
+
+def _few_groups(columns: Sequence[pa.Array]) -> Groups:
+    """Return the groups of rows that are too few to pay for Arrow's kernels."""
+    viewed = ((column, _AS_OBJECTS[column.type.id]) for column in columns)
+    values = [(column if kind is None else column.view(kind)).to_pylist() for column, kind in viewed]
+    numbers: dict[Any, int] = {}
+    ids = [numbers.setdefault(row, len(numbers)) for row in (values[0] if len(values) == 1 else zip(*values, strict=True))]
+    return Groups(np.array(ids, np.int64), len(numbers))

@@ -89,10 +89,11 @@ class Window:
 def milliseconds(column: Any) -> Times:
     """Return a column of timestamps without NULL in ms, rounded down."""
     unit = column.type.unit
-    values = column.cast(pa.timestamp(unit)).view(pa.int64()).to_numpy(zero_copy_only=False)
+    values = column.view(pa.int64()).to_numpy(zero_copy_only=False)
     return values if unit == "ms" else values // {"s": 1, "us": 1_000, "ns": 1_000_000}[unit]  # type: ignore[no-any-return]
 
 
 def timestamps(times: Times, kind: Any) -> Any:
     """Return times as a column of a type of timestamps."""
-    return pa.array(times, pa.int64()).view(pa.timestamp("ms")).cast(kind)
+    found = pa.array(times, pa.int64())
+    return found.view(kind) if kind.unit == "ms" else found.view(pa.timestamp("ms", kind.tz)).cast(kind)

@@ -72,11 +72,15 @@ def _divided(call: Call, frame: Any, left: Any, right: Any) -> Any:
     zero = divisor == 0
     fail_where(call, [left, right], zero if valid is None else zero & valid, "division by zero")
     dividend, divisor = numbers(left).astype(np.int64), np.where(zero, 1, divisor).astype(np.int64)
+    # By -1 the least number has no quotient; it is its own negative.
+    opposite = divisor == -1
+    divisor = np.where(opposite, 1, divisor)
     with np.errstate(all="ignore"):
-        remainder = np.where(divisor == -1, 0, np.fmod(dividend, np.where(divisor == -1, 1, divisor)))
-        quotient = np.where(divisor == -1, -dividend, (dividend - remainder) // np.where(divisor == -1, 1, divisor))
+        found = np.fmod(dividend, divisor)
+        if call.function != "%":
+            found = np.where(opposite, -dividend, (dividend - found) // divisor)
     wanted = arrow_type(call.data_type)
-    return from_numbers((remainder if call.function == "%" else quotient).astype(wanted.to_pandas_dtype()), valid, wanted)
+    return from_numbers(found.astype(wanted.to_pandas_dtype()), valid, wanted)
 
 
 _whole = by_arrays(_divided)
@@ -115,8 +119,10 @@ def _sign_of(call: Call, frame: Any, operands: list[Any]) -> Any:
     if rules.is_approximate(call.data_type):
         return pc.if_else(pc.equal(operands[0], 0), operands[0], pc.sign(operands[0]).cast(operands[0].type))
     signs = pc.sign(operands[0])
-    return signs.cast(pa.decimal128(19, 0)).cast(arrow_type(call.data_type)) if isinstance(call.data_type, t.DecimalType) else signs.cast(
-        arrow_type(call.data_type)
+    return (
+        signs.cast(pa.decimal128(19, 0)).cast(arrow_type(call.data_type))
+        if isinstance(call.data_type, t.DecimalType)
+        else signs.cast(arrow_type(call.data_type))
     )
 
 

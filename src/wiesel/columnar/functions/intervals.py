@@ -71,7 +71,10 @@ def _added(call: Call, frame: Any, operands: list[Any], by: Expression) -> Any:
         return add_months(call, frame, [time, interval])
     if pa.types.is_timestamp(time.type):
         unit = time.type.unit
-        return pc.add(time, interval.cast(pa.int64()).cast(pa.duration("ms")).cast(pa.duration(unit)))
+        # For one value a cast takes longer than to make the other value.
+        one = isinstance(interval, pa.Scalar)
+        distance = pa.scalar(interval.as_py(), pa.duration("ms")) if one else interval.cast(pa.int64()).view(pa.duration("ms"))
+        return pc.add(time, distance if unit == "ms" else distance.cast(pa.duration(unit)))
     return _add_to_days_or_times(call, frame, [time, interval])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wiesel.columnar.grouping import group_by, grouped_column
+from wiesel.columnar.grouping import FEW, group_by, grouped_column
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import RowBatch, concat
 from wiesel.runtime.record_writer import Distributor
@@ -52,6 +52,8 @@ def rows_of_channel(batches: Sequence[RowBatch], columns: Sequence[int], channel
 
 def _channels(rows: pa.RecordBatch, keys: Sequence[int], selector: ChannelSelector) -> npt.NDArray[np.int64]:
     """Return the channel of each row; where few keys come often, values become objects once per key."""
+    if rows.num_rows <= FEW:
+        return np.array(selector.channels(key_tuples(rows, keys)), np.int64)
     columns = [rows.column(index) for index in keys]
     most_keys, few = 1, rows.num_rows // 2
     for column in columns:

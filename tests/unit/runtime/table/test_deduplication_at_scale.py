@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
+import resource
 import statistics
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -53,3 +57,37 @@ def test_the_rate_holds_while_keys_grow(backend: str, tmp_path: Path) -> None:
     early, late = statistics.median(seconds[2:8]), statistics.median(seconds[-6:])
     assert late <= MOST * early, f"{ROWS} rows took {early:.3f} s at the beginning, {late:.3f} s with {len(first)} keys"
     print(f"{backend}: {ROWS / early:,.0f} rows/s at the beginning, {ROWS / late:,.0f} with {len(first):,} keys")
+
+
+def deduplicate_within(backend: str, folder: str, more_mb: int, keys: int) -> None:
+    """Deduplicate rows of ever new keys in a process that may take so much more memory than it has behind the first of them."""
+    harness = OperatorHarness(top_n_operator, payload=spec(), backend=backend, local_dir=folder)
+    found = 0
+    for start in range(0, keys, ROWS):
+        if start == 2 * ROWS:
+            kilobytes = int(re.search(r"VmData:\s*(\d+)", Path("/proc/self/status").read_text())[1])  # type: ignore[index]
+            resource.setrlimit(resource.RLIMIT_DATA, ((kilobytes << 10) + (more_mb << 20),) * 2)
+        names = pa.array([f"key-{number:09}-{'long' * 15}" for number in range(start, start + ROWS)])
+        try:
+            harness.push([RowBatch(pa.RecordBatch.from_arrays([names, pa.array(np.arange(start, start + ROWS))], schema=SCHEMA))])
+        except MemoryError:
+            print(f"out of memory with {found} keys")
+            return
+        found += sum(len(record.value) for record in harness.take())
+    print(f"{found} rows")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is that of Linux")
+@pytest.mark.parametrize("backend", ["hashmap", "lmdb"])
+def test_keys_may_take_more_than_memory_on_disk(backend: str, tmp_path: Path) -> None:
+    # In memory a key takes 300 bytes: what a process may take more is enough for a third of them.
+    work = (backend, str(tmp_path), 64, 600_000)
+    command = f"from tests.unit.runtime.table.{Path(__file__).stem} import deduplicate_within; deduplicate_within(*{work!r})"
+    run = [sys.executable, "-c", command]
+    done = subprocess.run(run, cwd=Path(__file__).parents[4], capture_output=True, text=True, check=True, timeout=600)
+    written = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+    if backend == "lmdb":
+        assert done.stdout.strip() == "600000 rows"
+        assert written > 3 * (64 << 20)
+    else:
+        assert re.fullmatch(r"out of memory with [1-4]\d{5} keys", done.stdout.strip())
