@@ -31,6 +31,7 @@ _MODULES = (
     "wiesel.columnar.expressions",
     "wiesel.columnar.windows",
     "wiesel.runtime.table.mini_batch",
+    "wiesel.runtime.table.sampling",
     "wiesel.runtime.table.watermark",
     "wiesel.spi.table.catalog",
     "wiesel.spi.watermark",
