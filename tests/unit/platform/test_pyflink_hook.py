@@ -113,7 +113,7 @@ def test_uninstall_forgets_the_names_but_not_wiesel(parts: None) -> None:
         ("pyflink.java_gateway", "there is no gateway to a JVM"),
         ("pyflink.fn_execution.state_impl", "user functions run in Spark's Python workers"),
         ("pyflink.nonsense", "docs/coverage.md"),
-        ("pyflink.table.nothing", "pyflink.table has: catalog, changelog_mode, data_view, environment_settings, explain_detail, "),
+        ("pyflink.table.nothing", "pyflink.table has: catalog, changelog_mode, compiled_plan, data_view, environment_settings, "),
         ("pyflink.table.shema", "did you mean pyflink.table.schema?"),
     ],
 )
