@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -35,16 +37,18 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.fixture
-def daemon(path: str, tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+def daemon(path: str) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
     """Return what starts a daemon as Spark's JVM does."""
     running: list[subprocess.Popen[bytes]] = []
+    # Sockets have no room for long paths, such as those of pytest's folders.
+    folder = tempfile.mkdtemp(prefix="wiesel-test-", dir="/tmp")
 
     def start() -> subprocess.Popen[bytes]:
         environment = {
             **os.environ,
             EARLY_DAEMON: path,
             "PYTHON_UNIX_DOMAIN_ENABLED": "true",
-            "PYTHON_WORKER_FACTORY_SOCK_DIR": str(tmp_path),
+            "PYTHON_WORKER_FACTORY_SOCK_DIR": folder,
         }
         command = [sys.executable, "-m", "wiesel.engine.spark.daemon", "pyspark.worker"]
         running.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment))
@@ -57,6 +61,7 @@ def daemon(path: str, tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[
         for pipe in (process.stdin, process.stdout):
             assert pipe is not None
             pipe.close()
+    shutil.rmtree(folder)
 
 
 def parent_of_worker(daemon: subprocess.Popen[bytes]) -> int:

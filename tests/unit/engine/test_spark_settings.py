@@ -7,7 +7,8 @@ import pytest
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ConfigurationError
 from wiesel.engine.base import job_settings
-from wiesel.engine.spark.session import _settings
+from wiesel.engine.spark import driver_jvm
+from wiesel.engine.spark.session_settings import session_settings
 
 EXECUTORS = {
     "heartbeat.interval": "1 s",
@@ -19,8 +20,13 @@ EXECUTORS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def archive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver_jvm, "archive_options", lambda java, options: "-XX:SharedArchiveFile=x.jsa")
+
+
 def settings(master: str, **options: str) -> dict[str, str]:
-    return _settings(Configuration.from_dict({**EXECUTORS, **options}), master, "-XX:SharedArchiveFile=x.jsa")
+    return session_settings(Configuration.from_dict({**EXECUTORS, **options}), master, "java")
 
 
 def test_executors_of_a_cluster() -> None:
@@ -44,7 +50,7 @@ def test_executors_of_a_local_cluster_have_the_memory_that_its_name_says() -> No
 
 
 def test_no_executors_of_their_own_in_one_process() -> None:
-    assert not [key for key in settings("local[4]") if key.startswith("spark.executor")]
+    assert not [key for key in settings("local[4]") if key.startswith("spark.executor.")]
 
 
 def test_spark_accepts_no_rarer_reports_of_executors_than_its_own() -> None:
