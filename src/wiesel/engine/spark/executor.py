@@ -50,7 +50,7 @@ from wiesel.engine.spark.exchange import (
     materialize,
     use_in_this_thread,
 )
-from wiesel.engine.spark.session import jvm_is_gone, spark_session
+from wiesel.engine.spark.session import job_session, jvm_is_gone, spark_session
 from wiesel.engine.spark.slots import SlotRequest, in_this_process
 from wiesel.engine.spark.worker import AttemptPayload, stage_function
 from wiesel.engine.spark.worker_files import ship
@@ -118,7 +118,7 @@ class SparkJob:
         strategy = restart_strategy(config, checkpointing=settings.checkpoints.interval_ms is not None)
         self.job_id = uuid4().hex
         self._bundle = bundle
-        self._session = session
+        self._session = job_session(session)
         self._config = config
         self._endpoint: JobEndpoint | None = None
         self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()

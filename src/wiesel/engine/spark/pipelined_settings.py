@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["PIPELINED_SETTINGS"]
+__all__ = ["JOB_SETTINGS", "PIPELINED_SETTINGS"]
 
 PIPELINED_SETTINGS: dict[str, str] = {
     "spark.sql.adaptive.enabled": "false",
@@ -20,12 +20,17 @@ PIPELINED_SETTINGS: dict[str, str] = {
     "spark.shuffle.streaming.readerMaxMemory": "65536",
     "spark.shuffle.streaming.writerMaxMemory": "65536",
     "spark.shuffle.streaming.networkBufferSize": "32768",
-    # What Spark's JVM does with a row is to pass it on: to compile code for that takes most of a second of each session, and saves nothing.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # A task is never run again by Spark: attempts are ours.
     "spark.task.maxFailures": "1",
     "spark.stage.maxConsecutiveAttempts": "1",
     "spark.speculation": "false",
     "spark.dynamicAllocation.enabled": "false",
 }
+
+JOB_SETTINGS: dict[str, str] = {
+    # What Spark's JVM does with a row of a job is to pass it on: to compile code for that takes most of a second, and saves nothing.
+    # Queries of Spark itself need it, some of its catalog's even to work.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""The settings for jobs alone, not for other users of the session."""

@@ -25,7 +25,7 @@ from wiesel.engine.spark.driver_jvm import find_java, local_master, prepare_envi
 from wiesel.engine.spark.early_daemon import start_daemon_early
 from wiesel.engine.spark.early_driver import GATEWAY, EarlyDriver, take_early_driver
 from wiesel.engine.spark.exchange import LOG_HINT
-from wiesel.engine.spark.pipelined_settings import PIPELINED_SETTINGS
+from wiesel.engine.spark.pipelined_settings import JOB_SETTINGS, PIPELINED_SETTINGS
 from wiesel.engine.spark.preloading import PRELOADED_MODULES
 from wiesel.engine.spark.session_settings import session_settings
 from wiesel.engine.spark.slots import in_this_process, local_cluster, most_slots
@@ -56,6 +56,15 @@ def spark_session(config: Configuration, slots: int, *, least: int | None = None
         master = local_master(config, slots)
         _check_slots(master, needed)
         return _create(config, master, modules)
+
+
+def job_session(session: SparkSession) -> SparkSession:
+    """Return a session on the same driver with the settings that only a job may have."""
+    java_session: Any = session._jsparkSession
+    own = SparkSession(session.sparkContext, java_session.cloneSession())
+    for key, value in JOB_SETTINGS.items():
+        own.conf.set(key, value)
+    return own
 
 
 def _alive(session: SparkSession) -> bool:
