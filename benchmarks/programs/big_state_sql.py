@@ -4,8 +4,6 @@ import json
 import time
 
 import metering
-from pyflink.common import Configuration
-from pyflink.table import EnvironmentSettings, TableEnvironment
 
 EVERY = 1009
 ROWS_PER_SECOND = 2_000_000_000
@@ -26,21 +24,12 @@ SELECT k, CHAR_LENGTH(p) FROM (
 """
 
 
-def environment(options):
-    configuration = Configuration()
-    configuration.set_string("parallelism.default", str(options.parallelism))
-    for entry in options.conf:
-        key, _, value = entry.partition("=")
-        configuration.set_string(key, value)
-    return TableEnvironment.create(EnvironmentSettings.new_instance().in_streaming_mode().with_configuration(configuration).build())
-
-
 def main():
     parser = metering.arguments(__doc__)
     parser.add_argument("--keys", type=int, required=True)
     options = parser.parse_args()
     rounds = options.records // options.keys
-    t_env = environment(options)
+    t_env = metering.table_environment(options)
     t_env.execute_sql(SOURCE.format(rows_per_second=ROWS_PER_SECOND, last=options.records - 1))
     query = QUERY.format(keys=options.keys, rounds=rounds, every=EVERY)
     count = total = length = 0

@@ -35,13 +35,26 @@ def arguments(description):
 
 def environment(options):
     """Return the environment with the options of the command line."""
+    env = StreamExecutionEnvironment.get_execution_environment(_configuration(options))
+    env.set_parallelism(options.parallelism)
+    return env
+
+
+def table_environment(options):
+    """Return the environment of a program in SQL, with the options of the command line."""
+    from pyflink.table import EnvironmentSettings, TableEnvironment  # which the other programs do without
+
+    configuration = _configuration(options)
+    configuration.set_string("parallelism.default", str(options.parallelism))
+    return TableEnvironment.create(EnvironmentSettings.new_instance().in_streaming_mode().with_configuration(configuration).build())
+
+
+def _configuration(options):
     configuration = Configuration()
     for entry in options.conf:
         key, _, value = entry.partition("=")
         configuration.set_string(key, value)
-    env = StreamExecutionEnvironment.get_execution_environment(configuration)
-    env.set_parallelism(options.parallelism)
-    return env
+    return configuration
 
 
 def no_watermarks():

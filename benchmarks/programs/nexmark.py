@@ -1,12 +1,12 @@
 """One query of Nexmark over the generated events, by the Table API and SQL: written nowhere, or its result counted."""
 
-import argparse
 import json
 import time
 from pathlib import Path
 
-from pyflink.common import Configuration, RowKind
-from pyflink.table import DataTypes, EnvironmentSettings, TableDescriptor, TableEnvironment
+import metering
+from pyflink.common import RowKind
+from pyflink.table import DataTypes, TableDescriptor
 from pyflink.table.udf import udf
 
 HERE = Path(__file__).parent.parent / "nexmark"
@@ -18,13 +18,7 @@ def count_char(text, char):
 
 
 def environment(options):
-    configuration = Configuration()
-    configuration.set_string("parallelism.default", str(options.parallelism))
-    for entry in options.conf:
-        key, _, value = entry.partition("=")
-        configuration.set_string(key, value)
-    settings = EnvironmentSettings.new_instance().in_streaming_mode().with_configuration(configuration).build()
-    t_env = TableEnvironment.create(settings)
+    t_env = metering.table_environment(options)
     tables = (HERE / "tables.sql").read_text().replace("${events}", options.events).replace("${side}", options.side)
     for statement in tables.split(";"):
         if statement.strip():
@@ -50,15 +44,11 @@ def result_of(table):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", help="not used: results are written nowhere")
+    parser = metering.arguments(__doc__)
     parser.add_argument("--query", required=True)
-    parser.add_argument("--records", type=int, default=0, help="how many events there are")
     parser.add_argument("--events", required=True, help="folder of the events")
     parser.add_argument("--side", required=True, help="folder of the side input")
-    parser.add_argument("--parallelism", type=int, default=2)
     parser.add_argument("--result", help="file for the result, in place of writing it nowhere")
-    parser.add_argument("--conf", action="append", default=[], metavar="KEY=VALUE")
     options = parser.parse_args()
     t_env = environment(options)
     table = t_env.sql_query((HERE / "queries" / f"{options.query}.sql").read_text())

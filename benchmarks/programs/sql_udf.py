@@ -4,8 +4,7 @@ import json
 import time
 
 import metering
-from pyflink.common import Configuration
-from pyflink.table import DataTypes, EnvironmentSettings, TableEnvironment
+from pyflink.table import DataTypes
 from pyflink.table.udf import udf
 
 
@@ -29,12 +28,7 @@ def main():
     parser.add_argument("--function", default="number")
     options = parser.parse_args()
 
-    configuration = Configuration()
-    configuration.set_string("parallelism.default", str(options.parallelism))
-    for entry in options.conf:
-        key, _, value = entry.partition("=")
-        configuration.set_string(key, value)
-    t_env = TableEnvironment.create(EnvironmentSettings.new_instance().in_streaming_mode().with_configuration(configuration).build())
+    t_env = metering.table_environment(options)
     t_env.execute_sql(f"CREATE TABLE lines (line STRING) WITH ('connector'='filesystem', 'path'='{options.input}', 'format'='raw')")
     t_env.create_temporary_function("number", number)
     t_env.create_temporary_function("numbers", numbers)

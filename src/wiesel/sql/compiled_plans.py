@@ -180,10 +180,6 @@ def _restorer(catalogs: CatalogManager, restore: str) -> Callable[[Mapping[str, 
     return restored
 
 
-def _kept_table(document: Mapping[str, Any]) -> CatalogTable | None:
-    return table_of_document(document)[1] if "resolved" in document else None
-
-
 def _looked_up(identifier: ObjectIdentifier, known: CatalogTable | None, restore: str) -> CatalogTable:
     """Return a table of which the plan has the name only."""
     if restore == "ALL_ENFORCED":
