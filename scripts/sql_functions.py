@@ -9,6 +9,7 @@ from pathlib import Path
 from wiesel.columnar.aggregates.registry import aggregate_names
 from wiesel.columnar.functions.registry import function_names
 from wiesel.sql.modules import hive_functions
+from wiesel.sql.over_plan import POSITIONS
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "sql-functions.md"
@@ -45,24 +46,28 @@ NO_AGGREGATES = ("DISTINCT", "SUM0")
 """What Flink's definitions list among aggregates and no query can call as one."""
 
 HIVE = """
-    abs acos add_months aes_decrypt aes_encrypt array array_contains ascii asin assert_true atan base64 between bin bround cbrt ceil
-    ceiling char_length character_length chr coalesce concat concat_ws context_ngrams conv cos crc32 create_union current_database
-    current_date current_timestamp current_user date_add date_format date_sub datediff day dayofmonth dayofweek decode degrees e elt
-    encode exp explode factorial field find_in_set floor floor_day floor_hour floor_minute floor_month floor_quarter floor_second
-    floor_week floor_year format_number from_unixtime from_utc_timestamp get_json_object greatest hash hex hour if in in_file initcap
-    instr isfalse isnotfalse isnotnull isnottrue isnull istrue java_method json_tuple last_day lcase least length levenshtein ln locate
-    log log10 log2 logged_in_user lower lpad ltrim map map_keys map_values mask mask_first_n mask_hash mask_last_n mask_show_first_n
-    mask_show_last_n md5 minute mod month months_between murmur_hash named_struct negative next_day ngrams nullif nvl octet_length
-    parse_url pi pmod positive pow power printf quarter radians rand reflect regexp regexp_extract regexp_replace repeat replace reverse
-    rlike round rpad rtrim second sentences sha sha1 sha2 shiftleft shiftright shiftrightunsigned sign sin size sort_array soundex space
-    split sqrt str_to_map struct substr substring substring_index tan to_date to_unix_timestamp to_utc_timestamp translate trim trunc
-    ucase unbase64 unhex unix_timestamp upper uuid weekofyear width_bucket xpath xpath_boolean xpath_double xpath_float xpath_int
-    xpath_long xpath_number xpath_short xpath_string year
+    abs acos add_months aes_decrypt aes_encrypt array array_contains ascii asin assert_true atan base64 between bin bround cbrt ceil ceiling
+    char_length character_length chr coalesce concat concat_ws context_ngrams conv cos crc32 create_union current_database current_date
+    current_timestamp current_user date_add date_format date_sub datediff day dayofmonth dayofweek decode degrees e elt encode exp explode
+    factorial field find_in_set floor floor_day floor_hour floor_minute floor_month floor_quarter floor_second floor_week floor_year
+    format_number from_unixtime from_utc_timestamp get_json_object greatest hash hex hour if in in_file initcap inline instr isfalse
+    isnotfalse isnotnull isnottrue isnull istrue java_method json_tuple last_day lcase least length levenshtein ln locate log log10 log2
+    logged_in_user lower lpad ltrim map map_keys map_values mask mask_first_n mask_hash mask_last_n mask_show_first_n mask_show_last_n md5
+    minute mod month months_between murmur_hash named_struct negative next_day ngrams nullif nvl octet_length parse_url parse_url_tuple pi
+    pmod posexplode positive pow power printf quarter radians rand reflect regexp regexp_extract regexp_replace repeat replace reverse rlike
+    round rpad rtrim second sentences sha sha1 sha2 shiftleft shiftright shiftrightunsigned sign sin size sort_array soundex space split
+    sqrt stack str_to_map struct substr substring substring_index tan to_date to_unix_timestamp to_utc_timestamp translate trim trunc ucase
+    unbase64 unhex unix_timestamp upper uuid weekofyear width_bucket xpath xpath_boolean xpath_double xpath_float xpath_int xpath_long
+    xpath_number xpath_short xpath_string year
 """.split()
-"""The scalar functions of Hive 2.3, as its manual lists them."""
+"""The scalar and table functions of Hive 2.3, as its manual lists them, and n-grams."""
 
 IN_SYNTAX = frozenset({"between", "if", "in", "regexp", "nullif", "mod", "substr", "ceiling", "character_length"})
 PARTS = frozenset({"year", "quarter", "month", "day", "hour", "minute", "second", "dayofmonth", "dayofweek"})
+
+
+OF_ENVIRONMENTS = frozenset({"CURRENT_DATABASE", "CURRENTDATABASE"})
+"""What queries are told by the environment, and no function computes."""
 
 
 def flink_names() -> list[str]:
@@ -73,12 +78,37 @@ def flink_names() -> list[str]:
 
 def is_supported(name: str) -> bool:
     """Return whether a function of Flink is there."""
-    return WRITTEN_AS.get(name, name) in set(function_names())
+    return WRITTEN_AS.get(name, name) in set(function_names()) or name in OF_ENVIRONMENTS
 
 
 def hive_supported(name: str) -> bool:
     """Return whether there is a function of Hive's name, in the module or among Flink's."""
-    return name.upper() in hive_functions() or name.upper() in set(function_names()) or name in IN_SYNTAX or name in PARTS
+    known = {*hive_functions(), *function_names(), *OF_ENVIRONMENTS}
+    return name.upper() in known or name in IN_SYNTAX or name in PARTS
+
+
+DIFFERENCES = """## Where values differ from Flink's
+
+- `GREATEST` and `LEAST` of decimals give NULL where one is NULL; Flink fails with a `NullPointerException`.
+- `ATAN2` takes a `DOUBLE` and a `DECIMAL`, `SIGN` takes a `TINYINT`; Flink fails.
+- `CAST` of a literal text that is no number to `DECIMAL` fails, as for columns; Flink says 0.
+- Literals that are cast to `FLOAT` are rounded to it; Flink forgets that when it makes them `DOUBLE` next.
+- `ROUND` and `TRUNCATE` of decimals to a number of digits that is no literal round; Flink moves the point.
+- Maps cannot have NULL as a key.
+- Regular expressions do not take classes within classes or intersections of them (`[a-z&&[^b]]`); such a pattern fails. What may match
+  nothing at all finds nothing between the two halves that a character beyond `\\uFFFF` has in Java, where Flink counts and replaces.
+- `RAND(seed)` repeats its numbers from start to start, but they are not Java's.
+- Parts of `TIMESTAMP_LTZ` before 1970 are right; Flink counts the hours backwards and takes the next day.
+- `CURRENT_WATERMARK` is NULL in batch mode; Flink refuses it there.
+- `LAG` with a default gives it where the row before has NULL, too; Flink gives -1 or an empty text there.
+- Values of type `VARIANT` are equal where they print the same; in Flink `1` and `1.0` are not, nor are objects whose keys were written in
+  another order. A `VARIANT` that is never NULL can stand beside one that may be, and `v[name]` takes names that are computed;
+  Flink fails.
+- Paths into JSON are those of JsonPath without functions (`.length()`); one that cannot be read is refused, where Flink takes it for an
+  ERROR of the text. Filters compare objects and arrays as different from all else; Flink fails. A step behind `..[0]` or `..*` is
+  taken from what these lead to; Flink takes it from all elements of arrays, or loses it.
+- Timestamps of more than six digits reach from 1677 to 2262.
+"""
 
 
 def page() -> str:
@@ -87,7 +117,7 @@ def page() -> str:
     supported = [name for name in names if is_supported(name)]
     missing = [name for name in names if not is_supported(name)]
     all_aggregates = [name for name in json.loads(NAMES.read_text())["AGGREGATE"] if name not in NO_AGGREGATES]
-    aggregates = [name for name in all_aggregates if name in aggregate_names()]
+    aggregates = [name for name in all_aggregates if name in {*aggregate_names(), *POSITIONS}]
     hive = [name for name in HIVE if hive_supported(name)]
     return f"""# Functions of SQL
 
@@ -103,16 +133,22 @@ Besides, SQL has other names for some: `CHARACTER_LENGTH`, `CEILING`, `MOD`, `SU
 
 {_listed("Not supported (a query that calls one of them is refused):", missing)}
 
+`PARSE_JSON` and `TRY_PARSE_JSON` return values of type `VARIANT`, as Flink 2.3 has it: `v['name']` is a field, `v[1]` an element, NULL
+where there is none, `JSON_STRING(v)` the text. There is no CAST from or to `VARIANT`, no order, rows cannot be grouped by it, and files
+do not keep it. `CAST(JSON_STRING(v['n']) AS INT)` makes a part a number, `JSON_VALUE(JSON_STRING(v['s']), '$')` a text without quotes. In
+Python, in `collect()` and in functions, it is the text of JSON.
+
 ## Aggregate functions of Flink
 
 {_listed(f"{len(aggregates)} of {len(all_aggregates)} are supported:", aggregates)}
 
-`LAG` stands with `OVER` only. {_listed("Not supported:", [name for name in all_aggregates if name not in aggregates])}
+`LAG` and `LEAD` stand with `OVER` only, and `LEAD` in batch mode, as in Flink.
 
-## Scalar functions of Hive
+## Functions of Hive
 
 `LOAD MODULE hive` brings functions that Hive has and Flink has not. They follow the rules of Hive's manual, and are held against
-its examples. Functions that both have follow Flink's rules, whichever module is named first.
+its examples. Functions that both have follow Flink's rules, whichever module is named first. `explode`, `posexplode`, `inline`, `stack`,
+`json_tuple` and `parse_url_tuple` return tables: `FROM t, LATERAL TABLE(explode(t.a)) AS f (x)`; they are held against Hive's own classes.
 
 {_listed("The module brings", [name.lower() for name in sorted(hive_functions())])}
 
@@ -120,20 +156,13 @@ its examples. Functions that both have follow Flink's rules, whichever module is
 
 {_listed("Not supported:", [name for name in HIVE if not hive_supported(name)])}
 
-## Where values differ from Flink's
+`xpath` and its like need `pip install 'wiesel[xml]'`, `aes_encrypt` and `aes_decrypt` `pip install 'wiesel[aes]'`, on the workers too.
+XML with entities of its own is refused. `mask_hash` is SHA-256, as in Hive since version 3. `sentences` cuts as Java 17 does, but for
+texts in Thai, which are refused; where marks stand one behind the other that no prose has, it may cut elsewhere. Of what is not supported
+`reflect` and `java_method` call methods of Java, `in_file` reads files of Hive's cache, `create_union` has a type that Flink has not,
+`murmur_hash` came with Hive 3, and `ngrams` and `context_ngrams` are aggregates that estimate.
 
-- `GREATEST` and `LEAST` of decimals give NULL where one is NULL; Flink fails with a `NullPointerException`.
-- `ATAN2` takes a `DOUBLE` and a `DECIMAL`, `SIGN` takes a `TINYINT`; Flink fails.
-- `CAST` of a literal text that is no number to `DECIMAL` fails, as for columns; Flink says 0.
-- Literals that are cast to `FLOAT` are rounded to it; Flink forgets that when it makes them `DOUBLE` next.
-- `ROUND` and `TRUNCATE` of decimals to a number of digits that is no literal round; Flink moves the point.
-- Maps cannot have NULL as a key.
-- Regular expressions do not take classes within classes or intersections of them (`[a-z&&[^b]]`); such a pattern fails.
-- `RAND(seed)` repeats its numbers from start to start, but they are not Java's.
-- Parts of `TIMESTAMP_LTZ` before 1970 are right; Flink counts the hours backwards and takes the next day.
-- `LAG` with a default gives it where the row before has NULL, too; Flink gives -1 or an empty text there.
-- Timestamps of more than six digits reach from 1677 to 2262.
-"""
+{DIFFERENCES}"""
 
 
 def _listed(begin: str, names: list[str]) -> str:

@@ -50,19 +50,47 @@ def _large_state(scale: Scale) -> Case:
         watched = {**arguments, "checkpoints": "{folder}/checkpoints"}
         checked = {**conf, **EVERY_SECOND}
         runs.append(Run(f"{backend}, every second", WIESEL, BIG_STATE, watched, counted, conf=checked, check=_enough_was_written))
-        if backend == "hashmap":
-            direct = {**checked, **DIRECT}
-            runs.append(Run(f"{backend}, direct I/O", WIESEL, BIG_STATE, watched, counted, conf=direct, check=_enough_was_written))
+        for way, more in (WAYS if backend == "hashmap" else {}).items():
+            runs.append(Run(f"{backend}, {way}", WIESEL, BIG_STATE, watched, counted, conf={**checked, **more}, check=_enough_was_written))
     return Case(
         "large-state",
         f"state of {keys:,} values of 256 bytes, each record replaces one, with and without a checkpoint each second (records/s)",
         tuple(runs),
-        (*_large_state_targets("hashmap", "every second", "direct I/O"), *_large_state_targets("lmdb", "every second")),
+        (*_large_state_targets("hashmap", "every second", *WAYS), *_large_state_targets("lmdb", "every second")),
         figures=("rate", "steady_cpu_us", "checkpoints", "written_per_changed"),
     )
 
 
+def _hot_keys(scale: Scale) -> Case:
+    keys, rounds = scale.records(4_000_000, 400_000), 10
+    hot, records = keys // 100, rounds * keys
+    # All numbers are multiples of ten, so behind the first round a tenth of the keys come in turn, and nine of ten of the hot ones.
+    often, in_turn = 1 + (records - keys) // hot, rounds
+    counts = {often: hot * 9 // 10, in_turn: keys // 10, 1: (keys - hot) * 9 // 10}
+    expected = {"count": records, "total": sum(many * count * (count + 1) // 2 for count, many in counts.items())}
+    arguments = {"records": records, "keys": keys, "hot": hot}
+    watched = {**arguments, "checkpoints": "{folder}/checkpoints"}
+    conf = {"state.backend.type": "hashmap"}
+    checked = {**conf, **EVERY_SECOND}
+    return Case(
+        "large-state-hot",
+        f"state of {keys:,} values of 256 bytes, nine of ten records of 1% of them, with and without a checkpoint each second (records/s)",
+        (
+            Run("none", WIESEL, BIG_STATE, arguments, expected, conf=conf),
+            Run("every second", WIESEL, BIG_STATE, watched, expected, conf=checked, check=some_were_taken),
+        ),
+        (
+            Target(">= 0.9 of the rate without", "rate", "every second", "none", at_least=0.9),
+            Target("CPU per record / without", "steady_cpu_us", "every second", "none"),
+        ),
+        figures=("rate", "steady_cpu_us", "checkpoints"),
+    )
+
+
 DIRECT = {"wiesel.checkpoint.direct-io": "true"}
+WAYS = {"direct I/O": DIRECT, "page cache": {"wiesel.checkpoint.direct-io": "false"}}
+"""How else files can be written than a task decides by itself."""
+
 SQL_EVERY = 1009
 """As in the program."""
 
@@ -122,10 +150,15 @@ def _rescale(scale: Scale) -> Case:
         )
         for backend in ("hashmap", "lmdb")
     )
+    # As many bytes in fewer values, at the same pace of bytes: PyFlink can keep up with some hundred records a second.
+    few = {"keys": keys // 100, "value-bytes": 200_000, "rate": 100, "every": 7, "backend": "rocksdb"}
+    incremental = {"execution.checkpointing.incremental": "true", "taskmanager.memory.managed.size": "1g"}
+    flink = Run("pyflink, rocksdb", PYFLINK, "programs/rescale.py", few, {"parallelism": 1}, conf=incremental)
     return Case(
         "rescale",
-        f"state of {keys:,} values of 2,000 bytes: from SIGKILL of a worker, and from wiesel rescale (2 to 4 to 1), to new results (s)",
-        runs,
+        f"state of {keys:,} values of 2,000 bytes (PyFlink 100 times fewer of 200,000): from SIGKILL of a worker, and from the request to "
+        "rescale (2 to 4 to 1), to new results (s)",
+        (*runs, flink),
         tuple(
             Target(f"{way}: < 3 s beyond a restart, {run.label}", f"{figure}_beyond_s", run.label, at_most=3)
             for run in runs
@@ -137,4 +170,4 @@ def _rescale(scale: Scale) -> Case:
 
 def cases(scale: Scale) -> list[Case]:
     """Return the cases."""
-    return [_kills(scale), _large_state(scale), _large_state_sql(scale), _rescale(scale)]
+    return [_kills(scale), _large_state(scale), _hot_keys(scale), _large_state_sql(scale), _rescale(scale)]

@@ -90,8 +90,10 @@ def main():
     )
     env.execute("one job")
     parts = metering.left(options.folder, options.parallelism)
-    steady = {**metering.summary(parts, options.records), **metering.percentiles(parts)}
-    result = recovery(options.folder, parts) if options.kill_at else steady
+    if options.kill_at:
+        result = recovery(options.folder, parts)
+    else:
+        result = {**metering.summary(parts, options.records), **metering.percentiles(parts)}
     print(json.dumps(result), flush=True)
 
 

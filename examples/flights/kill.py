@@ -81,7 +81,8 @@ class Child:
                 raise DemoFailed(f"the driver (process {self.pid}) has said nothing for {_SILENCE_S:.0f} s; see {self._log_path}") from None
             if line is None:
                 return
-            if line.startswith('{"job_id"'):
+            # One that was killed may have said half of a line.
+            if line.startswith('{"job_id"') and line.endswith("\n"):
                 yield json.loads(line)
 
     def wait(self) -> int:

@@ -1,4 +1,4 @@
--- How many flights leave each airport late, minute by minute of their planned departure, and which are the latest of them.
+-- How many flights leave each airport late, hour by hour of their planned departure, and the longest delay of each carrier.
 CREATE TABLE flights (
   carrier STRING,
   number INT,

@@ -14,9 +14,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 TARGET = HERE / "goldens" / "explained_changes.json"
 CASES = """
-agg_distinct agg_group_by agg_of_agg agg_on_changes dedup_first dedup_last join_inner join_interval join_left join_of_aggregates
-join_on_changes join_temporal match_falls over_rows scan_debezium set_intersect set_union subquery_in subquery_not_exists top_n
-top_n_of_aggregate window_join window_top_n window_tumble
+agg_distinct agg_group_by agg_of_agg agg_on_changes dedup_first dedup_first_by_clock dedup_first_mini_batch dedup_first_windows
+dedup_last join_inner join_interval join_left join_of_aggregates join_on_changes join_temporal match_falls over_rows scan_debezium
+set_intersect set_union subquery_in subquery_not_exists top_n top_n_of_aggregate window_join window_top_n window_tumble
 """.split()
 _OPERATOR = re.compile(r"[ :+|-]*([A-Z]\w+)\(.*changelogMode=\[([A-Z,]*)\]")
 _QUERY = re.compile("SELECT|WITH|VALUES")
@@ -36,7 +36,8 @@ def main() -> None:
     told = []
     for case in (each for each in all_cases() if each.name in CASES):
         t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-        t_env.get_config().set("table.local-time-zone", "UTC")
+        for key, value in {"table.local-time-zone": "UTC", **case.options}.items():
+            t_env.get_config().set(key, value)
         with tempfile.TemporaryDirectory() as out:
             for statement in case.statements(out):
                 if not _QUERY.match(statement):

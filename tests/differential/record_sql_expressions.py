@@ -17,7 +17,6 @@ from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-ZONES = {"sql_expressions": "UTC", "sql_functions": "UTC", "sql_edge_cases": "UTC", "sql_zoned_expressions": "America/New_York"}
 
 
 def message(error: BaseException) -> str:
@@ -114,6 +113,8 @@ class Recorder:
 
 def main() -> None:
     """Record all."""
+    from sql_samples import ZONES
+
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(folder)
         for name in sys.argv[1:] or ZONES:

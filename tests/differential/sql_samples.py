@@ -43,3 +43,16 @@ ROWS = (
     '"dt": "2024-01-01", "tm": "12:00:00", "ts": "2024-01-01 12:00:00.500", "t6": "2024-01-01 12:00:00.500000", '
     '"tz": "2024-01-01 12:00:00.500Z", "bin": "MTI=", "arr": [3, 1, 2, 3], "m": {"a": 10}, "r": {"x": 0, "y": "12"}}',
 )
+
+ZONES = {
+    "sql_expressions": "UTC",
+    "sql_functions": "UTC",
+    "sql_edge_cases": "UTC",
+    "sql_mixed_expressions": "UTC",
+    "sql_random_expressions": "UTC",
+    "sql_objects": "UTC",
+    "sql_text_comparisons": "UTC",
+    "sql_variants": "UTC",
+    "sql_zoned_expressions": "America/New_York",
+}
+"""Files of expressions, and in which time zone of the session they are evaluated."""

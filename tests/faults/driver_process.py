@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import psutil
 
@@ -22,11 +22,14 @@ from tests.faults.counting_job import expected
 
 PROGRAM = Path(__file__).with_name("counting_job.py")
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT_S = 400.0
-"""How long anything may take that the job does by itself; a loaded machine is slow, and a job that hangs is found all the same."""
+LIMIT_S = 240.0
+"""How long anything may take that the job does by itself: a loaded machine is slow. Less than the limit of a test, so that it is this
+which ends the waiting for a job that hangs, and tells what was seen of it."""
 
 GONE_S = 90.0
 """How long processes may outlive their driver."""
+
+_END = "all has been said\n"
 
 
 class Driver:
@@ -35,14 +38,17 @@ class Driver:
     def __init__(self, directory: Path, *options: str, faults: Iterable[dict[str, Any]] = (), program: Path = PROGRAM) -> None:
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
-        self.log = directory / "driver.log"
+        # Of its own: what one driver is looked for must not be said, or pushed away, by another one.
+        self.log = directory / f"driver-{1 + len(list(directory.glob('driver-*.log')))}.log"
         plan = json.dumps(list(faults))
         # The workers of executors look for the modules of programs there.
         modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-        with self.log.open("a") as log:
+        output, written = os.pipe()
+        self._output: int | None = written
+        with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 [sys.executable, str(program), str(directory), *options],
-                stdout=subprocess.PIPE,
+                stdout=written,
                 stderr=log,
                 text=True,
                 start_new_session=True,
@@ -53,35 +59,58 @@ class Driver:
         self.restored: dict[int, int] = {}
         """Which checkpoint each attempt that was seen began with."""
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader = threading.Thread(target=self._read, args=(os.fdopen(output, encoding="utf-8", errors="replace"),), daemon=True)
         self._reader.start()
 
     @property
     def pid(self) -> int:
         return self.process.pid
 
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        with self.process.stdout as lines:
-            for line in lines:
+    def _read(self, output: TextIO) -> None:
+        with output:
+            for line in output:
+                if line == _END:
+                    break
                 self._lines.put(line)
         self._lines.put(None)
 
+    def _mark_end(self) -> None:
+        """Say behind all that the driver has said that it has ended: what it has left behind may hold its output open."""
+        if self._output is not None:
+            # What it was killed in the middle of ends here.
+            os.write(self._output, f"\n{_END}".encode())
+            os.close(self._output)
+            self._output = None
+
     def look(self, timeout_s: float = LIMIT_S) -> dict[str, Any] | None:
-        """Return the next look at the job, None after the end of the process."""
-        while (line := self._lines.get(timeout=timeout_s)) is not None:
-            if not line.startswith('{"job_id"'):
-                self.lines.append(line)
+        """Return the next look at the job, None after the end of the process.
+
+        Raises:
+            queue.Empty: There was none in time.
+        """
+        while True:
+            try:
+                line = self._lines.get(timeout=timeout_s)
+            except queue.Empty:
+                if self._output is None or self.process.poll() is None:
+                    raise
+                self._mark_end()
                 continue
-            self.last = json.loads(line)
-            self.restored[self.last["attempt"]] = self.last["checkpoints"]["restored_id"]
-            return self.last
-        return None
+            if line is None:
+                self._lines.put(None)
+                return None
+            with contextlib.suppress(json.JSONDecodeError):
+                if line.startswith('{"job_id"'):
+                    self.last = json.loads(line)
+                    self.restored[self.last["attempt"]] = self.last["checkpoints"]["restored_id"]
+                    return self.last
+            self.lines.append(line)
 
     def catch_up(self) -> dict[str, Any]:
         """Return the newest look that has come until now."""
-        while not self._lines.empty():
-            self.look()
+        with contextlib.suppress(queue.Empty):
+            while self.look(0) is not None:
+                pass
         return self.last
 
     def wait_for(self, condition: Callable[[dict[str, Any]], bool], what: str) -> dict[str, Any]:
@@ -109,16 +138,13 @@ class Driver:
         raise AssertionError(f"{what} was never seen; last: {self.last}\n{self.tail()}")
 
     def wait_for_end(self) -> int:
-        """Read until the process ends; return its exit code. What it has left behind may live on and hold its output open."""
+        """Read until the process ends; return its exit code."""
         deadline_s = time.monotonic() + LIMIT_S
-        while (code := self.process.poll()) is None:
+        while True:
             with contextlib.suppress(queue.Empty):
-                self.look(0.05)
+                if self.look(0.5) is None:
+                    return self.process.wait()
             assert time.monotonic() < deadline_s, f"the driver did not end within {LIMIT_S:.0f} s; last: {self.last}\n{self.tail()}"
-        with contextlib.suppress(queue.Empty):
-            while self.look(0.5) is not None:
-                pass
-        return code
 
     def release(self) -> None:
         """Let the source emit its last records."""
@@ -153,6 +179,7 @@ class Driver:
             except psutil.NoSuchProcess:
                 continue
         self.process.wait()
+        self._mark_end()
         self._reader.join()
 
 

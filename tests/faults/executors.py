@@ -17,6 +17,17 @@ MASTER = "local-cluster[2,4,640]"
 HEARTBEAT_TIMEOUT_MS = 20_000
 """Of executors and tasks. Long enough for those of a busy machine, which only seem to stand still."""
 
+BOTH = tuple(
+    part
+    for setting in (
+        "spark.cores.max=8",
+        "spark.scheduler.minRegisteredResourcesRatio=1",
+        f"spark.scheduler.maxRegisteredResourcesWaitingTime={LIMIT_S:.0f}s",
+    )
+    for part in ("--setting", setting)
+)
+"""Spark is ready when both executors are there: a job that has no patience must not begin before."""
+
 OPTIONS = ("--master", MASTER, "--heartbeat-timeout", str(HEARTBEAT_TIMEOUT_MS), "--rate", "50")
 
 

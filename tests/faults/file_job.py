@@ -12,7 +12,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from counting_job import SPLITS, PacedSource, configuration, key_of, parse
+from counting_job import SPLITS, PacedSource, configuration, key_of, option_parser
 
 from wiesel.common import Encoder, Row, Types, WatermarkStrategy
 from wiesel.datastream import StreamExecutionEnvironment
@@ -21,6 +21,8 @@ from wiesel.datastream.formats.parquet import ParquetBulkWriters
 
 ROWS = Types.ROW_NAMED(["key", "n"], [Types.STRING(), Types.LONG()])
 LOOK_EVERY_S = 0.1
+PART_BYTES = 1_000
+BUCKETS = 10
 
 
 def expected(records: int) -> Counter[tuple[str, int]]:
@@ -34,13 +36,17 @@ class ByKey(BucketAssigner):
 
 
 def main() -> int:
-    options = parse()
+    parser = option_parser()
+    parser.add_argument("--rolls-after", type=int, default=700, help="how long a part of the text is written to at most, in ms")
+    options = parser.parse_args()
     env = StreamExecutionEnvironment.get_execution_environment(configuration(options))
     env.set_parallelism(options.parallelism)
     source = PacedSource(options.records, options.rate, str(options.directory / "go"))
     records = env.from_source(source, WatermarkStrategy.no_watermarks(), "paced").uid("paced").rebalance()
     # Parts roll in the middle of a checkpoint interval as well as after several of them.
-    policy = RollingPolicy.default_rolling_policy(part_size=1_000, rollover_interval=700, inactivity_interval=400)
+    policy = RollingPolicy.default_rolling_policy(
+        part_size=PART_BYTES, rollover_interval=options.rolls_after, inactivity_interval=options.rolls_after * 4 // 7
+    )
     text = FileSink.for_row_format(str(options.directory / "text"), Encoder.simple_string_encoder()).with_bucket_assigner(ByKey())
     lines = records.map(lambda record: f"{record[0]} {record[1]}", Types.STRING()).uid("lines")
     lines.sink_to(text.with_rolling_policy(policy).with_bucket_check_interval(100).build()).uid("text")

@@ -33,8 +33,9 @@ def main() -> int:
     client = env.execute_async("regions")
     end = client.get_job_execution_result()
     while True:
+        ended = end.done()  # before the look, so that the last one is that of the end
         print(json.dumps(client.get_job_metrics().result()), flush=True)
-        if end.done():
+        if ended:
             end.result()
             return 0
         with contextlib.suppress(TimeoutError):

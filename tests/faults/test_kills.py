@@ -128,7 +128,7 @@ def test_jvm_killed_ends_the_driver_with_an_error(tmp_path: Path) -> None:
         jvm = next(p for p in job.family() if p.name().startswith("java"))
         jvm.kill()
         assert job.wait_for_end() == 1, "the driver did not notice"
-        assert "Spark's JVM, a child of this process, has ended or was killed" in job.tail()
+        assert "Spark's JVM, a child of this process, has ended or was killed" in job.log.read_text()
         job.family_must_vanish()
     with driver(tmp_path, "--restore", str(tmp_path / "checkpoints" / before["job_id"])) as job:
         job.release()

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from tests.faults.driver_process import Driver, has_own_checkpoint
-from tests.faults.executors import MASTER, executors_of, keep_executors
+from tests.faults.executors import BOTH, MASTER, executors_of, keep_executors
 
 RECORDS = 1000
 ATTEMPTS, DELAY_S, PATIENCE_S = 2, 2, 3
@@ -21,7 +21,7 @@ SETTINGS = {
 
 def test_h4_without_a_spare_executor_it_is_retried_at_the_set_interval_and_fails_after_the_set_number(tmp_path: Path) -> None:
     settings = [part for key, value in SETTINGS.items() for part in ("--setting", f"{key}={value}")]
-    job = Driver(tmp_path, "--records", str(RECORDS), "--rate", "20", "--master", MASTER, *settings)
+    job = Driver(tmp_path, "--records", str(RECORDS), "--rate", "20", "--master", MASTER, *BOTH, *settings)
     try:
         before = job.wait_for(has_own_checkpoint, "a running attempt with a checkpoint of its own")
         keep_executors(job, 1)

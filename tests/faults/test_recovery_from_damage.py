@@ -17,7 +17,7 @@ from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors.base import Sink, SinkWriter
 
 RECORDS = 1000
-SECONDS = 60
+SECONDS = 200
 
 
 def newest(job: Path) -> Path:

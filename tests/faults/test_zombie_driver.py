@@ -23,7 +23,7 @@ SILENCE_MS = 15_000
 
 @contextmanager
 def driver(directory: Path, *options: str, stops_at: str | None = None) -> Iterator[Driver]:
-    fault = {"point": stops_at, "where": "driver", "nth": 3, "action": "stop", "marker": str(directory / f"stopped-{stops_at}")}
+    fault = {"point": stops_at, "where": "driver", "action": "stop", "armed_by": str(directory / f"stop-{stops_at}")}
     process = Driver(directory, "--records", str(RECORDS), *options, faults=[fault] if stops_at else [])
     try:
         yield process
@@ -31,7 +31,10 @@ def driver(directory: Path, *options: str, stops_at: str | None = None) -> Itera
         process.end()
 
 
-def wait_until_it_stands_still(job: Driver) -> dict[str, Any]:
+def make_stand_still(job: Driver, stops_at: str) -> dict[str, Any]:
+    """Have a driver stop when it has told of a checkpoint: one that stops before could be compared with nothing."""
+    job.wait_for(has_own_checkpoint, "a checkpoint before it stands still")
+    (job.directory / f"stop-{stops_at}").touch()
     deadline_s = time.monotonic() + LIMIT_S
     while psutil.Process(job.pid).status() != psutil.STATUS_STOPPED:
         assert time.monotonic() < deadline_s and job.process.poll() is None, f"the driver did not stop\n{job.tail()}"
@@ -64,11 +67,11 @@ def must_be_fenced(zombie: Driver, look: dict[str, Any]) -> None:
 
 def test_drivers_that_stood_still_are_fenced(tmp_path: Path) -> None:
     with driver(tmp_path, "--heartbeat-timeout", str(SILENCE_MS), stops_at="before-publish") as silent:
-        silent_look = wait_until_it_stands_still(silent)
+        silent_look = make_stand_still(silent, "before-publish")
         workers_must_end([task["pid"] for task in silent_look["tasks"]])
         patience = ("--heartbeat-timeout", "600000")
         with driver(tmp_path, *claim(silent_look, tmp_path), *patience, stops_at="before-commit") as paused:
-            paused_look = wait_until_it_stands_still(paused)
+            paused_look = make_stand_still(paused, "before-commit")
             must_have_gone_on(paused_look, silent_look)
             with driver(tmp_path, *claim(paused_look, tmp_path)) as last:
                 running = last.wait_for(has_own_checkpoint, "a checkpoint of the last driver")

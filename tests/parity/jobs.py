@@ -9,6 +9,7 @@ from typing import Any
 from tests.parity.conftest import SPARK_MASTER
 from wiesel.common import Configuration
 from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from wiesel.datastream.connectors.datagen import RateLimiter, RateLimiterStrategy
 
 # The first job on Spark waits for the session; a busy machine makes everything slow.
 SECONDS = 150
@@ -31,6 +32,32 @@ def environment(
     env.set_runtime_mode(RuntimeExecutionMode[mode])
     env.set_parallelism(parallelism)
     return env
+
+
+class WaitsForACheckpoint(RateLimiterStrategy):
+    """So many records per second, and no more than the first ones until there is a checkpoint, however long that takes."""
+
+    def __init__(self, per_s: int, first: int, checkpoints: Path) -> None:
+        self.per_s, self.first, self.checkpoints = per_s, first, str(checkpoints)
+
+    def create_rate_limiter(self, parallelism: int, subtask_index: int = 0) -> RateLimiter:
+        return _Waiting(self.per_s / parallelism, self.first // parallelism, Path(self.checkpoints))
+
+
+class _Waiting(RateLimiter):
+    def __init__(self, per_s: float, first: int, checkpoints: Path) -> None:
+        self.per_s, self.first, self.checkpoints = per_s, first, checkpoints
+        self.given, self.since_ms = 0, -1
+
+    def permits(self, now_ms: int, wanted: int) -> int:
+        if self.since_ms < 0:
+            self.since_ms = now_ms
+        due = int((now_ms - self.since_ms) * self.per_s / 1000)
+        if due > self.first and not any(self.checkpoints.glob("*/chk-*/_metadata")):
+            due = self.first
+        permitted = max(0, min(wanted, due - self.given))
+        self.given += permitted
+        return permitted
 
 
 class FailOnce:

@@ -106,7 +106,7 @@ def test_unbounded_word_counts_count_until_they_are_interrupted(example, engine,
                 with time_limit(SECONDS):
                     counts, others = read_counts(process.stdout)
                 process.send_signal(signal.SIGINT)
-                process.wait(timeout=30)
+                process.wait(timeout=100)
             finally:
                 process.kill()
         errors.seek(0)

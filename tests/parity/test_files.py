@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.parity.conftest import time_limit
-from tests.parity.jobs import SECONDS, FailOnce, environment, execute, hidden_files, visible_lines
+from tests.parity.jobs import SECONDS, FailOnce, WaitsForACheckpoint, environment, execute, hidden_files, visible_lines
 from wiesel.common import Duration, Encoder, Row, Types, WatermarkStrategy
 from wiesel.core.errors import ConnectorError, JobExecutionError
-from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiterStrategy
+from wiesel.datastream.connectors.datagen import DataGeneratorSource
 from wiesel.datastream.connectors.file_system import (
     BucketAssigner,
     FileCompactor,
@@ -74,39 +74,44 @@ def test_text_in_and_out_without_checkpoints(engine: str, mode: str, tmp_path: P
 POLICIES = {"default": RollingPolicy.default_rolling_policy(), "checkpoint": RollingPolicy.on_checkpoint_rolling_policy()}
 
 
+PACED = 1_200
+
+
+def failing_behind_a_checkpoint(env: Any, directory: Path) -> Any:
+    """Return a stream of numbers that fails once, when there is a checkpoint; so slow that there are others behind the failure."""
+    checkpoints = directory / "checkpoints"
+    pace = WaitsForACheckpoint(300, 800, checkpoints)
+    paced = env.from_source(DataGeneratorSource(str, PACED, pace, Types.STRING()), NONE, "paced")
+    fail = FailOnce(directory / "failed", lambda text: int(text) >= 400 and any(checkpoints.glob("*/chk-*/_metadata")))
+    return paced.map(fail, Types.STRING())
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_line_once_over_a_failure(engine: str, policy: str, tmp_path: Path) -> None:
     lines = write_input(tmp_path / "in", 20_000)
     env = environment(engine, tmp_path / "checkpoints")
-    # So slow that there are checkpoints before the failure, which waits for one, and after it.
-    paced = env.from_source(DataGeneratorSource(str, 1_200, RateLimiterStrategy.per_second(300), Types.STRING()), NONE, "paced")
-    checkpoints = tmp_path / "checkpoints"
-    fail = FailOnce(tmp_path / "failed", lambda text: int(text) >= 400 and any(checkpoints.glob("*/chk-*/_metadata")))
-    failing = paced.map(fail, Types.STRING())
+    failing = failing_behind_a_checkpoint(env, tmp_path)
     text_files(env, tmp_path / "in").union(failing).rebalance().sink_to(text_sink(tmp_path / "out", POLICIES[policy])).uid("files")
     with time_limit(SECONDS):
         metrics = execute(env, "text with a failure")
     assert (tmp_path / "failed").exists()
     assert metrics["restarts"] == 1 and metrics["checkpoints"]["restored_id"] > 0, metrics["checkpoints"]
-    assert sorted(visible_lines(tmp_path / "out")) == sorted([*lines, *map(str, range(1_200))])
+    assert sorted(visible_lines(tmp_path / "out")) == sorted([*lines, *map(str, range(PACED))])
     assert hidden_files(tmp_path / "out") == []
 
 
 def test_small_files_are_put_together_over_a_failure(engine: str, tmp_path: Path) -> None:
     env = environment(engine, tmp_path / "checkpoints")
-    paced = env.from_source(DataGeneratorSource(str, 1_200, RateLimiterStrategy.per_second(300), Types.STRING()), NONE, "paced")
-    checkpoints = tmp_path / "checkpoints"
-    fail = FailOnce(tmp_path / "failed", lambda text: int(text) >= 400 and any(checkpoints.glob("*/chk-*/_metadata")))
     strategy = FileCompactStrategy.builder().enable_compaction_on_checkpoint(3).set_size_threshold(1_000).build()
     builder = FileSink.for_row_format(str(tmp_path / "out"), Encoder.simple_string_encoder()).with_bucket_assigner(ROOT)
     builder.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy())
     sink = builder.enable_compact(strategy, FileCompactor.concat_file_compactor()).build()
-    paced.map(fail, Types.STRING()).rebalance().sink_to(sink).uid("files")
+    failing_behind_a_checkpoint(env, tmp_path).rebalance().sink_to(sink).uid("files")
     with time_limit(SECONDS):
         metrics = execute(env, "files put together")
     assert (tmp_path / "failed").exists()
     assert metrics["restarts"] == 1 and metrics["checkpoints"]["restored_id"] > 0, metrics["checkpoints"]
-    assert sorted(visible_lines(tmp_path / "out")) == sorted(map(str, range(1_200)))
+    assert sorted(visible_lines(tmp_path / "out")) == sorted(map(str, range(PACED)))
     assert hidden_files(tmp_path / "out") == []
     assert all(path.name.startswith("compacted-part-") for path in (tmp_path / "out").iterdir())
 

@@ -74,6 +74,36 @@ def test_jobs_fail_stop_and_go_on(address: str, tmp_path: Path) -> None:
     assert not is_savepoint(savepoint), "it was claimed, and a checkpoint has replaced it"
 
 
+# More than the cache in front of the disk may have.
+MUCH, CACHE = [(f"{i:06d} {'x' * 1000}", i) for i in range(20_000)], "1 mb"
+
+
+@pytest.mark.parametrize("address", ["hdfs"], indirect=True)
+def test_b12_much_state_on_disk_goes_to_hdfs_by_what_has_changed(address: str) -> None:
+    options = {"state_backend_type": "lmdb", "wiesel_state_lmdb_cache__size": CACHE}
+    numbers = ManualSource()
+    job, results = totals(numbers, f"{address}/much", parallelism=2, **options)
+    written = []
+    with job:
+        for round_ in range(3):
+            feed(job, numbers, *(MUCH if round_ == 0 else MUCH[::1000]))
+            stats = [task.stats for task in job.checkpoint().checkpoint.tasks.values()]
+            written.append(sum(s.checkpointed_bytes for s in stats))
+            assert sum(s.state_bytes for s in stats) > 20_000_000
+        feed(job, numbers, MUCH[1])
+        job.fail()
+        job.settle()
+        assert job.master.attempt.restored_checkpoint_id == 3 and results.values[-1] == (MUCH[1][0], 2)
+        latest = f"{address}/much/{job.master.job_id}"
+    assert written[0] > 20_000_000 and max(written[1:]) < 200_000, written
+    job, results = totals(numbers, f"{address}/much", latest, parallelism=3, **options)
+    with job:
+        feed(job, numbers, *((key, 0) for key, _ in MUCH))
+    # What was read last is read again.
+    sums = {key: 3 * i if i % 1000 == 0 else i for key, i in MUCH} | {MUCH[1][0]: 2}
+    assert dict(results.values) == sums and len(results.values) == len(MUCH) + 1
+
+
 @pytest.mark.parametrize("address", SERVERS, indirect=True)
 def test_files_are_read_and_written(address: str) -> None:
     files, lines = open_root(address), sorted(f"line {i}" for i in range(1000))

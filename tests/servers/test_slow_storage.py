@@ -29,7 +29,8 @@ def test_storage_that_stands_still_does_not_stall_the_records(tmp_path: Path, s3
         job.wait_for(has_own_checkpoint, "a checkpoint on S3")
         os.kill(s3_server.pid, signal.SIGSTOP)
         try:
-            # What was under way when the server stopped may still have been stored.
+            # What was under way when the server stopped may still have been stored, and looks from before may wait to be read.
+            job.catch_up()
             stopped = [job.look() for _ in range(5)][-1]
             assert stopped is not None
             flowing = job.wait_for(lambda look: records_in(look) > records_in(stopped) + 200, "records while the storage stands still")

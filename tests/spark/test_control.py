@@ -58,8 +58,8 @@ def test_tasks_hear_that_the_driver_lives_also_while_its_master_is_busy() -> Non
 
 def test_silence_of_the_driver_is_noticed() -> None:
     with serving() as server:
-        client = task_of(server, patience_s=0.2)
-        with pytest.raises(TimeoutError, match=r"silent for 0\.2 s"):
+        client = task_of(server, patience_s=2)  # enough for who is not silent, also on a busy machine
+        with pytest.raises(TimeoutError, match="silent for 2 s"):
             client.receive()
         client.close()
 
@@ -76,12 +76,13 @@ def test_strangers_are_in_nobodys_way(caplog: pytest.LogCaptureFixture) -> None:
         client = task_of(server)
         assert client.receive() == MasterHeartbeat()
         client.close()
-    assert "refused a connection" in caplog.text
+        while "refused a connection" not in caplog.text:  # by a thread that the client did not wait for
+            time.sleep(0.01)
 
 
 def test_a_task_that_takes_nothing_holds_up_neither_the_master_nor_other_tasks() -> None:
     lost: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    with serving(lost=lambda attempt, task: lost.put(task), patience_s=0.3) as server:
+    with serving(lost=lambda attempt, task: lost.put(task), patience_s=2) as server:
         stuck, well = task_of(server, KEY), task_of(server, OTHER)
         while len(server.registered(1, [KEY, OTHER])) < 2:
             time.sleep(0.01)
@@ -89,6 +90,22 @@ def test_a_task_that_takes_nothing_holds_up_neither_the_master_nor_other_tasks()
         assert lost.get(timeout=60) == KEY
         server.send(1, OTHER, CancelTask())
         assert well.receive() == CancelTask()
+        stuck.close()
+        well.close()
+
+
+def test_other_tasks_hear_that_the_driver_lives_while_one_takes_nothing() -> None:
+    lost: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    with serving(lost=lambda attempt, task: lost.put(task), heartbeat_s=0.05, patience_s=8) as server:
+        stuck, well = task_of(server, KEY), task_of(server, OTHER, patience_s=4)
+        while len(server.registered(1, [KEY, OTHER])) < 2:
+            time.sleep(0.01)
+        sender = threading.Thread(target=server.send, args=(1, KEY, AssignSplits("source", [bytes(1 << 26)])))
+        sender.start()
+        while lost.empty():
+            assert well.receive() == MasterHeartbeat()
+        assert lost.get() == KEY
+        sender.join()
         stuck.close()
         well.close()
 
@@ -107,6 +124,19 @@ def test_a_default_timeout_of_the_program_does_not_concern_the_connections() -> 
             client.close()
     finally:
         socket.setdefaulttimeout(before)
+
+
+def test_nothing_listens_when_the_service_has_ended() -> None:
+    before = set(threading.enumerate())
+    for _ in range(300):
+        with serving() as server:
+            address = server.address
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address, 60)
+    for thread in set(threading.enumerate()) - before:
+        if thread.name == "wiesel-control-accept":
+            thread.join(60)
+            assert not thread.is_alive()
 
 
 def test_tasks_are_told_the_name_that_they_can_reach() -> None:

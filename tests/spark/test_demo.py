@@ -17,7 +17,7 @@ PROGRAM = ROOT / "examples" / "flights" / "run.py"
 
 
 def demo(*arguments: str) -> str:
-    done = subprocess.run([sys.executable, str(PROGRAM), *arguments], capture_output=True, text=True, timeout=900, check=False)
+    done = subprocess.run([sys.executable, str(PROGRAM), *arguments], capture_output=True, text=True, timeout=540, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
 

@@ -48,7 +48,7 @@ def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProc
     environment = {**os.environ, "TMPDIR": str(temporary), "EARLY_JVM_TEST": str(folder)}
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT_S)
     assert [path.name for path in temporary.iterdir() if path.name.startswith("wiesel-gateway-")] == []
-    psutil.wait_procs(left := family(folder), timeout=20)
+    psutil.wait_procs(left := family(folder), timeout=90)
     assert not [process for process in left if process.is_running()], "processes were left behind"
     return ended
 
@@ -98,3 +98,25 @@ def test_a_program_without_a_job_leaves_no_jvm(tmp_path: Path) -> None:
 def test_a_program_that_fails_leaves_no_jvm(tmp_path: Path) -> None:
     ended = run(tmp_path, "raise ValueError('too bad')")
     assert ended.returncode == 1 and "too bad" in ended.stderr
+
+
+LOGS_AT_INFO = """
+import logging, sys
+logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
+from wiesel.datastream import StreamExecutionEnvironment
+from wiesel.engine.spark import early_driver
+
+# Whatever the driver's start closes of its connections, it has closed by now.
+early_driver._early._coming.join()
+env = StreamExecutionEnvironment.get_execution_environment()
+env.set_parallelism(1)
+print(sorted(env.from_collection([1, 2, 3]).execute_and_collect()))
+"""
+
+
+def test_a_program_that_logs_at_info_sees_nothing_of_connections_to_the_driver(tmp_path: Path) -> None:
+    ended = run(tmp_path, LOGS_AT_INFO)
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    printed = ended.stdout.splitlines()
+    assert "[1, 2, 3]" in printed
+    assert [line for line in printed if "connection" in line or "command" in line] == []

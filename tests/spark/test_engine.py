@@ -17,7 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
+import pydantic
 import pytest
 
 from tests.parity.conftest import time_limit
@@ -37,7 +39,7 @@ from wiesel.graph.stage_plan import build_stage_plan
 SECONDS = 150
 """A job that hangs fails its test; a busy machine makes everything slow."""
 
-PROMPT_S = 20
+PROMPT_S = 60
 """What has to happen within seconds does so within this on a busy machine, too."""
 
 
@@ -198,6 +200,54 @@ def test_records_of_classes_of_the_program() -> None:
     orders = environment().from_collection([Order("a", 3), Order("b", 4), Order("a", 5)])
     doubled = orders.key_by(lambda order: order.customer).map(lambda order: replace(order, amount=order.amount * 2))
     assert collected(doubled) == Counter([Order("a", 6), Order("b", 8), Order("a", 10)])
+
+
+class Click(msgspec.Struct):
+    page: str
+    seconds: int = 1
+
+
+class Visitor(pydantic.BaseModel):
+    name: str
+    clicks: list[int] = []
+
+
+class Latest(KeyedProcessFunction):
+    """Keeps records of both kinds in state, and makes new ones."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.click = runtime_context.get_state(ValueStateDescriptor("click", Click))
+        self.visitor = runtime_context.get_state(ValueStateDescriptor("visitor", Visitor))
+
+    def process_element(self, value: Click, ctx: Any) -> Any:
+        before = self.click.value() or Click(value.page, 0)
+        visitor = self.visitor.value() or Visitor(name=value.page)
+        self.click.update(Click(value.page, seconds=before.seconds + value.seconds))
+        self.visitor.update(Visitor(name=value.page, clicks=[*visitor.clicks, value.seconds]))
+        yield str(self.click.value()), str(self.visitor.value())
+
+
+def test_structs_and_models_of_the_program_are_made_on_the_workers() -> None:
+    clicks = environment(1).from_collection([Click("/", 2), Click("/"), Click("/", 4)])
+    latest = clicks.key_by(lambda click: click.page).process(Latest())
+    sums, seen = [2, 3, 7], [[2], [2, 1], [2, 1, 4]]
+    assert collected(latest) == Counter(
+        (f"Click(page='/', seconds={total})", f"name='/' clicks={given}") for total, given in zip(sums, seen, strict=True)
+    )
+
+
+def leaving(value: int) -> int:
+    os._exit(3) if value == 3 else None
+    return value
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_a_process_that_ends_without_a_word_is_named(behind: bool) -> None:
+    stream = environment(1).from_collection([1, 2, 3, 4]).key_by(lambda n: n).map(leaving).name("leaving")
+    with pytest.raises(JobExecutionError) as raised:
+        collected(stream.key_by(lambda n: n).map(lambda n: n) if behind else stream)
+    assert re.search(r"the process of task leaving.* \(1/1\) on \S+ ended without a word", str(raised.value)), raised.value
+    assert "broke off" not in str(raised.value)
 
 
 def test_batch_mode_gives_final_results_only() -> None:

@@ -32,7 +32,7 @@ PROGRAMS = (
     "union_streams:streaming-p2",
     "batch_word_count:batch-p3",
 )
-LIMIT_S = 600
+LIMIT_S = 500
 GONE_S = 90
 
 

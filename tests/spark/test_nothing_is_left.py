@@ -88,8 +88,15 @@ def taken() -> Taken:
         direct_mb=sum(pool.getMemoryUsed() for pool in direct) / MB,
         files=here.num_fds(),
         threads=here.num_threads(),
-        workers=sum(p.name().startswith("python") for p in java.children(recursive=True)),
+        workers=sum(map(is_python, java.children(recursive=True))),
     )
+
+
+def is_python(process: psutil.Process) -> bool:
+    try:
+        return process.name().startswith("python")
+    except psutil.NoSuchProcess:
+        return False  # it has ended since it was found
 
 
 def at_rest() -> dict[str, float]:

@@ -13,6 +13,7 @@ from wiesel.common import Configuration
 from wiesel.core.errors import ProgramError
 from wiesel.engine.spark.session import spark_session
 from wiesel.table import EnvironmentSettings, TableEnvironment
+from wiesel.table.catalog import CatalogDatabase, ObjectPath
 
 SETTINGS = {"wiesel.spark.master": "local[64]", "execution.runtime-mode": "BATCH", "parallelism.default": "2"}
 ROWS = """
@@ -89,3 +90,24 @@ def test_what_is_no_file_is_refused(session: SparkSession, t_env: TableEnvironme
         with pytest.raises(ProgramError, match=problem) as caught:
             t_env.execute_sql(statement)
         assert caught.value.hint
+
+
+def test_a_table_that_is_renamed_keeps_its_rows(session: SparkSession, t_env: TableEnvironment) -> None:
+    session.sql("CREATE TABLE shop.old (n INT) USING parquet")
+    session.sql("INSERT INTO shop.old VALUES (1), (2)")
+    t_env.execute_sql("ALTER TABLE old RENAME TO newer")
+    assert t_env.list_tables() == ["newer"]
+    assert rows(t_env, "SELECT n FROM newer") == [["1"], ["2"]]
+    catalog = t_env.get_catalog("spark")
+    assert catalog is not None
+    catalog.rename_table(ObjectPath("shop", "newer"), "newest", False)
+    assert sorted(row.n for row in session.table("shop.newest").collect()) == [1, 2]
+
+
+def test_a_database_is_altered(session: SparkSession, t_env: TableEnvironment) -> None:
+    catalog = t_env.get_catalog("spark")
+    assert catalog is not None
+    catalog.alter_database("shop", CatalogDatabase.create_instance({"keeper": "ann"}, "what is sold"), False)
+    assert catalog.get_database("shop").get_comment() == "what is sold"
+    told = {row[0]: row[1] for row in session.sql("DESCRIBE DATABASE EXTENDED shop").collect()}
+    assert "(keeper,ann)" in told["Properties"].replace(" ", "")

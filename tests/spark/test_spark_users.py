@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from pyspark import SparkContext
+from pyspark import SparkContext, StatusTracker
 
 from wiesel.common import Configuration, Types, WatermarkStrategy
 from wiesel.datastream import StreamExecutionEnvironment
@@ -40,19 +40,21 @@ def test_d25_an_attempt_of_a_region_is_a_spark_job_all_of_whose_stages_run_at_on
         tracker = context.statusTracker()
         job_id = str(client.get_job_id())
         for region in (0, 1):
-            (job,) = tracker.getJobIdsForGroup(f"wiesel-{job_id}-1-{region}")
+            group = f"wiesel-{job_id}-1-{region}"
+            # Spark tells of what has happened a while later, in a thread of its own.
+            until(lambda group=group: len(tracker.getJobIdsForGroup(group)) == 1, "one job per region")  # type: ignore[misc]
+            (job,) = tracker.getJobIdsForGroup(group)
+            until(lambda job=job: active(tracker, job) == [1, 1, 2, 2], "tasks of all stages")  # type: ignore[misc]
             info = tracker.getJobInfo(job)
-            assert info is not None and info.status == "RUNNING"
-            stages = [stage for number in info.stageIds if (stage := tracker.getStageInfo(number)) is not None]
-            assert len(stages) == 4
-            until(lambda stages=info.stageIds: active(tracker, stages) == [1, 1, 2, 2], "tasks of all stages")  # type: ignore[misc]
+            assert info is not None and info.status == "RUNNING" and len(info.stageIds) == 4
         assert tracker.getJobIdsForGroup(f"wiesel-{job_id}-2-0") == []
     finally:
         client.cancel().result()
         until(lambda: client.get_job_status().result().is_globally_terminal_state(), "the end")
 
 
-def active(tracker: object, stages: list[int]) -> list[int]:
-    """Return how many tasks of each stage run, in the order of their numbers."""
-    found = [tracker.getStageInfo(number) for number in stages]  # type: ignore[attr-defined]
-    return sorted(stage.numActiveTasks for stage in found)
+def active(tracker: StatusTracker, job: int) -> list[int]:
+    """Return how many tasks of each stage run, as far as Spark has told yet, the fewest first."""
+    info = tracker.getJobInfo(job)
+    found = [tracker.getStageInfo(number) for number in (info.stageIds if info is not None else ())]
+    return sorted(stage.numActiveTasks for stage in found if stage is not None)

@@ -86,3 +86,12 @@ def plain(column: list[str]) -> list[str]:
 @pytest.mark.parametrize(("case", "mode"), PAIRS, ids=ids)
 def test_returns_what_flink_returns(case: Case, mode: str, parallelism: int, tmp_path: Path) -> None:
     run(case, mode, parallelism, tmp_path)
+
+
+def test_there_is_an_outcome_for_every_statement_and_no_other_one() -> None:
+    assert RECORDED.keys() == {(case.name, mode) for case, mode in PAIRS}
+    for case, mode in PAIRS:
+        outcomes, statements = RECORDED[case.name, mode], case.statements("")
+        ends_with_error = "error" in outcomes[-1]
+        assert len(outcomes) == len(statements) or (ends_with_error and len(outcomes) < len(statements)), (case.name, mode)
+        assert not any("error" in outcome for outcome in outcomes[:-1]), (case.name, mode)

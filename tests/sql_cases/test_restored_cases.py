@@ -31,9 +31,16 @@ STATEFUL = re.compile(
     r"\b(GROUP BY|DISTINCT|JOIN|OVER|UNION|INTERSECT|EXCEPT|EXISTS|LIMIT|ORDER BY|MATCH_RECOGNIZE|COUNT|SUM|MIN|MAX|AVG)\b", re.I
 )
 WITHOUT_MIDDLE = {
+    "dedup_first_late": "behind a checkpoint no watermark says that its rows are late",
+    "dedup_first_mini_batch": "what options make of a plan is not done here",
+    "dedup_first_ties": "its table has a computed time",
+    "dedup_first_windows": "behind a checkpoint no watermark says that its rows are late",
     "join_natural": "its rows stand in the query",
     "join_using_full": "its rows stand in the query",
     "limit_zero": "nothing is read",
+    "query_variant_aggregates": "its rows stand in the query",
+    "query_variant_equal": "its rows stand in the query",
+    "query_variant_in_rows": "its rows stand in the query",
     "scan_metadata": "what is asked is what the files of its table tell of themselves",
     "set_chain": "its rows stand in the query",
     "set_empty_literals": "its rows stand in the query",

@@ -20,6 +20,7 @@ from wiesel.cep.results import PatternResults
 from wiesel.cep.skip import AfterMatchSkipStrategy
 from wiesel.core.errors import ProgramError, invariant
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
+from wiesel.core.metrics import LATE_COUNTER
 from wiesel.runtime.operator import StreamOperator
 from wiesel.runtime.operators.function_operator import FunctionOperator, is_batch
 from wiesel.runtime.runtime_context import StreamingRuntimeContext
@@ -32,7 +33,6 @@ from wiesel.wire.batch import Batch
 
 __all__ = ["CepSpec", "cep_operator"]
 
-LATE_COUNTER = "numLateRecordsDropped"
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ A crash before step 3 is done leaves nothing that could be taken for a checkpoin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from wiesel.checkpoint.messages import AckCheckpoint, DeclineCheckpoint, TaskFinished, TaskKey
 from wiesel.checkpoint.snapshot import TaskSnapshot
@@ -97,10 +97,11 @@ class Completed:
 
 @dataclass(frozen=True)
 class Aborted:
-    """The checkpoint was given up; tell the tasks."""
+    """The checkpoint was given up; tell the tasks. ``late``: those that its time was too short for."""
 
     checkpoint_id: int
     reason: str
+    late: frozenset[TaskKey] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,14 @@ class FailJob:
 Action: TypeAlias = TriggerSources | Overtake | Publish | Completed | Aborted | Discard | FailJob
 
 
+class UnderWay(NamedTuple):
+    """A checkpoint that was triggered at a time, and the tasks that have not taken their part in it yet."""
+
+    checkpoint_id: int
+    timestamp_ms: int
+    waiting: frozenset[TaskKey]
+
+
 @dataclass
 class _Pending:
     checkpoint_id: int
@@ -133,6 +142,10 @@ class _Pending:
     publishing: bool = False
     triggered: set[TaskKey] = field(default_factory=set)
     overtake_ms: int | None = None
+
+
+_NAMED = 4
+"""How many tasks that have not acknowledged a checkpoint are named."""
 
 
 class CheckpointCoordinator:
@@ -149,6 +162,7 @@ class CheckpointCoordinator:
         retained: Iterable[Checkpoint] = (),
         now_ms: int = 0,
         upstream: Mapping[TaskKey, Set[TaskKey]] | None = None,
+        name_of: Callable[[TaskKey], str] = str,
     ) -> None:
         """Make the coordinator.
 
@@ -161,8 +175,10 @@ class CheckpointCoordinator:
             retained: Older checkpoints that are there.
             now_ms: The time.
             upstream: The tasks before each task. One that runs on when they all have finished is triggered like a source.
+            name_of: What a task is called for users.
         """
         self.settings = settings
+        self._name_of = name_of
         self._tasks = set(tasks)
         self._sources = sorted(sources)
         self._upstream = dict(upstream or {})
@@ -217,6 +233,12 @@ class CheckpointCoordinator:
             and now_ms >= self._next_trigger_ms
             and not self.all_finished
         )
+
+    @property
+    def under_way(self) -> UnderWay | None:
+        """Return the checkpoint that has been triggered and is neither complete nor given up."""
+        pending = self._pending
+        return None if pending is None else UnderWay(pending.checkpoint_id, pending.timestamp_ms, frozenset(pending.waiting))
 
     def next_deadline_ms(self) -> int | None:
         """Return when ``on_time`` or ``trigger`` is due next, or None."""
@@ -314,7 +336,7 @@ class CheckpointCoordinator:
         """A task cannot take its part."""
         if self._pending is None or message.checkpoint_id != self._pending.checkpoint_id:
             return []
-        return self._abort(f"declined by task {message.task}: {message.reason}")
+        return self._abort(f"declined by {self._name_of(message.task)}: {message.reason}")
 
     def on_time(self, now_ms: int) -> list[Action]:
         """Let barriers overtake records, and give up a checkpoint that takes too long."""
@@ -323,7 +345,10 @@ class CheckpointCoordinator:
             return []
         if now_ms < pending.timestamp_ms + self.settings.timeout_ms:
             return self._overtake(now_ms)
-        return self._abort(f"expired after {self.settings.timeout_ms} ms; no acknowledgement from {sorted(pending.waiting)}")
+        named = [self._name_of(task) for task in sorted(pending.waiting)]
+        more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+        reason = f"expired after {self.settings.timeout_ms} ms; no acknowledgement from {', '.join(named[:_NAMED])}{more}"
+        return self._abort(reason, frozenset(pending.waiting))
 
     def finish(self, now_ms: int, enumerators: dict[str, Any]) -> list[Action]:
         """All tasks have finished: the last checkpoint, which commits the sinks. Call again until it has completed."""
@@ -414,12 +439,12 @@ class CheckpointCoordinator:
             pending.final,
         )
 
-    def _abort(self, reason: str) -> list[Action]:
+    def _abort(self, reason: str, late: frozenset[TaskKey] = frozenset()) -> list[Action]:
         pending = self._pending
         if pending is None:
             return []
         self._pending = None
-        actions: list[Action] = [Aborted(pending.checkpoint_id, reason)]
+        actions: list[Action] = [Aborted(pending.checkpoint_id, reason, late)]
         if pending.savepoint is not None:
             if pending.savepoint.stop:
                 # Tasks have stopped behind its barrier already: only a restart lets them go on.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import unquote, urlparse
 from uuid import uuid4
 
-from wiesel.checkpoint.direct_io import write_past_cache
+from wiesel.checkpoint.direct_io import WritingWay, write_past_cache
 from wiesel.core.errors import CheckpointStorageError
 from wiesel.core.folders import make_folder, sync_folder
 
@@ -52,12 +54,12 @@ class LocalFileIO(FileIO):
 
     Args:
         root: Its path.
-        direct_io: Large files are written past the page cache.
+        direct_io: Whether large files are written past the page cache, see ``WritingWay``.
     """
 
-    def __init__(self, root: str, *, direct_io: bool = False) -> None:
+    def __init__(self, root: str, *, direct_io: str = "false") -> None:
         self._root = Path(root)
-        self._direct_io = direct_io
+        self._way = WritingWay(direct_io)
 
     def _full(self, path: str) -> Path:
         return self._root / path
@@ -68,8 +70,7 @@ class LocalFileIO(FileIO):
         try:
             make_folder(full.parent)
             with full.open("wb") as file:
-                file.writelines(write_past_cache(file, parts) if self._direct_io else parts)
-                file.flush()
+                self._fill(file, parts)
                 os.fsync(file.fileno())
             sync_folder(full.parent)
         except OSError as error:
@@ -79,6 +80,15 @@ class LocalFileIO(FileIO):
             raise CheckpointStorageError(
                 f"cannot write {full}: {error.strerror or error}", hint="check the free space and the permissions of the directory"
             ) from error
+
+    def _fill(self, file: BinaryIO, parts: Sequence[bytes | memoryview]) -> None:
+        size = sum(map(len, parts))
+        past = self._way.passes_cache(size)
+        begun_s = time.thread_time()
+        file.writelines(write_past_cache(file, parts) if past else parts)
+        file.flush()
+        if not past:
+            self._way.copied(size, time.thread_time() - begun_s)
 
     def create(self, path: str, data: bytes) -> bool:
         """See ``FileIO``: a hard link of a synced temporary file is the conditional create."""
@@ -127,12 +137,12 @@ class LocalFileIO(FileIO):
             full.unlink(missing_ok=True)
 
 
-def open_root(uri: str, *, direct_io: bool = False) -> FileIO:
+def open_root(uri: str, *, direct_io: str = "false") -> FileIO:
     """Return the operations on a directory given as a path, a URI or an address in a database. What fails is tried again.
 
     Args:
         uri: The directory.
-        direct_io: Where it is local, large files are written past the page cache.
+        direct_io: Where it is local, whether large files are written past the page cache: ``true``, ``false`` or ``auto``.
 
     Raises:
         CheckpointStorageError: what the address needs is not installed.
@@ -142,7 +152,7 @@ def open_root(uri: str, *, direct_io: bool = False) -> FileIO:
     return RetryingFileIO(open_without_retries(uri, direct_io=direct_io), uri)
 
 
-def open_without_retries(uri: str, *, direct_io: bool = False) -> FileIO:
+def open_without_retries(uri: str, *, direct_io: str = "false") -> FileIO:
     """Return what ``open_root`` tries again."""
     parsed = urlparse(uri)
     if parsed.scheme in ("", "file") or len(parsed.scheme) == 1:

@@ -13,10 +13,9 @@ import re
 import zlib
 from typing import Any
 
-import cloudpickle
-
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.snapshot import CheckpointStats, OperatorStateSnapshot, TaskSnapshot
+from wiesel.core import code_pickling
 from wiesel.core.errors import CorruptCheckpointError
 from wiesel.state.backend import StateFile, StateHandle
 
@@ -26,7 +25,7 @@ _HEADER = re.compile(rb"WIESEL-CHECKPOINT ([1-9][0-9]*) ([0-9a-f]{8}) ([0-9]+)")
 
 
 def _pack(value: Any) -> str | None:
-    return None if value is None else base64.b64encode(cloudpickle.dumps(value, 5)).decode()
+    return None if value is None else base64.b64encode(code_pickling.dumps(value)).decode()
 
 
 def _unpack(text: str | None) -> Any:

@@ -8,8 +8,10 @@ announcement than its own is fenced.
 from __future__ import annotations
 
 import logging
+import os
+import socket
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +23,7 @@ from wiesel.checkpoint.local_copies import LocalCopies
 from wiesel.checkpoint.metadata import decode_metadata, encode_metadata
 from wiesel.checkpoint.state_files import absolute, is_elsewhere, state_file_names, state_files, with_files
 from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, FencedError, StateTooLargeError
+from wiesel.core.processes import lives
 from wiesel.state.backend import StateFile
 
 _INLINE_BYTES = 4096
@@ -37,7 +40,7 @@ class StateFiles:
         prefix: What the names begin with.
         copies: Where copies are kept on this host.
         inline_bytes: Files of up to so many bytes travel in the metadata instead; None for the default.
-        direct_io: Large files of a local directory are written past the page cache.
+        direct_io: Whether large files of a local directory are written past the page cache: ``true``, ``false`` or ``auto``.
     """
 
     def __init__(
@@ -48,7 +51,7 @@ class StateFiles:
         copies: LocalCopies | None = None,
         inline_bytes: int | None = None,
         *,
-        direct_io: bool = False,
+        direct_io: str = "false",
     ) -> None:
         self._direct_io = direct_io
         self._inline_bytes = _INLINE_BYTES if inline_bytes is None else inline_bytes
@@ -186,6 +189,24 @@ class MemoryStateFiles:
         return file.inline
 
 
+@dataclass(frozen=True)
+class MasterProcess:
+    """The process that has announced the newest attempt of a job."""
+
+    host: str
+    pid: int
+
+    @property
+    def is_here(self) -> bool:
+        """Return whether it ran, or runs, on this host."""
+        return self.host == socket.gethostname()
+
+    @property
+    def has_ended(self) -> bool:
+        """Return whether it is known to have ended."""
+        return self.is_here and not lives(self.pid)
+
+
 class CheckpointStore:
     """Checkpoints of one job, as its master sees them.
 
@@ -201,7 +222,7 @@ class CheckpointStore:
         self.copies = copies
         self._io = open_root(directory)
         self._attempt = 0
-        self._who = uuid4().hex.encode()
+        self._who = f"{uuid4().hex} {os.getpid()} {socket.gethostname()}".encode()
 
     def acquire(self, *, at_least: int = 1) -> int:
         """Announce a new attempt and return its number; all earlier masters of the job are fenced from now on.
@@ -238,6 +259,14 @@ class CheckpointStore:
 
     def _newest_attempt(self) -> int:
         return max((int(n) for n in self._io.names(f"{self.job_id}/attempts") if n.isdigit()), default=0)
+
+    def newest_master(self) -> MasterProcess | None:
+        """Return the process that ran the job last, None if that is not known."""
+        try:
+            _, pid, host = self._io.read(self._announcement(self._newest_attempt())).decode().split(" ", 2)
+            return MasterProcess(host, int(pid))
+        except (FileNotFoundError, ValueError):
+            return None  # never run, or by a version that did not tell
 
     def check_fence(self, attempt: int | None = None) -> None:
         """Raise if an attempt was announced that is newer than ``attempt``, or than this master's present one.

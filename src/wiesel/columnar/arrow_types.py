@@ -15,6 +15,8 @@ from wiesel.core.errors import ProgramError
 from wiesel.types import logical as t
 from wiesel.types import logical_intervals as intervals
 from wiesel.types.logical_bitmap import BitmapType
+from wiesel.types.logical_structured import StructuredType
+from wiesel.types.logical_variant import VariantType
 
 __all__ = ["arrow_schema", "arrow_type"]
 
@@ -47,7 +49,8 @@ _TYPES: dict[type[t.DataType], Callable[[Any], pa.DataType]] = {
     t.MapType: lambda of: pa.map_(arrow_type(of.key_type), arrow_type(of.value_type)),
     t.MultisetType: lambda of: pa.map_(arrow_type(of.element_type), pa.int32()),
     BitmapType: lambda of: pa.list_(pa.int32()),
-    t.RowType: lambda of: pa.struct([pa.field(field.name, arrow_type(field.data_type)) for field in of]),
+    VariantType: lambda of: pa.string(),
+    **dict.fromkeys((t.RowType, StructuredType), lambda of: pa.struct([pa.field(each.name, arrow_type(each.data_type)) for each in of])),
 }
 
 

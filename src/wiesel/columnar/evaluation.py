@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -11,8 +11,10 @@ import pyarrow as pa
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import find_function
+from wiesel.columnar.row_batch import rows_of
 from wiesel.core.clock import Clock, SystemClock
 from wiesel.core.errors import invariant
+from wiesel.core.ids import MIN_TIMESTAMP
 
 __all__ = ["Frame", "Session", "as_array", "evaluate", "evaluate_all"]
 
@@ -29,25 +31,72 @@ class Session:
     is_batch: bool = False
     """Whether times such as CURRENT_TIMESTAMP stand still: they are ``started_ms`` then."""
     started_ms: int = 0
+    watermark: Callable[[], int] = field(default=lambda: MIN_TIMESTAMP, compare=False)
+    """Returns the event time that the operator has reached, in ms."""
     generators: dict[int | None, Any] = field(default_factory=dict, compare=False)
     """Where seeded random numbers have come to, by their seed."""
 
 
-@dataclass(frozen=True)
 class Frame:
     """The rows over which expressions are evaluated.
 
-    ``repeated``: ids of calls that come more than once in what is evaluated (:mod:`wiesel.columnar.common_parts`); their values are kept.
+    Args:
+        rows: The rows.
+        session: What expressions know of the world.
+        repeated: Ids of calls that come more than once in what is evaluated (:mod:`wiesel.columnar.common_parts`); their values are kept.
+
+    Attributes:
+        num_rows: How many rows there are.
+        notes: What functions have found out about the rows, for their other calls.
     """
 
-    rows: pa.RecordBatch
-    session: Session
-    repeated: frozenset[int] = frozenset()
-    kept: dict[int, Datum] = field(default_factory=dict, compare=False)
+    def __init__(self, rows: pa.RecordBatch, session: Session, repeated: frozenset[int] = frozenset()) -> None:
+        self._rows = rows
+        self.num_rows: int = rows.num_rows
+        self.session = session
+        self.repeated = repeated
+        self.notes: dict[Any, Any] = {}
+        self._kept: dict[int, Datum] = {}
+
+    def column(self, index: int) -> pa.Array:
+        """Return a column."""
+        return self._rows.column(index)
 
     def filter(self, mask: pa.BooleanArray) -> Frame:
-        """Return the frame of some of the rows, for operands that are evaluated for those only."""
-        return Frame(self.rows.filter(mask), self.session)
+        """Return the frame of the rows for which the mask is true (neither false nor null)."""
+        return _ChosenRows(self, mask)
+
+    def keep(self, call: Expression, value: Datum) -> None:
+        """Keep the value of a call."""
+        self._kept[id(call)] = value
+
+    def kept(self, call: Expression) -> Datum | None:
+        """Return the value of a call, None if it has not been kept."""
+        return self._kept.get(id(call))
+
+
+class _ChosenRows(Frame):
+    """Some rows of another frame: columns are filtered when they are asked for, and so are values that were kept of all rows."""
+
+    def __init__(self, origin: Frame, mask: pa.BooleanArray) -> None:
+        self._origin = origin
+        self._mask = mask
+        self.num_rows = mask.true_count
+        self.session = origin.session
+        self.repeated = origin.repeated
+        self.notes = {}
+        self._kept = {}
+        self._columns: dict[int, pa.Array] = {}
+
+    def column(self, index: int) -> pa.Array:
+        if index not in self._columns:
+            self._columns[index] = self._origin.column(index).filter(self._mask)
+        return self._columns[index]
+
+    def kept(self, call: Expression) -> Datum | None:
+        if id(call) not in self._kept and (of_all := self._origin.kept(call)) is not None:
+            self.keep(call, of_all if isinstance(of_all, pa.Scalar) else of_all.filter(self._mask))
+        return self._kept.get(id(call))
 
 
 def evaluate(expression: Expression, frame: Frame) -> Datum:
@@ -57,14 +106,16 @@ def evaluate(expression: Expression, frame: Frame) -> Datum:
         ExpressionError: If the values of a row cannot be computed with, as in Flink: a division by zero, a cast that fails.
     """
     if isinstance(expression, InputRef):
-        return frame.rows.column(expression.index)
+        return frame.column(expression.index)
     if isinstance(expression, Literal):
         return pa.scalar(expression.value, arrow_type(expression.data_type))
     if id(expression) not in frame.repeated:
         return _called(expression, frame)
-    if id(expression) not in frame.kept:
-        frame.kept[id(expression)] = _called(expression, frame)
-    return frame.kept[id(expression)]
+    found = frame.kept(expression)
+    if found is None:
+        found = _called(expression, frame)
+        frame.keep(expression, found)
+    return found
 
 
 def _called(expression: Expression, frame: Frame) -> Datum:
@@ -89,7 +140,5 @@ def as_array(datum: Datum, length: int) -> pa.Array:
 
 def evaluate_all(expressions: Sequence[Expression], schema: pa.Schema, frame: Frame) -> pa.RecordBatch:
     """Return the values of several expressions as a batch of that schema."""
-    length = frame.rows.num_rows
-    columns: list[Any] = [as_array(evaluate(expression, frame), length) for expression in expressions]
-    # A batch without columns must still know how many rows it has.
-    return pa.RecordBatch.from_arrays(columns, schema=schema) if columns else frame.rows.select([])
+    columns: list[Any] = [as_array(evaluate(expression, frame), frame.num_rows) for expression in expressions]
+    return rows_of(columns, schema, frame.num_rows)

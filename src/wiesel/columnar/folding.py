@@ -34,7 +34,10 @@ def _folded(part: Expression, session: Session) -> Expression | None:
     except ExpressionError:
         return None
     scalar = found if isinstance(found, pa.Scalar) else found[0]
-    return Literal(part.data_type, _plain(scalar))
+    try:
+        return Literal(part.data_type, _plain(scalar))
+    except (OverflowError, ValueError):  # a date that Python has no object of
+        return None
 
 
 def _has_its_place(part: Expression) -> bool:

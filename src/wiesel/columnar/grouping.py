@@ -100,8 +100,39 @@ def grouped_column(column: pa.Array) -> Groups:
     """Return the groups of rows with equal values, where NULL is equal to NULL, and -0.0 to 0.0 as in Python's tuples."""
     if pa.types.is_null(column.type):
         return Groups(np.zeros(len(column), np.int64), min(len(column), 1))
+    if pa.types.is_nested(column.type):
+        return _nested_groups(column)
     encoded = with_one_zero(column).dictionary_encode(null_encoding="encode")
     return Groups(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary))
+
+
+def _nested_groups(column: pa.Array) -> Groups:
+    """Return the groups of rows, arrays or maps that are equal part by part; the entries of a map count in their order."""
+    if not len(column):
+        return Groups.each(0)
+    if pa.types.is_struct(column.type):
+        return group_by([column.is_valid(), *column.flatten()], len(column))
+    offsets = column.offsets.to_numpy().astype(np.int64)
+    first, length = int(offsets[0]), int(offsets[-1] - offsets[0])
+    parts = [column.keys, column.items] if pa.types.is_map(column.type) else [column.values]
+    elements = group_by([part.slice(first, length) for part in parts], length)
+    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    return _groups_of_lists(elements, offsets[:-1] - first, np.where(valid, np.diff(offsets), -1))
+
+
+def _groups_of_lists(elements: Groups, starts: Places, lengths: Places) -> Groups:
+    """Return the groups of lists of elements: their places one after the other, each for all lists that reach so far.
+
+    Lists of which one is longer than the other may have one number here, and are told apart by their lengths at the end.
+    """
+    ids = np.zeros(len(starts), np.int64)
+    reaching, place = np.flatnonzero(lengths > 0), 0
+    while len(reaching):
+        pairs = ids[reaching] * elements.count + elements.ids[starts[reaching] + place]
+        ids[reaching] = grouped_column(pa.array(pairs)).ids
+        place += 1
+        reaching = reaching[lengths[reaching] > place]
+    return group_by([pa.array(lengths), pa.array(ids)], len(starts))
 
 
 def with_one_zero(column: pa.Array) -> pa.Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -12,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wiesel.columnar.grouping import Places, group_by, with_one_zero
+from wiesel.columnar.stored import NAN, frozen, number_of
 
 __all__ = ["BatchKeys", "key_tuples", "key_values"]
 
@@ -24,16 +24,37 @@ def key_tuples(rows: pa.RecordBatch, columns: Sequence[int]) -> list[tuple[Any, 
 
 
 def key_values(column: pa.Array) -> list[Any]:
-    """Return the values of a column."""
-    if pa.types.is_integer(column.type) and not column.null_count:
+    """Return the values of a column, which can be hashed and of which ``pa.array`` makes it again.
+
+    There is one NaN. Rows and arrays are tuples, maps tuples of pairs, times within them the numbers that Arrow has for them.
+    """
+    of = column.type
+    if pa.types.is_integer(of) and not column.null_count:
         return column.to_numpy().tolist()  # type: ignore[no-any-return]
+    if pa.types.is_nested(of):
+        plain = _without_times(of)
+        return frozen(column if plain == of else column.cast(plain))
+    if pa.types.is_floating(of):
+        return _floats(column)
     return column.to_pylist()  # type: ignore[no-any-return]
 
 
-def _index_values(column: pa.Array) -> list[Any]:
-    """Return values by which keys are found: there is one NaN, which is the same as itself."""
-    values = key_values(column)
-    return [value if value == value else math.nan for value in values] if pa.types.is_floating(column.type) else values
+def _floats(column: pa.Array) -> list[Any]:
+    numbers = column.to_numpy(zero_copy_only=False)  # NaN where it is NULL
+    values: list[Any] = column.to_pylist() if column.null_count else numbers.tolist()
+    return [NAN if value != value else value for value in values] if np.isnan(numbers).any() else values
+
+
+def _without_times(of: pa.DataType) -> pa.DataType:
+    """Return a type with numbers in the place of times: Python's are coarser."""
+    if pa.types.is_struct(of):
+        return pa.struct([field.with_type(_without_times(field.type)) for field in of])
+    if pa.types.is_map(of):
+        return pa.map_(_without_times(of.key_type), _without_times(of.item_type))
+    if pa.types.is_list(of):
+        return pa.list_(of.value_field.with_type(_without_times(of.value_type)))
+    number = number_of(of)
+    return of if number is None else number
 
 
 class BatchKeys:
@@ -57,8 +78,8 @@ class BatchKeys:
     def values(self) -> list[Any]:
         """The keys: values where there is one column, else tuples."""
         if len(self._columns) == 1:
-            return _index_values(self._columns[0])
-        return list(zip(*map(_index_values, self._columns), strict=True)) if self._columns else [()] * self.count
+            return key_values(self._columns[0])
+        return list(zip(*map(key_values, self._columns), strict=True)) if self._columns else [()] * self.count
 
     @cached_property
     def integers(self) -> list[Places]:

@@ -12,11 +12,16 @@ import pyarrow as pa
 
 from wiesel.types.row import RowKind
 
-__all__ = ["DELETE", "INSERT", "UPDATE_AFTER", "UPDATE_BEFORE", "Kinds", "RowBatch", "concat"]
+__all__ = ["DELETE", "INSERT", "UPDATE_AFTER", "UPDATE_BEFORE", "Kinds", "RowBatch", "concat", "row_count", "rows_of"]
 
 Kinds = npt.NDArray[np.uint8]
 
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = (kind.value for kind in RowKind)
+
+
+def rows_of(columns: Sequence[pa.Array], schema: pa.Schema, count: int) -> pa.RecordBatch:
+    """Return so many rows of columns, also where there are none, of which Arrow would take it that there are no rows."""
+    return pa.RecordBatch.from_arrays(columns, schema=schema) if columns else pa.record_batch({"": pa.nulls(count)}).select([])
 
 
 class RowBatch:
@@ -57,10 +62,11 @@ class RowBatch:
 
     def filter(self, mask: pa.BooleanArray) -> RowBatch:
         """Return the rows for which the mask is true (neither false nor null)."""
-        if self.kinds is None:
-            return RowBatch(self.rows.filter(mask))
-        chosen = mask.fill_null(False).to_numpy(zero_copy_only=False)
-        return RowBatch(self.rows.filter(mask), self.kinds[chosen])
+        return RowBatch(self.rows.filter(mask), self.kinds_of(mask))
+
+    def kinds_of(self, mask: pa.BooleanArray) -> Kinds | None:
+        """Return the kinds of the rows for which the mask is true (neither false nor null)."""
+        return None if self.kinds is None else self.kinds[mask.fill_null(False).to_numpy(zero_copy_only=False)]
 
     def with_rows(self, rows: pa.RecordBatch) -> RowBatch:
         """Return other rows, as many as these, with the same kinds."""

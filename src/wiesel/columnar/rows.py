@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from wiesel.columnar.row_batch import RowBatch
+from wiesel.columnar.row_batch import RowBatch, rows_of
 from wiesel.core.durations import Instant
+from wiesel.core.errors import ExpressionError
 from wiesel.types.row import Row, RowKind, make_row
 
 __all__ = ["column_array", "column_values", "from_rows", "to_rows"]
@@ -23,7 +24,7 @@ def from_rows(rows: Sequence[Row], schema: pa.Schema) -> RowBatch:
     columns = zip(*(row._values for row in rows), strict=True) if rows else ([] for _ in schema)
     arrays = [column_array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     kinds = np.fromiter((row.get_row_kind().value for row in rows), np.uint8, len(rows))
-    return RowBatch(pa.RecordBatch.from_arrays(arrays, schema=schema), kinds if kinds.any() else None)
+    return RowBatch(rows_of(arrays, schema, len(rows)), kinds if kinds.any() else None)
 
 
 def column_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
@@ -83,18 +84,23 @@ def to_rows(batch: RowBatch, *, named: bool = True) -> list[Row]:
 
 
 def column_values(column: pa.Array) -> list[Any]:
-    """Return the values of a column: rows of structs, dicts of maps, instants of timestamps with a zone."""
+    """Return the values of a column: rows of structs, dicts of maps, instants of timestamps with a zone.
+
+    Keys of maps that are arrays are tuples, those that are maps tuples of pairs.
+    """
     kind = column.type
     if pa.types.is_timestamp(kind):
         if kind.tz:
             return _instants(column)
-        return column.cast(pa.timestamp("us"), safe=False).to_pylist() if kind.unit == "ns" else column.to_pylist()  # type: ignore[no-any-return]
+        return _plain_values(column.cast(pa.timestamp("us"), safe=False) if kind.unit == "ns" else column)
     if pa.types.is_struct(kind):
         names = [kind.field(index).name for index in range(kind.num_fields)]
         parts = zip(*(column_values(part) for part in column.flatten()), strict=True) if names else iter([()] * len(column))
         return [make_row(names, list(row)) if valid else None for row, valid in zip(parts, _valid(column), strict=True)]
     if pa.types.is_map(kind):
         keys, items, starts = column_values(column.keys), column_values(column.items), column.offsets.to_pylist()
+        if pa.types.is_nested(kind.key_type):
+            keys = list(map(_as_key, keys))
         return [
             dict(zip(keys[a:b], items[a:b], strict=True)) if valid else None
             for a, b, valid in zip(starts, starts[1:], _valid(column), strict=False)
@@ -102,7 +108,26 @@ def column_values(column: pa.Array) -> list[Any]:
     if pa.types.is_list(kind) and _is_deep(kind.value_type):
         items, starts = column_values(column.values), column.offsets.to_pylist()
         return [items[a:b] if valid else None for a, b, valid in zip(starts, starts[1:], _valid(column), strict=False)]
-    return column.to_pylist()  # type: ignore[no-any-return]
+    return _plain_values(column)
+
+
+def _plain_values(column: pa.Array) -> list[Any]:
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError) as error:
+        raise ExpressionError(
+            f"a column of type {column.type} has no objects of Python: {error}",
+            hint="Python's dates and times have the years 1 to 9999; CAST(... AS STRING) shows others",
+        ) from error
+
+
+def _as_key(value: Any) -> Any:
+    """Return a value with tuples in the place of the lists and dicts in it."""
+    if isinstance(value, dict):
+        return tuple((_as_key(key), _as_key(item)) for key, item in value.items())
+    if isinstance(value, list):
+        return tuple(map(_as_key, value))
+    return make_row(value._names, list(map(_as_key, value))) if isinstance(value, Row) else value
 
 
 def _is_deep(kind: pa.DataType) -> bool:

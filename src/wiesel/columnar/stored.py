@@ -10,9 +10,19 @@ from typing import Any
 
 import pyarrow as pa
 
-__all__ = ["columns_of", "stored_column", "stored_rows"]
+__all__ = ["NAN", "columns_of", "frozen", "number_of", "stored_column", "stored_rows"]
 
 StoredRow = tuple[Any, ...]
+
+
+class _OneNaN(float):
+    """NaN as a key: the same object in all keys, also in those that come from state, as NaN is equal to itself by its identity only."""
+
+    def __reduce__(self) -> str:
+        return "NAN"
+
+
+NAN = _OneNaN("nan")
 
 
 def stored_rows(rows: pa.RecordBatch) -> list[StoredRow]:
@@ -24,12 +34,16 @@ def stored_rows(rows: pa.RecordBatch) -> list[StoredRow]:
 
 def stored_column(column: pa.Array) -> list[Any]:
     """Return the values of a column."""
-    number = _number_of(column.type)
+    number = number_of(column.type)
     if number is not None:
         return column.view(number).to_pylist()  # type: ignore[no-any-return]
+    return frozen(column) if pa.types.is_nested(column.type) else column.to_pylist()
+
+
+def frozen(column: pa.Array) -> list[Any]:
+    """Return rows, arrays or maps as values that can be hashed, with one NaN in them."""
     freeze = _freezer(column.type)
-    values: list[Any] = column.to_pylist()
-    return values if freeze is None else [None if value is None else freeze(value) for value in values]
+    return [None if value is None else freeze(value) for value in column.to_pylist()]
 
 
 def columns_of(rows: Iterable[StoredRow], schema: pa.Schema) -> list[pa.Array]:
@@ -39,28 +53,33 @@ def columns_of(rows: Iterable[StoredRow], schema: pa.Schema) -> list[pa.Array]:
 
 
 def _column(values: Iterable[Any], of: pa.DataType) -> pa.Array:
-    number = _number_of(of)
+    number = number_of(of)
     return pa.array(values, of) if number is None else pa.array(values, number).view(of)
 
 
-def _number_of(of: pa.DataType) -> pa.DataType | None:
+def number_of(of: pa.DataType) -> pa.DataType | None:
+    """Return the type of the numbers that Arrow has for points in time; None for other types."""
     if pa.types.is_timestamp(of):
         return pa.int64()
     return pa.int32() if pa.types.is_date32(of) or pa.types.is_time32(of) else None
 
 
-def _freezer(of: pa.DataType) -> Callable[[Any], Any] | None:
-    """Return what makes values of a type ones that can be hashed; None if they can."""
+def _freezer(of: pa.DataType) -> Callable[[Any], Any]:
+    """Return what makes values of a type ones that can be hashed."""
     if pa.types.is_list(of):
-        inner = _freezer(of.value_type) or _same
+        inner = _freezer(of.value_type)
         return lambda value: tuple(None if each is None else inner(each) for each in value)
     if pa.types.is_map(of):
-        inner = _freezer(of.item_type) or _same
-        return lambda value: tuple((key, None if each is None else inner(each)) for key, each in value)
+        of_key, of_item = _freezer(of.key_type), _freezer(of.item_type)
+        return lambda value: tuple((None if key is None else of_key(key), None if each is None else of_item(each)) for key, each in value)
     if pa.types.is_struct(of):
-        fields = [(field.name, _freezer(field.type) or _same) for field in of]
+        fields = [(field.name, _freezer(field.type)) for field in of]
         return lambda value: tuple(None if value[name] is None else inner(value[name]) for name, inner in fields)
-    return None
+    return _with_one_nan if pa.types.is_floating(of) else _same
+
+
+def _with_one_nan(value: float) -> float:
+    return NAN if value != value else value
 
 
 def _same(value: Any) -> Any:

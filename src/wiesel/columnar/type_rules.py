@@ -1,17 +1,19 @@
 """Internal. Flink's rules for types: what arithmetic returns, which type values of several types have in common, what literals are.
 
-There are two rules for common types, as in Flink: that of operators and CASE (:func:`least_restrictive`), where of FLOAT and DOUBLE the
-first one wins, and that of functions (:func:`common_type`), where the wider one does.
+There are two rules for common types, as in Flink: that of operators and CASE (:func:`least_restrictive`), where of FLOAT and DOUBLE, and
+of TIMESTAMP and TIMESTAMP_LTZ, the first one wins, and that of functions (:func:`common_type`), where DOUBLE and TIMESTAMP_LTZ do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from wiesel.types import logical as t
 from wiesel.types import logical_intervals as intervals
+from wiesel.types.logical_structured import StructuredType
 
 __all__ = [
+    "NESTED",
     "as_decimal",
     "common_type",
     "decimal_of",
@@ -25,11 +27,15 @@ __all__ = [
     "text_type",
 ]
 
+NESTED = (t.ArrayType, t.MapType, t.MultisetType, t.RowType)
+"""Types whose values have parts."""
+
 STRING = t.VarCharType(t.MAX_LENGTH)
 BYTES = t.VarBinaryType(t.MAX_LENGTH)
 
 _DIGITS: dict[type[t.DataType], int] = {t.TinyIntType: 3, t.SmallIntType: 5, t.IntType: 10, t.BigIntType: 19}
 _LEAST_SCALE = 6
+_Timestamp = t.TimestampType | t.LocalZonedTimestampType
 
 
 def text_type(length: int, kind: type[t.CharType] | type[t.VarCharType] = t.CharType) -> t.CharType | t.VarCharType:
@@ -105,49 +111,81 @@ def round_type(of: t.DecimalType, digits: int) -> t.DecimalType:
 
 def least_restrictive(types: Iterable[t.DataType]) -> t.DataType | None:
     """Return the common type of the operands of an operator, None if there is none."""
-    return _common(list(types), _first_approximate)
+    return _common(list(types), _FirstWins())
 
 
 def common_type(types: Iterable[t.DataType]) -> t.DataType | None:
     """Return the common type of the arguments of a function, None if there is none."""
-    return _common(list(types), lambda left, right: t.DoubleType() if isinstance(right, t.DoubleType) else left)
+    return _common(list(types), _WidestWins())
 
 
-_Approximate = Callable[[t.DataType, t.DataType], t.DataType]
+class _FirstWins:
+    """Which of two kinds operators and CASE choose."""
+
+    def of_floats(self, left: t.DataType, right: t.DataType) -> t.DataType:
+        return left
+
+    def of_float_and_exact(self, left: t.DataType, right: t.DataType) -> t.DataType:
+        """Return the type for a floating-point number and an exact one."""
+        decimal = isinstance(left, t.DecimalType) or isinstance(right, t.DecimalType)
+        return t.DoubleType() if decimal else left if is_approximate(left) else right
+
+    def of_parts_of_time(self, left: t.DataType, right: t.DataType) -> t.DataType | None:
+        """Return the type for a timestamp and a date or a time of the day, None if there is none."""
+        return None
+
+    def of_timestamps(self, left: _Timestamp, right: _Timestamp) -> t.DataType:
+        # Calcite compares the precisions only: the first kind is left where they are equal.
+        kind = left if left.precision == right.precision else right
+        return type(kind)(max(left.precision, right.precision))
 
 
-def _first_approximate(left: t.DataType, right: t.DataType) -> t.DataType:
-    return left
+class _WidestWins(_FirstWins):
+    """Which of two kinds functions choose."""
+
+    def of_floats(self, left: t.DataType, right: t.DataType) -> t.DataType:
+        return t.DoubleType() if isinstance(right, t.DoubleType) else left
+
+    def of_float_and_exact(self, left: t.DataType, right: t.DataType) -> t.DataType:
+        return right if isinstance(right, t.FloatType) else super().of_float_and_exact(left, right)
+
+    def of_parts_of_time(self, left: t.DataType, right: t.DataType) -> t.DataType | None:
+        parts = [of for of in (left, right) if isinstance(of, t.DateType | t.TimeType)]
+        return parts[0] if len(parts) == 1 and any(isinstance(of, t.TimestampType) for of in (left, right)) else None
+
+    def of_timestamps(self, left: _Timestamp, right: _Timestamp) -> t.DataType:
+        both = type(left) if type(left) is type(right) else t.LocalZonedTimestampType
+        return both(max(left.precision, right.precision))
 
 
-def _common(types: Sequence[t.DataType], approximate: _Approximate) -> t.DataType | None:
+def _common(types: Sequence[t.DataType], choice: _FirstWins) -> t.DataType | None:
     nullable = any(of.is_nullable for of in types)
     found: t.DataType | None = t.NullType()
     for of in types:
-        found = None if found is None else _of_two(found, of, approximate)
+        found = None if found is None else _of_two(found, of, choice)
     if found is None or isinstance(found, t.NullType):
         return found
     return found.nullable() if nullable else found.not_null()
 
 
-def _of_two(left: t.DataType, right: t.DataType, approximate: _Approximate) -> t.DataType | None:
+def _of_two(left: t.DataType, right: t.DataType, choice: _FirstWins) -> t.DataType | None:
     if isinstance(left, t.NullType) or left.nullable() == right.nullable():
         return right if not left.is_nullable or isinstance(left, t.NullType) else left
     if isinstance(right, t.NullType):
         return left
     if isinstance(left, t.NumericType) and isinstance(right, t.NumericType):
-        return _of_numbers(left, right, approximate)
+        return _of_numbers(left, right, choice)
     if (is_text(left) and is_text(right)) or (is_binary(left) and is_binary(right)):
         return _of_lengths(left, right)
-    return _of_times(left, right) or _of_parts(left, right, approximate)
+    return _of_times(left, right, choice) or _of_parts(left, right, choice)
 
 
-def _of_numbers(left: t.DataType, right: t.DataType, approximate: _Approximate) -> t.DataType:
+def _of_numbers(left: t.DataType, right: t.DataType, choice: _FirstWins) -> t.DataType:
     floats = [of for of in (left, right) if is_approximate(of)]
     if len(floats) == 2:
-        return approximate(left, right)
+        return choice.of_floats(left, right)
     if floats:
-        return t.DoubleType() if isinstance(left, t.DecimalType) or isinstance(right, t.DecimalType) else floats[0]
+        return choice.of_float_and_exact(left, right)
     if isinstance(left, t.IntegralType) and isinstance(right, t.IntegralType):
         return max(left, right, key=lambda of: of.bits)
     one, other = as_decimal(left), as_decimal(right)
@@ -163,21 +201,15 @@ def _of_lengths(left: t.DataType, right: t.DataType) -> t.DataType:
     return t.VarBinaryType(length)
 
 
-def _of_times(left: t.DataType, right: t.DataType) -> t.DataType | None:
-    stamps = (t.TimestampType, t.LocalZonedTimestampType)
-    if isinstance(left, stamps) and isinstance(right, stamps):
-        kind = t.TimestampType if isinstance(left, t.TimestampType) and isinstance(right, t.TimestampType) else t.LocalZonedTimestampType
-        return kind(max(left.precision, right.precision))
-    if isinstance(left, t.DateType) and isinstance(right, stamps):
-        return right
-    if isinstance(left, stamps) and isinstance(right, t.DateType):
-        return left
+def _of_times(left: t.DataType, right: t.DataType, choice: _FirstWins) -> t.DataType | None:
+    if isinstance(left, _Timestamp) and isinstance(right, _Timestamp):
+        return choice.of_timestamps(left, right)
     if isinstance(left, t.TimeType) and isinstance(right, t.TimeType):
         return t.TimeType(max(left.precision, right.precision))
     for kind_of in (intervals.DayTimeIntervalType, intervals.YearMonthIntervalType):
         if isinstance(left, kind_of) and isinstance(right, kind_of):
             return wider_interval(left, right)
-    return None
+    return choice.of_parts_of_time(left, right)
 
 
 def wider_interval(left: t.DataType, right: t.DataType) -> t.DataType:
@@ -189,17 +221,24 @@ def wider_interval(left: t.DataType, right: t.DataType) -> t.DataType:
     return left
 
 
-def _of_parts(left: t.DataType, right: t.DataType, approximate: _Approximate) -> t.DataType | None:
+def _of_one_class(left: StructuredType, right: t.RowType) -> bool:
+    return isinstance(right, StructuredType) and (left.class_name, left.names) == (right.class_name, right.names)
+
+
+def _of_parts(left: t.DataType, right: t.DataType, choice: _FirstWins) -> t.DataType | None:
     if isinstance(left, t.ArrayType) and isinstance(right, t.ArrayType):
-        element = _common([left.element_type, right.element_type], approximate)
+        element = _common([left.element_type, right.element_type], choice)
         return None if element is None else t.ArrayType(element)
     if isinstance(left, t.MapType) and isinstance(right, t.MapType):
-        key = _common([left.key_type, right.key_type], approximate)
-        value = _common([left.value_type, right.value_type], approximate)
+        key = _common([left.key_type, right.key_type], choice)
+        value = _common([left.value_type, right.value_type], choice)
         return None if key is None or value is None else t.MapType(key, value)
     if isinstance(left, t.RowType) and isinstance(right, t.RowType) and len(left.fields) == len(right.fields):
-        kinds = [_common([a.data_type, b.data_type], approximate) for a, b in zip(left.fields, right.fields, strict=True)]
+        kinds = [_common([a.data_type, b.data_type], choice) for a, b in zip(left.fields, right.fields, strict=True)]
         if any(kind is None for kind in kinds):
             return None
-        return t.RowType([t.RowField(a.name, kind) for a, kind in zip(left.fields, kinds, strict=True) if kind is not None])
+        fields = [t.RowField(a.name, kind) for a, kind in zip(left.fields, kinds, strict=True) if kind is not None]
+        if isinstance(left, StructuredType):
+            return StructuredType(left.class_name, fields) if _of_one_class(left, right) else None
+        return None if isinstance(right, StructuredType) else t.RowType(fields)
     return None

@@ -9,6 +9,7 @@ from typing import Any
 
 import cloudpickle
 
+from wiesel.core import code_pickling
 from wiesel.core.errors import SerializationError, TypeMismatchError
 from wiesel.spi.source import (
     Boundedness,
@@ -108,7 +109,7 @@ def _conform(elements: Sequence[Any], type_info: TypeInformation) -> list[Any]:
 def _pickled(chunk: Sequence[Any], first: int) -> bytes:
     try:
         # cloudpickle, because a class of the elements may be defined in the program's main module.
-        return bytes(cloudpickle.dumps(list(chunk)))
+        return code_pickling.dumps(list(chunk))
     except Exception as error:
         if len(chunk) == 1:
             raise SerializationError(

@@ -12,7 +12,7 @@ from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.evaluation import Frame, Session, evaluate
 from wiesel.columnar.expressions import Expression, InputRef, input_refs, transformed
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.core.errors import ExpressionError
+from wiesel.core.errors import ExpressionError, ProgramError
 from wiesel.spi.file_formats import BulkFormat, FileFormat, FilePiece, RecordReader, StreamFormat
 from wiesel.spi.table.factory import TableOptions
 from wiesel.spi.table.formats import TableFormatFactory
@@ -71,6 +71,11 @@ class Reading:
 def files_of(form: TableFormatFactory, options: TableOptions, reading: Reading) -> FileFormat:
     """Return what reads files of a format as batches of the columns that are wanted."""
     stored = RowType([field for field in reading.rows if field.name not in reading.keys], nullable=False)
+    if not stored.names:
+        raise ProgramError(
+            "the table has no columns that are in its files",
+            hint="give columns besides those that it is partitioned by, or that are metadata",
+        )
     # Of files of which no column is wanted, the first one tells how many rows there are.
     names = tuple(name for name in reading.names if name not in reading.keys) or (stored.names[0],)
     files = None

@@ -19,11 +19,26 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's clocks."""
+    """The machine's clocks. If the wall clock is set back, time goes on from where it was: whatever waits for a time would wait as long."""
+
+    _SET_BACK_MS = 1_000
+    """By less, readings of several threads overtake each other, and clocks are corrected: time stands still until it is reached."""
+
+    def __init__(self) -> None:
+        self._latest_ms = 0
+        self._ahead_ms = 0
 
     def now_ms(self) -> int:
-        """Return the wall-clock time in ms since the epoch."""
-        return time.time_ns() // 1_000_000
+        """Return the wall-clock time in ms since the epoch, which never goes back."""
+        wall_ms = time.time_ns() // 1_000_000
+        now_ms = wall_ms + self._ahead_ms
+        latest_ms = self._latest_ms
+        if now_ms >= latest_ms:
+            self._latest_ms = now_ms
+            return now_ms
+        if latest_ms - now_ms > self._SET_BACK_MS:
+            self._ahead_ms = latest_ms - wall_ms
+        return latest_ms
 
     def monotonic_s(self) -> float:
         """Return seconds of a clock that never goes back."""

@@ -1,21 +1,24 @@
 """Internal. Switches of the whole process, set by the command line before a program runs and read by the facades and engines.
 
 - *Plan only*: ``execute()`` hands its plan out and ends the program instead of running the job.
+- *Told of jobs*: what is called with the id of each job that was started.
 - *Worker initializers*: functions, named ``module:function``, that each worker process calls before it unpickles anything of the program.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 __all__ = [
     "PlanReady",
     "add_worker_initializer",
+    "job_started",
     "plan_only",
     "run_worker_initializers",
     "set_plan_only",
+    "tell_of_jobs",
     "worker_initializers",
 ]
 
@@ -37,6 +40,7 @@ class PlanReady(BaseException):
 
 
 _plan_only = False
+_told_of_jobs: Callable[[str], None] | None = None
 _worker_initializers: list[str] = []
 
 
@@ -49,6 +53,18 @@ def set_plan_only(value: bool) -> None:
     """Switch between running jobs (the default) and handing out their plans."""
     global _plan_only
     _plan_only = value
+
+
+def tell_of_jobs(told: Callable[[str], None] | None) -> None:
+    """Have a function called with the id of each job that is started from now on; None for nothing."""
+    global _told_of_jobs
+    _told_of_jobs = told
+
+
+def job_started(job_id: str) -> None:
+    """Tell whoever wants to know of it that a job was started."""
+    if _told_of_jobs is not None:
+        _told_of_jobs(job_id)
 
 
 def add_worker_initializer(name: str) -> None:

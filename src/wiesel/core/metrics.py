@@ -17,6 +17,7 @@ from wiesel.core.clock import Clock, SystemClock
 from wiesel.core.errors import ProgramError
 
 __all__ = [
+    "LATE_COUNTER",
     "Counter",
     "Distribution",
     "Gauge",
@@ -32,6 +33,9 @@ __all__ = [
 
 MetricValue: TypeAlias = Any
 """What a snapshot holds: a number for counters and gauges, a dict of numbers for meters and distributions. JSON-able."""
+
+LATE_COUNTER = "numLateRecordsDropped"
+"""What operators call the counter of records that they drop as too late, as Flink does."""
 
 _log = logging.getLogger("wiesel.metrics")
 _METER_STEP_S = 5.0

@@ -285,12 +285,13 @@ CHECKPOINT_INLINE_THRESHOLD: ConfigOption[MemorySize] = _option(
     "state.backend.fs.memory-threshold",
     maximum=1 << 20,
 )
-CHECKPOINT_DIRECT_IO: ConfigOption[bool] = _option(
+CHECKPOINT_DIRECT_IO: ConfigOption[str] = _option(
     "wiesel.checkpoint.direct-io",
-    "bool",
-    False,
-    "Tasks write large state files in local directories past the page cache: less work while the job runs, and memory stays with the "
-    "others, but a restore reads them from the disk.",
+    "enum",
+    "auto",
+    "Whether tasks write large state files in local directories past the page cache: less work while the job runs, and memory stays with "
+    "the others, but a restore reads them from the disk. auto: when the copies into the page cache take a twentieth of a core or more.",
+    choices=("true", "false", "auto"),
 )
 LOCAL_BACKUP: ConfigOption[bool] = _option(
     _CP + "local-backup.enabled",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wiesel.common.job_client import JobClient
     from wiesel.common.job_execution_result import JobExecutionResult
 
-__all__ = ["start", "wait"]
+__all__ = ["cancel", "start", "wait"]
 
 _ENGINES = "wiesel.engine.base"
 _CANCEL_S = 30.0
@@ -37,6 +37,7 @@ def start(graph: StreamGraph, config: Configuration) -> JobClient:
         raise hooks.PlanReady(execution_plan_json(graph), graph)
     executor: Any = importlib.import_module(_ENGINES).get_executor(config)
     client: JobClient = executor.execute(graph, config)
+    hooks.job_started(str(client.get_job_id()))
     return client
 
 
@@ -50,9 +51,13 @@ def wait(client: JobClient) -> JobExecutionResult:
     try:
         result: JobExecutionResult = future.result()
     except KeyboardInterrupt:
-        client.cancel()
-        # The job gets the time to end in order; a second Ctrl-C ends the waiting too.
-        with contextlib.suppress(WieselError, FutureTimeoutError):
-            future.result(_CANCEL_S)
+        cancel(client)
         raise
     return result
+
+
+def cancel(client: JobClient) -> None:
+    """Cancel a job and give it the time to end in order; a second Ctrl-C ends the waiting too."""
+    client.cancel()
+    with contextlib.suppress(WieselError, FutureTimeoutError):
+        client.get_job_execution_result().result(_CANCEL_S)

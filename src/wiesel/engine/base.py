@@ -19,7 +19,7 @@ from wiesel.engine.unaligned import takes_unaligned
 from wiesel.graph.job_graph import JobGraph
 from wiesel.graph.specs import ITERATION_HEAD, ITERATION_TAIL, StreamGraph
 from wiesel.graph.stage_plan import has_relays
-from wiesel.runtime.task import DEBLOAT, HOLDS_PRODUCERS
+from wiesel.runtime.task_services import DEBLOAT, HOLDS_PRODUCERS
 from wiesel.state.factory import check_backend
 
 _HANDED_ON = ("state.backend.", "wiesel.state.", opt.CHECKPOINT_INCREMENTAL.key, "table.", "user.")

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 
-from wiesel.core.errors import CheckpointError
+from wiesel.core.errors import CheckpointError, JobCancelledError, WieselError
 from wiesel.engine.job_attempt import AttemptState, JobAttempt
+
+
+def what_ended(error: BaseException | None) -> str:
+    """Return in words how an attempt ended, for those who have asked for what it cannot give any more."""
+    if error is None:
+        return "the job has finished"
+    if isinstance(error, JobCancelledError):
+        return error.message
+    return f"the job failed: {text_of(error)}"
+
+
+def text_of(error: BaseException) -> str:
+    """Return what an error says; one that is not Wiesel's with its class."""
+    return error.message if isinstance(error, WieselError) else f"{type(error).__name__}: {error}"
 
 
 class CheckpointRequests:
@@ -59,7 +73,7 @@ class CheckpointRequests:
 
     def attempt_ended(self, error: BaseException | None) -> None:
         """The attempt has failed or finished."""
-        self._fail_all("the job has finished" if error is None else f"the job failed: {error}")
+        self._fail_all(what_ended(error))
 
     def _fail_all(self, why: str) -> None:
         waiting, self._waiting = self._waiting, []

@@ -17,6 +17,8 @@ from types import ModuleType
 
 import cloudpickle
 
+from wiesel.core import code_pickling
+
 _log = logging.getLogger("wiesel.code")
 _WIESEL = str(Path(__file__).resolve().parents[1])
 _INSTALLED = tuple(str(Path(sysconfig.get_path(k)).resolve()) for k in ("stdlib", "platstdlib", "purelib", "platlib"))
@@ -55,7 +57,7 @@ def program_classes() -> bytes:
         for value in vars(module).copy().values():
             if isinstance(value, type) and value.__module__ == module.__name__:
                 try:
-                    classes.append(cloudpickle.dumps(value, 5))
+                    classes.append(code_pickling.dumps(value))
                 except Exception as error:  # noqa: BLE001 - anything may be wrong with a class that no record uses
                     _log.debug("class %s is not sent to the workers: %s", value, error)
     return pickle.dumps(classes, 5)

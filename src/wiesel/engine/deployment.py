@@ -16,7 +16,7 @@ from wiesel.graph.job_graph import ChainedOperator, JobGraph, JobVertex
 from wiesel.graph.stage_plan import Region, StagePlan
 from wiesel.runtime.descriptor import OperatorDescriptor, OutputDescriptor, TaskDescriptor, VertexDescriptor
 from wiesel.runtime.record_writer import ChannelTarget
-from wiesel.runtime.task import DEBLOAT
+from wiesel.runtime.task_services import DEBLOAT
 from wiesel.state.key_groups import key_group_range
 from wiesel.state.operator_state import handles_for
 
@@ -138,9 +138,7 @@ def _by_operator(checkpoint: Checkpoint | None) -> _Given:
     return given
 
 
-def _restore(
-    vertex: JobVertex, subtask: int, given: _Given, facts: dict[str, Any] | None
-) -> dict[str, OperatorRestore]:
+def _restore(vertex: JobVertex, subtask: int, given: _Given, facts: dict[str, Any] | None) -> dict[str, OperatorRestore]:
     restore: dict[str, OperatorRestore] = {}
     for operator in vertex.operators:
         old = given.get(operator.operator_id)
@@ -233,8 +231,10 @@ def without_uid(job: JobGraph, checkpoint: Checkpoint) -> list[str]:
     ]
 
 
-def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any], *, allow_non_restored: bool) -> None:
-    """Check that every state of a checkpoint has an operator in the job, and that maximum parallelism has not changed.
+def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any], path: str | None, *, allow_non_restored: bool) -> None:
+    """Check that every state of a checkpoint has an operator in the job, with as many key groups (see ``take_over_key_groups``).
+
+    ``path`` is where it lies, for who reads the error; None: nowhere that the user has named.
 
     Raises:
         StateMigrationError: naming what does not fit.
@@ -246,18 +246,42 @@ def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any
     if lost and not allow_non_restored:
         names = ", ".join(f"{there[i][0]['name']} (uid {there[i][0].get('uid') or 'not set'})" if i in there else i for i in lost)
         raise StateMigrationError(
-            f"checkpoint {checkpoint.checkpoint_id} holds state of operators that the program does not have: {names}",
-            hint="give operators uids so that they are found again, or allow it with execution.state-recovery.ignore-unclaimed-state",
+            f"{path or f'checkpoint {checkpoint.checkpoint_id}'} holds state of operators that the program does not have: {names}",
+            hint="give operators the uids that they had, so that they are found again, or let their state be dropped: wiesel run -n, "
+            "or execution.state-recovery.ignore-unclaimed-state",
         )
     check_in_flight(job, without_operators(checkpoint, set(lost)), facts)
     for operator_id in with_state & here.keys() - set(lost):
         old = there.get(operator_id)
-        vertex = here[operator_id]
-        if old is not None and int(old[1]["maxParallelism"]) != vertex.max_parallelism:
-            raise StateMigrationError(
-                f"{old[0]['name']} had maximum parallelism {old[1]['maxParallelism']} and has {vertex.max_parallelism} now",
-                hint="set_max_parallelism to the old value: key groups cannot be renumbered",
-            )
+        if old is not None:
+            _check_key_groups(here[operator_id], old[0]["name"], int(old[1]["maxParallelism"]))
+
+
+def _check_key_groups(vertex: JobVertex, name: str, before: int) -> None:
+    if before == vertex.max_parallelism:
+        return
+    if vertex.parallelism > before:
+        raise StateMigrationError(
+            f"{name} has parallelism {vertex.parallelism}, and its state is of maximum parallelism {before}",
+            hint=f"start with a parallelism of at most {before}: key groups cannot be renumbered",
+        )
+    raise StateMigrationError(
+        f"{name} had maximum parallelism {before} and has {vertex.max_parallelism} now",
+        hint="set_max_parallelism to the old value: key groups cannot be renumbered",
+    )
+
+
+def take_over_key_groups(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
+    """Give vertices whose maximum parallelism nothing sets that of the state that they are to go on with, as Flink does.
+
+    Without it a job that was started with so many subtasks that it got more key groups could not start again with few, nor the other way.
+    """
+    there = {o["id"]: int(v["maxParallelism"]) for v in facts.get("vertices", ()) for o in v["operators"]}
+    restored = operators_with_state(checkpoint) & there.keys() - strangers(job, facts)
+    for vertex in job.vertices:
+        before = {there[o.operator_id] for o in vertex.operators if o.operator_id in restored}
+        if len(before) == 1 and vertex.fits(*before):
+            (vertex.max_parallelism,) = before
 
 
 def _operator_facts(operator: ChainedOperator) -> dict[str, Any]:

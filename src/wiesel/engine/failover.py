@@ -36,6 +36,7 @@ class FailoverRegion:
         counts: Whether that failure is a restart of its own for the restart strategy.
         restart_at_ms: When they are to be restarted; None when that has begun, or is not wanted.
         first_registered_s: When the first of them was there.
+        first_lost: The first one whose connection ended before it had told its end.
     """
 
     index: int
@@ -48,6 +49,7 @@ class FailoverRegion:
     counts: bool = True
     restart_at_ms: int | None = None
     first_registered_s: float | None = None
+    first_lost: TaskKey | None = None
 
 
 def failover_regions(plan: StagePlan, *, together: bool) -> list[FailoverRegion]:

@@ -4,6 +4,7 @@ The plan is JSON in ``WIESEL_FAULT_PLAN`` of the driver, a list of objects with 
 ``action`` and ``marker``. ``where`` is ``driver`` or ``task-<vertex>-<subtask>``; ``nth`` counts the passages of that point in that
 process, and the fault hits ``times`` of them, one after the other (once if it is not given); ``action`` is ``kill`` (SIGKILL), ``stop``
 (SIGSTOP), ``disk-full`` (ENOSPC) or ``io-error`` (EIO); ``marker`` is a file written just before, which proves that the fault hit.
+With ``armed_by`` passages count only from the moment when that file exists.
 
 A fault with ``path`` hits what is done with files whose path contains that: its point is ``write`` (opening a file to write it, or a
 database of SQLite), ``read`` or ``move`` (renaming or linking it). Processes see that by an audit hook, which those have that such a
@@ -53,7 +54,7 @@ class FaultPoints:
             OSError: The disk is to fail.
         """
         for number, fault in enumerate(self._faults.get(point, ())):
-            if fault.get("path", "") in path and self._is_due((point, number), fault):
+            if fault.get("path", "") in path and _is_armed(fault) and self._is_due((point, number), fault):
                 _carry_out(fault, point, path)
 
     def _is_due(self, which: tuple[str, int], fault: dict[str, Any]) -> bool:
@@ -61,6 +62,10 @@ class FaultPoints:
             passed = self._passed[which] = self._passed.get(which, 0) + 1
         first = int(fault.get("nth", 1))
         return first <= passed < first + int(fault.get("times", 1))
+
+
+def _is_armed(fault: dict[str, Any]) -> bool:
+    return "armed_by" not in fault or os.path.exists(str(fault["armed_by"]))
 
 
 def _carry_out(fault: dict[str, Any], point: str, path: str) -> None:

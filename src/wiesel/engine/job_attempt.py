@@ -55,6 +55,7 @@ from wiesel.core.errors import CheckpointError, FencedError, InvariantError, Pro
 from wiesel.engine.failover import FailoverRegion, restarts_alone
 from wiesel.engine.operator_coordinators import OperatorEventRouter
 from wiesel.engine.reuse import Finished
+from wiesel.engine.task_errors import is_about_another_task, process_ended, task_name
 from wiesel.graph.job_graph import JobGraph, JobVertex
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.runtime.alignment import ReportWatermark
@@ -113,8 +114,8 @@ class MasterPort(Protocol):
         """A savepoint is published, after which the job runs on."""
         ...
 
-    def checkpoint_aborted(self, checkpoint_id: int, reason: str) -> None:
-        """A checkpoint was given up."""
+    def checkpoint_aborted(self, checkpoint_id: int, reason: str, late: frozenset[TaskKey]) -> None:
+        """A checkpoint was given up; ``late`` are the tasks that its time was too short for."""
         ...
 
     def attempt_ended(self, error: BaseException | None) -> None:
@@ -203,7 +204,7 @@ class JobAttempt:
         self._restore = restore
         self._restored_id = restore.checkpoint_id if restore is not None else 0
         for region in self.regions:
-            region.number, region.restored_id = number, self._restored_id
+            region.number, region.restored_id, region.first_lost = number, self._restored_id, None
         sources = [t for t in self._tasks if self._job.vertices[t[0]].is_source]
         self.coordinator = CheckpointCoordinator(
             settings,
@@ -214,6 +215,7 @@ class JobAttempt:
             retained=retained or ([restore] if restore else []),
             now_ms=clock.now_ms(),
             upstream=_tasks_before(plan),
+            name_of=self._name_of,
         )
         for message in self.finished.messages.values():
             self.coordinator.on_task_finished(message)
@@ -223,6 +225,10 @@ class JobAttempt:
         self._make_enumerators(self._job.vertices, restore)
         self._make_committers()
         self._operator_events = OperatorEventRouter(self._job, port.send)
+
+    def _name_of(self, task: TaskKey) -> str:
+        vertex = self._job.vertices[task[0]]
+        return f"'{vertex.name}' ({task[1] + 1}/{vertex.parallelism})"
 
     def _make_enumerators(self, vertices: Iterable[JobVertex], restore: Checkpoint | None) -> None:
         states = restore.enumerators if restore is not None else {}
@@ -283,6 +289,7 @@ class JobAttempt:
         """End a region's tasks with an error, or the attempt if that concerns it as a whole; later ones have no effect."""
         if self.ended or region.failure is not None:
             return
+        error = self._first_cause(region, error)
         ending = self._ending or self.coordinator.ends_job or self.coordinator.all_finished
         if len(self.regions) == 1 or ending or not restarts_alone(region, error, self.number):
             self.fail(error)
@@ -299,9 +306,16 @@ class JobAttempt:
         self._act(self.coordinator.region_failed("tasks have failed"))
         self.port.region_failed(region, error)
 
+    def _first_cause(self, region: FailoverRegion, error: BaseException) -> BaseException:
+        """Return the end of the first process that left without a word, if the error is what others have noticed of it."""
+        if region.first_lost is None or not is_about_another_task(error):
+            return error
+        vertex = self._job.vertices[region.first_lost[0]]
+        return process_ended(task_name(vertex.name, region.first_lost[1], vertex.parallelism), self.hosts[region.first_lost])
+
     def restart_region(self, region: FailoverRegion, number: int, restore: Checkpoint | None) -> None:
         """The tasks of a region begin anew, as attempt ``number``. Call ``start_region`` when they have been launched."""
-        region.number, region.failure, region.first_registered_s = number, None, None
+        region.number, region.failure, region.first_registered_s, region.first_lost = number, None, None, None
         region.restored_id = self._restored_id = restore.checkpoint_id if restore is not None else 0
         self.coordinator.region_restarts(region.tasks, number)
         for task in region.tasks:
@@ -365,6 +379,12 @@ class JobAttempt:
         return self.state in (AttemptState.FAILED, AttemptState.FINISHED)
 
     # Messages
+
+    def on_task_lost(self, task: TaskKey) -> None:
+        """The connection of a task has ended. What has become of it, the launcher or another task will say."""
+        region = self.region_of.get(task)
+        if region is not None and region.first_lost is None and task in self.hosts and task not in self.finished.messages:
+            region.first_lost = task
 
     def on_message(self, message: FromTask) -> None:
         """Take a message of a task of this attempt."""
@@ -519,7 +539,7 @@ class JobAttempt:
             elif isinstance(action, Aborted):
                 for task in self._running():
                     self.port.send(task, CheckpointAborted(action.checkpoint_id))
-                self.port.checkpoint_aborted(action.checkpoint_id, action.reason)
+                self.port.checkpoint_aborted(action.checkpoint_id, action.reason, action.late)
             elif isinstance(action, Discard):
                 self._discard(action)
             elif isinstance(action, FailJob):

@@ -48,6 +48,7 @@ class Restored:
     checkpoint_id: int
     at_ms: int
     savepoint: bool
+    path: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class JobHistory:
         self._clock = clock
         self.started_ms = clock.now_ms()
         self.ended_ms: int | None = None
-        self.status_since_ms: dict[JobStatus, int] = {}
+        self.status_since_ms = {JobStatus.CREATED: self.started_ms}
         self.failures: deque[Failure] = deque(maxlen=_KEPT_FAILURES)
         self.lost_failures = 0
         self.checkpoints: deque[CheckpointRecord] = deque(maxlen=_KEPT_CHECKPOINTS)
@@ -89,10 +90,10 @@ class JobHistory:
         self.lost_failures += len(self.failures) == _KEPT_FAILURES
         self.failures.append(Failure(error, self._clock.now_ms(), tuple(region)))
 
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """An attempt begins with this checkpoint."""
+    def restore(self, checkpoint: Checkpoint, path: str | None) -> None:
+        """An attempt begins with this checkpoint, which lies there; None: in memory."""
         self.restores += 1
-        self.restored = Restored(checkpoint.checkpoint_id, self._clock.now_ms(), checkpoint.savepoint)
+        self.restored = Restored(checkpoint.checkpoint_id, self._clock.now_ms(), checkpoint.savepoint, path)
 
     def completed_checkpoint(self, checkpoint: Checkpoint, duration_ms: int, path: str | None) -> None:
         """A checkpoint or savepoint is complete."""

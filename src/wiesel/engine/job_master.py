@@ -32,12 +32,14 @@ from wiesel.core.errors import (
 )
 from wiesel.engine.adaptive import AdaptiveScheduler
 from wiesel.engine.base import JobSettings
+from wiesel.engine.checkpoint_advice import CheckpointAdvice
 from wiesel.engine.checkpoint_requests import CheckpointRequests
 from wiesel.engine.deployment import task_descriptors
 from wiesel.engine.failover import INCURABLE, FailoverRegion, failover_regions
 from wiesel.engine.fault_points import FaultPoints
 from wiesel.engine.job_attempt import AttemptState, JobAttempt
 from wiesel.engine.job_history import JobHistory
+from wiesel.engine.late_records import LateRecords
 from wiesel.engine.recovery import Recovery
 from wiesel.engine.region_restarts import RegionRestarts
 from wiesel.engine.rescaling import Rescaled, Rescaling, RescalingError
@@ -47,6 +49,7 @@ from wiesel.engine.savepoints import Savepoints
 from wiesel.graph.rescaling import Bounds
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.runtime.descriptor import TaskDescriptor
+from wiesel.runtime.task_services import DEBLOAT
 from wiesel.wire.events import SavepointOptions
 
 T = TypeVar("T")
@@ -105,6 +108,7 @@ class JobMaster:
         self.settings = settings
         self.recovery = Recovery(plan.graph.job, settings, job_id, restore)
         self.history = JobHistory(clock)
+        self._advice = CheckpointAdvice(wanted=settings.task.get(DEBLOAT) is None)
         self.checkpoint_requests = CheckpointRequests()
         self.savepoints = Savepoints(self.recovery, background, settings.savepoint_dir)
         self.rescaling = Rescaling(self)
@@ -120,7 +124,7 @@ class JobMaster:
         self.failed_checkpoints = 0
         self.last_checkpoint_duration_ms: int | None = None
         self.failures: list[BaseException] = []
-        self.listeners: list[Callable[[JobMaster, str], None]] = []
+        self.listeners: list[Callable[[JobMaster, str], None]] = [LateRecords()]
         self._strategy = strategy
         self._launcher = launcher
         self._background = background
@@ -207,7 +211,7 @@ class JobMaster:
     ) -> dict[int, dict[TaskKey, TaskDescriptor]]:
         """Return the tasks of regions that begin with a checkpoint, whose facts are these, and tell receivers of their records."""
         if restore is not None:
-            self.history.restore(restore)
+            self.history.restore(restore, self.recovery.origin_of(restore))
         number = max(region.number for region in regions)
         descriptors = task_descriptors(
             self.plan,
@@ -272,8 +276,10 @@ class JobMaster:
             self.attempt.on_message(message)
 
     def on_task_lost(self, attempt: int, task: TaskKey) -> None:
-        """A task's connection broke. The launcher reports the end of the attempt; nothing to decide here."""
+        """A task's connection broke. The launcher reports the end of the attempt; this only tells who was the first to go."""
         _log.debug("task %s of attempt %d has closed its connection", task, attempt)
+        if self.attempt is not None and self.attempt.hears(attempt, task):
+            self.attempt.on_task_lost(task)
 
     def on_launch_ended(self, attempt: int, error: BaseException | None, region: int = 0) -> None:
         """All tasks of a region that an attempt has started are gone, because they ended or because one failed."""
@@ -298,6 +304,7 @@ class JobMaster:
             return
         if self.attempt is not None and not self.attempt.ended:
             self.attempt.on_time(now_ms)
+            self._advice.look_at_pending(self.recovery.job, self.attempt.coordinator.under_way, now_ms, self.attempt.metrics)
             self.region_restarts.on_time(self.attempt, now_ms)
             self._check_deployment()
             self._check_heartbeats()
@@ -470,7 +477,8 @@ class JobMaster:
 
         self._background.run(self.recovery.clear_own, cleared)
 
-    def _decide_restart(self) -> None:
+    def _decide_restart(self, *, begun: bool = True) -> None:
+        """Restart, or give up, after an attempt has failed, or after another one could not even begin."""
         failure = self._failure or JobExecutionError("unknown failure")
         self._note(failure)
         before = self.rescaling.go_back(failure)
@@ -484,7 +492,8 @@ class JobMaster:
         if delay_ms is None:
             self._failed(failure)
             return
-        _log.warning("attempt %d failed, restarting in %d ms: %s", self._number, delay_ms, failure)
+        what = f"attempt {self._number} failed" if begun else "another attempt could not begin"
+        _log.warning("%s, restarting in %d ms: %s", what, delay_ms, failure)
         self._set_status(JobStatus.RESTARTING)
         self._restart_at_ms = self._clock.now_ms() + delay_ms
 
@@ -539,7 +548,7 @@ class JobMaster:
         except CheckpointStorageError as error:
             # The storage may come back: this counts as an attempt that has failed.
             self._failure = error
-            self._decide_restart()
+            self._decide_restart(begun=False)
         except WieselError as error:
             self._note(error)
             self._failed(error)
@@ -654,6 +663,7 @@ class JobMaster:
         self._tell("checkpoint")
         path = self.savepoints.completed(checkpoint.checkpoint_id) or self.recovery.path_of(checkpoint.checkpoint_id)
         self.history.completed_checkpoint(checkpoint, duration_ms, path)
+        self._advice.look(self.recovery.job, checkpoint, duration_ms)
         self.checkpoint_requests.completed(checkpoint.checkpoint_id)
         self._start_requested()
 
@@ -661,12 +671,14 @@ class JobMaster:
         """See ``MasterPort``."""
         self._tell("savepoint")
         self.history.completed_checkpoint(checkpoint, duration_ms, self.savepoints.completed(checkpoint.checkpoint_id))
+        self._advice.look(self.recovery.job, checkpoint, duration_ms)
         self._start_requested()
 
-    def checkpoint_aborted(self, checkpoint_id: int, reason: str) -> None:
+    def checkpoint_aborted(self, checkpoint_id: int, reason: str, late: frozenset[TaskKey]) -> None:
         """See ``MasterPort``."""
         self.failed_checkpoints += 1
         _log.warning("checkpoint %d was given up: %s", checkpoint_id, reason)
+        self._advice.look_at_late(self.recovery.job, late, self.attempt.metrics if self.attempt is not None else {})
         self._tell("checkpoint-aborted")
         was_savepoint = self.savepoints.aborted(checkpoint_id, reason)
         self.history.failed_checkpoint(checkpoint_id, reason, savepoint=was_savepoint)

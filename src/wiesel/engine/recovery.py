@@ -20,7 +20,7 @@ from wiesel.checkpoint.state_files import standing_alone, with_files
 from wiesel.checkpoint.store import CheckpointStore, MemoryStateFiles, StateFiles
 from wiesel.core.errors import FencedError, WieselError
 from wiesel.engine.base import JobSettings
-from wiesel.engine.deployment import check_restorable, job_facts, strangers, without_operators
+from wiesel.engine.deployment import check_restorable, job_facts, strangers, take_over_key_groups, without_operators
 from wiesel.graph.job_graph import JobGraph
 
 _log = logging.getLogger("wiesel.job")
@@ -38,9 +38,7 @@ class Recovery:
         base_facts: What the checkpoint that the present attempt began with says about its job.
     """
 
-    def __init__(
-        self, job: JobGraph, settings: JobSettings, job_id: str, given: tuple[Checkpoint, dict[str, Any]] | None = None
-    ) -> None:
+    def __init__(self, job: JobGraph, settings: JobSettings, job_id: str, given: tuple[Checkpoint, dict[str, Any]] | None = None) -> None:
         self.job_id = job_id
         self.number = 0
         self.store: CheckpointStore | None = None
@@ -50,6 +48,8 @@ class Recovery:
         self._settings = settings
         self._given = given
         self._base: Checkpoint | None = None
+        self._started_from: tuple[int, str] | None = None
+        """Id and path of what the user has named."""
         self._owned: Found | None = None
         self._own_from = 1
         self._since = 0
@@ -74,17 +74,24 @@ class Recovery:
         path = self._settings.restore_path
         if self._given is not None or not path:
             if self._given is not None:
-                self._check(*self._given)
+                self._check(*self._given, None)
             self._open(restores=self._given is not None)
             return self._begin_with(*self._given) if self._given is not None else None
         found = find_snapshot(path)
-        self._check(found.checkpoint, found.facts)
+        self._check(found.checkpoint, found.facts, found.path)
         claims = self._settings.claim_mode == "CLAIM"
         if claims and found.retained is not None and found.retained.is_of_job:
             found = self._go_on_as(path, found, found.retained)
         else:
             self._open(restores=True)
-        if claims and self.store is not None and not self._lies_in_store(found):
+        self._started_from = found.checkpoint.checkpoint_id, found.path
+        if claims and self.store is None:
+            _log.warning(
+                "%s is claimed by a job that keeps its checkpoints in memory, and stays: nothing else would be left when this process "
+                "ends; with execution.checkpointing.dir the job deletes it when a checkpoint of its own has replaced it",
+                found.path,
+            )
+        elif claims and not self._lies_in_store(found):
             self._owned = found
         checkpoint = self._relative(found) if self._lies_in_store(found) else standing_alone(found.checkpoint)
         return self._begin_with(checkpoint, found.facts)
@@ -93,8 +100,10 @@ class Recovery:
         self._base, self.base_facts = without_operators(checkpoint, strangers(self.job, facts)), facts
         return self._base
 
-    def _check(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
-        check_restorable(self.job, checkpoint, facts, allow_non_restored=self._settings.allow_non_restored)
+    def _check(self, checkpoint: Checkpoint, facts: dict[str, Any], path: str | None) -> None:
+        take_over_key_groups(self.job, checkpoint, facts)
+        check_restorable(self.job, checkpoint, facts, path, allow_non_restored=self._settings.allow_non_restored)
+        self.facts = job_facts(self.job, self.job_id)
 
     def _open(self, *, restores: bool) -> None:
         """Open the job's own store, if it has one."""
@@ -123,7 +132,7 @@ class Recovery:
         # An older master could publish until it was fenced: what was found may not be the newest any more.
         if retained.checkpoint_id is None and claimed.checkpoint_ids()[:1] != [found.checkpoint.checkpoint_id]:
             found = find_snapshot(path)
-            self._check(found.checkpoint, found.facts)
+            self._check(found.checkpoint, found.facts, found.path)
         # Checkpoints that the user did not choose, newer than the claimed one, are not for restarts.
         self._own_from = self.store.next_id() if self.store is not None else 1
         return found
@@ -194,6 +203,13 @@ class Recovery:
     def path_of(self, checkpoint_id: int) -> str | None:
         """Return the path of a checkpoint, None if checkpoints are kept in memory."""
         return None if self.store is None else self.store.path_of(checkpoint_id)
+
+    def origin_of(self, checkpoint: Checkpoint) -> str | None:
+        """Return the path of what an attempt begins with, None if that is in memory."""
+        # Ids of the job's own checkpoints are above that of what it was started from.
+        if self._started_from is not None and self._started_from[0] == checkpoint.checkpoint_id:
+            return self._started_from[1]
+        return self.path_of(checkpoint.checkpoint_id)
 
     @property
     def files(self) -> StateFiles | MemoryStateFiles:

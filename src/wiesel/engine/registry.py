@@ -14,6 +14,7 @@ from pathlib import Path
 from wiesel.core import options as opt
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ConfigurationError
+from wiesel.core.processes import lives
 
 ENVIRONMENT_VARIABLE = "WIESEL_REGISTRY_DIR"
 
@@ -89,7 +90,7 @@ def running_jobs(directory: Path) -> list[JobEntry]:
         entry = _read(path)
         if entry is None:
             continue
-        if _lives(entry.pid):
+        if lives(entry.pid):
             found.append(entry)
         else:
             path.unlink(missing_ok=True)
@@ -101,13 +102,3 @@ def _read(path: Path) -> JobEntry | None:
         return JobEntry(**json.loads(path.read_text()))
     except (OSError, ValueError, TypeError):
         return None
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

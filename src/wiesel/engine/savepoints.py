@@ -16,7 +16,8 @@ from uuid import uuid4
 
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.savepoint import Savepoint
-from wiesel.core.errors import CheckpointError, ConfigurationError, WieselError
+from wiesel.core.errors import CheckpointError, ConfigurationError
+from wiesel.engine.checkpoint_requests import text_of, what_ended
 from wiesel.engine.deployment import without_uid
 from wiesel.engine.job_attempt import AttemptState, JobAttempt
 from wiesel.engine.recovery import Recovery
@@ -85,7 +86,7 @@ class Savepoints:
             if answer.done():
                 self._delete(request)
             elif error is not None:
-                self._fail(request, CheckpointError(f"no savepoint can be written to {target}: {_text(error)}"))
+                self._fail(request, CheckpointError(f"no savepoint can be written to {target}: {text_of(error)}"))
             elif self._attempt is None or self._attempt.ended:
                 self._fail(request, CheckpointError("no savepoint can be taken while the job does not run", hint="try again later"))
             else:
@@ -135,7 +136,7 @@ class Savepoints:
 
     def attempt_ended(self, error: BaseException | None) -> None:
         """The attempt has failed, or will have finished soon: nothing can be triggered any more."""
-        why = "the job has finished" if error is None else f"the job failed: {_text(error)}"
+        why = what_ended(error)
         if error is not None:
             self._end_current(CheckpointError(self._told(why)))
         while self._waiting:
@@ -147,7 +148,7 @@ class Savepoints:
         if current is not None and error is None:
             self._answer(current, None)
         for request in list(self._open.values()):
-            self._fail(request, CheckpointError("no savepoint was taken: the job has ended"))
+            self._fail(request, CheckpointError(f"no savepoint was taken: {what_ended(error)}"))
 
     def _told(self, why: str) -> str:
         request = self._current
@@ -202,8 +203,3 @@ class Savepoints:
     def _facts(self, request: SavepointRequest) -> dict[str, Any]:
         options = request.options
         return {**self._recovery.facts, "savepoint": {"label": request.label, "stopped": options.stop, "drained": options.drain}}
-
-
-def _text(error: BaseException) -> str:
-    return error.message if isinstance(error, WieselError) else f"{type(error).__name__}: {error}"
-

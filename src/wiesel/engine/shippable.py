@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-import cloudpickle
-
+from wiesel.core import code_pickling
 from wiesel.core.errors import SerializationError
 from wiesel.engine.code_shipping import ship_program_modules
 from wiesel.graph.stage_plan import StagePlan
@@ -28,7 +27,7 @@ def check_shippable(plan: StagePlan) -> list[str]:
     for vertex in plan.graph.job.vertices:
         for operator in vertex.operators:
             try:
-                named.update(_NAME_OF_OWN_MODULE.findall(cloudpickle.dumps(operator.node.operator.payload, 5)))
+                named.update(_NAME_OF_OWN_MODULE.findall(code_pickling.dumps(operator.node.operator.payload)))
             except Exception as error:
                 raise SerializationError(
                     f"{operator.node.name} ({operator.node.user_location}) cannot be shipped to the workers: {error}",

@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
-from wiesel.core.errors import UserFunctionError, WieselError
+from wiesel.core.errors import JobExecutionError, UserFunctionError, WieselError
 from wiesel.runtime.descriptor import TaskDescriptor
 
 _OURS = str(Path(__file__).resolve().parents[1])
@@ -33,7 +33,7 @@ def picklable_error(error: BaseException, descriptor: TaskDescriptor | None) -> 
         except Exception:  # noqa: BLE001 - whatever is wrong with its details, the message must get through
             return type(error)(error.message, hint=error.hint)
         return error
-    where = f"task {descriptor.vertex.name} ({descriptor.subtask + 1}/{descriptor.vertex.parallelism})" if descriptor else "a task"
+    where = _task_name(descriptor)
     frames = user_frames(error.__traceback__)
     text = "".join(traceback.format_list(frames))
     message = f"{type(error).__name__}: {error}"
@@ -44,3 +44,37 @@ def picklable_error(error: BaseException, descriptor: TaskDescriptor | None) -> 
         )
     full = "".join(traceback.format_exception(error))
     return WieselError(f"{where} failed: {message}", traceback=full)
+
+
+def broken_exchange(error: BaseException, descriptor: TaskDescriptor | None) -> JobExecutionError:
+    """Return what to say where Spark cannot hand on what the tasks before have sent: no function of the user's has to do with it."""
+    return JobExecutionError(
+        f"the records of the tasks before {_task_name(descriptor)} broke off ({type(error).__name__}: {error})",
+        hint="one of them has ended, or a stranger connected to a port of Spark's exchange, which are for Spark alone; "
+        "-D env.java.opts.jobmanager=-Dwiesel.spark.log.level=warn shows Spark's log",
+        another_task=True,
+    )
+
+
+def process_ended(task: str, host: str) -> JobExecutionError:
+    """Return what to say of a task whose process has ended without a word."""
+    return JobExecutionError(
+        f"the process of {task} on {host} ended without a word",
+        hint="it was killed (if memory was short, the system's log says so), the program called os._exit(), or native code crashed, "
+        "for which its standard error shows the lines of Python",
+        another_task=True,
+    )
+
+
+def is_about_another_task(error: BaseException) -> bool:
+    """Return whether an error is what followed from the end of a task that it does not name."""
+    return isinstance(error, WieselError) and bool(error.details.get("another_task"))
+
+
+def task_name(name: str, subtask: int, parallelism: int) -> str:
+    """Return how errors name a task of the vertex with this name."""
+    return f"task {name} ({subtask + 1}/{parallelism})"
+
+
+def _task_name(descriptor: TaskDescriptor | None) -> str:
+    return "a task" if descriptor is None else task_name(descriptor.vertex.name, descriptor.subtask, descriptor.vertex.parallelism)

@@ -70,6 +70,7 @@ class LineBlocks:
         self._end = None if piece.is_whole_file else piece.end
         self._rest = b""
         self._eof = False
+        self._lent: bytearray | None = None
         if piece.position is not None:
             self.offset = piece.position
             skip_to(stream, self.offset)
@@ -86,10 +87,16 @@ class LineBlocks:
         self._rest = self._rest[cut:]
         self.offset += cut
 
+    def _cut_inside(self, block: bytes | bytearray, begin: int, end: int) -> int:
+        """Return the place in a block behind the last line end that was read, 0 without one, or if the end of the piece is reached."""
+        if self._end is not None and self.offset + len(self._rest) + end - begin >= self._end:
+            return 0
+        return block.rfind(_LF, begin, end) + 1
+
     def _inner_lines(self, block: bytes) -> bytes | None:
         """Return whole lines if what was read does not reach the end of the piece: the usual case, with no more than one copy."""
-        cut = block.rfind(_LF) + 1
-        if not cut or (self._end is not None and self.offset + len(self._rest) + len(block) >= self._end):
+        cut = self._cut_inside(block, 0, len(block))
+        if not cut:
             return None
         lines = b"".join((self._rest, memoryview(block)[:cut]))
         self._rest = block[cut:]
@@ -126,6 +133,26 @@ class LineBlocks:
             if lines is not None:
                 return lines
             self._take(block)
+        return self._next_of_rest()
+
+    def next_lent(self) -> bytes | memoryview | None:
+        """Return what :meth:`next` does, perhaps in memory that the next call uses again: new memory costs as much as the reading."""
+        if self._eof or (self._end is not None and self.offset >= self._end) or len(self._rest) > self._block_bytes:
+            return self.next()
+        if self._lent is None:
+            self._lent = bytearray(2 * self._block_bytes)
+        begin, view = len(self._rest), memoryview(self._lent)
+        view[:begin] = self._rest
+        end = begin + (self._stream.readinto(view[begin : begin + self._block_bytes]) or 0)  # type: ignore[attr-defined]
+        cut = self._cut_inside(self._lent, begin, end)
+        if not cut:
+            self._take(bytes(view[begin:end]))
+            return self._next_of_rest()
+        self._rest = bytes(view[cut:end])
+        self.offset += cut
+        return view[:cut]
+
+    def _next_of_rest(self) -> bytes | None:
         if not self._rest:
             return None if self._eof else b""
         if self._end is not None and self.offset + len(self._rest) >= self._end:

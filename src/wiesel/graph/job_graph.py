@@ -56,6 +56,15 @@ class JobVertex:
     slot_sharing_group: str
     is_source: bool
     bounded: bool
+    max_parallelism_set: bool = True
+    """Whether the program, or the configuration, gives the maximum parallelism; else it follows from the parallelism."""
+
+    def fits(self, max_parallelism: int) -> bool:
+        """Return whether the vertex can go on with state of this maximum parallelism.
+
+        As in Flink, one that nothing sets is taken from the state, if the subtasks are not more.
+        """
+        return max_parallelism == self.max_parallelism or (not self.max_parallelism_set and self.parallelism <= max_parallelism)
 
 
 @dataclass(frozen=True)
@@ -158,6 +167,7 @@ def build_job_graph(graph: StreamGraph) -> JobGraph:
                 edges=[call for call in calls if call.source in node_set],
                 parallelism=parallelism[head],
                 max_parallelism=_max_parallelism(graph, nodes, parallelism[head]),
+                max_parallelism_set=bool(_given_maxima(graph, nodes)),
                 slot_sharing_group=groups[head],
                 is_source=graph.nodes[head].is_source,
                 bounded=graph.nodes[head].bounded,
@@ -218,8 +228,12 @@ def chain_name(node: int, names: Mapping[int, str], calls: list[ChainEdge]) -> s
     return f"{name} -> {below[0]}" if len(below) == 1 else f"{name} -> ({', '.join(below)})"
 
 
+def _given_maxima(graph: StreamGraph, nodes: list[int]) -> list[int]:
+    return [m for n in nodes if (m := graph.nodes[n].max_parallelism or graph.default_max_parallelism)]
+
+
 def _max_parallelism(graph: StreamGraph, nodes: list[int], parallelism: int) -> int:
-    given = [m for n in nodes if (m := graph.nodes[n].max_parallelism or graph.default_max_parallelism)]
+    given = _given_maxima(graph, nodes)
     result = min(given) if given else default_max_parallelism(parallelism)
     if parallelism > result:
         node = graph.nodes[nodes[0]]

@@ -30,6 +30,10 @@ _TARGET = "wiesel"
 # What PyFlink and Wiesel both call public. Wiesel's inner packages must not be reachable as pyflink.*.
 _PUBLIC = ("common", "datastream", "metrics", "table")
 
+# Where the public names of a module of PyFlink are that lies in its machinery.
+_MOVED = {"util.exceptions": "spi.table.catalog_errors"}
+_EMPTY = {name.rpartition(".")[0] for name in _MOVED}
+
 # Packages of PyFlink that belong to its own machinery, and what takes their place.
 _MACHINERY = {
     "java_gateway": "there is no gateway to a JVM: what it was used for has to be written in Python",
@@ -37,7 +41,7 @@ _MACHINERY = {
     "gen_protos": "user functions run in Spark's Python workers, with no counterpart of Beam's harness",
     "pyflink_gateway_server": "jobs start with no gateway server; `wiesel run` or plain Python starts them",
     "find_flink_home": "there is no Flink home: Wiesel is the Python package alone",
-    "util": "it is internal to PyFlink; use Wiesel's public packages",
+    "util": "it is internal to PyFlink but for util.exceptions; use Wiesel's public packages",
     "testing": "it is internal to PyFlink; wiesel.testing is the public test harness",
 }
 
@@ -69,12 +73,16 @@ class _PyFlinkFinder(MetaPathFinder):
         if inner and not _exists(inner):
             # Not None: the finders behind would look in Wiesel's folders and load its modules a second time.
             raise ModuleNotFoundError(_missing_text(fullname, inner), name=fullname)
-        wiesel_name = f"{_TARGET}.{inner}" if inner else _TARGET
+        if inner in _EMPTY:
+            return ModuleSpec(fullname, None, is_package=True)
+        wiesel_name = f"{_TARGET}.{_MOVED.get(inner, inner)}" if inner else _TARGET
         return ModuleSpec(fullname, _AliasLoader(wiesel_name), origin=wiesel_name)
 
 
 def _exists(inner: str) -> bool:
-    """Whether a public module of Wiesel has this name below ``wiesel``."""
+    """Whether a public module of Wiesel has this name below ``wiesel``, or has taken the place of one."""
+    if inner in _MOVED or inner in _EMPTY:
+        return True
     if inner.split(".", 1)[0] not in _PUBLIC:
         return False
     try:
@@ -143,5 +151,6 @@ def uninstall() -> None:
     for name, module in list(sys.modules.items()):
         if name == _ALIAS or name.startswith(_ALIAS + "."):
             own = getattr(module, "__name__", "")
-            if own == _TARGET or own.startswith(_TARGET + "."):
+            empty = name[len(_ALIAS) + 1 :] in _EMPTY and getattr(module, "__file__", None) is None
+            if own == _TARGET or own.startswith(_TARGET + ".") or empty:
                 del sys.modules[name]

@@ -69,6 +69,7 @@ class ChainOutput:
         self.watermark = timestamp
         event = Watermark(timestamp)
         for operator in self._all_operators():
+            operator.context.watermark = timestamp
             operator.process_watermark(timestamp)
         for writer in self._all_writers():
             writer.broadcast_event(event)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from wiesel.core.ids import MIN_TIMESTAMP
 from wiesel.wire.batch import Batch
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class OperatorContext:
     """Where such files are made; the system's temporary directory if it is None."""
     user_location: str = ""
     """``file:line`` of the call that made the operator in the user's program."""
+    watermark: int = MIN_TIMESTAMP
+    """The event time that the operator has reached; whoever hands it a watermark sets it before."""
 
 
 @dataclass

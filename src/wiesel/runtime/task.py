@@ -14,9 +14,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
-from wiesel.checkpoint.local_copies import LocalCopies
 from wiesel.checkpoint.messages import (
     AckCheckpoint,
     AssignSplits,
@@ -25,7 +24,6 @@ from wiesel.checkpoint.messages import (
     DeclineCheckpoint,
     EventFromOperator,
     EventToOperator,
-    FromTask,
     InputTaken,
     LimitOutput,
     NoMoreSplits,
@@ -39,7 +37,6 @@ from wiesel.checkpoint.messages import (
 )
 from wiesel.checkpoint.snapshot import OperatorRestore, TaskSnapshot
 from wiesel.checkpoint.state_files import files_of
-from wiesel.core.clock import Clock
 from wiesel.core.errors import StateTooLargeError
 from wiesel.core.metrics import MetricRegistry
 from wiesel.graph.execution_graph import ALIGNED
@@ -75,67 +72,15 @@ from wiesel.runtime.runtime_context import StreamingRuntimeContext
 from wiesel.runtime.slicing import MOST_RECORDS, SliceSizer, cut
 from wiesel.runtime.snapshotting import PendingSnapshot
 from wiesel.runtime.sorted_input import SortedInput, sorts_input
+from wiesel.runtime.task_services import DEBLOAT, HOLDS_PRODUCERS, TaskServices
 from wiesel.runtime.user_code import UserCode
 from wiesel.spi.source import InputStatus
-from wiesel.state.backend import StateBackend, StateFileReader, StateFileWriter
+from wiesel.state.backend import StateBackend
 from wiesel.wire.batch import Batch
 from wiesel.wire.buffers import Buffer, decode_batch, read_buffers
 from wiesel.wire.events import Barrier, EndOfInput
 
-T = TypeVar("T")
-DEBLOAT = "wiesel.buffer-debloat"
-"""Key of a task's configuration: (target ms, period ms) of ``InputFlow``, or None."""
-
-HOLDS_PRODUCERS = "wiesel.alignment-holds-producers"
-"""Key of a task's configuration: whether what an alignment holds back counts as on its way."""
-
 _MOST_WITH_LIMITS = 64
-
-
-class TaskServices(Protocol):
-    """What the shell offers to a task."""
-
-    @property
-    def clock(self) -> Clock:
-        """Return the clock of this process."""
-        ...
-
-    def send(self, message: FromTask) -> None:
-        """Send a message to the JobMaster."""
-        ...
-
-    def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
-        """Run ``work`` elsewhere, then ``done`` with its result or error in the mailbox thread."""
-        ...
-
-    def start_event_loop(self, on_results: Callable[[], None]) -> EventLoop:
-        """Start an event loop; ``wake`` of it has ``on_results`` called in the mailbox thread."""
-        ...
-
-    def make_backend(self, operator: OperatorDescriptor, descriptor: TaskDescriptor) -> StateBackend:
-        """Make the state backend of one operator."""
-        ...
-
-    @property
-    def local_dir(self) -> str | None:
-        """Return the directory for files that are gone with the task."""
-        ...
-
-    def state_writer(self, savepoint: str | None = None) -> StateFileWriter:
-        """Return where the files of a checkpoint are written, or those of a savepoint in that directory."""
-        ...
-
-    def state_reader(self) -> StateFileReader:
-        """Return where the files of checkpoints are read."""
-        ...
-
-    def local_copies(self) -> LocalCopies | None:
-        """Return the copies of state files on this host, None if there are none."""
-        ...
-
-    def reached(self, point: str) -> None:
-        """A named point of the protocol is reached (fault injection stops or kills here)."""
-        ...
 
 
 class StreamTask:
@@ -419,6 +364,7 @@ class StreamTask:
             if self._sorted is not None:
                 self._sorted.add(batch, self.gate.inputs[step.channel])
         elif isinstance(step, AdvanceTime):
+            head.context.watermark = step.timestamp
             head.process_watermark(step.timestamp)
         elif isinstance(step, ChangeStatus):
             head.process_status(step.idle)

@@ -23,7 +23,14 @@ from types import FrameType, TracebackType
 from typing import Any
 
 import wiesel
-from wiesel.core.errors import SerializationError, StateAccessError, TypeMismatchError, UserFunctionError, WieselError
+from wiesel.core.errors import (
+    SerializationError,
+    StateAccessError,
+    StateMigrationError,
+    TypeMismatchError,
+    UserFunctionError,
+    WieselError,
+)
 from wiesel.runtime.operator import OperatorContext, Output
 from wiesel.spi.functions import Function, RuntimeContext
 from wiesel.types.row import Row
@@ -160,9 +167,9 @@ class UserCode:
     def _located(self, error: WieselError) -> WieselError:
         """Return an error that is not about a record with the user's line, which is where it has to be corrected."""
         place = user_location(error)
-        if not isinstance(error, StateAccessError) or "location" in error.details or place is None:
+        if not isinstance(error, StateAccessError | StateMigrationError) or "location" in error.details or place is None:
             return error
-        return StateAccessError(
+        return type(error)(
             f"{error.message}\n  at {place}\n  in {self._where()}", hint=error.hint, **{**error.details, "location": place}
         )
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from wiesel.core.errors import ProgramError
-from wiesel.spi.table.catalog import CatalogModel, CatalogTable, CatalogView
+from wiesel.spi.table.catalog import CatalogModel, CatalogPartition, CatalogTable, CatalogView
 from wiesel.spi.table.schema import Column, ComputedColumn, MetadataColumn, PhysicalColumn, PrimaryKey, ResolvedSchema, WatermarkSpec
 from wiesel.spi.table.statistics import ColumnStatistics, TableStatistics
 from wiesel.sql.catalogs import CatalogEntry, PlanView
@@ -18,6 +18,7 @@ from wiesel.types.logical_parser import parse_data_type
 __all__ = ["entry_of", "model_of", "text_of", "text_of_model"]
 
 _VERSION = 1
+_OF_FILES = ("files", "size", "raw_size", "properties")
 
 
 def text_of(entry: CatalogEntry) -> str:
@@ -30,11 +31,13 @@ def text_of(entry: CatalogEntry) -> str:
         raise ProgramError("a view that a program made has no text, so it cannot be kept", hint="write CREATE VIEW, or make it temporary")
     document: dict[str, Any] = {"version": _VERSION, "schema": _schema(entry.schema), "comment": entry.comment}
     if isinstance(entry, CatalogView):
-        document |= {"query": entry.query, "catalog": entry.current[0], "database": entry.current[1]}
+        document |= {"query": entry.query, "catalog": entry.current[0], "database": entry.current[1], "options": dict(entry.options)}
     else:
         document |= {"options": dict(entry.options), "partition_keys": list(entry.partition_keys)}
         if entry.statistics:
             document["statistics"] = [_statistics(partition, found) for partition, found in entry.statistics.items()]
+        if entry.partitions:
+            document["partitions"] = [{"partition": list(values), **asdict(found)} for values, found in entry.partitions.items()]
     return json.dumps(document, ensure_ascii=False, sort_keys=True)
 
 
@@ -47,9 +50,16 @@ def entry_of(text: str) -> CatalogTable | CatalogView:
     document = _document(text)
     schema = _schema_of(document["schema"])
     if "query" in document:
-        return CatalogView(document["query"], (document["catalog"], document["database"]), schema, document["comment"])
-    statistics = dict(map(_statistics_of, document.get("statistics", ())))
-    return CatalogTable(schema, document["options"], tuple(document["partition_keys"]), document["comment"], statistics=statistics)
+        current, options = (document["catalog"], document["database"]), document.get("options", {})
+        return CatalogView(document["query"], current, schema, document["comment"], options=options)
+    return CatalogTable(
+        schema,
+        document["options"],
+        tuple(document["partition_keys"]),
+        document["comment"],
+        statistics=dict(map(_statistics_of, document.get("statistics", ()))),
+        partitions={tuple(each.pop("partition")): CatalogPartition(**each) for each in document.get("partitions", ())},
+    )
 
 
 def text_of_model(model: CatalogModel) -> str:
@@ -81,12 +91,14 @@ def _document(text: str) -> dict[str, Any]:
 
 def _statistics(partition: tuple[str | None, ...], found: TableStatistics) -> dict[str, Any]:
     columns = {name: {key: value for key, value in asdict(of).items() if value is not None} for name, of in found.columns.items()}
-    return {"partition": list(partition), "rows": found.rows, "columns": columns}
+    others = {key: value for key in _OF_FILES if (value := getattr(found, key)) not in (None, {})}
+    return {"partition": list(partition), "rows": found.rows, "columns": columns, **others}
 
 
 def _statistics_of(document: Mapping[str, Any]) -> tuple[tuple[str | None, ...], TableStatistics]:
     columns = {name: ColumnStatistics(**values) for name, values in document["columns"].items()}
-    return tuple(document["partition"]), TableStatistics(document["rows"], columns)
+    others = {key: document[key] for key in _OF_FILES if key in document}
+    return tuple(document["partition"]), TableStatistics(document["rows"], columns, **others)
 
 
 def _schema(schema: ResolvedSchema) -> dict[str, Any]:

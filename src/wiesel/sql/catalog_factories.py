@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import Any
 
 from wiesel.core.errors import ConfigurationError, ProgramError
 from wiesel.sql.catalogs import Catalog, MemoryCatalog
@@ -19,17 +21,36 @@ _TYPES = {
 }
 
 
-def open_catalog(name: str, options: Mapping[str, str], comment: str | None) -> Catalog:
+_GROUP = "wiesel.catalogs"
+"""The group of entry points by which other packages announce their catalogs; the entry's name is the type."""
+
+OfUsers = Callable[[str, Any], Catalog]
+"""Returns the catalog of a name whose contents an object of the user knows."""
+
+
+def open_catalog(name: str, options: Mapping[str, str], comment: str | None, of_users: OfUsers | None = None) -> Catalog:
     """Return the catalog that options tell of.
+
+    Args:
+        name: Its name.
+        options: Its options, ``type`` among them.
+        comment: What it is about.
+        of_users: Makes a catalog of what an announced class or function returns for name and options.
 
     Raises:
         ProgramError: If they name no type that there is, or the catalog cannot be opened.
     """
     kind = options.get("type")
+    announced = {} if kind in _TYPES else {entry.name: entry for entry in entry_points(group=_GROUP)}
+    if kind in announced and of_users is not None:
+        made = of_users(name, announced[kind].load()(name, {key: value for key, value in options.items() if key != "type"}))
+        made.options, made.comment, made.is_described = dict(options), comment, True
+        return made
     if kind not in _TYPES:
-        near = difflib.get_close_matches(kind or "", _TYPES, n=1)
+        known = sorted({*_TYPES, *announced})
+        near = difflib.get_close_matches(kind or "", known, n=1)
         problem = "the option 'type' is missing" if kind is None else f"there is no type of catalog {kind!r}"
-        hint = f"did you mean {near[0]!r}?" if near else f"types are: {', '.join(sorted(_TYPES))}"
+        hint = f"did you mean {near[0]!r}?" if near else f"types are: {', '.join(known)}"
         raise ProgramError(f"catalog {quoted(name)}: {problem}", hint=hint)
     try:
         if kind == "generic_in_memory":

@@ -8,7 +8,8 @@ from typing import Any
 
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import CatalogModel, CatalogTable, ObjectIdentifier
-from wiesel.sql.catalog_factories import open_catalog
+from wiesel.spi.table.catalog_errors import CatalogException
+from wiesel.sql.catalog_factories import OfUsers, open_catalog
 from wiesel.sql.catalog_store import CatalogStore
 from wiesel.sql.catalogs import Catalog, CatalogEntry, Database, FunctionDefinition, MemoryCatalog, PlanView, kind_of
 from wiesel.sql.modules import Modules
@@ -38,6 +39,8 @@ class CatalogManager:
         self.store: CatalogStore | None = None
         self.load_function: Callable[[FunctionDefinition], AnyFunction] | None = None
         """Finds the code of functions that catalogs keep."""
+        self.catalog_of_users: OfUsers | None = None
+        """Makes catalogs of objects of users."""
         self.temporary: dict[ObjectIdentifier, CatalogEntry] = {}
         self.temporary_models: dict[ObjectIdentifier, CatalogModel] = {}
         self.functions = UserFunctions()
@@ -81,7 +84,7 @@ class CatalogManager:
         return self._open(name, self.store.options_of(name), None)
 
     def _open(self, name: str, options: Mapping[str, str], comment: str | None) -> Catalog:
-        opened = open_catalog(name, options, comment)
+        opened = open_catalog(name, options, comment, self.catalog_of_users)
         opened.configure(self.configuration)
         return opened
 
@@ -95,7 +98,7 @@ class CatalogManager:
             self._catalogs[name] = self._opened(name)
         if name not in self._catalogs:
             known = {*self._catalogs, *(self.store.names() if self.store is not None else ())}
-            raise ProgramError(f"catalog {quoted(name)} was not found", hint=_near(name, known, "catalogs"))
+            raise CatalogException(f"catalog {quoted(name)} was not found", hint=_near(name, known, "catalogs"))
         return self._catalogs[name]
 
     def database(self, catalog: str, name: str) -> Database:
@@ -107,7 +110,7 @@ class CatalogManager:
         databases = self.catalog(catalog).databases
         if name not in databases:
             shown = f"{quoted(catalog)}.{quoted(name)}"
-            raise ProgramError(f"database {shown} was not found", hint=_near(name, databases, "databases"))
+            raise CatalogException(f"database {shown} was not found", hint=_near(name, databases, "databases"))
         return databases[name]
 
     def create_catalog(self, name: str, options: Mapping[str, str], comment: str | None, *, ignore_if_exists: bool) -> None:
@@ -116,18 +119,27 @@ class CatalogManager:
         Raises:
             ProgramError: If there is one of the name, or the options name no type that there is.
         """
-        stored = self.store is not None and name in self.store.names()
-        if name in self._catalogs or stored:
+        if self.has_catalog(name):
             if ignore_if_exists:
                 return
-            raise ProgramError(f"catalog {quoted(name)} already exists", hint="choose another name, or write IF NOT EXISTS")
+            raise CatalogException(f"catalog {quoted(name)} already exists", hint="choose another name, or write IF NOT EXISTS")
         self._catalogs[name] = self._open(name, options, comment)
         if self.store is not None:
             self.store.put(name, options)
 
     def add_catalog(self, name: str, catalog: Catalog) -> None:
-        """Add a catalog that was opened already."""
+        """Add a catalog that was opened already. No store keeps it.
+
+        Raises:
+            CatalogException: If there is one of the name.
+        """
+        if self.has_catalog(name):
+            raise CatalogException(f"catalog {quoted(name)} already exists", hint="choose another name")
         self._catalogs[name] = catalog
+
+    def has_catalog(self, name: str) -> bool:
+        """Return whether there is a catalog of the name, in the environment or in the store."""
+        return name in self._catalogs or (self.store is not None and name in self.store.names())
 
     def drop_catalog(self, name: str, *, if_exists: bool) -> None:
         """Remove a catalog.
@@ -135,14 +147,15 @@ class CatalogManager:
         Raises:
             ProgramError: If it is not there, or is the current one.
         """
-        if if_exists and name not in self._catalogs and not (self.store is not None and name in self.store.names()):
+        if if_exists and not self.has_catalog(name):
             return
-        self.catalog(name)
+        dropped = self.catalog(name)
         if name == self.current[0]:
             raise ProgramError(f"catalog {quoted(name)} is the current one, so it cannot be dropped", hint="USE CATALOG another one first")
         del self._catalogs[name]
         if self.store is not None:
             self.store.remove(name)
+        dropped.close()
 
     def use_catalog(self, name: str) -> None:
         """Make a catalog the current one, and its default database."""
@@ -249,6 +262,23 @@ class CatalogManager:
         else:
             self.catalog(identifier.catalog_name).remove(identifier.database_name, identifier.object_name)
         return True
+
+    def rename(self, identifier: ObjectIdentifier, path: str | tuple[str, ...]) -> None:
+        """Give a table or view (that is there) another name in its database.
+
+        Raises:
+            ProgramError: If there is one of that name, or it is one of another database.
+        """
+        target = self.qualify(path, identifier_database(identifier))
+        if identifier_database(target) != identifier_database(identifier):
+            raise ProgramError(f"{target.sql} is in another database than {identifier.sql}", hint="RENAME TO a name without a database")
+        if identifier in self.temporary:
+            self.create(target, self.temporary[identifier], temporary=True, ignore_if_exists=False)
+            del self.temporary[identifier]
+            return
+        if target.object_name in self._entries(target):
+            raise ProgramError(f"{target.sql} already exists", hint="choose another name, or drop that one")
+        self.catalog(identifier.catalog_name).rename(identifier.database_name, identifier.object_name, target.object_name)
 
     def _entries(self, identifier: ObjectIdentifier) -> Mapping[str, CatalogEntry]:
         database = self._database(*identifier_database(identifier))

@@ -53,6 +53,14 @@ class CatalogModels:
             raise ProgramError(f"model {identifier.sql} was not found", hint=self._near(identifier))
         return identifier, model, False
 
+    def get(self, identifier: ObjectIdentifier) -> CatalogModel | None:
+        """Return a model; None if there is none."""
+        if identifier in self._catalogs.temporary_models:
+            return self._catalogs.temporary_models[identifier]
+        known = self._catalogs.catalogs.get(identifier.catalog_name)
+        database = None if known is None else known.databases.get(identifier.database_name)
+        return None if database is None else database.models.get(identifier.object_name)
+
     def drop(self, identifier: ObjectIdentifier, *, temporary: bool, if_exists: bool) -> bool:
         """Remove a model; returns whether it was there.
 

@@ -57,15 +57,21 @@ class Catalog(ABC):
         options: What CREATE CATALOG said.
         comment: What it is about.
         keeps_functions: Whether definitions of functions are kept in it.
+        is_described: Whether its options make the same catalog.
     """
 
     default_database: str
     options: Mapping[str, str]
     comment: str | None = None
     keeps_functions = False
+    is_described = True
 
     def configure(self, configuration: Mapping[str, str]) -> None:
         """Take the options of the environment in which the catalog is used."""
+        return
+
+    def close(self) -> None:
+        """Let go of what the catalog holds; it was dropped."""
         return
 
     @property
@@ -90,8 +96,8 @@ class Catalog(ABC):
         """
 
     @abstractmethod
-    def alter_database(self, name: str, options: Mapping[str, str]) -> None:
-        """Set options of a database (that is there)."""
+    def alter_database(self, name: str, comment: str | None, options: Mapping[str, str]) -> None:
+        """Set comment and options of a database (that is there), in place of those that it has."""
 
     @abstractmethod
     def put(self, database: str, name: str, entry: CatalogEntry, *, new: bool = False) -> None:
@@ -105,6 +111,11 @@ class Catalog(ABC):
     def remove(self, database: str, name: str) -> None:
         """Forget a table or view (that is there)."""
 
+    def rename(self, database: str, name: str, new_name: str) -> None:
+        """Give a table or view (that is there) a name that nothing has in its database."""
+        self.put(database, new_name, self.databases[database].entries[name], new=True)
+        self.remove(database, name)
+
     def put_function(self, database: str, name: str, definition: FunctionDefinition | None) -> None:
         """Keep the definition of a function, or forget it.
 
@@ -112,7 +123,6 @@ class Catalog(ABC):
             ProgramError: If the catalog keeps no functions.
         """
         raise ProgramError("the catalog keeps no functions", hint="write CREATE TEMPORARY FUNCTION")
-
 
     def put_model(self, database: str, name: str, model: CatalogModel | None) -> None:
         """Keep a model under a name, or forget it.
@@ -124,13 +134,15 @@ class Catalog(ABC):
 
 
 class MemoryCatalog(Catalog):
-    """A catalog that is gone with its environment.
+    """A catalog that is gone with its environment. It keeps views that programs make, too.
 
     Args:
         default_database: The database that is there from the beginning.
         options: What CREATE CATALOG said.
         comment: What it is about.
     """
+
+    keeps_functions = True
 
     def __init__(self, default_database: str, options: Mapping[str, str] | None = None, comment: str | None = None) -> None:
         self.default_database = default_database
@@ -150,7 +162,9 @@ class MemoryCatalog(Catalog):
             ProgramError: If there is one of the name already.
         """
         if name not in self._databases:
-            self._databases[name] = replace(database, entries=dict(database.entries), models=dict(database.models))
+            self._databases[name] = replace(
+                database, entries=dict(database.entries), functions=dict(database.functions), models=dict(database.models)
+            )
         elif not ignore_if_exists:
             raise ProgramError(f"database {quoted(name)} already exists", hint="choose another name, or write IF NOT EXISTS")
 
@@ -165,14 +179,13 @@ class MemoryCatalog(Catalog):
             if if_exists:
                 return
             raise ProgramError(f"database {quoted(name)} was not found", hint="check the name, or write IF EXISTS")
-        if (database.entries or database.models) and not cascade:
+        if (database.entries or database.functions or database.models) and not cascade:
             raise ProgramError(f"database {quoted(name)} is not empty", hint="drop its tables first, or write CASCADE")
         del self._databases[name]
 
-    def alter_database(self, name: str, options: Mapping[str, str]) -> None:
-        """Set options of a database (that is there)."""
-        known = self._databases[name]
-        self._databases[name] = replace(known, options={**known.options, **options})
+    def alter_database(self, name: str, comment: str | None, options: Mapping[str, str]) -> None:
+        """Set comment and options of a database (that is there)."""
+        self._databases[name] = replace(self._databases[name], comment=comment, options=dict(options))
 
     def put(self, database: str, name: str, entry: CatalogEntry, *, new: bool = False) -> None:
         """Set what a name means in a database (that is there)."""
@@ -185,6 +198,15 @@ class MemoryCatalog(Catalog):
         entries = self._databases[database].entries
         assert isinstance(entries, dict)  # noqa: S101 - as above
         del entries[name]
+
+    def put_function(self, database: str, name: str, definition: FunctionDefinition | None) -> None:
+        """Keep the definition of a function, or forget it."""
+        functions = self._databases[database].functions
+        assert isinstance(functions, dict)  # noqa: S101 - as above
+        if definition is None:
+            del functions[name.upper()]
+        else:
+            functions[name.upper()] = definition
 
     def put_model(self, database: str, name: str, model: CatalogModel | None) -> None:
         """Keep a model under a name, or forget it."""

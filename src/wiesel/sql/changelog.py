@@ -114,7 +114,7 @@ def _ranked(relation: Any, inputs: list[Changes]) -> Changes:
             raise _rows_of_windows("the first rows")
         return APPEND
     # Rows that follow each other at a place are updates of it.
-    if (relation.sorts_only or relation.numbers_in_time) and inputs[0].append_only:
+    if (relation.sorts_only or relation.numbers_in_time or relation.is_first_in_time) and inputs[0].append_only:
         return APPEND
     in_place = relation.numbered or relation.deduplicates
     return UPSERTS if in_place and inputs[0].append_only else ALL_CHANGES
@@ -150,6 +150,8 @@ _RULES: dict[str, _Rule] = {
     "Union": _Rule(_united, _wanted),
     "Join": _Rule(_joined),
     "Unnest": _Rule(_as_input),
+    "ToChangelog": _Rule(_append),
+    "FromChangelog": _Rule(lambda relation, inputs: ALL_CHANGES, appends_only="FROM_CHANGELOG reads tables of new rows only"),
     "TemporalJoin": _Rule(_as_input, lambda relation, index, wanted: index == 0),
     "LookupJoin": _Rule(_as_input),
     "TopN": _Rule(_ranked),

@@ -19,8 +19,11 @@ from wiesel.core.config import Configuration
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.sql.binding.set_operations import REPLICAS
+from wiesel.sql.catalog_documents import model_of, text_of_model
 from wiesel.sql.catalog_manager import CatalogManager
+from wiesel.sql.catalog_models import CatalogModels
 from wiesel.sql.inserting import Insertion
+from wiesel.sql.models import Asked, prediction
 from wiesel.sql.plan_documents import PlanReader, PlanWriter, table_document, table_of_document
 from wiesel.sql.table_factories import forwarded_options, with_metadata
 from wiesel.sql.user_functions import UserTableFunction
@@ -80,7 +83,7 @@ def plan_text(insertions: Sequence[Insertion], catalogs: CatalogManager, options
             document["resolved"] |= {"options": {}}
         return document
 
-    writer = PlanWriter(lambda function: _name_of(function, catalogs), written)
+    writer = PlanWriter(lambda function: _name_of(function, catalogs, kept), written)
     sinks = [
         {
             "table": written(insertion.identifier, insertion.table),
@@ -109,9 +112,10 @@ def plan_parts(text: str, catalogs: CatalogManager, options: Configuration) -> P
         ProgramError: If it is no such text, or one of a later version; if a table or function is not there any more, or has other columns.
     """
     document = _document(text)
-    restored = _restorer(catalogs, options.get_string(_RESTORE_OBJECTS, "ALL").upper())
+    restore = options.get_string(_RESTORE_OBJECTS, "ALL").upper()
+    restored = _restorer(catalogs, restore)
     try:
-        reader = PlanReader(document["nodes"], restored, lambda name: _function_of(name, catalogs))
+        reader = PlanReader(document["nodes"], restored, lambda name: _function_of(name, catalogs, restore))
         insertions = []
         for sink in document["sinks"]:
             identifier, table = restored(sink["table"])
@@ -203,13 +207,20 @@ def _options(kept: CatalogTable, known: CatalogTable, restore: str, *, temporary
 # Functions
 
 
-def _name_of(function: Any, catalogs: CatalogManager) -> list[str] | None:
-    """Return the database and name by which a function is called, and which part of it the plan calls."""
+def _name_of(function: Any, catalogs: CatalogManager, kept: str) -> list[str] | dict[str, Any] | None:
+    """Return the database and name by which a function is called, and which part of it the plan calls; of one that asks a model, that."""
     if function is REPLICAS:
         return [_IN_PROGRAM, "", "", ""]
     if not isinstance(function, UserFunction) and not getattr(function, "is_aggregate", False):
         return None
-    for name, known in catalogs.visible_functions(*catalogs.current).items():
+    if isinstance(function, UserFunction) and isinstance(function.origin, Asked):
+        return _model_document(function.origin, catalogs, kept)
+    visible = catalogs.visible_functions(*catalogs.current)
+    for name in visible:
+        try:
+            known = visible[name]
+        except ProgramError:
+            continue  # one whose code is not there is not the one that is called
         if known is function:
             return [*catalogs.current, name, ""]
         if isinstance(known, UserTableFunction) and known.listing is function:
@@ -217,7 +228,9 @@ def _name_of(function: Any, catalogs: CatalogManager) -> list[str] | None:
     return None
 
 
-def _function_of(name: Sequence[str], catalogs: CatalogManager) -> Any:
+def _function_of(name: Sequence[str] | Mapping[str, Any], catalogs: CatalogManager, restore: str) -> Any:
+    if isinstance(name, Mapping):
+        return _prediction_of(name, catalogs, restore)
     catalog, database, called, part = name
     if catalog == _IN_PROGRAM:
         return REPLICAS
@@ -226,3 +239,37 @@ def _function_of(name: Sequence[str], catalogs: CatalogManager) -> Any:
         hint = "create it before the plan runs: CREATE FUNCTION, or create_temporary_system_function()"
         raise ProgramError(f"the function {called.lower()!r} of the plan was not found", hint=hint)
     return getattr(found, part) if part else found
+
+
+# Models
+
+
+def _model_document(asked: Asked, catalogs: CatalogManager, kept: str) -> dict[str, Any]:
+    """Return what a plan knows of a model: all but its options, or its name only, if the option says so or it is temporary."""
+    identifier = asked.identifier
+    names = [identifier.catalog_name, identifier.database_name, identifier.object_name]
+    document: dict[str, Any] = {"model": names, "config": dict(asked.config)}
+    if kept != "IDENTIFIER" and identifier not in catalogs.temporary_models:
+        model = replace(asked.model, options={}) if kept == "SCHEMA" else asked.model
+        document["resolved"] = json.loads(text_of_model(model))
+    return document
+
+
+def _prediction_of(document: Mapping[str, Any], catalogs: CatalogManager, restore: str) -> UserFunction:
+    """Return the function that asks a model of a plan, which is found as tables are."""
+    identifier = ObjectIdentifier(*document["model"])
+    kept = model_of(json.dumps(document["resolved"])) if "resolved" in document else None
+    known = CatalogModels(catalogs).get(identifier)
+    if kept is not None and known is not None and (kept.inputs, kept.outputs) != (known.inputs, known.outputs):
+        hint = "compile the plan anew, or make the model as it was"
+        raise ProgramError(f"the inputs and outputs of model {identifier.sql} are not those of the plan", hint=hint)
+    if restore == "IDENTIFIER":
+        model = known
+    elif known is None or restore == "ALL_ENFORCED":
+        model = kept
+    else:
+        model = kept if kept is not None and kept.options else known
+    if model is None:
+        hint = f"make the model again, or compile the plan with '{_COMPILE_OBJECTS}' = 'ALL' and models that are not temporary"
+        raise ProgramError(f"model {identifier.sql} of the plan was not found", hint=hint)
+    return prediction(identifier, model, document["config"])

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call, Expression, input_refs, shifted
+from wiesel.columnar.type_rules import NESTED
+from wiesel.sql.key_forms import MAPS, holds
 from wiesel.sql.rules.push_down import all_of, conjuncts
+from wiesel.types.logical import DataType
 
 __all__ = ["EQUALS", "EquiKeys", "equi_keys", "sides_of_equation"]
 
@@ -44,8 +48,15 @@ def sides_of_equation(part: Expression, width: int) -> tuple[Expression, Express
     if not isinstance(part, Call) or part.function not in EQUALS:
         return None
     one, other = part.operands
+    if isinstance(one.data_type, NESTED) and not _are_keys(one.data_type, other.data_type):
+        return None  # such pairs are compared one by one
     for left, right in ((one, other), (other, one)):
         refs, others = input_refs(left), input_refs(right)
         if refs and others and max(refs) < width <= min(others):
             return left, right
     return None
+
+
+def _are_keys(one: DataType, other: DataType) -> bool:
+    """Return whether rows and arrays are equal where they lie in columns alike: maps may have their entries in another order."""
+    return not holds(one, MAPS) and arrow_type(one) == arrow_type(other)

@@ -19,14 +19,14 @@ from wiesel.sql.inserting import Insertion
 from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.kept_state import advice, kept_by
 from wiesel.sql.kept_state import shown as shown_time
-from wiesel.sql.materializing import UPSERT_MATERIALIZE, needs_before, why_materialized
+from wiesel.sql.materializing import CONFLICTS, UPSERT_MATERIALIZE, needs_before, why_materialized
 from wiesel.sql.operator_parallelism import operator_parallelism, wanted_parallelism
 from wiesel.sql.operator_uids import OperatorUids
 from wiesel.sql.plan import Join, Relation, TopN, walk
 from wiesel.sql.rules.optimizer import Options, estimator_of, optimized
 from wiesel.sql.window_plan import window_of_top, windows_of_join
 
-__all__ = ["explained"]
+__all__ = ["described", "explained"]
 
 _LETTERS = {"+I": "I", "-U": "UB", "+U": "UA", "-D": "D"}
 
@@ -55,17 +55,8 @@ def explained(
     plans = [_relation(root) for root in roots]
     if not planned:
         plans = optimized(plans, options)
-    changes = ChangelogPlan()
     roots = [replace(root, relation=plan) if isinstance(root, Insertion) else plan for root, plan in zip(roots, plans, strict=True)]
-    materialized: dict[int, str] = {}
-    for root, plan, sink in zip(roots, plans, sinks or [None] * len(plans), strict=True):
-        if not isinstance(root, Insertion) or sink is None:
-            changes.add(plan)
-            continue
-        changes.add(plan, needs_before(root, sink, options))
-        why = why_materialized(root, sink, options)
-        if why is not None:
-            materialized[id(root)] = why
+    changes, materialized = _changes(roots, sinks or [None] * len(roots), options)
     ttl_ms = to_millis(state_ttl or "0 ms")
     uids, parallelism = OperatorUids(), operator_parallelism(options)
     estimator = estimator_of(options)
@@ -99,9 +90,26 @@ def explained(
     return "\n".join(lines) + "\n"
 
 
+def _changes(
+    roots: Sequence[Relation | Insertion], sinks: Sequence[TableSink | None], options: Options
+) -> tuple[ChangelogPlan, dict[int, str]]:
+    """Return which changes the plans send, and by the ``id`` of an insert why its rows are kept in front of the sink, where they are."""
+    changes, materialized = ChangelogPlan(), dict[int, str]()
+    for root, sink in zip(roots, sinks, strict=True):
+        if not isinstance(root, Insertion) or sink is None:
+            changes.add(_relation(root))
+            continue
+        changes.add(root.relation, needs_before(root, sink, options))
+        why = why_materialized(root, sink, options)
+        if why is not None:
+            materialized[id(root)] = why
+    return changes, materialized
+
+
 def _of_sink(insertion: Insertion, why: str) -> str:
+    what = "the row of each primary key, and waits for the watermark" if insertion.conflict in CONFLICTS else "the rows of each primary key"
     return (
-        f"Sink({insertion.identifier}) keeps the rows of each primary key, as {why}: group or number the rows by the columns of the key, "
+        f"Sink({insertion.identifier}) keeps {what}, as {why}: group or number the rows by the columns of the key, "
         f"or set '{UPSERT_MATERIALIZE.key}' to 'NONE' if it does not matter which of several rows is left."
     )
 
@@ -152,16 +160,24 @@ def _tree(
     number = None if reused is None else reused.written(root)
     if number is not None:
         return [f"{indent}Reused(reference_id=[{number}])"]
-    describe = _DESCRIBED.get(root.name, _fields)
     phases = phase_names(root)
     name, mark = phases[0] if phases else _name(root), reused.mark(root) if reused else ""
-    lines = [f"{indent}{name}({describe(root)}{details(root)}){mark}{cost(root)}"]
+    lines = [f"{indent}{name}({_details(root)}{details(root)}){mark}{cost(root)}"]
     for name in phases[1:]:
         depth += 1
-        lines.append(f"{'   ' * (depth - 1)}+- {name}({describe(root)}{phase_details(root, name)})")
+        lines.append(f"{'   ' * (depth - 1)}+- {name}({_details(root)}{phase_details(root, name)})")
     for below in root.inputs:
         lines += _tree(below, depth + 1, details, reused, cost)
     return lines
+
+
+def described(relation: Relation) -> str:
+    """Return an operator in words: its name, and what it does."""
+    return f"{_name(relation)}({_details(relation)})"
+
+
+def _details(relation: Relation) -> str:
+    return _DESCRIBED.get(relation.name, _fields)(relation)
 
 
 def _name(relation: Relation) -> str:
@@ -232,6 +248,10 @@ def _top_n(relation: Any) -> str:
     return f"partitionBy=[{_names(relation.input, relation.partition)}], orderBy=[{_order(relation)}], places=[{places}]"
 
 
+def _codes(relation: Any) -> str:
+    return f"codes=[{', '.join(f'{one}={other}' for one, other in relation.codes)}]"
+
+
 def _lookup(relation: Any) -> str:
     asked = ", ".join(f"{relation.scan.fields[column].name}={value}" for column, value in relation.asked)
     where = f", where=[{relation.condition}]" if relation.condition is not None else ""
@@ -250,6 +270,8 @@ _DESCRIBED: dict[str, Callable[[Any], str]] = {
     "Join": _join,
     "LookupJoin": _lookup,
     "TopN": _top_n,
+    "ToChangelog": lambda relation: f"{_codes(relation)}, {_fields(relation)}",
+    "FromChangelog": lambda relation: f"op=[{relation.input.fields[relation.op].name}], {_codes(relation)}, {_fields(relation)}",
     "WatermarkAssigner": lambda relation: (
         f"rowtime=[{relation.fields[relation.column].name}], watermark=[{relation.watermark or 'SOURCE_WATERMARK()'}]"
     ),

@@ -157,6 +157,8 @@ def _create_view(catalogs: CatalogManager, statement: s.Show) -> Information:
 def _create_catalog(catalogs: CatalogManager, statement: s.Show) -> Information:
     name = statement.of[-1]
     catalog = catalogs.catalog(name)
+    if not catalog.is_described:
+        raise ProgramError(f"catalog {quoted(name)} was registered by a program, so there is no statement of it", hint="see the program")
     comment = f"COMMENT {_literal(catalog.comment)}\n" if catalog.comment else ""
     options = catalog.options or {"type": "generic_in_memory"}
     return _names("result", [f"CREATE CATALOG {quoted(name)}\n{comment}WITH (\n{_options_text(options)}\n)\n"])
@@ -286,7 +288,7 @@ def _described_model(catalogs: CatalogManager, statement: s.Describe) -> Informa
 def _described_catalog(catalogs: CatalogManager, statement: s.Describe) -> Information:
     name = statement.path[-1]
     catalog = catalogs.catalog(name)
-    kind = catalog.options.get("type", "generic_in_memory")
+    kind = catalog.options.get("type", "generic_in_memory") if catalog.is_described else None
     rows: list[tuple[object, ...]] = [("name", name), ("type", kind), ("comment", catalog.comment)]
     if statement.extended:
         rows += [(f"option:{key}", value) for key, value in sorted(catalog.options.items()) if key != "type"]

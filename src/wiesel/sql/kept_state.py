@@ -115,6 +115,11 @@ def _of_top(relation: Any, job: int) -> Iterator[Kept]:
         yield Kept("the first rows of each partition", until="until their window is over")
         return
     appends = changes_of(relation.input).append_only
+    if relation.waits_for_watermark and appends:
+        yield Kept("a row per key", until="until the watermark has passed it")
+        later = "a key to which a row comes later counts as new"
+        yield Kept("which keys have come out", job, grows=bool(relation.partition), expired=later)
+        return
     if relation.deduplicates and appends:
         what, later = "a row per key", "a key to which a row comes later counts as new"
     else:

@@ -15,12 +15,13 @@ from wiesel.core.options import RUNTIME_MODE
 from wiesel.spi.table.factory import INSERT_ONLY, TableSink
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.inserting import Insertion
+from wiesel.sql.plan import TableScan, WatermarkAssigner, walk
 from wiesel.sql.rules.optimizer import Options
 from wiesel.sql.upsert_keys import upsert_keys
 from wiesel.types.logical import quoted
 from wiesel.types.row import RowKind
 
-__all__ = ["UPSERT_MATERIALIZE", "check_conflict", "key_columns", "needs_before", "why_materialized"]
+__all__ = ["CONFLICTS", "UPSERT_MATERIALIZE", "check_conflict", "key_columns", "needs_before", "why_materialized"]
 
 UPSERT_MATERIALIZE = ConfigOption[str](
     "table.exec.sink.upsert-materialize",
@@ -37,6 +38,10 @@ REQUIRE_ON_CONFLICT = ConfigOption[bool](
     True,
     "Whether an INSERT whose changes may be out of order by the primary key of the table has to say what becomes of rows with one key.",
 )
+
+
+CONFLICTS = ("ERROR", "NOTHING")
+"""What ON CONFLICT may say of several rows with one key, if not which of them is left."""
 
 
 def key_columns(insertion: Insertion) -> tuple[int, ...]:
@@ -84,9 +89,7 @@ def check_conflict(insertion: Insertion, sink: TableSink, options: Options) -> N
         if changes_of(insertion.relation).append_only:
             message = "ON CONFLICT is for queries that update rows, but this one only adds rows"
             raise ProgramError(f"table {insertion.identifier.sql}: {message}", hint="leave ON CONFLICT out")
-        if insertion.conflict != "DEDUPLICATE":
-            message = f"ON CONFLICT DO {insertion.conflict} is not supported in this version"
-            raise ProgramError(message, hint="write ON CONFLICT DO DEDUPLICATE: the last row of a key is left")
+        _check_watermarks(insertion)
         return
     why = why_materialized(insertion, sink, options)
     if why is None or not REQUIRE_ON_CONFLICT.parse(options.get_string(REQUIRE_ON_CONFLICT.key, "true")):
@@ -94,7 +97,22 @@ def check_conflict(insertion: Insertion, sink: TableSink, options: Options) -> N
     if UPSERT_MATERIALIZE.parse(options.get_string(UPSERT_MATERIALIZE.key, "AUTO")) == "AUTO":
         raise ProgramError(
             f"table {insertion.identifier.sql} is written by another key than its own: {why}",
-            hint="write ON CONFLICT DO DEDUPLICATE behind the query, for which all rows of each key are kept; or group by the primary key",
+            hint="write ON CONFLICT DO DEDUPLICATE behind the query, for which all rows of each key are kept; DO NOTHING to keep the first "
+            "row; DO ERROR to fail if there are several; or group by the primary key",
+        )
+
+
+def _check_watermarks(insertion: Insertion) -> None:
+    """See to it that there are watermarks for changes to wait for."""
+    if insertion.conflict not in CONFLICTS:
+        return
+    assigned = {id(below) for each in walk(insertion.relation) if isinstance(each, WatermarkAssigner) for below in walk(each)}
+    missing = [each for each in walk(insertion.relation) if isinstance(each, TableScan) and id(each) not in assigned]
+    if missing:
+        names = ", ".join(dict.fromkeys(each.identifier.sql for each in missing))
+        raise ProgramError(
+            f"ON CONFLICT DO {insertion.conflict} waits for watermarks, which these tables do not have: {names}",
+            hint="declare WATERMARK FOR in their definitions, or write ON CONFLICT DO DEDUPLICATE",
         )
 
 

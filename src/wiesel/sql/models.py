@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -17,12 +18,21 @@ from wiesel.spi.table.model import PROVIDER, ModelContext, ModelProviderFactory,
 from wiesel.types.logical import ArrayType, RowType
 from wiesel.types.row import Row
 
-__all__ = ["prediction"]
+__all__ = ["Asked", "prediction"]
 
 _BUILT_IN = {"python": "wiesel.connectors.python_model:PythonModelFactory"}
 
 _GROUP = "wiesel.model_providers"
 """The group of entry points by which other packages announce their providers; the entry's name is the identifier."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a function asks: a model, with options in place of its own."""
+
+    identifier: ObjectIdentifier
+    model: CatalogModel
+    config: Mapping[str, str]
 
 
 def prediction(identifier: ObjectIdentifier, model: CatalogModel, config: Mapping[str, str]) -> UserFunction:
@@ -44,7 +54,8 @@ def prediction(identifier: ObjectIdentifier, model: CatalogModel, config: Mappin
     types = tuple(field.data_type for field in inputs)
     kind, compute = _compute(made, outputs)
     result = ArrayType(outputs.not_null(), False)
-    return UserFunction(identifier.object_name, compute, result, types, kind, made.deterministic, FunctionLife(made.open, made.close))
+    life, origin = FunctionLife(made.open, made.close), Asked(identifier, model, config)
+    return UserFunction(identifier.object_name, compute, result, types, kind, made.deterministic, life, origin=origin)
 
 
 def _compute(made: Predictor, outputs: RowType) -> tuple[Any, Callable[..., Any]]:

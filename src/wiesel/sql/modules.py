@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import getpass
 from collections.abc import Mapping, Sequence
 
 from wiesel.columnar.expressions import Call, Expression, Literal
 from wiesel.columnar.functions.registry import call, function_names
 from wiesel.columnar.functions.user_functions import ModuleFunction
 from wiesel.core.errors import ProgramError
+from wiesel.sql.hive_tables import hive_table_functions, named_row
 from wiesel.types import logical as t
 from wiesel.types.logical import quoted
 
@@ -17,8 +19,12 @@ __all__ = ["HIVE_PREFIX", "Modules", "hive_functions"]
 HIVE_PREFIX = "hive."
 _KINDS = ("core", "hive")
 _SAME = {
+    "ISFALSE": "IS FALSE",
+    "ISNOTFALSE": "IS NOT FALSE",
     "ISNOTNULL": "IS NOT NULL",
+    "ISNOTTRUE": "IS NOT TRUE",
     "ISNULL": "IS NULL",
+    "ISTRUE": "IS TRUE",
     "LCASE": "LOWER",
     "NVL": "IFNULL",
     "RLIKE": "REGEXP",
@@ -39,10 +45,65 @@ def _size(operands: Sequence[Expression]) -> Call:
     return call("COALESCE", [call("CARDINALITY", operands), Literal(t.IntType(False), -1)])
 
 
+def _floor(unit: str) -> ModuleFunction:
+    return ModuleFunction(lambda operands: call("FLOOR TO", operands, [unit]))
+
+
+def _struct(operands: Sequence[Expression]) -> Expression:
+    """Return a row whose fields are called as Hive calls them."""
+    return named_row([f"col{place}" for place, _ in enumerate(operands, 1)], operands)
+
+
+def _named_struct(operands: Sequence[Expression]) -> Expression:
+    names = [operand.value if isinstance(operand, Literal) else None for operand in operands[::2]]
+    if len(operands) % 2 or not operands or not all(isinstance(name, str) for name in names):
+        raise ProgramError("named_struct() takes names, which are literals, and values in turns", hint="write named_struct('a', 1, 'b', 2)")
+    return named_row([str(name) for name in names], operands[1::2])
+
+
+def _user(operands: Sequence[Expression]) -> Expression:
+    """Return the name of the user that runs the program."""
+    if operands:
+        raise ProgramError("the function takes no arguments", hint="leave them out")
+    return Literal(t.VarCharType(t.MAX_LENGTH, False), getpass.getuser())
+
+
+_REFUSED = {
+    "CONTEXT_NGRAMS": "it is an aggregate that estimates",
+    "CREATE_UNION": "there is no type of unions",
+    "IN_FILE": "tasks have no files of Hive's cache",
+    "JAVA_METHOD": "it calls methods of Java, and there is no JVM in the workers",
+    "NGRAMS": "it is an aggregate that estimates",
+    "REFLECT": "it calls methods of Java, and there is no JVM in the workers",
+}
+
+
+def refused_functions() -> dict[str, ModuleFunction]:
+    """Return the functions of Hive that are refused with a reason of their own, by their names."""
+    return {name: _refusing(name, reason) for name, reason in _REFUSED.items()}
+
+
+def _refusing(name: str, reason: str) -> ModuleFunction:
+    def refuse(operands: Sequence[Expression]) -> Expression:
+        raise ProgramError(f"{name.lower()} of Hive cannot be called: {reason}", hint="write a function in Python")
+
+    return ModuleFunction(refuse)
+
+
 def hive_functions() -> dict[str, ModuleFunction]:
-    """Return the functions that Hive has and Flink has not, by their names."""
+    """Return the functions that Hive has and Flink has not, those that return tables among them, by their names."""
     own = {name.removeprefix(HIVE_PREFIX): _called(name) for name in function_names() if name.startswith(HIVE_PREFIX)}
-    return {**own, **{name: _called(same) for name, same in _SAME.items()}, "SIZE": ModuleFunction(_size)}
+    return {**own, **{name: _called(same) for name, same in _SAME.items()}, **_OTHERS, **hive_table_functions()}
+
+
+_OTHERS = {
+    "CURRENT_USER": ModuleFunction(_user),
+    **{f"FLOOR_{unit}": _floor(unit) for unit in ("DAY", "HOUR", "MINUTE", "MONTH", "QUARTER", "SECOND", "YEAR")},
+    "LOGGED_IN_USER": ModuleFunction(_user),
+    "NAMED_STRUCT": ModuleFunction(_named_struct),
+    "SIZE": ModuleFunction(_size),
+    "STRUCT": ModuleFunction(_struct),
+}
 
 
 class Modules:
@@ -101,7 +162,7 @@ class Modules:
 
     def functions(self) -> dict[str, ModuleFunction]:
         """Return what names mean besides those of Flink's functions, which are there as in Flink also when ``core`` is unloaded."""
-        return hive_functions() if "hive" in self._used else {}
+        return {**hive_functions(), **refused_functions()} if "hive" in self._used else {}
 
     def _check(self, name: str) -> None:
         if name not in self._loaded:

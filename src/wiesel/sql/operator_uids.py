@@ -15,7 +15,7 @@ from typing import Any
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
 from wiesel.columnar.functions.user_functions import UserFunction
-from wiesel.sql.plan import Aggregate, ArrowScan, Field, Filter, Project, Relation, StreamScan, TableScan, WatermarkAssigner
+from wiesel.sql.plan import Aggregate, ArrowScan, Field, Filter, Project, Relation, StreamScan, TableScan, TopN, WatermarkAssigner
 
 __all__ = ["OperatorUids"]
 
@@ -28,12 +28,14 @@ _STATELESS = (
     "WindowTable",
     "WatermarkAssigner",
     "Unnest",
+    "ToChangelog",
+    "FromChangelog",
     "ArrowScan",
     "StatisticsScan",
     "StreamScan",
     "TableScan",
 )
-_UNIMPORTANT = ("columns", "hint", "parallelism", "phases", "strategy", "ttl")
+_UNIMPORTANT = ("columns", "hint", "parallelism", "phases", "revises", "strategy", "ttl")
 _DIGITS = 12
 
 
@@ -91,6 +93,8 @@ class OperatorUids:
         values = [getattr(relation, each.name) for each in fields(relation) if each.name not in _UNIMPORTANT]  # type: ignore[arg-type]
         # What is split between phases is kept elsewhere; else the phases share their state out in the same way.
         split = ["split"] if isinstance(relation, Aggregate) and relation.phases.buckets else []
+        # So do first rows that wait for the watermark; those that come at once have the state of any other Top-N.
+        split += ["waits"] if isinstance(relation, TopN) and relation.waits_for_watermark else []
         digest = _digest(relation.name, *inputs, *columns, *(_text(value, columns) for value in values), *split)
         return digest, [f"{digest}.{place}" for place in range(len(relation.fields))]
 

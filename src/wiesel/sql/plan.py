@@ -488,6 +488,8 @@ class TopN(Relation):
     numbered: bool = True
     parallelism: int | None = None
     """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
+    revises: bool = False
+    """Whether the first row by event time comes at once and is replaced if an earlier one comes, as in Flink with mini-batches."""
 
     @property
     def fields(self) -> Fields:
@@ -510,3 +512,13 @@ class TopN(Relation):
     def deduplicates(self) -> bool:
         """Whether it leaves the first or last row of each partition in time."""
         return self.last == 1 and len(self.keys) == 1 and self.input.fields[self.keys[0].index].time is not None
+
+    @property
+    def is_first_in_time(self) -> bool:
+        """Whether it leaves of new rows the first one of each partition in time, which does not change any more when it comes out."""
+        return self.deduplicates and self.keys[0].ascending and not self.revises
+
+    @property
+    def waits_for_watermark(self) -> bool:
+        """Whether that is by event time, so that the first row is known when the watermark has passed it."""
+        return self.is_first_in_time and self.input.fields[self.keys[0].index].time is TimeAttribute.ROWTIME

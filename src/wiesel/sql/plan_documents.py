@@ -24,6 +24,8 @@ from wiesel.types import logical
 from wiesel.types.logical import DataType, RowField
 from wiesel.types.logical_bitmap import BitmapType
 from wiesel.types.logical_parser import parse_data_type
+from wiesel.types.logical_structured import StructuredType
+from wiesel.types.logical_variant import VariantType
 
 __all__ = ["PlanReader", "PlanWriter", "table_document", "table_of_document"]
 
@@ -35,6 +37,7 @@ _MODULES = (
     "wiesel.runtime.table.watermark",
     "wiesel.spi.table.catalog",
     "wiesel.spi.watermark",
+    "wiesel.sql.changelog_plan",
     "wiesel.sql.lateral_plan",
     "wiesel.sql.match_plan",
     "wiesel.sql.over_plan",
@@ -55,7 +58,11 @@ _TEXTS: dict[type[Any], tuple[str, Callable[[Any], str], Callable[[str], Any]]] 
 }
 """Values that are kept as texts: their key, how they are written and read."""
 
-_TYPES = {of.__name__: of for of in (*vars(logical).values(), BitmapType) if isinstance(of, type) and issubclass(of, DataType | RowField)}
+_TYPES = {
+    of.__name__: of
+    for of in (*vars(logical).values(), BitmapType, StructuredType, VariantType)
+    if isinstance(of, type) and issubclass(of, DataType | RowField)
+}
 
 
 def table_document(identifier: ObjectIdentifier, table: CatalogTable) -> dict[str, Any]:
@@ -89,13 +96,13 @@ class PlanWriter:
     """Writes relations as nodes.
 
     Args:
-        name_of: Returns by what name a function of the user can be found again; None if it has none.
+        name_of: Returns by what a function of the user can be found again; None if it has no name.
         table: Returns what is kept of a table.
     """
 
     def __init__(
         self,
-        name_of: Callable[[Any], list[str] | None],
+        name_of: Callable[[Any], list[str] | dict[str, Any] | None],
         table: Callable[[ObjectIdentifier, CatalogTable], dict[str, Any]],
     ) -> None:
         self._name_of = name_of
@@ -201,14 +208,14 @@ class PlanReader:
     Args:
         nodes: The nodes; each stands behind those that it reads.
         restored: Returns the table that a document tells of, as it is now.
-        function: Returns the function of the user with a name.
+        function: Returns the function of the user that is found by what ``name_of`` told.
     """
 
     def __init__(
         self,
         nodes: Sequence[Mapping[str, Any]],
         restored: Callable[[Mapping[str, Any]], tuple[ObjectIdentifier, CatalogTable]],
-        function: Callable[[Sequence[str]], Any],
+        function: Callable[[Any], Any],
     ) -> None:
         self._restored = restored
         self._function = function

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from wiesel.columnar.keys import key_values
 from wiesel.core.errors import ProgramError
 from wiesel.sql.plan import ArrowScan, Recursion, RecursiveScan, Relation, walk
 
@@ -74,17 +75,9 @@ def _reading(step: Relation, scan: RecursiveScan, rows: ArrowScan) -> Relation:
 def _new(rows: pa.Table, seen: set[Any]) -> pa.Table:
     """Return the rows that were not there before, each once, and note them."""
     places = []
-    columns = [column.to_pylist() for column in rows.columns]
+    columns = [key_values(column.combine_chunks()) for column in rows.columns]
     for place, row in enumerate(zip(*columns, strict=True)):
-        key = _frozen(row)
-        if key not in seen:
-            seen.add(key)
+        if row not in seen:
+            seen.add(row)
             places.append(place)
     return rows.take(pa.array(places, pa.int64()))
-
-
-def _frozen(value: Any) -> Any:
-    """Return a value as one that can be hashed; rows and maps are dicts and lists of pairs here."""
-    if isinstance(value, dict):
-        return tuple((key, _frozen(each)) for key, each in value.items())
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from wiesel.columnar.expressions import Call, Expression, InputRef
+from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import cast
+from wiesel.columnar.functions.user_functions import ModuleFunction
 from wiesel.core.errors import ProgramError, SqlParseError
 from wiesel.spi.table.catalog import CatalogModel, CatalogTable, CatalogView, ObjectIdentifier
 from wiesel.spi.table.schema import Column, ComputedColumn
@@ -26,7 +27,7 @@ from wiesel.sql.plan import Field, Project, Relation, TableScan, TimeAttribute, 
 from wiesel.sql.table_factories import with_metadata
 from wiesel.sql.user_functions import AnyFunction
 from wiesel.sql.watermark_options import emission_of
-from wiesel.types.logical import DataType
+from wiesel.types.logical import MAX_LENGTH, DataType, VarCharType
 
 __all__ = ["CatalogTables", "bind_text", "renamed", "table_relation", "with_computed"]
 
@@ -38,10 +39,19 @@ class CatalogTables:
         catalogs: What the environment knows.
         current: The catalog and database by which names are completed; those of the environment if it is None.
         within: The views that are being read, to find those that read themselves.
+        in_batch: Whether queries run in batch mode.
     """
 
-    def __init__(self, catalogs: CatalogManager, current: tuple[str, str] | None = None, within: tuple[ObjectIdentifier, ...] = ()) -> None:
+    def __init__(
+        self,
+        catalogs: CatalogManager,
+        current: tuple[str, str] | None = None,
+        within: tuple[ObjectIdentifier, ...] = (),
+        *,
+        in_batch: bool,
+    ) -> None:
         self._catalogs = catalogs
+        self.in_batch = in_batch
         self._current = current
         self._within = within
 
@@ -68,9 +78,14 @@ class CatalogTables:
 
     @property
     def user_functions(self) -> Mapping[str, AnyFunction]:
-        """The functions of users that are called by one name, and those that modules bring."""
+        """The functions of users that are called by one name, those that modules bring, and those that tell of the environment."""
         own, brought = self._catalogs.visible_functions(*(self._current or self._catalogs.current)), self._catalogs.modules.functions()
-        return ChainMap({}, own, brought) if brought else own  # type: ignore[arg-type]
+        return ChainMap({}, own, brought, {"CURRENT_DATABASE": ModuleFunction(self._current_database)})  # type: ignore[arg-type]
+
+    def _current_database(self, operands: Sequence[Expression]) -> Expression:
+        if operands:
+            raise ProgramError("CURRENT_DATABASE() takes no arguments", hint="leave them out")
+        return Literal(VarCharType(MAX_LENGTH, False), self._catalogs.current[1])
 
     def model(self, path: tuple[str, ...]) -> tuple[ObjectIdentifier, CatalogModel]:
         """Return the full name of a model, and the model.
@@ -84,7 +99,7 @@ class CatalogTables:
     def _view(self, identifier: ObjectIdentifier, view: CatalogView) -> Relation:
         if identifier in self._within:
             raise ProgramError(f"view {identifier.sql} reads itself", hint="drop it and create it with another query")
-        tables = CatalogTables(self._catalogs, view.current, (*self._within, identifier))
+        tables = CatalogTables(self._catalogs, view.current, (*self._within, identifier), in_batch=self.in_batch)
         try:
             statement = parse_statement(view.query)
             assert isinstance(statement, statements.Query)  # noqa: S101 - for the type checker

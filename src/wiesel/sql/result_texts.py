@@ -13,6 +13,7 @@ from wiesel.core.durations import Instant
 from wiesel.types import logical as t
 from wiesel.types import logical_intervals as intervals
 from wiesel.types.java_strings import double_to_string, float_to_string
+from wiesel.types.logical_structured import StructuredType
 
 __all__ = ["NULL", "batch_texts", "value_text"]
 
@@ -69,12 +70,22 @@ def _array(of: Any, time_zone: str) -> _Text:
 
 def _map(key: t.DataType, item: t.DataType, time_zone: str) -> _Text:
     keys, items = _or_null(key, time_zone), _or_null(item, time_zone)
-    return lambda entries: "{" + ", ".join(f"{keys(k)}={items(v)}" for k, v in entries.items()) + "}"
+
+    def text(entries: Any) -> str:
+        pairs = entries.items() if isinstance(entries, dict) else entries  # a map that is a key of one is a tuple
+        return "{" + ", ".join(f"{keys(k)}={items(v)}" for k, v in pairs) + "}"
+
+    return text
 
 
 def _row(of: Any, time_zone: str) -> _Text:
     parts = [_or_null(field.data_type, time_zone) for field in of]
     return lambda row: "(" + ", ".join(text(value) for text, value in zip(parts, row._values, strict=True)) + ")"
+
+
+def _object(of: Any, time_zone: str) -> _Text:
+    parts = [(field.name, _or_null(field.data_type, time_zone)) for field in of]
+    return lambda row: "(" + ", ".join(f"{name}={text(value)}" for (name, text), value in zip(parts, row._values, strict=True)) + ")"
 
 
 def _or_null(of: t.DataType, time_zone: str) -> _Text:
@@ -113,6 +124,7 @@ _TEXTS: dict[type[t.DataType], Callable[[Any, str], _Text]] = {
     t.MapType: lambda of, zone: _map(of.key_type, of.value_type, zone),
     t.MultisetType: lambda of, zone: _map(of.element_type, t.IntType(), zone),
     t.RowType: _row,
+    StructuredType: _object,
     intervals.DayTimeIntervalType: lambda of, zone: _day_time,
     intervals.YearMonthIntervalType: lambda of, zone: _year_month,
 }

@@ -133,18 +133,17 @@ class SqliteCatalog(Catalog):
         """Remove a database."""
         with self._transaction() as file:
             models = any(database == name for database, *_ in self._models(file))
-            if not cascade and (models or file.execute("SELECT 1 FROM entries WHERE database = ?", (name,)).fetchone()):
+            others = (file.execute(f"SELECT 1 FROM {table} WHERE database = ?", (name,)).fetchone() for table in ("entries", "functions"))
+            if not cascade and (models or any(others)):
                 raise ProgramError(f"database {quoted(name)} is not empty", hint="drop its tables first, or write CASCADE")
             removed = file.execute("DELETE FROM databases WHERE name = ?", (name,)).rowcount
         if not removed and not if_exists:
             raise ProgramError(f"database {quoted(name)} was not found", hint="check the name, or write IF EXISTS")
 
-    def alter_database(self, name: str, options: Mapping[str, str]) -> None:
-        """Set options of a database."""
+    def alter_database(self, name: str, comment: str | None, options: Mapping[str, str]) -> None:
+        """Set comment and options of a database."""
         with self._transaction() as file:
-            known = file.execute("SELECT options FROM databases WHERE name = ?", (name,)).fetchone()
-            text = json.dumps({**json.loads(known[0] if known else "{}"), **options})
-            file.execute("UPDATE databases SET options = ? WHERE name = ?", (text, name))
+            file.execute("UPDATE databases SET comment = ?, options = ? WHERE name = ?", (comment, json.dumps(dict(options)), name))
 
     def put(self, database: str, name: str, entry: CatalogEntry, *, new: bool = False) -> None:
         """Set what a name means in a database."""

@@ -18,11 +18,16 @@ __all__ = ["to_stream"]
 
 
 def to_stream(
-    environment: StreamExecutionEnvironment, plan: Relation, *, changelog: bool = False, update_before: bool = True
+    environment: StreamExecutionEnvironment,
+    plan: Relation,
+    *,
+    changelog: bool = False,
+    update_before: bool = True,
+    reader: str = "to_data_stream()",
 ) -> DataStream:
     """Return the stream of a plan's rows; with ``changelog`` also of updates and deletions.
 
-    ``update_before``: whether updates are told by ``-U`` and ``+U``, or by ``+U`` alone.
+    ``update_before``: whether updates are told by ``-U`` and ``+U``, or by ``+U`` alone; ``reader``: who takes new rows only.
 
     Raises:
         ProgramError: If a column's values cannot become records of a stream, the table cannot be read, or there are changes and
@@ -30,13 +35,16 @@ def to_stream(
         ConfigurationError: If the options of a table are wrong.
     """
     translator = Translator(environment, own_job=False)
-    if not changelog and environment._config.get(RUNTIME_MODE) != "BATCH":
-        require_append(plan, "to_data_stream()")
+    appends = not changelog and environment._config.get(RUNTIME_MODE) != "BATCH"
+    if appends:
+        require_append(plan, reader)
     if isinstance(plan, TableScan):
         return scanned_rows(translator, plan)
     if isinstance(plan, StreamScan) and plan.rowtime is None:
         return stream_rows(plan)
     (plan,) = optimized([plan], environment._config)
+    if appends:
+        require_append(plan, reader)  # by mini-batches there may be updates where there are none else
     translator.changes.add(plan, update_before)
     rows = table_row_info(plan.row_type)
     operator = translator.operator("ToRows", "table_to_rows", {"time": _time_of(plan)}, [translator.translate(plan)])

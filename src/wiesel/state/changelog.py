@@ -132,14 +132,14 @@ class StateFileBuffer:
         """Whether there is no section yet."""
         return not self._sections
 
-    def add(self, section: Section | bytes) -> None:
+    def add(self, section: Section | bytes | memoryview) -> None:
         """Add a section, or one that is encoded already.
 
         Raises:
             SerializationError: If a value cannot be pickled.
         """
         self._sections += 1
-        if isinstance(section, bytes):
+        if isinstance(section, bytes | memoryview):
             self._buffer.write(section)
         else:
             encode_section(section, self._buffer)

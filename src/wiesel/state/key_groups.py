@@ -22,6 +22,7 @@ __all__ = [
     "hash_of_canonical",
     "key_group",
     "key_group_range",
+    "spread",
     "stable_hash",
     "subtask_for_key_group",
 ]
@@ -29,6 +30,7 @@ __all__ = [
 MAX_MAX_PARALLELISM = 1 << 15
 _MIN_DEFAULT = 1 << 7
 _CACHED_KEYS = 1 << 17
+_MANY = 64
 
 _pack_int = struct.Struct(">q").pack
 # What crc32 has read after the tag that key_codec puts in front of an int or a str.
@@ -51,15 +53,20 @@ def stable_hash(key: Any) -> int:
         elif kind is int:
             mixed = crc32(_pack_int(key), _INT) * 0x9E3779B1 & 0xFFFFFFFF
         else:
-            mixed = crc32(canonical_bytes(key)) * 0x9E3779B1 & 0xFFFFFFFF
+            return hash_of_canonical(canonical_bytes(key))
     except (UnicodeEncodeError, struct.error):  # lone surrogates, integers beyond 64 bits
-        mixed = crc32(canonical_bytes(key)) * 0x9E3779B1 & 0xFFFFFFFF
+        return hash_of_canonical(canonical_bytes(key))
     return mixed ^ (mixed >> 15)
 
 
 def hash_of_canonical(data: bytes) -> int:
     """Return the hash of the key whose canonical bytes these are."""
-    mixed = crc32(data) * 0x9E3779B1 & 0xFFFFFFFF
+    return int(spread(crc32(data)))
+
+
+def spread(checksum: Any) -> Any:
+    """Return the hash of the key whose canonical bytes have this crc32, or hashes for an array of int64 with several."""
+    mixed = checksum * 0x9E3779B1 & 0xFFFFFFFF
     return mixed ^ (mixed >> 15)
 
 
@@ -98,16 +105,22 @@ def default_max_parallelism(parallelism: int) -> int:
 
 
 class _ChannelOfKey(dict[Hashable, int]):
-    """Remembers the channels of keys; computes those it does not know, and forgets all when it is full."""
+    """Remembers the channels of keys; computes those it does not know, and forgets all when it is full.
+
+    Attributes:
+        overflowed: Whether it was full.
+    """
 
     def __init__(self, compute: Callable[[Any], int], limit: int) -> None:
         self._compute = compute
         self._limit = limit
+        self.overflowed = False
 
     def __missing__(self, key: Hashable) -> int:
         channel = self._compute(key)
         if len(self) >= self._limit:
             self.clear()
+            self.overflowed = True
         self[key] = channel
         return channel
 
@@ -125,7 +138,8 @@ class ChannelSelector:
         key_group_range(0, max_parallelism, parallelism)  # refuses what does not fit
         self._parallelism = parallelism
         self._max_parallelism = max_parallelism
-        self._lookup = _ChannelOfKey(self.channel, cached_keys).__getitem__
+        self._known = _ChannelOfKey(self.channel, cached_keys)
+        self._lookup = self._known.__getitem__
 
     def channel(self, key: Any) -> int:
         """Return the channel of one key.
@@ -135,12 +149,21 @@ class ChannelSelector:
         """
         return stable_hash(key) % self._max_parallelism * self._parallelism // self._max_parallelism
 
+    def of_hashes(self, hashes: Any) -> Any:
+        """Return the channel of the keys with a hash, or channels for an array of int64 with several hashes."""
+        return hashes % self._max_parallelism * self._parallelism // self._max_parallelism
+
     def channels(self, keys: Sequence[Any]) -> list[int]:
         """Return the channels of the keys, in their order.
 
         Raises:
             ProgramError: If a key cannot be hashed or is compared by identity.
         """
+        if self._known.overflowed and len(keys) >= _MANY:
+            # There are more keys than can be remembered, and to compute them one by one takes several times as long.
+            channels = self._at_once(keys)
+            if channels is not None:
+                return channels
         try:
             return list(map(self._lookup, keys))
         except WieselError:
@@ -152,3 +175,18 @@ class ChannelSelector:
                 except TypeError:
                     raise unusable_key(key) from error
             raise
+
+    def _at_once(self, keys: Sequence[Any]) -> list[int] | None:
+        """Return the channels of keys that all are integers of at most 64 bits or texts, None if they are anything else."""
+        kinds = set(map(type, keys))
+        if kinds != {int} and kinds != {str}:
+            return None
+        import numpy as np  # of no use to most jobs
+
+        from wiesel.state.key_hashes import hashes_of_integers, hashes_of_texts
+
+        try:
+            hashes = hashes_of_integers(np.array(keys, np.int64)) if kinds == {int} else hashes_of_texts(keys)
+        except (OverflowError, UnicodeEncodeError):
+            return None
+        return self.of_hashes(hashes).tolist()  # type: ignore[no-any-return]

@@ -6,7 +6,6 @@ processing goes on. As with the ``hashmap`` backend, an object that was read and
 
 from __future__ import annotations
 
-import tempfile
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
@@ -16,7 +15,7 @@ from wiesel.core.config import ConfigOption
 from wiesel.core.memory_size import MemorySize
 from wiesel.core.options import LMDB_CACHE_SIZE, LMDB_MAP_SIZE, LMDB_RESIDENT_SIZE
 from wiesel.state.backend import VOID, KeyedTable, ListTable, MapTable
-from wiesel.state.changelog import Section, encode_section
+from wiesel.state.changelog import Section
 from wiesel.state.disk_environment import DiskEnvironment, DiskSnapshot
 from wiesel.state.lmdb_env import LmdbEnvironment
 from wiesel.state.lmdb_keys import SlotCodec, range_after, range_of, slot_end, state_id_of
@@ -24,10 +23,13 @@ from wiesel.state.lmdb_stores import DiskListStore, DiskMapStore, DiskStore, Dis
 from wiesel.state.paged_buffer import PagedBuffer
 from wiesel.state.pickling import REMOVED
 from wiesel.state.snapshots import Part
+from wiesel.state.spool import Spool
 from wiesel.state.tracked import TrackedBackend
 
 __all__ = ["TABLES", "LmdbBackend", "Scan"]
 
+_SPOOL_SHARE = 16
+"""Changes that wait for the next snapshot may take this part of the cache's size in memory, beside it; more of them wait in a file."""
 _SPOOL_BYTES = 4 << 20
 _MOST_SPOOLED = 2
 """Where no snapshot is taken for long, or ever, changes may become this many times all state before they are given up."""
@@ -216,39 +218,6 @@ TABLES: dict[str, type[_DiskTable]] = {"value": _ValueTable, "list": _DiskListTa
 """Kind of storage -> its tables."""
 
 
-class _Spool:
-    """Encoded sections that wait for the next snapshot: in memory while they are few, then in a file without a name.
-
-    It lives as long as a snapshot may have to be written, which nobody announces the end of; so the file is closed with the object.
-    """
-
-    def __init__(self, directory: str) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES, dir=directory)  # noqa: SIM115 - closed in __del__
-        self._buffer = PagedBuffer()
-        self._lengths: list[int] = []
-        self.entries = 0
-        self.size = 0
-
-    def add(self, section: Section) -> None:
-        """Add a section."""
-        self._buffer.seek(0)
-        encode_section(section, self._buffer)
-        length = self._buffer.tell()
-        with self._buffer.view(0, length) as data:
-            self._file.write(data)
-        self._lengths.append(length)
-        self.entries += section.count
-        self.size += length
-
-    def __del__(self) -> None:
-        self._file.close()
-
-    def __call__(self) -> Iterator[bytes]:
-        self._file.seek(0)
-        for length in self._lengths:
-            yield self._file.read(length)
-
-
 class Scan:
     """All entries of a moment as sections, read in the thread that writes them.
 
@@ -310,12 +279,16 @@ class LmdbBackend(TrackedBackend):
         self._tables: dict[str, _DiskTable] = {}
         self._stores: dict[int, DiskStore] = {}
         self._number = 0
-        self._spool: _Spool | None = _Spool(self._environment.path)
+        self._spare_buffers: list[PagedBuffer] = []
+        self._spool: Spool | None = self._new_spool()
         self._mean_bytes = 64.0
 
     def _open_environment(self, name: str) -> DiskEnvironment:
         """Return the environment, in a directory of its own whose name begins with ``name``."""
         return LmdbEnvironment(self._local_dir, name, self._size_option(LMDB_MAP_SIZE), self._size_option(LMDB_RESIDENT_SIZE))
+
+    def _new_spool(self) -> Spool:
+        return Spool(self._environment.path, self._cache_bytes // _SPOOL_SHARE, self._spare_buffers)
 
     def _size_option(self, option: ConfigOption[MemorySize]) -> int:
         value = self._options.get(option.key)
@@ -416,7 +389,7 @@ class LmdbBackend(TrackedBackend):
 
     def _freeze(self) -> tuple[int, list[Part]]:
         self.flush()
-        spool, self._spool = self._spool, _Spool(self._environment.path)
+        spool, self._spool = self._spool, self._new_spool()
         return (0, []) if spool is None else (spool.entries, [spool])
 
     def _begin_rewrite(self) -> None:

@@ -142,24 +142,20 @@ class DiskValueStore(DiskStore):
         """See ``DiskStore``."""
         pending, self.pending = self.pending, {}
         removed, slots, values = [], [], []
-        prefix, head = self.codec.prefix, self.codec.encode
         for slot, value in pending.items():
             if value is REMOVED:
                 removed.append(slot)
-                out.removed.append(prefix(slot))
             else:
-                data = dump_one(value)
                 slots.append(slot)
-                values.append(data)
-                out.entries.append((prefix(slot), head(slot) + data))
+                values.append(dump_one(value))
+        self._remove_all(removed, out)
+        out.entries.extend(self.codec.entries(slots, values))
         self._add_section(out, REMOVE, removed)
         self._add_section(out, SET, slots, values)
 
     def whole(self, slots: Sequence[Any], values: Sequence[Any], singly: bool, out: Flush) -> None:
         """See ``DiskStore``."""
-        prefix, head = self.codec.prefix, self.codec.encode
-        for slot, value in zip(slots, values, strict=True):
-            out.entries.append((prefix(slot), head(slot) + (value if singly else dump_one(value))))
+        out.entries.extend(self.codec.entries(slots, values if singly else list(map(dump_one, values))))
 
     def _remove_all(self, slots: Sequence[Any], out: Flush) -> None:
         out.removed.extend(map(self.codec.prefix, slots))

@@ -11,8 +11,7 @@ from fractions import Fraction
 from itertools import chain, repeat
 from typing import Any
 
-import cloudpickle
-
+from wiesel.core import code_pickling
 from wiesel.core.durations import Instant
 from wiesel.core.errors import SerializationError, StateMigrationError
 from wiesel.state.paged_buffer import PagedBuffer
@@ -53,10 +52,12 @@ def immutable(values: Iterable[Any], kinds: set[type] | None = None) -> bool:
         kinds: Their types, if they are known already.
     """
     values = values if isinstance(values, Collection) else list(values)
-    others = (set(map(type, values)) if kinds is None else kinds) - _ATOMIC
+    kinds = set(map(type, values)) if kinds is None else kinds
+    others = kinds - _ATOMIC
     if not others:
         return True
-    return others == {tuple} and _ATOMIC.issuperset(map(type, chain.from_iterable(v for v in values if type(v) is tuple)))
+    tuples = values if kinds == {tuple} else (v for v in values if type(v) is tuple)
+    return others == {tuple} and _ATOMIC.issuperset(map(type, chain.from_iterable(tuples)))
 
 
 class Pickled:
@@ -103,7 +104,7 @@ def dump(columns: tuple[Any, ...], what: str, out: PagedBuffer, *, settled: bool
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
         out.seek(start)  # classes defined in the user's script can be pickled by value only
     try:
-        out.write(cloudpickle.dumps(columns, _PROTOCOL))
+        out.write(code_pickling.dumps(columns, _PROTOCOL))
     except Exception as error:
         raise SerializationError(
             f"{what} holds a value that cannot be pickled: {error}",

@@ -18,7 +18,7 @@ from wiesel.state.changelog import Section, StateFileBuffer
 
 __all__ = ["Chain", "ChainSize", "Contents", "FileScope", "Link", "Part", "SnapshotLostError", "WrittenFile"]
 
-Part: TypeAlias = Callable[[], Iterable[Section | bytes]]
+Part: TypeAlias = Callable[[], Iterable[Section | bytes | memoryview]]
 """Sections of a snapshot, encoded or not; called in the thread that writes, again if writing failed."""
 
 _FILE_BYTES = 16 << 20

@@ -8,9 +8,8 @@ from contextlib import ExitStack
 from itertools import islice
 from typing import Any
 
-import cloudpickle
-
 from wiesel.checkpoint.snapshot import OperatorStateSnapshot
+from wiesel.core import code_pickling
 from wiesel.core.clock import Clock, SystemClock
 from wiesel.core.errors import SerializationError
 from wiesel.runtime.operator import OperatorContext, StreamOperator
@@ -48,7 +47,7 @@ def bootstrap(
     """
     clock = SystemClock()
     try:
-        payload = cloudpickle.dumps(made.spec.payload, 5)
+        payload = code_pickling.dumps(made.spec.payload)
     except Exception as error:
         raise SerializationError(
             f"{made.name} (made at {made.location}) cannot be pickled: {error}", hint="it must not hold open files, locks or connections"

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-import cloudpickle
-
+from wiesel.core import code_pickling
 from wiesel.core.errors import StateMigrationError
 from wiesel.runtime.operator import OperatorContext
 from wiesel.runtime.runtime_context import StreamingRuntimeContext
@@ -177,7 +176,7 @@ class FunctionPart:
     @staticmethod
     def pickled(function: KeyedStateReaderFunction[Any, Any]) -> bytes:
         """Return a function so that each part has one of its own."""
-        return cloudpickle.dumps(function, 5)  # type: ignore[no-any-return]
+        return code_pickling.dumps(function)
 
     def items(self) -> Iterator[Any]:
         """Read it."""

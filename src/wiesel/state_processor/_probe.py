@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import cloudpickle
-
+from wiesel.core import code_pickling
 from wiesel.core.clock import SystemClock
 from wiesel.core.errors import WieselError
 from wiesel.graph.job_graph import ChainedOperator, JobVertex
@@ -69,7 +68,7 @@ def declared_by(operator: ChainedOperator, vertex: JobVertex) -> Declared:
         )
         try:
             # As in a task: the program's own objects stay as they are.
-            opened = make_operator(spec.kind, spec.params, pickle.loads(cloudpickle.dumps(spec.payload, 5)))
+            opened = make_operator(spec.kind, spec.params, pickle.loads(code_pickling.dumps(spec.payload)))
             opened.setup(context, NoOutput())
             try:
                 opened.open()

@@ -128,10 +128,10 @@ def _verdicts(here: _Operator, old: OperatorOverview | None) -> Iterator[StateVe
         if here.operator.node.is_source:
             yield here.verdict(_POSITIONS, NEW, "the savepoint has no such operator: the source begins anew")
         return
-    if old.states and old.max_parallelism != here.vertex.max_parallelism:
-        why = f"maximum parallelism {old.max_parallelism} in the savepoint, {here.vertex.max_parallelism} in the program"
-        for name in old.states:
-            yield here.verdict(name, INCOMPATIBLE, f"{why}; set_max_parallelism({old.max_parallelism})")
+    kept = [*old.states, *([_POSITIONS] if old.has_other_state else [])]
+    if kept and not here.vertex.fits(old.max_parallelism):
+        for name in kept:
+            yield here.verdict(name, INCOMPATIBLE, _other_key_groups(old.max_parallelism, here.vertex))
         return
     if old.has_other_state:
         yield here.verdict(_POSITIONS, KEPT)
@@ -141,6 +141,12 @@ def _verdicts(here: _Operator, old: OperatorOverview | None) -> Iterator[StateVe
         yield _compared(here, name, here.declared.states.get(now), now)
     for name in here.declared.states.keys() - old.states.keys() - set(renamed.values()):
         yield here.verdict(name, NEW, "the operator has no state of this name in the savepoint")
+
+
+def _other_key_groups(before: int, vertex: JobVertex) -> str:
+    if vertex.parallelism > before:
+        return f"maximum parallelism {before} in the savepoint, parallelism {vertex.parallelism} in the program"
+    return f"maximum parallelism {before} in the savepoint, {vertex.max_parallelism} in the program; set_max_parallelism({before})"
 
 
 def _earlier(name: str, state: DeclaredState, old: OperatorOverview) -> list[str]:

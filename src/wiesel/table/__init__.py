@@ -26,6 +26,7 @@ from wiesel.table.table_descriptor import FormatDescriptor, TableDescriptor
 from wiesel.table.table_environment import StreamTableEnvironment, TableEnvironment
 from wiesel.table.table_pipeline import TablePipeline
 from wiesel.table.table_result import TableResult
+from wiesel.table.table_schema import TableSchema
 from wiesel.table.types import DataTypes, Row, RowKind
 from wiesel.table.udf import (
     AggregateFunction,
@@ -73,10 +74,11 @@ __all__ = [
     "TableFunction",
     "TablePipeline",
     "TableResult",
+    "TableSchema",
     "WindowGroupedTable",
 ]
 
-_ABSENT = frozenset(("TableSchema", "UserDefinedType"))
+_ABSENT = frozenset(("UserDefinedType",))
 """What PyFlink has here besides."""
 
 

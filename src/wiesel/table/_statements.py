@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from wiesel.core.errors import ProgramError
 from wiesel.datastream._checks import user_location
-from wiesel.spi.table.catalog import CatalogTable, CatalogView, ObjectIdentifier
+from wiesel.spi.table.catalog import CatalogTable, CatalogView
 from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema
 from wiesel.sql.altering_tables import altered
 from wiesel.sql.analyzing import analysis_of, statistics_of
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.queries import QueryBinder
-from wiesel.sql.catalog_manager import CatalogManager
 from wiesel.sql.catalogs import Database, FunctionDefinition
 from wiesel.sql.definitions import check_partition_keys, checked_schema, primary_key_of, table_of, watermark_of
 from wiesel.sql.information import Information, describe, show, texts
@@ -218,7 +217,7 @@ def _alter_table(t_env: TableEnvironment, sql: str, statement: s.AlterTable) -> 
     entry, temporary = found
     assert isinstance(entry, CatalogTable)  # noqa: S101 - as above
     if isinstance(statement.change, s.Rename):
-        _rename(catalogs, identifier, statement.change.path, "TABLE")
+        catalogs.rename(identifier, statement.change.path)
         return
     catalogs.replace(identifier, altered(entry, statement.change), temporary=temporary)
 
@@ -247,21 +246,11 @@ def _alter_view(t_env: TableEnvironment, sql: str, statement: s.AlterView) -> No
     if not isinstance(entry, CatalogView):
         raise ProgramError(f"{identifier.sql} is no view with a text", hint="name a view that CREATE VIEW made")
     if statement.rename is not None:
-        _rename(catalogs, identifier, statement.rename.path, "VIEW")
+        catalogs.rename(identifier, statement.rename.path)
     elif statement.query is not None:
         schema = QueryBinder(sql, t_env._tables()).bind(statement.query).schema
         changed = replace(entry, query=statement.query_text, current=catalogs.current, schema=schema)
         catalogs.replace(identifier, changed, temporary=temporary)
-
-
-def _rename(catalogs: CatalogManager, identifier: ObjectIdentifier, path: str | tuple[str, ...], what: str) -> None:
-    """Give a table or view another name; one that is not qualified stays in its database."""
-    found = catalogs.get(identifier)
-    assert found is not None  # noqa: S101 - callers have found it
-    entry, temporary = found
-    target = catalogs.qualify(path, (identifier.catalog_name, identifier.database_name))
-    catalogs.create(target, entry, temporary=temporary, ignore_if_exists=False)
-    catalogs.drop(identifier, what, temporary=temporary, if_exists=False)
 
 
 # Databases and catalogs
@@ -275,9 +264,9 @@ def _create_database(t_env: TableEnvironment, sql: str, statement: s.CreateDatab
 
 def _alter_database(t_env: TableEnvironment, sql: str, statement: s.AlterDatabase) -> None:
     catalog, name = t_env._catalogs.qualify_database(statement.path)
-    t_env._catalogs.database(catalog, name)
+    known = t_env._catalogs.database(catalog, name)
     assert isinstance(statement.change, s.SetOptions)  # noqa: S101 - the language has no other
-    t_env._catalogs.catalog(catalog).alter_database(name, statement.change.options)
+    t_env._catalogs.catalog(catalog).alter_database(name, known.comment, {**known.options, **statement.change.options})
 
 
 def _create_catalog(t_env: TableEnvironment, sql: str, statement: s.CreateCatalog) -> None:

@@ -741,7 +741,7 @@ class Expression(Generic[T]):
         return call_of("MAP_UNION", self, *maps)
 
     def object_update(self, *kv: Any) -> Expression[Any]:
-        """Return a structured object with other values of some fields; there are no such types in this version."""
+        """Return a structured object with other values of some fields: names and values by turns."""
         return Expression(built_in("OBJECT_UPDATE", [self._node, *map(node_of, kv)]))
 
     # JSON

@@ -54,6 +54,7 @@ __all__ = [
     "negative",
     "not_",
     "null_of",
+    "object_of",
     "or_",
     "pi",
     "rand",
@@ -368,6 +369,11 @@ def _on_null(on_null: JsonOnNull) -> list[str]:
 def json(value: Any) -> Expression[Any]:
     """Return a text as JSON within ``json_object`` and ``json_array``, not as a text between quotes."""
     return call_of("JSON", value)
+
+
+def object_of(class_name: str, *args: Any) -> Expression[Any]:
+    """Return a structured object of names of fields and their values, by turns; the name of the class only tells types apart."""
+    return call_of("OBJECT_OF", class_name, *args)
 
 
 def json_string(value: Any) -> Expression[Any]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from wiesel.datastream._checks import program_error, require_instance
-from wiesel.spi.table.schema import ResolvedSchema
+from wiesel.spi.table import schema as schemas
 from wiesel.sql.language.built_nodes import WindowProperty
 from wiesel.sql.plan import Relation
 from wiesel.table._built import column
 from wiesel.table._columns import rebuilt
+from wiesel.table._resolved_schema import ResolvedSchema, resolved_schema
 from wiesel.table._selecting import Selecting, hidden_name
 from wiesel.table.explain_detail import ExplainDetail
 from wiesel.table.expression import Expression
@@ -44,8 +45,10 @@ class Table:
     attributes: ``table.price`` is ``col("price")``.
     """
 
-    def __init__(self, plan: Relation, t_env: TableEnvironment) -> None:
+    def __init__(self, plan: Relation, t_env: TableEnvironment, declared: schemas.ResolvedSchema | None = None) -> None:
         self._plan = plan
+        self._declared = declared
+        """The schema of a table that was found by its name."""
         self._t_env = t_env
         self._name: str | None = None
 
@@ -294,15 +297,15 @@ class Table:
 
     def get_schema(self) -> ResolvedSchema:
         """Return the columns and their types; PyFlink's older name of :meth:`get_resolved_schema`."""
-        return self._plan.schema
+        return self.get_resolved_schema()
 
     def get_resolved_schema(self) -> ResolvedSchema:
-        """Return the columns and their types."""
-        return self._plan.schema
+        """Return the columns and their types; of a table that was found by its name also its watermark and primary key."""
+        return resolved_schema(self._declared or self._plan.schema)
 
     def print_schema(self) -> None:
         """Print the columns and their types."""
-        print(self._plan.schema)
+        print(self.get_resolved_schema())
 
     def execute(self) -> TableResult:
         """Start the job that reads the table, and return its rows.

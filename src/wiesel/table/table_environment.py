@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import Any
 
 from wiesel.core.config import Configuration
-from wiesel.core.errors import ProgramError, WieselError
+from wiesel.core.errors import ProgramError
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.datastream._checks import program_error, require_built, require_instance, user_location
-from wiesel.spi.table.catalog import ObjectIdentifier
+from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.factory import INSERT_ONLY
 from wiesel.spi.table.schema import ResolvedSchema, Schema
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.catalog_manager import CatalogManager
-from wiesel.sql.catalog_models import CatalogModels
 from wiesel.sql.catalog_store import catalog_store
 from wiesel.sql.catalogs import PlanView
 from wiesel.sql.changelog import require_append
 from wiesel.sql.compiled_plans import PlanParts, changed_settings, plan_parts
 from wiesel.sql.explaining import explained
-from wiesel.sql.information import named_functions
 from wiesel.sql.inserting import Insertion, bind_insert, insertion_of
 from wiesel.sql.jobs import add_inserts, compiled, execution_plan, is_batch, start_inserts, start_query, to_arrow
 from wiesel.sql.language import statements
@@ -35,16 +32,16 @@ from wiesel.sql.relations import CatalogTables, renamed, table_relation
 from wiesel.sql.stream_tables import stream_relation
 from wiesel.sql.translation import to_stream
 from wiesel.sql.upserts import normalized
+from wiesel.table._environment_names import NamesOfEnvironment
 from wiesel.table._fields import field_name, fitted_to, schema_of_fields
-from wiesel.table._functions import function_in, function_of
+from wiesel.table._functions import function_in
 from wiesel.table._statements import insertion_into, run_statement
-from wiesel.table.catalog import CatalogDescriptor
+from wiesel.table._user_catalog import opened_catalog
+from wiesel.table._users_line import AtUsersLine
 from wiesel.table.changelog_mode import ChangelogMode
 from wiesel.table.compiled_plan import CompiledPlan
 from wiesel.table.environment_settings import EnvironmentSettings
 from wiesel.table.explain_detail import ExplainDetail
-from wiesel.table.model_descriptor import ModelDescriptor
-from wiesel.table.module import Module, ModuleEntry
 from wiesel.table.plan_reference import PlanReference
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.statement_set import StatementSet
@@ -60,18 +57,7 @@ from wiesel.types.typeinfo import RowTypeInfo, TypeInformation
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
 
-class _AtUsersLine:
-    """Adds the user's line to errors that do not name one."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        where = user_location()
-        if where and isinstance(error, WieselError) and "location" not in error.details:
-            raise type(error)(f"{error.message} (at {where})", hint=error.hint, **error.details, location=where) from error
-
-
-class TableEnvironment:
+class TableEnvironment(NamesOfEnvironment):
     """Knows tables by name, and runs statements. Made by :meth:`create`.
 
     A path is ``name``, ``database.name`` or ``catalog.database.name``, where other names than of letters, digits, ``_`` and ``$`` stand
@@ -89,6 +75,7 @@ class TableEnvironment:
             catalog, database = settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
         self._catalogs = CatalogManager(catalog, database)
         self._catalogs.load_function = function_in
+        self._catalogs.catalog_of_users = opened_catalog
         self._catalogs.configuration = {key: str(value) for key, value in environment._config.to_dict().items()}
         self._catalogs.store = catalog_store(self._catalogs.configuration)
         self._config = TableConfig(environment._config)
@@ -131,7 +118,7 @@ class TableEnvironment:
             SqlParseError: If it cannot be read, a name is not known, or types do not fit; tells line and column.
             ProgramError: If it cannot be run.
         """
-        with _AtUsersLine():
+        with AtUsersLine():
             return run_statement(self, stmt, parse_statement(stmt))
 
     def sql_query(self, query: str) -> Table:
@@ -140,7 +127,7 @@ class TableEnvironment:
         Raises:
             SqlParseError: If it is no query, a name is not known, or types do not fit; tells line and column.
         """
-        with _AtUsersLine():
+        with AtUsersLine():
             statement = parse_statement(query)
             if not isinstance(statement, statements.Query):
                 raise ProgramError("sql_query() takes a query", hint="give a SELECT, VALUES or WITH ... SELECT")
@@ -153,7 +140,7 @@ class TableEnvironment:
             stmt: The statement.
             extra_details: What to tell besides.
         """
-        with _AtUsersLine():
+        with AtUsersLine():
             return self._explain_statement(stmt, parse_statement(stmt), [detail.name for detail in extra_details])
 
     def compile_plan_sql(self, stmt: str) -> CompiledPlan:
@@ -163,7 +150,7 @@ class TableEnvironment:
             SqlParseError: If it is neither, or cannot be read; tells line and column.
             ProgramError: If a table cannot take its rows, or a part of the plan lives in the program alone.
         """
-        with _AtUsersLine():
+        with AtUsersLine():
             return self._compile(self._insertions_of(stmt, parse_statement(stmt)))
 
     def load_plan(self, plan_reference: PlanReference) -> CompiledPlan:
@@ -176,7 +163,7 @@ class TableEnvironment:
             ProgramError: If it cannot be read; if a table or function of it is not there, or a table has other columns.
         """
         require_instance(plan_reference, PlanReference, "load_plan()", "give PlanReference.from_file(...)")
-        with _AtUsersLine():
+        with AtUsersLine():
             text = plan_reference._text()
             plan_parts(text, self._catalogs, self._config.get_configuration())
             return CompiledPlan(text, self)
@@ -221,7 +208,7 @@ class TableEnvironment:
 
     def _create_table(self, method: str, path: str, descriptor: TableDescriptor, *, temporary: bool, ignore_if_exists: bool) -> None:
         require_built(descriptor, TableDescriptor, method)
-        with _AtUsersLine():
+        with AtUsersLine():
             identifier = self._catalogs.qualify(path)
             table = descriptor._to_catalog_table(user_location())
             self._catalogs.create(identifier, table, temporary=temporary, ignore_if_exists=ignore_if_exists)
@@ -240,7 +227,7 @@ class TableEnvironment:
         require_instance(table_or_data_stream, Table, "create_temporary_view() takes a table: it", "give what sql_query() returned")
         if fields_or_schema:
             raise program_error("create_temporary_view() with fields or a schema is not in this version", "name the columns in a query")
-        with _AtUsersLine():
+        with AtUsersLine():
             self._catalogs.create_temporary_view(self._catalogs.qualify(view_path), table_or_data_stream._plan)
 
     def create_view(self, view_path: str, table: Table, ignore_if_exists: bool = False) -> bool:
@@ -252,7 +239,7 @@ class TableEnvironment:
             ignore_if_exists: Do nothing if there is a view of this path, instead of raising an error.
         """
         require_instance(table, Table, "create_view() takes a table: it", "give what sql_query() returned")
-        with _AtUsersLine():
+        with AtUsersLine():
             identifier = self._catalogs.qualify(view_path)
             return self._catalogs.create(identifier, PlanView(table._plan), temporary=False, ignore_if_exists=ignore_if_exists)
 
@@ -273,7 +260,7 @@ class TableEnvironment:
         return self._drop(view_path, "VIEW", temporary=False, if_exists=bool(ignore_if_not_exists))
 
     def _drop(self, path: str, kind: str, *, temporary: bool, if_exists: bool) -> bool:
-        with _AtUsersLine():
+        with AtUsersLine():
             return self._catalogs.drop(self._catalogs.qualify(path), kind, temporary=temporary, if_exists=if_exists)
 
     def from_descriptor(self, descriptor: TableDescriptor) -> Table:
@@ -283,9 +270,10 @@ class TableEnvironment:
             ProgramError: If it has no schema.
         """
         require_built(descriptor, TableDescriptor, "from_descriptor()")
-        with _AtUsersLine():
+        with AtUsersLine():
             identifier = self._without_name(descriptor)
-            return Table(table_relation(identifier, descriptor._to_catalog_table(user_location())), self)
+            table = descriptor._to_catalog_table(user_location())
+            return Table(table_relation(identifier, table), self, table.schema)
 
     def _without_name(self, descriptor: TableDescriptor) -> ObjectIdentifier:
         self._anonymous += 1
@@ -298,8 +286,9 @@ class TableEnvironment:
         Raises:
             ProgramError: If there is none.
         """
-        with _AtUsersLine():
-            return Table(self._tables().relation(parse_path(path)), self)
+        with AtUsersLine():
+            entry = self._catalogs.find(path)[1]
+            return Table(self._tables().relation(parse_path(path)), self, entry.schema if isinstance(entry, CatalogTable) else None)
 
     def from_elements(self, elements: Iterable[Any], schema: DataType | list[str] | None = None, verify_schema: bool = True) -> Table:
         """Return rows that the program has as a table.
@@ -312,7 +301,7 @@ class TableEnvironment:
         Raises:
             ProgramError: If values do not fit the types, or there is nothing to tell the types from.
         """
-        with _AtUsersLine():
+        with AtUsersLine():
             return Table(elements_scan(list(elements), schema), self)
 
     def from_pandas(self, pdf: Any, schema: RowType | list[str] | None = None, splits_num: int = 1) -> Table:
@@ -337,7 +326,7 @@ class TableEnvironment:
         Raises:
             ProgramError: If a column cannot be one of a table.
         """
-        with _AtUsersLine():
+        with AtUsersLine():
             if isinstance(schema, list):
                 if len(schema) != rows.num_columns:
                     raise ProgramError(f"there are {rows.num_columns} columns, but {len(schema)} names", hint="give one for each column")
@@ -366,216 +355,11 @@ class TableEnvironment:
         """Let workers find the files of an archive; see ``StreamExecutionEnvironment.add_python_archive()``."""
         self._environment.add_python_archive(archive_path, target_dir)
 
-    # Names
-
-    def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:
-        """Add a catalog.
-
-        Args:
-            catalog_name: Its name.
-            catalog_descriptor: Its options, ``type`` among them.
-
-        Raises:
-            ProgramError: If there is one of the name, or the options name no type that there is.
-        """
-        hint = "give CatalogDescriptor.of(name, Configuration())"
-        require_instance(catalog_descriptor, CatalogDescriptor, "what describes a catalog", hint)
-        with _AtUsersLine():
-            options, comment = catalog_descriptor._options, catalog_descriptor._comment
-            self._catalogs.create_catalog(catalog_name, options, comment, ignore_if_exists=False)
-
-    def list_catalogs(self) -> list[str]:
-        """Return the names of all catalogs, in order."""
-        return sorted(self._catalogs.catalogs)
-
-    def list_databases(self) -> list[str]:
-        """Return the names of the databases of the current catalog, in order."""
-        return sorted(self._catalogs.catalog(self._catalogs.current[0]).databases)
-
-    def list_tables(self) -> list[str]:
-        """Return the names of all tables and views of the current database, in order."""
-        return self._catalogs.table_names()
-
-    def list_views(self) -> list[str]:
-        """Return the names of all views of the current database, in order."""
-        return self._catalogs.names(*self._catalogs.current, views_only=True)
-
-    def list_temporary_tables(self) -> list[str]:
-        """Return the names of the temporary tables and views of the current database, in order."""
-        return self._catalogs.names(*self._catalogs.current, temporary_only=True)
-
-    def list_temporary_views(self) -> list[str]:
-        """Return the names of the temporary views of the current database, in order."""
-        return self._catalogs.names(*self._catalogs.current, temporary_only=True, views_only=True)
-
-    def list_modules(self) -> list[str]:
-        """Return the names of the modules in use."""
-        return self._catalogs.modules.used()
-
-    def list_full_modules(self) -> list[ModuleEntry]:
-        """Return all modules that are loaded, those in use first."""
-        return [ModuleEntry(name, used) for name, used in self._catalogs.modules.all()]
-
-    def load_module(self, module_name: str, module: Module) -> None:
-        """Load a module and use it, behind the others.
-
-        Args:
-            module_name: Its name, which is ``core`` or ``hive``.
-            module: What it is, such as ``HiveModule()``.
-
-        Raises:
-            ProgramError: If it is loaded already, or has another name.
-        """
-        require_instance(module, Module, "a module", "give HiveModule()")
-        with _AtUsersLine():
-            if module_name != module._kind:
-                raise ProgramError(f"the module has the name {module._kind!r}, not {module_name!r}", hint="load it by its name")
-            self._catalogs.modules.load(module_name, module._options)
-
-    def unload_module(self, module_name: str) -> None:
-        """Take a module away.
-
-        Raises:
-            ProgramError: If it is not loaded.
-        """
-        with _AtUsersLine():
-            self._catalogs.modules.unload(module_name)
-
-    def use_modules(self, *module_names: str) -> None:
-        """Use these modules, in this order, and no others.
-
-        Raises:
-            ProgramError: If one of them is not loaded or named twice.
-        """
-        with _AtUsersLine():
-            self._catalogs.modules.use(module_names)
-
-    # Models
-
-    def create_model(self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool | None = False) -> None:
-        """Put a model into a catalog, for ``ML_PREDICT``.
-
-        Args:
-            model_path: The path.
-            model_descriptor: Describes the model.
-            ignore_if_exists: Do nothing if there is a model of this path, instead of raising an error.
-
-        Raises:
-            ProgramError: If the model exists, has inputs without outputs, or the catalog keeps no models.
-        """
-        self._create_model("create_model()", model_path, model_descriptor, temporary=False, ignore_if_exists=bool(ignore_if_exists))
-
-    def create_temporary_model(self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool | None = False) -> None:
-        """Make a model known under a path, as long as the environment lives.
-
-        Args:
-            model_path: The path.
-            model_descriptor: Describes the model.
-            ignore_if_exists: Do nothing if there is a temporary model of this path, instead of raising an error.
-
-        Raises:
-            ProgramError: If the model exists, or has inputs without outputs.
-        """
-        method = "create_temporary_model()"
-        self._create_model(method, model_path, model_descriptor, temporary=True, ignore_if_exists=bool(ignore_if_exists))
-
-    def _create_model(self, method: str, path: str, descriptor: ModelDescriptor, *, temporary: bool, ignore_if_exists: bool) -> None:
-        require_built(descriptor, ModelDescriptor, method)
-        with _AtUsersLine():
-            model, identifier = descriptor._to_catalog_model(), self._catalogs.qualify(path)
-            CatalogModels(self._catalogs).create(identifier, model, temporary=temporary, ignore_if_exists=ignore_if_exists)
-
-    def drop_model(self, model_path: str, ignore_if_not_exists: bool | None = True) -> bool:
-        """Remove a model from its catalog; returns whether there was one."""
-        with _AtUsersLine():
-            identifier = self._catalogs.qualify(model_path)
-            return CatalogModels(self._catalogs).drop(identifier, temporary=False, if_exists=bool(ignore_if_not_exists))
-
-    def drop_temporary_model(self, model_path: str) -> bool:
-        """Forget a temporary model; returns whether there was one."""
-        with _AtUsersLine():
-            return CatalogModels(self._catalogs).drop(self._catalogs.qualify(model_path), temporary=True, if_exists=True)
-
-    def list_models(self) -> list[str]:
-        """Return the names of all models of the current database, in order."""
-        return CatalogModels(self._catalogs).names(*self._catalogs.current)
-
-    def list_temporary_models(self) -> list[str]:
-        """Return the names of the temporary models of the current database, in order."""
-        return CatalogModels(self._catalogs).names(*self._catalogs.current, temporary_only=True)
-
-    # Functions
-
-    def create_temporary_system_function(self, name: str, function: Any) -> None:
-        """Make a function known by a name everywhere; it comes before one of Flink's with that name.
-
-        Args:
-            name: Its name; capitals and small letters are the same.
-            function: What :func:`~wiesel.table.udf.udf` returned.
-
-        Raises:
-            ProgramError: If there is one already, or it is no such function.
-        """
-        with _AtUsersLine():
-            self._catalogs.functions.create_of_system(name, function_of(function))
-
-    def create_temporary_function(self, path: str, function: Any) -> None:
-        """Make a function known in a database.
-
-        Args:
-            path: Its name, maybe with catalog and database.
-            function: What :func:`~wiesel.table.udf.udf` returned.
-
-        Raises:
-            ProgramError: If there is one already, or it is no such function.
-        """
-        with _AtUsersLine():
-            self._catalogs.functions.create(self._catalogs.qualify(path), function_of(function))
-
-    def drop_temporary_system_function(self, name: str) -> bool:
-        """Forget a temporary function of the system; returns whether there was one."""
-        return self._catalogs.functions.drop_of_system(name, if_exists=True)
-
-    def drop_temporary_function(self, path: str) -> bool:
-        """Forget a function of a database; returns whether there was one."""
-        with _AtUsersLine():
-            return self._catalogs.functions.drop(self._catalogs.qualify(path), if_exists=True)
-
-    def drop_function(self, path: str) -> bool:
-        """Forget a function of a database; returns whether there was one."""
-        return self.drop_temporary_function(path)
-
-    def list_user_defined_functions(self) -> list[str]:
-        """Return the names of the functions that users have named, in order."""
-        return self._catalogs.function_names()
-
-    def list_functions(self) -> list[str]:
-        """Return the names of all functions, in order."""
-        return named_functions(self._catalogs)
-
-    def get_current_catalog(self) -> str:
-        """Return the name of the current catalog."""
-        return self._catalogs.current[0]
-
-    def use_catalog(self, catalog_name: str) -> None:
-        """Make a catalog the current one, and its default database."""
-        with _AtUsersLine():
-            self._catalogs.use_catalog(catalog_name)
-
-    def get_current_database(self) -> str:
-        """Return the name of the current database."""
-        return self._catalogs.current[1]
-
-    def use_database(self, database_name: str) -> None:
-        """Make a database of the current catalog the current one."""
-        with _AtUsersLine():
-            self._catalogs.use_database(self._catalogs.current[0], database_name)
-
     # What statements and tables are run by
 
     @staticmethod
-    def _at_users_line() -> _AtUsersLine:
-        return _AtUsersLine()
+    def _at_users_line() -> AtUsersLine:
+        return AtUsersLine()
 
     def _name_of(self, plan: Relation) -> str:
         """Return the name of a view of a plan that has none."""
@@ -585,10 +369,10 @@ class TableEnvironment:
         return name
 
     def _tables(self) -> CatalogTables:
-        return CatalogTables(self._catalogs)
+        return CatalogTables(self._catalogs, in_batch=is_batch(self._environment))
 
     def _start_query(self, plan: Relation) -> TableResult:
-        with _AtUsersLine():
+        with AtUsersLine():
             batches = start_query(self._environment, plan, self._config.get("pipeline.name", "collect"))
         options = {
             "most": self._config.get("table.display.max-column-width", "30"),
@@ -608,14 +392,14 @@ class TableEnvironment:
         return bind_insert(sql, statement, self._tables(), self._catalogs)
 
     def _bind_insert(self, sql: str) -> Insertion:
-        with _AtUsersLine():
+        with AtUsersLine():
             statement = parse_statement(sql)
             if not isinstance(statement, statements.Insert):
                 raise ProgramError("add_insert_sql() takes an INSERT", hint="give INSERT INTO ... SELECT ...")
             return self._insertion_of(sql, statement)
 
     def _insertion(self, plan: Relation, target: Any, *, overwrite: bool) -> Insertion:
-        with _AtUsersLine():
+        with AtUsersLine():
             require_instance(target, (str, TableDescriptor), "a table is written to by its path or descriptor: it", "give one of these")
             if isinstance(target, str):
                 return replace(insertion_into(self, plan, target), overwrite=overwrite)
@@ -630,7 +414,7 @@ class TableEnvironment:
         raise ProgramError("plans are compiled of inserts only", hint="give INSERT INTO ... SELECT ..., or a statement set")
 
     def _compile(self, insertions: Sequence[Insertion]) -> CompiledPlan:
-        with _AtUsersLine():
+        with AtUsersLine():
             if not insertions:
                 raise ProgramError("there is nothing to insert", hint="add inserts first")
             return CompiledPlan(compiled(self._environment, insertions, self._catalogs), self)
@@ -644,19 +428,19 @@ class TableEnvironment:
         return plan
 
     def _start_plan(self, text: str) -> TableResult:
-        with _AtUsersLine():
+        with AtUsersLine():
             plan = self._plan_parts(text)
             with changed_settings(self._config.get_configuration(), plan.options):
                 return self._start_insertions(plan.insertions, planned=True)
 
     def _explain_plan(self, text: str, details: Sequence[ExplainDetail]) -> str:
-        with _AtUsersLine():
+        with AtUsersLine():
             plan = self._plan_parts(text)
             with changed_settings(self._config.get_configuration(), plan.options):
                 return self._plan_text(plan.insertions, [detail.name for detail in details], planned=True)
 
     def _start_insertions(self, insertions: Sequence[Insertion], *, planned: bool = False) -> TableResult:
-        with _AtUsersLine():
+        with AtUsersLine():
             if not insertions:
                 raise ProgramError("there is nothing to insert", hint="add inserts first")
             client = start_inserts(self._environment, insertions, planned=planned)
@@ -671,11 +455,11 @@ class TableEnvironment:
         return result
 
     def _attach(self, insertions: Sequence[Insertion]) -> None:
-        with _AtUsersLine():
+        with AtUsersLine():
             add_inserts(self._environment, insertions)
 
     def _to_arrow(self, plan: Relation) -> Any:
-        with _AtUsersLine():
+        with AtUsersLine():
             return to_arrow(self._environment, plan)
 
     def _explain(self, plan: Relation, details: Sequence[ExplainDetail]) -> str:
@@ -771,7 +555,7 @@ class StreamTableEnvironment(TableEnvironment):
             ProgramError: If the records' type cannot become columns, or the schema does not fit it.
         """
         require_instance(data_stream, DataStream, "from_data_stream() takes a stream: it", "give the stream that a method returned")
-        with _AtUsersLine():
+        with AtUsersLine():
             return Table(self._stream_plan(data_stream, fields_or_schema), self)
 
     def _stream_plan(self, stream: DataStream, given: Sequence[Any], kinds: frozenset[RowKind] = INSERT_ONLY) -> Relation:
@@ -816,7 +600,7 @@ class StreamTableEnvironment(TableEnvironment):
         mode = ChangelogMode.all() if changelog_mode is None else changelog_mode
         require_instance(mode, ChangelogMode, "the changelog mode", "give ChangelogMode.all() or another of its modes")
         kinds = mode._kinds
-        with _AtUsersLine():
+        with AtUsersLine():
             if RowKind.UPDATE_AFTER in kinds and RowKind.UPDATE_BEFORE not in kinds:
                 key = None if schema is None else schema.resolve().primary_key
                 if key is None:
@@ -842,11 +626,13 @@ class StreamTableEnvironment(TableEnvironment):
         plan = self._own_plan("to_changelog_stream", table)
         mode = ChangelogMode.all() if changelog_mode is None else changelog_mode
         require_instance(mode, ChangelogMode, "the changelog mode", "give ChangelogMode.all() or another of its modes")
-        with _AtUsersLine():
+        with AtUsersLine():
             if target_schema is not None:
                 plan = fitted_to(plan, target_schema)
             if mode == ChangelogMode.insert_only():
-                require_append(plan, "to_changelog_stream() with ChangelogMode.insert_only()")
+                reader = "to_changelog_stream() with ChangelogMode.insert_only()"
+                require_append(plan, reader)
+                return to_stream(self._environment, plan, reader=reader)
             return to_stream(self._environment, plan, changelog=True, update_before=RowKind.UPDATE_BEFORE in mode._kinds)
 
     def to_data_stream(self, table: Table) -> DataStream:
@@ -859,7 +645,7 @@ class StreamTableEnvironment(TableEnvironment):
             ProgramError: If a column's values cannot become records of a stream, or the table updates rows.
         """
         plan = self._own_plan("to_data_stream", table)
-        with _AtUsersLine():
+        with AtUsersLine():
             return to_stream(self._environment, plan)
 
     def to_append_stream(self, table: Table, type_info: TypeInformation) -> DataStream:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.columnar.rows import to_rows
 from wiesel.datastream._checks import program_error
-from wiesel.spi.table.schema import ResolvedSchema
+from wiesel.datastream._execution import cancel
+from wiesel.spi.table import schema as schemas
 from wiesel.sql.result_texts import NULL, batch_texts
 from wiesel.sql.tableau import lines_by_content, lines_by_type, widths_by_type
+from wiesel.table._resolved_schema import ResolvedSchema, resolved_schema
 from wiesel.table.result_kind import ResultKind
 from wiesel.types.row import Row, RowKind, make_row
 
@@ -69,7 +71,7 @@ class TableResult:
     def __init__(
         self,
         kind: ResultKind,
-        schema: ResolvedSchema,
+        schema: schemas.ResolvedSchema,
         *,
         rows: list[tuple[Any, ...]] | None = None,
         batches: BatchIterator[RowBatch] | None = None,
@@ -117,11 +119,11 @@ class TableResult:
 
     def get_resolved_schema(self) -> ResolvedSchema:
         """Return the columns of the result."""
-        return self._schema
+        return resolved_schema(self._schema)
 
     def get_table_schema(self) -> ResolvedSchema:
         """Return the columns of the result; PyFlink's older name of :meth:`get_resolved_schema`."""
-        return self._schema
+        return resolved_schema(self._schema)
 
     def get_result_kind(self) -> ResultKind:
         """Return whether there are rows."""
@@ -132,7 +134,7 @@ class TableResult:
         if self._batches is not None:
             self._batches.close()
         elif self._client is not None and not self._client.get_job_execution_result().done():
-            self._client.cancel()
+            cancel(self._client)
 
     # Rows
 

@@ -17,6 +17,7 @@ from wiesel.table.expression import Expression
 from wiesel.table.expressions import call
 from wiesel.types.logical import ArrayType, DataType, RowField, RowType
 from wiesel.types.logical_parser import parse_data_type
+from wiesel.types.logical_variant import holds_variant
 from wiesel.types.row import Row
 
 __all__ = [
@@ -163,17 +164,13 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
 
     function: UserFunction
 
-    def __init__(
-        self, func: Any, input_types: Any, result_type: Any, func_type: str, deterministic: bool | None, name: str | None
-    ) -> None:
+    def __init__(self, func: Any, input_types: Any, result_type: Any, func_type: str, deterministic: bool | None, name: str | None) -> None:
         super().__init__(func, input_types, func_type, deterministic, name)
-        self._result_type = _type_of(result_type, "the result type")
+        self._result_type = _result_of(result_type)
         compute = func.eval if isinstance(func, ScalarFunction | AsyncScalarFunction) else func
         if not callable(compute):
             raise ProgramError(f"{func!r} is no scalar function", hint="give a function, or an instance of a ScalarFunction")
-        self.function = UserFunction(
-            self._name, compute, self._result_type, self._input_types, self._kind, self._deterministic, self._life
-        )
+        self.function = UserFunction(self._name, compute, self._result_type, self._input_types, self._kind, self._deterministic, self._life)
 
     @property
     def _kind(self) -> Any:
@@ -195,7 +192,7 @@ class UserDefinedTableFunctionWrapper(UserDefinedFunctionWrapper):
 
     def __init__(self, func: Any, input_types: Any, result_types: Any, deterministic: bool | None = None, name: str | None = None) -> None:
         super().__init__(func, input_types, "general", deterministic, name)
-        types = [_type_of(of, "a result type") for of in _listed(result_types)]
+        types = [_result_of(of) for of in _listed(result_types)]
         row = result_types if isinstance(result_types, RowType) else RowType([RowField(f"f{i}", of) for i, of in enumerate(types)])
         self._result_types = row
         compute = _Rows(func.eval if isinstance(func, TableFunction) else func, len(row))
@@ -240,7 +237,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
         is_own = isinstance(func, wanted)
         if func_type == "general" and not is_own:
             raise ProgramError(f"{func!r} is no {wanted.__name__}", hint=f"give an instance of one, or func_type='pandas' for {self._name}")
-        self._result_type = _type_of(func.get_result_type() if result_type is None and is_own else result_type, "the result type")
+        self._result_type = _result_of(func.get_result_type() if result_type is None and is_own else result_type)
         self._accumulator_type = accumulator_type
         own = getattr(type(func), "retract", None)
         self.function = UserAggregate(
@@ -279,6 +276,13 @@ def _type_of(given: Any, what: str) -> DataType:
     if not isinstance(given, DataType):
         raise ProgramError(f"{what} of a function is {given!r}", hint="give a data type, such as DataTypes.BIGINT() or 'BIGINT'")
     return given
+
+
+def _result_of(given: Any) -> DataType:
+    found = _type_of(given, "the result type")
+    if holds_variant(found):
+        raise ProgramError("a function cannot return values of type VARIANT", hint="let it return the text of JSON: PARSE_JSON(f(x))")
+    return found
 
 
 def _is_deterministic(function: Any, given: bool | None) -> bool:

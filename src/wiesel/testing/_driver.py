@@ -72,6 +72,7 @@ class OperatorDriver:
 
     def watermark(self, timestamp: int) -> None:
         """Advance event time."""
+        self.operator.context.watermark = timestamp
         self.operator.process_watermark(timestamp)
 
     def status(self, idle: bool) -> None:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-import cloudpickle
-
+from wiesel.core import code_pickling
 from wiesel.core import options as opt
 from wiesel.core.clock import ManualClock
 from wiesel.core.ids import MAX_TIMESTAMP
@@ -120,7 +119,7 @@ class StreamHarness:
         vertex, config = self._plan.vertex, self._plan.task_config
         described = vertex.operators[0]
         spec = described.node.operator
-        payload = pickle.loads(cloudpickle.dumps(spec.payload, 5)) if ship else spec.payload
+        payload = pickle.loads(code_pickling.dumps(spec.payload)) if ship else spec.payload
         backend = InspectedBackend(
             lambda: make_backend(
                 described.node.state_backend or str(config.get(opt.STATE_BACKEND.key)),

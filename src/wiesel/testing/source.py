@@ -10,6 +10,7 @@ from typing import Any
 
 import cloudpickle
 
+from wiesel.core import code_pickling
 from wiesel.core.errors import ProgramError, SerializationError
 from wiesel.core.ids import MIN_TIMESTAMP
 from wiesel.datastream._checks import describe, program_error, require_count
@@ -107,7 +108,7 @@ class ManualSource(Source["_ManualSplit"]):
         checked_records(values, timestamps)
         for at in self._open(split):
             try:
-                at.entries.append((_RECORDS, cloudpickle.dumps((values, timestamps), 5)))
+                at.entries.append((_RECORDS, code_pickling.dumps((values, timestamps))))
             except Exception as error:
                 raise SerializationError(
                     f"records pushed to a ManualSource cannot be pickled: {describe(values)}: {error}",

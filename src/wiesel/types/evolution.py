@@ -119,13 +119,10 @@ def _nullable(migration: Migration | None) -> Migration | None:
 
 def _row(old: RowTypeInfo, new: RowTypeInfo) -> Migration | None:
     old_names, new_names = old.get_field_names(), new.get_field_names()
-    by_position = old._field_names is None or new._field_names is None
-    if by_position and len(old_names) != len(new_names):
+    if _by_position(old, new) and len(old_names) != len(new_names):
         return None
     sources: list[tuple[int, Migration]] = []
-    for position, name in enumerate(new_names):
-        earlier = next((known for known in (name, *new.earlier_names(name)) if known in old_names), None)
-        source = position if by_position else -1 if earlier is None else old_names.index(earlier)
+    for position, source in enumerate(_row_sources(old, new)):
         migration = _unchanged if source < 0 else _nullable(_migration(old.get_field_types()[source], new.get_field_types()[position]))
         if migration is None:
             return None
@@ -136,6 +133,28 @@ def _row(old: RowTypeInfo, new: RowTypeInfo) -> Migration | None:
         return make_row(new_names, [None if source < 0 else change(values[source]) for source, change in sources], row._row_kind)
 
     return migrate
+
+
+def _by_position(old: RowTypeInfo, new: RowTypeInfo) -> bool:
+    return old._field_names is None or new._field_names is None
+
+
+def _row_sources(old: RowTypeInfo, new: RowTypeInfo) -> list[int]:
+    """Return which field of the old type each of the new one is taken from, -1 for those that it did not have."""
+    old_names, new_names = old.get_field_names(), new.get_field_names()
+    if _by_position(old, new):
+        return list(range(len(new_names)))
+    earlier = [next((known for known in (name, *new.earlier_names(name)) if known in old_names), None) for name in new_names]
+    return [-1 if name is None else old_names.index(name) for name in earlier]
+
+
+def _row_mismatches(old: RowTypeInfo, new: RowTypeInfo) -> list[str]:
+    before, after = old.get_field_types(), new.get_field_types()
+    if _by_position(old, new) and len(before) != len(after):
+        return [f"there were {len(before)} fields without names and are {len(after)}"]
+    sources = enumerate(_row_sources(old, new))
+    pairs = [(old.get_field_names()[source], before[source], after[position]) for position, source in sources if source >= 0]
+    return [f"field {name!r} is {a} and cannot become {b}" for name, a, b in pairs if _migration(a, b) is None]
 
 
 def _record(old: TypeInformation, new: RecordTypeInfo) -> Migration | None:
@@ -209,7 +228,9 @@ def mismatch(old: TypeInformation, new: TypeInformation) -> str:
     """Return why values of the old type cannot become values of the new one, as far as single fields are the reason."""
     if isinstance(old, RecordTypeInfo) and isinstance(new, RecordTypeInfo):
         return "; ".join(_mismatches(old, new))
-    pairs = zip(old.children(), new.children(), strict=False) if type(old) is type(new) and not isinstance(old, RowTypeInfo) else ()
+    if isinstance(old, RowTypeInfo) and isinstance(new, RowTypeInfo):
+        return "; ".join(_row_mismatches(old, new))
+    pairs = zip(old.children(), new.children(), strict=False) if type(old) is type(new) else ()
     return "; ".join(text for pair in pairs if _migration(*pair) is None and (text := mismatch(*pair)))
 
 

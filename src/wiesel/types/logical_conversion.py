@@ -31,6 +31,8 @@ from wiesel.types.logical import (
     VarBinaryType,
     VarCharType,
 )
+from wiesel.types.logical_structured import StructuredType
+from wiesel.types.logical_variant import VariantType
 from wiesel.types.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,
@@ -41,6 +43,7 @@ from wiesel.types.typeinfo import (
     LocalTimeTypeInfo,
     MapTypeInfo,
     ObjectArrayTypeInfo,
+    PickledBytesTypeInfo,
     PrimitiveArrayTypeInfo,
     RowTypeInfo,
     TimestampTypeInfo,
@@ -71,7 +74,8 @@ _INFOS: dict[type[DataType], Callable[[Any], TypeInformation]] = {
     ArrayType: lambda t: Types.OBJECT_ARRAY(to_type_info(t.element_type)),
     MapType: lambda t: Types.MAP(to_type_info(t.key_type), to_type_info(t.value_type)),
     MultisetType: lambda t: Types.MAP(to_type_info(t.element_type), Types.INT()),
-    RowType: lambda t: Types.ROW_NAMED(t.names, [to_type_info(part) for part in t.field_types()]),
+    VariantType: lambda t: Types.STRING(),
+    **dict.fromkeys((RowType, StructuredType), lambda t: Types.ROW_NAMED(t.names, [to_type_info(part) for part in t.field_types()])),
 }
 
 
@@ -117,6 +121,11 @@ def to_data_type(info: TypeInformation) -> DataType:
     """
     data_type = _data_type(info)
     if data_type is None:
+        if isinstance(info, PickledBytesTypeInfo):
+            raise ProgramError(
+                f"records of type {info} cannot become values of a table: Flink makes them RAW, which no function in Python takes",
+                hint="declare their type where the stream is made, or make bytes: map(pickle.dumps, Types.PRIMITIVE_ARRAY(Types.BYTE()))",
+            )
         raise ProgramError(
             f"records of type {info} cannot become values of a table",
             hint="declare another type where the stream is made, for example output_type=Types.ROW_NAMED([...], [...])",

@@ -39,6 +39,8 @@ from wiesel.types.logical import (
     ZonedTimestampType,
 )
 from wiesel.types.logical_intervals import DayTimeIntervalType, Resolution, YearMonthIntervalType, interval_type
+from wiesel.types.logical_structured import StructuredType
+from wiesel.types.logical_variant import VariantType
 
 __all__ = ["parse_data_type"]
 
@@ -68,6 +70,7 @@ class _Token(NamedTuple):
 _TOKEN = re.compile(
     r"\s*(?:(?P<quoted>`(?:[^`]|``)+`)|(?P<comment>'(?:[^']|'')*')|(?P<number>[0-9]+)(?!\w)|(?P<word>[^\W\d][\w$]*)|(?P<mark>[<>(),.]))"
 )
+_IN_BYTES = "declare BYTES, and let functions make objects of them: pickle.loads() and pickle.dumps()"
 _CLOSING = {"<": ">", "(": ")"}
 
 
@@ -194,6 +197,9 @@ class _Parser:
     def _unknown(self, token: _Token) -> ProgramError:
         if token.kind not in ("word", "quoted"):
             return self._fail("a type")
+        if token.text.upper() == "RAW":
+            reason = "values of RAW are read by classes of Java, and there is no JVM in the workers"
+            return _error(self._text, token.start, reason, _IN_BYTES)
         near = difflib.get_close_matches(token.text.upper(), _KEYWORDS, n=1)
         way_out = f"did you mean {near[0]}?" if near else f"use one of: {', '.join(sorted(_KEYWORDS))}."
         return _error(self._text, token.start, f"there is no type {token.text}", f"{way_out} User-defined types are not supported.")
@@ -262,12 +268,26 @@ class _Parser:
         opening = self._take_mark("<", "(")
         if opening is None:
             raise self._fail("'<'")
+        return RowType(self._fields(_CLOSING[opening]))
+
+    def structured(self) -> DataType:
+        self._expect_mark("<")
+        token = self._peek()
+        if token.kind != "comment":
+            raise self._fail("the name of a class between quotes")
+        self._next += 1
+        if self._take_mark(">"):
+            return StructuredType(token.text[1:-1])
+        self._expect_mark(",")
+        return StructuredType(token.text[1:-1], self._fields(">"))
+
+    def _fields(self, closing: str) -> list[RowField]:
         fields: list[RowField] = []
-        while not self._take_mark(_CLOSING[opening]):
+        while not self._take_mark(closing):
             if fields:
                 self._expect_mark(",")
             fields.append(self._row_field())
-        return RowType(fields)
+        return fields
 
     def _row_field(self) -> RowField:
         token = self._peek()
@@ -314,5 +334,7 @@ _KEYWORDS: dict[str, Callable[[_Parser], DataType]] = {
     "MULTISET": _Parser.multiset,
     "MAP": _Parser.map,
     "ROW": _Parser.row,
+    "STRUCTURED": _Parser.structured,
     "NULL": lambda parser: NullType(),
+    "VARIANT": lambda parser: VariantType(),
 }

@@ -187,10 +187,10 @@ def dumps(value: Any) -> bytes:
     try:
         return pickle.dumps(value, 5)
     except (pickle.PicklingError, AttributeError, TypeError) as first:
-        import cloudpickle
+        from wiesel.core import code_pickling
 
         try:
-            return cloudpickle.dumps(value, protocol=5)  # type: ignore[no-any-return]
+            return code_pickling.dumps(value)
         except Exception as e:
             raise SerializationError(
                 f"a value of class {type(value).__module__}.{type(value).__qualname__} cannot be pickled: {first}",

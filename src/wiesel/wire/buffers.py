@@ -13,8 +13,7 @@ from array import array
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import cloudpickle
-
+from wiesel.core import code_pickling
 from wiesel.core.errors import SerializationError, invariant
 from wiesel.wire.batch import Batch
 from wiesel.wire.events import Barrier, EndOfInput, Event, IterationBarrier, LatencyMarker, SavepointOptions, StreamStatus, Watermark
@@ -79,7 +78,7 @@ def encode_batch(batch: Batch) -> bytes:
         # Instances of classes made inside functions, lambdas in records: slower, but they can be sent.
         pass
     try:
-        return bytes(cloudpickle.dumps(record, 5))
+        return code_pickling.dumps(record)
     except Exception as error:
         raise SerializationError(
             f"records cannot be sent to the next task: {error}",

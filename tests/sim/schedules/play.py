@@ -341,7 +341,7 @@ def prepared(name: str, size: Size = SMALL) -> Iterator[Stage]:
     """Give what plays schedules of a job: the storage of checkpoints is in memory, and nothing waits for disks."""
     disk = Disk()
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="wiesel-schedules-") as directory:
-        patch.setattr(file_io, "LocalFileIO", lambda root, *, direct_io=False: MemoryFileIO(disk, root))
+        patch.setattr(file_io, "LocalFileIO", lambda root, *, direct_io="false": MemoryFileIO(disk, root))
         patch.setattr(retries, "DELAYS_S", ())
         patch.setattr(os, "fsync", lambda _: None)
         logging.disable(logging.WARNING)  # each fault has its lines

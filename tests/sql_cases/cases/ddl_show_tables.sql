@@ -1,4 +1,3 @@
--- modes: streaming
 CREATE TABLE b (x INT) WITH ('connector' = 'datagen');
 CREATE TEMPORARY TABLE a (x INT) WITH ('connector' = 'datagen');
 CREATE VIEW v AS SELECT x FROM b;

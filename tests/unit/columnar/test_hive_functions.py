@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
 import json
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,8 +13,9 @@ import pytest
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.evaluation import Frame, Session, as_array, evaluate
 from wiesel.columnar.expressions import Expression, InputRef, Literal, transformed
+from wiesel.columnar.functions import hive_documents
 from wiesel.columnar.functions.registry import call, cast, function_names
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ExpressionError, ProgramError
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.language.parser import parse_statement
@@ -88,6 +91,37 @@ MANUAL = {
     "months_between('1997-02-28 10:30:00', '1996-10-30')": "3.94959677",
     "to_unix_timestamp('1970-01-02 00:00:00')": "86400",
     "CAST(unbase64('YWJj') AS STRING)": "abc",
+    "base64(aes_encrypt('ABC', '1234567890123456'))": "y6Ss+zCYObpCbgfWfyNWTw==",
+    "CAST(aes_decrypt(unbase64('y6Ss+zCYObpCbgfWfyNWTw=='), '1234567890123456') AS STRING)": "ABC",
+    "aes_encrypt('ABC', 'too short')": None,
+    "aes_decrypt(unbase64('YWJj'), '1234567890123456')": None,
+    "assert_true(2 > 1)": None,
+    "isfalse(1 > 2)": "true",
+    "istrue(CAST(NULL AS BOOLEAN))": "false",
+    "isnottrue(CAST(NULL AS BOOLEAN))": "true",
+    "isnotfalse(CAST(NULL AS BOOLEAN))": "true",
+    # The path leads to elements, which have no value; Spark returns NULL for each.
+    "CARDINALITY(xpath('<a><b>b1</b><b>b2</b></a>', 'a/*'))": "0",
+    # Numbers that Java's String.hashCode() has for the same texts; several values count as Java's lists do.
+    "hash('hello')": "99162322",
+    "hash('abc')": "96354",
+    "hash(42)": "42",
+    "hash(4294967296)": "1",
+    "hash(TRUE)": "1",
+    "hash(1, 2)": "33",
+    "hash(CAST(NULL AS INT), 2)": "2",
+    "hash(1.0e0)": "1072693248",
+    "hash('ä')": "-1983",
+    "mask_hash('abc')": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    "floor_hour(TIMESTAMP '2020-05-17 10:20:30')": "2020-05-17 10:00:00",
+    "floor_day(TIMESTAMP '2020-05-17 10:20:30')": "2020-05-17 00:00:00",
+    # Hive's weeks begin on Mondays (its class UDFDateFloorWeek), Flink's on Sundays.
+    "floor_week(TIMESTAMP '2020-05-17 10:20:30')": "2020-05-11 00:00:00",
+    "floor_week(TIMESTAMP '2020-05-18 10:20:30')": "2020-05-18 00:00:00",
+    "floor_week(TIMESTAMP '1969-12-31 10:20:30')": "1969-12-29 00:00:00",
+    "floor_quarter(TIMESTAMP '2020-05-17 10:20:30')": "2020-04-01 00:00:00",
+    "named_struct('a', 1, 'b', 'x').b": "x",
+    "struct(1, 'x').col2": "x",
 }
 """What Hive's manual says of its functions, or follows from what it says."""
 
@@ -133,7 +167,7 @@ def test_values_are_those_of_hive(expression: str) -> None:
 
 
 def test_null_gives_null() -> None:
-    never_null = {"FIELD", "ISNULL", "ISNOTNULL", "SIZE", "NVL"}
+    never_null = {"FIELD", "HASH", "NAMED_STRUCT", "STRUCT", "ISNULL", "ISNOTNULL", "SIZE", "NVL"}
     for line in MANUAL:
         name, _, rest = line.partition("(")
         if name.upper() in never_null or name == "concat" or "," not in rest:
@@ -143,6 +177,62 @@ def test_null_gives_null() -> None:
             continue
         kind = "STRING" if first.startswith("'") else "DATE" if first.startswith("DATE") else "DOUBLE" if "." in first else "INT"
         assert told(bound(f"{name}(CAST(NULL AS {kind}),{others}"), ONE) == [None], line
+
+
+@pytest.mark.parametrize(
+    ("expression", "problem"),
+    [
+        ("assert_true(1 > 2)", "the assertion failed"),
+        ("assert_true(CAST(NULL AS BOOLEAN))", "the assertion failed"),
+        ("xpath_string('<a><b></a>', 'a')", "no XML that can be read"),
+        ("xpath('<a/>', 'count(a)')", "leads to no nodes"),
+    ],
+)
+def test_what_has_no_value_fails(expression: str, problem: str) -> None:
+    with pytest.raises(ExpressionError, match=problem):
+        told(bound(expression), ONE)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        '<!ENTITY x SYSTEM "file:///etc/hostname">',
+        '<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY x "&b;&b;&b;&b;">',
+        '<!ENTITY % p SYSTEM "http://localhost:1/x.dtd"> %p;',
+    ],
+)
+def test_entities_are_refused(declared: str) -> None:
+    with pytest.raises(ExpressionError, match="no XML that can be read"):
+        told(bound(f"xpath_string('<!DOCTYPE r [{declared}]><r>&x;</r>', 'r')"), ONE)
+
+
+def test_what_cannot_be_is_refused_with_its_reason() -> None:
+    for call_of_it, reason in {
+        "reflect('java.lang.Math', 'max', 2, 3)": "no JVM in the workers",
+        "java_method('java.lang.Math', 'max', 2, 3)": "no JVM in the workers",
+        "ngrams(ARRAY[ARRAY['a']], 1, 2)": "an aggregate that estimates",
+        "create_union(0, 1, 'a')": "no type of unions",
+        "named_struct('a', 1, 'b')": "names, which are literals",
+        "hash(DATE '2020-01-01')": "supported: texts",
+        "current_user(1)": "takes no arguments",
+    }.items():
+        with pytest.raises(ProgramError, match=reason):
+            bound(call_of_it)
+    assert told(bound("current_user()"), ONE) == told(bound("logged_in_user()"), ONE) == [getpass.getuser()]
+
+
+@pytest.mark.parametrize(
+    ("expression", "package", "extra"),
+    [
+        ("xpath('<a/>', 'a')", "elementpath", "xml"),
+        ("aes_encrypt('ABC', '1234567890123456')", "cryptography.hazmat.primitives.ciphers", "aes"),
+    ],
+)
+def test_packages_that_are_missing_are_named(expression: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    hive_documents._library.cache_clear()
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ProgramError, match=rf"pip install 'wiesel\[{extra}\]'"):
+        told(bound(expression), ONE)
 
 
 def test_no_name_is_both_hives_and_flinks() -> None:

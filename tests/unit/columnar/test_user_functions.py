@@ -11,6 +11,7 @@ import pytest
 
 from wiesel.columnar.evaluation import Frame, Session, as_array, evaluate
 from wiesel.columnar.expressions import Expression
+from wiesel.columnar.functions import user_functions
 from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.scope import Scope, Source
@@ -129,3 +130,29 @@ def test_wrong_declarations_are_refused() -> None:
         made(udf(lambda a: a))
     with pytest.raises(ProgramError, match="kind of function is 'vector'"):
         made(udf(lambda a: a, result_type="INT", func_type="vector"))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3, 4, 7, 9])
+@pytest.mark.parametrize("fails_at", [None, 0, 2, 3, 8])
+def test_rows_that_are_computed_in_parts(monkeypatch: pytest.MonkeyPatch, rows: int, fails_at: int | None) -> None:
+    monkeypatch.setattr(user_functions, "_TOGETHER", 3)
+
+    def tenfold(n: int) -> int:
+        if n == fails_at:
+            raise ValueError("no more")
+        return 10 * n
+
+    frame = Frame(pa.record_batch({"a": pa.array(range(rows), pa.int32())}), Session())
+    expression = bound("f(a)", f=udf(tenfold, result_type=DataTypes.BIGINT()))
+    if fails_at is not None and fails_at < rows:
+        with pytest.raises(UserFunctionError, match=rf"ValueError: no more \(for \({fails_at},\)\)"):
+            evaluate(expression, frame)
+    else:
+        assert evaluate(expression, frame).to_pylist() == [10 * n for n in range(rows)]
+
+
+def test_calls_without_arguments_are_computed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(user_functions, "_TOGETHER", 2)
+    numbers = iter(range(100))
+    expression = bound("f()", f=udf(lambda: next(numbers), result_type=DataTypes.BIGINT(), deterministic=False))
+    assert values(expression) == [0, 1, 2]

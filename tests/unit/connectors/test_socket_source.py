@@ -116,12 +116,14 @@ def test_a_closed_connection_is_made_anew_as_often_as_is_said(server: Server) ->
 
 
 def test_no_server_is_an_error() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    world = World(SocketSource("127.0.0.1", port))
-    with pytest.raises(ConnectorError, match=f"no connection to 127.0.0.1:{port}"):
-        read(world)
-    world.close()
+    # Its port is held, so that it is nobody else's, and nobody listens there.
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        world = World(SocketSource("127.0.0.1", port))
+        with pytest.raises(ConnectorError, match=f"no connection to 127.0.0.1:{port}"):
+            read(world)
+        world.close()
 
 
 @pytest.mark.parametrize(
@@ -192,4 +194,7 @@ def test_h3_with_a_write_ahead_log_no_text_of_a_socket_is_lost_or_counted_twice_
         assert newest == Counter(sent)
         job.checkpoint()
         assert Counter(counts.committed) == Counter((line, n + 1) for line, total in newest.items() for n in range(total))
-    assert len(list(log.iterdir())) < files, "what no checkpoint needs any more was not deleted"
+        # The last kill may have been just now: as many checkpoints as are retained behind it need the last file alone.
+        job.checkpoint()
+        job.settle()
+    assert len(list(log.iterdir())) == 1 < files, "what no checkpoint needs any more was not deleted"

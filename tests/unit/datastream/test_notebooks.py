@@ -48,7 +48,7 @@ def test_a_preview_of_a_stream_that_never_ends_returns_in_time(env: StreamExecut
     started_s = time.monotonic()
     found = numbers.filter(lambda _: False).preview(seconds=0.5)
     assert (list(found), found.complete) == ([], False)
-    assert time.monotonic() - started_s < 10  # a busy machine is slow; without the limit it would be for ever
+    assert time.monotonic() - started_s < 60  # a busy machine is slow; without the limit it would be for ever
 
 
 def test_a_preview_runs_nothing_else_and_leaves_the_program_as_it_was(env: StreamExecutionEnvironment, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ WORKER = textwrap.dedent(
 def test_operators_are_made_in_another_process_without_the_api(tmp_path: Path) -> None:
     shipped = str(tmp_path / "shipped")
     for code in (PROGRAM, WORKER):
-        run = subprocess.run([sys.executable, "-c", code, shipped], capture_output=True, text=True, timeout=60, check=False)
+        run = subprocess.run([sys.executable, "-c", code, shipped], capture_output=True, text=True, timeout=150, check=False)
         assert run.returncode == 0, run.stderr
     kinds, partitioners, modules = run.stdout.splitlines()
     assert kinds == str(

@@ -25,6 +25,7 @@ def script() -> ModuleType:
 SCRIPT = script()
 SIGNS = {
     "AT": "arr[",
+    "CURRENTDATABASE": "CURRENT_DATABASE()",
     "IFTHENELSE": "CASE",
     "IS_JSON": "IS JSON",
     "LOWERCASE": "LOWER(",
@@ -48,10 +49,11 @@ def test_supported_functions_were_recorded(name: str) -> None:
     goldens = ROOT / "tests" / "differential" / "goldens"
     recorded = [
         entry["expression"]
-        for file in ("sql_expressions", "sql_functions", "sql_edge_cases")
+        for file in ("sql_expressions", "sql_functions", "sql_edge_cases", "sql_objects")
         for entry in json.loads((goldens / f"{file}.json").read_text())
         if "values" in entry and not all(isinstance(value, dict) for value in entry["values"])
     ]
+    recorded += [case.read_text(encoding="utf-8") for case in (ROOT / "tests" / "sql_cases" / "cases").glob("*.sql")]
     sign = SIGNS.get(name)
     pattern = re.escape(sign) if sign else rf"(?<!\w){re.escape(name)}(?!\w)"
     assert any(re.search(pattern, expression) for expression in recorded)

@@ -31,7 +31,7 @@ print(Order.__module__, file=sys.stderr)
 def run(program: str, given: bytes, *modules: Path) -> subprocess.CompletedProcess[bytes]:
     paths = os.pathsep.join([*map(str, modules), *filter(None, sys.path)])
     environment = {**os.environ, "PYTHONPATH": paths}
-    done = subprocess.run([sys.executable, "-c", program], input=given, capture_output=True, timeout=60, env=environment)
+    done = subprocess.run([sys.executable, "-c", program], input=given, capture_output=True, timeout=150, env=environment)
     assert done.returncode == 0, done.stderr.decode()
     return done
 

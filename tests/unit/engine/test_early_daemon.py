@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from wiesel.engine.spark import early_daemon
 from wiesel.engine.spark.early_daemon import EARLY_DAEMON, start_daemon_early
 from wiesel.engine.spark.preloading import PRELOADED_MODULES
 
-LIMIT_S = 60
+LIMIT_S = 150
 
 
 @pytest.fixture
@@ -61,6 +63,10 @@ def daemon(path: str) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
         for pipe in (process.stdin, process.stdout):
             assert pipe is not None
             pipe.close()
+    # The one that was started early removes its socket from there when it ends.
+    for each in early_daemon._started:
+        each.stdin.close()
+        each.wait(LIMIT_S)
     shutil.rmtree(folder)
 
 
@@ -100,6 +106,26 @@ def test_it_ends_when_spark_ends_the_one_that_it_has_started(path: str, daemon: 
     one.wait(LIMIT_S)
 
 
+def test_an_end_that_comes_while_it_takes_over_reaches_it(path: str, daemon: Callable[[], subprocess.Popen[bytes]]) -> None:
+    with socket.socket(socket.AF_UNIX) as listener, subprocess.Popen(["sleep", "600"]) as early:
+        try:
+            listener.settimeout(LIMIT_S)
+            listener.bind(path)
+            listener.listen()
+            one = daemon()
+            with listener.accept()[0] as connection:
+                connection.settimeout(LIMIT_S)
+                _, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 3)
+                for descriptor in descriptors:
+                    os.close(descriptor)
+                one.terminate()
+                connection.sendall(early_daemon._TAKEN + early.pid.to_bytes(8, "big"))
+                assert early.wait(LIMIT_S) == -signal.SIGTERM
+            assert one.wait(LIMIT_S) == 0
+        finally:
+            early.kill()
+
+
 def test_a_second_daemon_starts_by_itself(path: str, daemon: Callable[[], subprocess.Popen[bytes]]) -> None:
     start_daemon_early({}, [])
     first, second = daemon(), None
@@ -135,7 +161,11 @@ def test_one_that_has_failed_does_not_matter(path: str, daemon: Callable[[], sub
 
 def test_it_is_started_in_the_environment_of_workers(path: str) -> None:
     start_daemon_early({"spark.executorEnv.GIVEN": "1", "spark.task.cpus": "2"}, ["colorsys"])
-    environment = psutil.Process(started().pid).environ()
+    process = psutil.Process(started().pid)
+    # For a moment after a process has begun its program, the system has no environment of it yet.
+    deadline_s = time.monotonic() + LIMIT_S
+    while not (environment := process.environ()) and time.monotonic() < deadline_s:
+        time.sleep(0.01)
     assert (environment["GIVEN"], environment["OMP_NUM_THREADS"], environment[PRELOADED_MODULES]) == ("1", "2", "colorsys")
 
 

@@ -10,7 +10,7 @@ from wiesel.engine.local.event_loop import SteppedEventLoop
 from wiesel.engine.spark.event_loop import EventLoopThread
 from wiesel.engine.spark.worker import Mailbox
 
-WAIT_S = 10.0
+WAIT_S = 100.0
 
 
 def started(mailbox, calls):

@@ -24,6 +24,7 @@ from wiesel.core.errors import (
     JobExecutionError,
     NoResourceAvailableError,
     ProgramError,
+    UserFunctionError,
 )
 from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from wiesel.engine.base import job_settings
@@ -31,6 +32,7 @@ from wiesel.engine.failover import failover_regions
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.rest.answers import exceptions
 from wiesel.engine.restart import ExponentialDelayRestart, FixedDelayRestart, RestartStrategy
+from wiesel.engine.task_errors import broken_exchange
 from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.job_graph import build_job_graph
 from wiesel.graph.stage_plan import StagePlan, build_stage_plan
@@ -390,6 +392,27 @@ def test_with_an_exponential_delay_a_failure_while_another_is_waited_for_belongs
     driver.register(RIGHT)
     driver.worker_dies(LEFT)
     assert driver.master.status is JobStatus.FAILING
+
+
+def test_the_first_process_to_end_without_a_word_is_named(tmp_path: Path) -> None:
+    driver = Driver(tmp_path)
+    gone, behind = driver.tasks(LEFT)
+    noticed = broken_exchange(OSError("broken"), None)
+    driver.master.on_task_lost(driver.number(LEFT), gone)
+    driver.master.on_task_lost(driver.number(LEFT), behind)
+    driver.master.on_message(driver.number(LEFT), TaskFailed(behind, noticed))
+    driver.worker_dies(LEFT)
+    driver.pass_time()
+    name = driver.plan.graph.job.vertices[gone[0]].name
+    assert str(driver.master.failures[-1]).splitlines()[0] == f"the process of task {name} (1/1) on here ended without a word"
+    # What has an error of its own to tell, tells that; and a process of the attempt before is forgotten.
+    driver.register(LEFT)
+    driver.master.on_message(driver.number(LEFT), TaskFailed(behind, noticed))
+    assert driver.master.failures[-1] is noticed
+    own = UserFunctionError("of the user's")
+    driver.master.on_task_lost(driver.number(RIGHT), driver.tasks(RIGHT)[0])
+    driver.master.on_message(driver.number(RIGHT), TaskFailed(driver.tasks(RIGHT)[0], own))
+    assert driver.master.failures[-1] is own
 
 
 def test_full_restarts_all(tmp_path: Path) -> None:

@@ -43,6 +43,16 @@ def test_only_its_process_attempt_and_passages_are_hit(tmp_path: Path) -> None:
     mine.reached("after-ack")
 
 
+def test_passages_count_once_the_fault_is_armed(tmp_path: Path) -> None:
+    faults = points({"point": "here", "where": "driver", "action": "io-error", "nth": 2, "armed_by": str(tmp_path / "armed")})
+    for _ in range(5):
+        faults.reached("here")
+    (tmp_path / "armed").touch()
+    faults.reached("here")
+    with pytest.raises(OSError, match="planned at here"):
+        faults.reached("here")
+
+
 def test_files_cannot_be_written_read_or_moved(tmp_path: Path) -> None:
     written, other = tmp_path / "full" / "a", tmp_path / "other"
     written.parent.mkdir()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.engine.stored_job import totals
+from wiesel.checkpoint.snapshots import find_snapshot
 from wiesel.common import Types
 from wiesel.core.errors import JobExecutionError
 from wiesel.datastream.state import ValueStateDescriptor
@@ -198,3 +199,31 @@ def test_the_checkpoints_of_a_job_that_has_failed_stay_or_go_as_the_user_says(tm
         job.settle()
     job.close()
     assert path.exists() == stays
+
+
+@pytest.mark.parametrize("kind", ["savepoint", "checkpoint"])
+def test_what_a_job_claims_that_keeps_its_checkpoints_in_memory_stays(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    numbers = ManualSource()
+    job, _ = totals(numbers, tmp_path / "checkpoints")
+    with job:
+        numbers.push(("a", 1))
+        job.settle()
+        path = job.store() if kind == "checkpoint" else job.savepoint(tmp_path, stop=True)
+    # The second one, after the end of the first, which has left nothing else, reads again what came after the snapshot.
+    for total in (111, 221):
+        job, results = totals(numbers, None, path, "CLAIM")
+        with job:
+            assert job.master.history.restored.path == path
+            assert f"{path} is claimed by a job that keeps its checkpoints in memory, and stays" in caplog.text
+            job.checkpoint()
+            numbers.push(("a", 10))
+            job.settle()
+            job.checkpoint()
+            job.fail()
+            numbers.push(("a", 100))
+            job.settle()
+            assert results.values[-1] == ("a", total) and job.master.history.restored.path is None
+        assert (Path(path) / "_metadata").exists()
+    assert find_snapshot(path).checkpoint, "all of its files are whole"

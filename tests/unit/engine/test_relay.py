@@ -13,7 +13,7 @@ from wiesel.engine.spark.relay import Outlet, OutletClosedError, Relay
 from wiesel.wire.buffers import DATA, header, read_buffers
 
 LEVEL, NEXT = 2, 3
-PATIENCE_S = 20.0
+PATIENCE_S = 100.0
 
 
 def buffer(level: int, partition: int, sequence: int, size: int = 5) -> bytes:

@@ -88,6 +88,7 @@ def test_the_job_and_its_vertices(asked: Asked) -> None:
     assert overview["jid"] == details["jid"] == job_id and overview["state"] == details["state"] == "RUNNING"
     assert overview["tasks"]["total"] == overview["tasks"]["running"] == sum(v["parallelism"] for v in details["vertices"])
     assert details["end-time"] == -1 and details["timestamps"]["FINISHED"] == 0
+    assert details["timestamps"]["CREATED"] == details["start-time"]
     assert [node["id"] for node in details["plan"]["nodes"]] == [v["id"] for v in details["vertices"]]
     first, second = details["vertices"][0]["id"], details["plan"]["nodes"][1]
     assert second["inputs"] == [{"num": 0, "id": first, "ship_strategy": "HASH", "exchange": "pipelined_bounded"}]
@@ -132,7 +133,8 @@ def test_checkpoints_are_told_with_their_parts(asked: Asked) -> None:
     assert asked.reply("GET", "/checkpoints/details/1/subtasks/none").status == 404
     asked.job.fail()
     asked.job.settle()
-    assert asked.get("/checkpoints")["latest"]["restored"]["id"] == 1
+    restored = asked.get("/checkpoints")["latest"]["restored"]
+    assert (restored["id"], restored["external_path"]) == (1, str(asked.job.directory / "chk-1"))
     assert asked.reply("GET", "/checkpoints/details/77").status == 404
 
 

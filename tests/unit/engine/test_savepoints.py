@@ -100,23 +100,44 @@ def test_c22_c26_a_savepoint_that_was_moved_starts_a_job_with_another_parallelis
         assert results.values[-1] == ("key 7", 22)
 
 
-def test_c21_two_jobs_start_from_one_savepoint(tmp_path: Path) -> None:
+class Doubling(Total):
+    """Another variant: what comes counts twice from now on."""
+
+    def process_element(self, value, ctx):
+        yield from super().process_element((value[0], 2 * value[1]), ctx)
+
+
+def variant(function: Total, numbers: ManualSource, checkpoints: Path, restore: str) -> tuple[StoredJob, CollectedStream]:
+    env = environment(checkpoints, execution_state__recovery_path=restore)
+    stream = env.from_source(numbers, WatermarkStrategy.no_watermarks(), "numbers").uid("numbers")
+    results = env.collect(stream.key_by(lambda pair: pair[0], Types.STRING()).process(function).uid("total"))
+    return start(env), results
+
+
+def test_c21_two_variants_start_from_one_savepoint_and_run_side_by_side(tmp_path: Path) -> None:
     numbers = ManualSource()
     job, _ = totals(numbers, tmp_path / "checkpoints")
     with job:
-        numbers.push(("a", 1))
+        numbers.push_all([("a", 1), ("b", 5)])
         job.settle()
         path = job.savepoint(tmp_path)
-    one, results_of_one = totals(numbers, tmp_path / "checkpoints", path)
-    two, results_of_two = totals(numbers, tmp_path / "checkpoints", path)
+    one, results_of_one = variant(Total(), numbers, tmp_path / "checkpoints", path)
+    two, results_of_two = variant(Doubling(), numbers, tmp_path / "checkpoints", path)
     with one, two:
-        numbers.push(("a", 2))
+        assert one.directory != two.directory
+        for number in (2, 3):
+            numbers.push_all([("a", number), ("b", number)])
+            one.settle()
+            two.settle()
+            one.store()
+            two.store()
+        one.fail()
+        numbers.push(("a", 4))
         one.settle()
         two.settle()
-        assert one.directory != two.directory
-        one.store()
-        two.store()
-    assert results_of_one.values == results_of_two.values == [("a", 3)]
+        assert (one.restarts, two.restarts) == (1, 0)
+    assert results_of_one.values == [("a", 3), ("b", 7), ("a", 6), ("b", 10), ("a", 10)]
+    assert results_of_two.values == [("a", 5), ("b", 9), ("a", 11), ("b", 15), ("a", 19)]
 
 
 class Tally(Committer):
@@ -552,7 +573,7 @@ def test_c28_a_program_without_an_operator_of_the_savepoint_is_refused_or_drops_
         collected = env.collect(stream.map(lambda pair: pair[1]).uid("other"))
         return start(env), collected
 
-    with pytest.raises(StateMigrationError, match=r"uid total"):
+    with pytest.raises(StateMigrationError, match=rf"{path} holds state of operators .*uid total"):
         without()
     job, results = without(execution_state__recovery_ignore__unclaimed__state="true")
     with job:
@@ -647,10 +668,13 @@ def test_a_job_that_was_stopped_is_done_for_its_client(tmp_path: Path) -> None:
 def test_a_job_that_is_cancelled_takes_no_savepoint(tmp_path: Path) -> None:
     job, _ = totals(ManualSource(), tmp_path / "checkpoints")
     with job:
-        answer = job.ask(tmp_path)
+        job.settle()
+        begun, waiting = job.ask(tmp_path), job.ask(tmp_path)
         job.cancel()
-        with pytest.raises(CheckpointError):
-            answer.result(0)
+        for answer in (begun, waiting):
+            with pytest.raises(CheckpointError, match="was cancelled") as caught:
+                answer.result(0)
+            assert "failed" not in caught.value.message
         with pytest.raises(CheckpointError, match="CANCELED"):
             job.ask(tmp_path)
 

@@ -141,7 +141,7 @@ def test_more_failures_than_are_tolerated_restart_the_job_from_its_last_checkpoi
 
 @pytest.mark.parametrize("operation", ["names", "create", "read"])
 def test_a_storage_that_is_down_when_the_job_restarts_costs_attempts_but_not_the_state(
-    tmp_path: Path, outage: Outage, operation: str
+    tmp_path: Path, outage: Outage, operation: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     numbers = ManualSource()
     job, results = totals(numbers, tmp_path, **fixed(4))
@@ -153,6 +153,8 @@ def test_a_storage_that_is_down_when_the_job_restarts_costs_attempts_but_not_the
         for attempts in (1, 2):
             job.advance_processing_time(1_000)
             assert job.master.restarts == attempts and job.master.status.name == "RESTARTING"
+        told = [record.getMessage().partition(",")[0] for record in caplog.records if "restarting" in record.getMessage()]
+        assert told == ["attempt 1 failed", *["another attempt could not begin"] * 2]
         outage.share = 0.0
         job.advance_processing_time(1_000)
         feed(job, numbers, (large(1), 10))

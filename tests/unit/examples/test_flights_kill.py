@@ -61,7 +61,8 @@ def test_what_does_not_go_well_is_a_failure(play: Any, how: str, message: str) -
 
 def test_looks_are_told_from_other_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "driver.py"
-    program.write_text(f"print('noise'); print({json.dumps({'job_id': 'a'})!r}); raise SystemExit('broken')")
+    look = json.dumps({"job_id": "a"})
+    program.write_text(f"print('noise'); print({look!r}); print({look[:-2]!r}, end=''); raise SystemExit('broken')")
     monkeypatch.setattr(kill, "_PROGRAM", program)
     options = argparse.Namespace(cache=tmp_path, days=None, parallelism=1)
     child = kill.Child(options, tmp_path / "out")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from itertools import pairwise
+from typing import Any
 from unittest import mock
 
 from hypothesis import given
@@ -31,32 +32,34 @@ class Dribbling(io.BytesIO):
     def read(self, size: int | None = -1) -> bytes:
         return super().read(self.most if size is None or size < 0 else min(size, self.most))
 
+    def readinto(self, buffer: Any) -> int:
+        return super().readinto(memoryview(buffer)[: self.most])
+
 
 files = st.lists(st.sampled_from([b"a", b"bc", b"\n", b"\r", b"\r\n", b"\n\r", b"defgh"]), max_size=30).map(b"".join)
 
 
-def read(stream: io.BytesIO, piece: FilePiece) -> list[tuple[int, bytes]]:
-    blocks, found = LineBlocks(stream, piece), []
-    while (offset := blocks.offset, block := blocks.next())[1] is not None:
+def read(stream: io.BytesIO, piece: FilePiece, block_bytes: int = 1 << 17, *, lent: bool = False) -> list[tuple[int, bytes]]:
+    blocks, found = LineBlocks(stream, piece, block_bytes), []
+    while (offset := blocks.offset, block := blocks.next_lent() if lent else blocks.next())[1] is not None:
         assert block is not None
-        found.append((offset, block))
+        found.append((offset, bytes(block)))
     return found
 
 
-@given(files, st.lists(st.integers(0, 60), max_size=5), st.integers(1, 9), st.integers(1, 9))
-def test_pieces_share_the_lines(data: bytes, cuts: list[int], block: int, most: int) -> None:
+@given(files, st.lists(st.integers(0, 60), max_size=5), st.integers(1, 9), st.integers(1, 9), st.booleans())
+def test_pieces_share_the_lines(data: bytes, cuts: list[int], block: int, most: int, lent: bool) -> None:
     borders = sorted({0, len(data), *(c for c in cuts if c < len(data))})
     lines: list[bytes] = []
-    with mock.patch.object(line_blocks, "_BLOCK_BYTES", block):
-        for start, end in pairwise(borders):
-            found = read(Dribbling(data, most), FilePiece("f", start, end, len(data)))
-            for at, content in found:
-                # A block is where it says it is, and can be read again from there.
-                assert data[at : at + len(content)] == content
-                if content:
-                    again = read(Dribbling(data, most), FilePiece("f", start, end, len(data), at))
-                    assert b"".join(c for _, c in again) == b"".join(c for a, c in found if a >= at)
-            lines += [line.encode("latin-1") for line in split_lines(b"".join(c for _, c in found).decode("latin-1"))]
+    for start, end in pairwise(borders):
+        found = read(Dribbling(data, most), FilePiece("f", start, end, len(data)), block, lent=lent)
+        for at, content in found:
+            # A block is where it says it is, and can be read again from there.
+            assert data[at : at + len(content)] == content
+            if content:
+                again = read(Dribbling(data, most), FilePiece("f", start, end, len(data), at), block, lent=lent)
+                assert b"".join(c for _, c in again) == b"".join(c for a, c in found if a >= at)
+        lines += [line.encode("latin-1") for line in split_lines(b"".join(c for _, c in found).decode("latin-1"))]
     assert lines == java_lines(data)
 
 

@@ -11,11 +11,12 @@ import pytest
 
 from wiesel.core import hooks
 
+LIMIT_S = 150
 _START = "import sys; sys.argv[0] = 'wiesel'; from wiesel.platform.cli import main; main()"
 
 
 def wiesel_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", _START, *arguments], cwd=cwd, capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", _START, *arguments], cwd=cwd, capture_output=True, text=True, timeout=LIMIT_S)
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -34,7 +35,7 @@ def test_help_names_the_commands_and_loads_no_spark(tmp_path: Path) -> None:
         "except SystemExit as end:\n"
         "    print(end.code, sorted({'pyspark', 'pyarrow', 'pandas', 'numpy', 'rich'} & set(sys.modules)))\n"
     )
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True, cwd=tmp_path).stdout
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=LIMIT_S, check=True, cwd=tmp_path).stdout
     assert {"run", "info", "doctor", "version"} <= set(told.split())
     assert told.splitlines()[-1] == "0 []"
 
@@ -71,7 +72,7 @@ def test_run_hands_the_options_over_as_defaults_of_the_process(tmp_path: Path) -
     )
     write(tmp_path, "job.py", "import more\nprint(more.word)\n")
     arguments = ["-p", "3", "-D", "a.b=c=d", "-Dparallelism.default=7", "-s", "chk/chk-4", "--py-files", "extra/more.py", "job.py"]
-    ended = subprocess.run([sys.executable, "spy.py", "run", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    ended = subprocess.run([sys.executable, "spy.py", "run", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S)
     assert ended.returncode == 0, ended.stderr
     given, word = ended.stdout.splitlines()
     assert json.loads(given) == {
@@ -190,7 +191,8 @@ def test_workers_of_a_run_are_told_to_install_the_hook(tmp_path: Path) -> None:
         "hooks.run_worker_initializers(['wiesel.platform.pyflink_hook:install'])\n"
         "import pyflink; print(pyflink.__name__)\n"
     )
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, cwd=tmp_path).stdout == "wiesel\n"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=LIMIT_S, cwd=tmp_path)
+    assert ended.stdout == "wiesel\n"
 
 
 def test_a_worker_initializer_is_kept_once(monkeypatch: pytest.MonkeyPatch) -> None:

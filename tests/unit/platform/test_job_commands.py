@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors.number_seq import NumberSequenceSource
 from wiesel.platform.cli import main
 
-LIMIT_S = 300.0
+LIMIT_S = 150.0
 
 
 @pytest.fixture
@@ -104,3 +106,21 @@ def test_a_savepoint_that_fails_is_told(job: JobClient, directory: Path) -> None
 def test_a_job_that_does_not_run(command: str) -> None:
     failed = wiesel(command, "abcdef", *(["2"] if command == "rescale" else []))
     assert failed.exit_code == 1 and "no job 'abcdef' runs here; there are: none" in failed.output
+
+
+@pytest.mark.usefixtures("directory")
+def test_the_id_of_a_job_is_told_beside_what_its_program_prints(tmp_path: Path) -> None:
+    (tmp_path / "job.py").write_text(
+        "from wiesel.datastream import StreamExecutionEnvironment\n"
+        "env = StreamExecutionEnvironment.get_execution_environment()\n"
+        "env.from_collection([1, 2]).print()\n"
+        "print(env.execute('first').get_job_id())\n"
+        "env.from_collection([3]).print()\n"
+        "print(env.execute('second').get_job_id())\n"
+    )
+    command = [sys.executable, "-c", "import sys; sys.argv[0] = 'wiesel'; from wiesel.platform.cli import main; main()"]
+    arguments = [*command, "run", "-D", "wiesel.engine=local", "job.py"]
+    done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S, check=True)
+    one, two, first, three, second = done.stdout.split()
+    assert (one, two, three) == ("1", "2", "3")
+    assert done.stderr.splitlines() == [f"Job has been submitted with JobID {job_id}" for job_id in (first, second)]

@@ -89,6 +89,14 @@ def test_pickles_name_wiesel_and_those_that_name_pyflink_can_be_read(parts: None
     assert type(pickle.loads(pickled.replace(b"wiesel.metrics", b"pyflink.metrics"))) is meter
 
 
+def test_errors_of_catalogs_are_found_where_pyflink_has_them(parts: None) -> None:
+    assert load("pyflink.util.exceptions").TableNotExistException is load("wiesel.spi.table.catalog_errors").TableNotExistException
+    with pytest.raises(ModuleNotFoundError, match="internal to PyFlink but for util"):
+        load("pyflink.util.java_utils")
+    pyflink_hook.uninstall()
+    assert not [name for name in sys.modules if name.split(".")[0] == "pyflink"]
+
+
 def test_install_twice_is_install_once(parts: None) -> None:
     before = list(sys.meta_path)
     pyflink_hook.install()
@@ -155,7 +163,7 @@ def test_a_real_pyflink_on_the_path_is_found_unless_the_hook_is_installed(tmp_pa
     def real_is_found(*arguments: str) -> str:
         return subprocess.run(
             [sys.executable, "-c", program, *arguments],
-            cwd=tmp_path, capture_output=True, text=True, check=True, timeout=30,
+            cwd=tmp_path, capture_output=True, text=True, check=True, timeout=150,
         ).stdout.strip()  # fmt: skip
 
     assert real_is_found() == "True"

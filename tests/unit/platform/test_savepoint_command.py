@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.unit.engine.stored_job import environment, start
+from tests.unit.engine.stored_job import environment, start, totals
 from wiesel.common import Types, WatermarkStrategy
 from wiesel.core.errors import CorruptCheckpointError, JobExecutionError
 from wiesel.datastream import KeyedProcessFunction
@@ -207,14 +207,14 @@ def check(folder: Path, savepoint: str, program: str, *options: str) -> subproce
     (folder / "job.py").write_text(program)
     begin = "import sys; sys.argv[0] = 'wiesel'; from wiesel.platform.cli import main; main()"
     arguments = [sys.executable, "-c", begin, "savepoint", "check", *options, "job.py", savepoint]
-    return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=300)
+    return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=150)
 
 
 def test_the_command_tells_whether_the_job_would_start(savepoint: str, tmp_path: Path) -> None:
     ended = check(tmp_path, savepoint, PROGRAM)
     assert ended.stderr == "" and "never reached" not in ended.stdout
     lines = ended.stdout.splitlines()
-    assert re.search(r"^Sums \(uid 'sums'\) +sum +converted .*job.py:18$", ended.stdout, re.MULTILINE), "with the line in the program"
+    assert re.search(r"^Sums \(uid 'sums'\) +sum +converted +\S*job.py:18 +its", ended.stdout, re.MULTILINE), "with the program's line"
     assert re.search(r"^nameless \(id \w+\) .* dropped ", ended.stdout, re.MULTILINE)
     assert lines[-1].startswith("the job would start with --allowNonRestoredState only")
     assert ended.returncode == 1
@@ -251,6 +251,25 @@ def test_c25_savepoints_are_listed_with_time_size_and_label_and_disposed_of(tmp_
     (tmp_path / "torn" / "_metadata").write_bytes(b"torn")
     told = wiesel("list", str(tmp_path))
     assert told.exit_code == 1 and second in told.output and "torn/_metadata is not" in told.output
+
+
+def test_c25_the_job_is_restored_to_the_second_last_of_the_list(tmp_path: Path) -> None:
+    numbers = ManualSource()
+    job, _ = totals(numbers, None)
+    with job:
+        for number in (1, 10, 100):
+            numbers.push(("a", number))
+            job.settle()
+            job.advance_processing_time(60_000)
+            job.savepoint(tmp_path, label=f"with {number}")
+    lines = wiesel("list", str(tmp_path)).output.splitlines()[1:]
+    assert [re.split(r"\s{2,}", line)[2] for line in lines] == ["with 100", "with 10", "with 1"], "the newest first"
+    job, results = totals(numbers, None, lines[1].split()[-1])
+    with job:
+        numbers.push(("a", 1000))
+        job.settle()
+        # The hundred is read again: the position is that of the savepoint, too.
+        assert results.values == [("a", 111), ("a", 1111)]
 
 
 def test_what_is_no_savepoint_is_not_disposed_of(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pexpect
@@ -21,6 +21,8 @@ from wiesel.platform.sql_client.result_rows import ChangeRows, TableRows
 from wiesel.platform.sql_client.typed import Command, command_of, is_complete
 from wiesel.table import TableEnvironment
 
+LIMIT_S = 150
+PROMPT = "Wiesel SQL>"
 SRC = Path(__file__).parents[3] / "src"
 ROWS = "'connector' = 'datagen', 'number-of-rows' = '3', 'fields.a.kind' = 'sequence', 'fields.a.start' = '1', 'fields.a.end' = '3'"
 TABLE = f"CREATE TABLE numbers (a BIGINT, b AS a * 10) WITH ({ROWS});"
@@ -149,7 +151,7 @@ class Terminal:
         command = ["-c", "from wiesel.platform.cli import main; main()", "sql", "-D", "wiesel.engine=local", "-p", "1"]
         environ = {**os.environ, "PYTHONPATH": str(SRC), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
         # History: what has scrolled off the screen can still be read.
-        self._screen = pyte.HistoryScreen(160, 30, history=2000)
+        self._screen = pyte.HistoryScreen(160, 30, history=20_000)
         self._stream = pyte.Stream(self._screen)
         self._said = 0
         self._prompts = 0
@@ -158,7 +160,7 @@ class Terminal:
             [*command, "--history", str(directory / "history"), *arguments],
             env=environ,
             encoding="utf-8",
-            timeout=60,
+            timeout=LIMIT_S,
             dimensions=(30, 160),
             cwd=str(directory),
         )
@@ -183,12 +185,16 @@ class Terminal:
         above = ["".join(line[x].data for x in range(160)).rstrip() for line in self._screen.history.top]
         return "\n".join([*above, self.screen])
 
-    def wait(self, pattern: str, *, everywhere: bool = False) -> str:
+    def wait(self, pattern: str) -> str:
         """Wait until a text is on the screen, and return all of it."""
-        deadline = time.monotonic() + 60
+        found = re.compile(pattern, re.DOTALL)
+        return self._wait(lambda: self.screen, lambda shown: found.search(shown) is not None, repr(pattern))
+
+    def _wait(self, show: Callable[[], str], holds: Callable[[str], bool], what: str) -> str:
+        deadline_s = time.monotonic() + LIMIT_S
         goes_on = True
-        while not re.search(pattern, shown := self.text if everywhere else self.screen, re.DOTALL):
-            assert goes_on and time.monotonic() < deadline, f"no {pattern!r} in:\n{self.text}"
+        while not holds(shown := show()):
+            assert goes_on and time.monotonic() < deadline_s, f"no {what} in:\n{self.text}"
             goes_on = self._read()
         return shown
 
@@ -199,9 +205,9 @@ class Terminal:
     def prompt(self) -> str:
         """Wait for the next prompt; returns what was shown since the one before."""
         said = self._said
-        shown = self.wait("(?:.*?Wiesel SQL>)" * (self._prompts + 1) + "$", everywhere=True)
-        self._said = len(shown)
         self._prompts += 1
+        shown = self._wait(lambda: self.text, lambda text: text.endswith(PROMPT) and text.count(PROMPT) >= self._prompts, "further prompt")
+        self._said = len(shown)
         return shown[said:]
 
     def ask(self, *lines: str) -> str:

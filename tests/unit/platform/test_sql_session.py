@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from wiesel.common import JobStatus
 from wiesel.platform.cli import main
+from wiesel.table import TableResult
 
 NUMBERS = """
 CREATE TABLE n (a BIGINT, b AS a * 2) WITH ('connector' = 'datagen', 'number-of-rows' = '2', 'fields.a.kind' = 'sequence',
@@ -53,6 +56,33 @@ def test_errors_have_places_and_an_exit_code(text: str, problem: str) -> None:
     result = sql("-e", text)
     assert result.exit_code == 1
     assert problem in result.output
+
+
+ENDLESS = """
+CREATE TABLE e (a BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '10');
+CREATE TABLE nothing (a BIGINT) WITH ('connector' = 'blackhole');
+INSERT INTO nothing SELECT a FROM e;
+"""
+
+
+def test_it_is_told_that_inserts_end_with_the_statement_that_fails() -> None:
+    result = sql("-e", ENDLESS + "SELECT x FROM nowhere;")
+    assert result.exit_code == 1
+    assert "table `nowhere` was not found" in result.output
+    assert "1 running job(s) of inserts before it cancelled; SET 'table.dml-sync' = 'true' waits for each" in result.output
+
+
+def test_who_interrupts_the_waiting_ends_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    clients: list[Any] = []
+
+    def interrupted(result: TableResult, timeout_ms: int | None = None) -> None:
+        clients.append(result.get_job_client())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TableResult, "wait", interrupted)
+    result = sql("-e", ENDLESS)
+    assert (result.exit_code, result.output.splitlines()[-1]) == (130, "interrupted")
+    assert [client.get_job_status().result() for client in clients] == [JobStatus.CANCELED]
 
 
 def test_nothing_runs_if_a_statement_cannot_be_read(tmp_path: Path) -> None:

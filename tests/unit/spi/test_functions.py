@@ -97,4 +97,4 @@ def test_a_process_without_output_tags_knows_it():
         "import pickle, sys; from wiesel.spi.output_tag import OutputTag, output_tags_exist as exist\n"
         "assert not exist(); pickle.loads(bytes.fromhex(sys.argv[1])); assert exist()"
     )
-    subprocess.run([sys.executable, "-c", program, pickle.dumps(OutputTag("side")).hex()], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program, pickle.dumps(OutputTag("side")).hex()], check=True, timeout=150)

@@ -26,6 +26,8 @@ NOT_REACHED = {
     "windows of a number of rows go by processing time": "the Table API alone has them: tests/unit/table/test_count_windows.py",
     "a window counts rows or goes by time": "as above",
     "rows, each {slide} behind another": "as above",
+    "of.as_summary_string()}\", hint=_parts(of))": "batch mode alone refuses it: the case agg_distinct_error_maps",
+    "or {_STREAMING}": "batch mode alone refuses it: the cases group_nested_error_map and set_error_maps",
     "type(node).__name__.upper()} is not supported in FROM": "the parser reads nothing else there",
     "type(node).__name__.upper()} is not supported in this version": "the parser reads no other queries",
 }
@@ -38,6 +40,7 @@ def environment() -> TableEnvironment:
         "home ROW<street STRING>, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen')"
     )
     t_env.execute_sql("CREATE MODEL shout INPUT (t STRING) OUTPUT (o STRING) WITH ('provider' = 'python', 'function' = 'builtins.str')")
+    t_env.execute_sql("LOAD MODULE hive")
     t_env.create_temporary_system_function("letters", udtf(sorted, result_types=["STRING"]))
     t_env.create_temporary_system_function("plain", udf(len, result_type="INT"))
     t_env.create_temporary_system_function("latest", udaf(Latest(), result_type="INT"))

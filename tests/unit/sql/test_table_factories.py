@@ -62,7 +62,10 @@ def test_its_options_are_checked(package: Any) -> None:
     package("numbers = numbers_package:NumbersFactory")
     with pytest.raises(ConfigurationError, match=r"reading table 'c\.d\.t': 'numbers' needs the option 'end'") as caught:
         create_table_source(NAME, table("numbers"), ROWS)
-    assert caught.value.hint == ".option('end', '...'): the last number"
+    assert caught.value.hint == "'end' = '...' among the options of the table: the last number"
+    with pytest.raises(ConfigurationError, match="'numbers' needs the option 'end'") as caught:
+        create_table_source(NAME, table("numbers", edn="5"), ROWS)
+    assert caught.value.hint.startswith("did you mean it by 'edn'? ")
     with pytest.raises(ConfigurationError, match="unsupported options for 'numbers': ends, x") as caught:
         create_table_source(NAME, table("numbers", end="5", ends="6", x="7"), ROWS)
     assert caught.value.hint == "did you mean 'end' for 'ends'? the supported options are:\n  connector\n  end"

@@ -42,7 +42,9 @@ def main(kind: str, directory: str, memory_mb: int, state_mb: int) -> None:
     count = (state_mb << 20) // VALUE_BYTES
     backend = new_backend(kind, Path(directory), **SMALL)
     table = backend.table("v")
-    table.put(-1, b"")  # what a backend needs anyway is there
+    for number in range(-100, 0):
+        table.put(number, b"")
+    backend.snapshot(1)  # has what is pending written: what a backend needs anyway is there then
     limit = in_use_bytes() + (memory_mb << 20)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     for number in range(count):

@@ -29,6 +29,7 @@ from wiesel.state.handles import make_state
 from wiesel.state.key_context import KeyContext
 from wiesel.state.operator_handles import make_broadcast_state, make_operator_list_state
 from wiesel.types import records
+from wiesel.types.evolution import Compatibility, compatibility, mismatch
 from wiesel.types.records import StoredRecord, layout_of
 
 KINDS = ["dataclass", "slots", "frozen", "msgspec", "pydantic"]
@@ -231,6 +232,22 @@ def test_rows_are_renamed_by_alias(tmp_path: Path, backend: str) -> None:
         Types.ROW_NAMED(["id"], [Types.INT()], aliases={"nothing": ["id"]})
     for made in (old, new):
         made.close()
+
+
+@pytest.mark.parametrize(
+    ("names", "types", "why"),
+    [
+        (["id", "amount"], [Types.INT(), Types.STRING()], "field 'amount' is Long and cannot become String"),
+        (["total", "id"], [Types.INT(), Types.INT()], "field 'amount' is Long and cannot become Integer"),
+        (["id", "amount"], [Types.ROW([Types.INT()]), Types.LONG()], "field 'id' is Integer and cannot become RowTypeInfo"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused_with_the_field(names: list[str], types: list[Any], why: str) -> None:
+    old = Types.LIST(Types.ROW_NAMED(["id", "amount"], [Types.INT(), Types.LONG()]))
+    new = Types.LIST(Types.ROW_NAMED(names, types, aliases={"total": ["amount"]} if "total" in names else None))
+    assert compatibility(old, new) is Compatibility.INCOMPATIBLE
+    assert why in mismatch(old, new)
+    assert mismatch(Types.ROW([Types.INT()]), Types.ROW([Types.INT(), Types.INT()])) == "there were 1 fields without names and are 2"
 
 
 @pytest.mark.parametrize(

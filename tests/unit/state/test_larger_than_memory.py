@@ -18,7 +18,7 @@ MEMORY_MB, STATE_MB = 160, 240
 
 def run(backend: str, directory: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(PROGRAM), backend, str(directory), str(MEMORY_MB), str(STATE_MB)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=170)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limit is not kept")

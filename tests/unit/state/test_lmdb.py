@@ -225,3 +225,22 @@ def _target(fd: str) -> str:
         return os.readlink(f"/proc/self/fd/{fd}")
     except OSError:
         return ""
+
+
+@pytest.mark.parametrize(
+    "slots",
+    [
+        [*range(-500, 500), -(1 << 63), (1 << 63) - 1],
+        [*range(100), 1 << 63],
+        [*range(100), True, 1.0],
+        [f"k{i}" for i in range(100)],
+        list(range(3)),
+    ],
+    ids=["integers", "longer than 64 bits", "what equals integers", "texts", "few"],
+)
+def test_entries_made_at_once_are_those_made_one_by_one(slots: list[Any]) -> None:
+    codec = SlotCodec(7, False, 1000)
+    payloads = [b"value %d" % i for i in range(len(slots))]
+    one_by_one = [(codec.prefix(slot), codec.encode(slot) + payload) for slot, payload in zip(slots, payloads, strict=True)]
+    assert codec.entries(slots, payloads) == one_by_one
+    assert [decode_slot(*entry)[0] for entry in one_by_one] == slots

@@ -35,6 +35,7 @@ from wiesel.table import (
     TableDescriptor,
     TableEnvironment,
 )
+from wiesel.table.catalog import CatalogFunction, ObjectPath
 from wiesel.table.udf import udaf, udf, udtf
 from wiesel.testing import ManualSource, local_environment
 
@@ -193,6 +194,71 @@ class Longest(AggregateFunction):
 
     def get_value(self, accumulator: Any) -> int:
         return int(accumulator[0])
+
+
+MODEL = "INPUT (text STRING) OUTPUT (loud STRING) WITH ('provider' = 'python', 'function' = '{}')"
+ASKED = "INSERT INTO out SELECT loud FROM ML_PREDICT(TABLE words, MODEL {}, DESCRIPTOR(w))"
+
+
+def shout(text: str) -> str:
+    return text.upper() + "!"
+
+
+def ask(text: str) -> str:
+    return text + "?"
+
+
+def of_words(options: dict[str, str] | None = None) -> TableEnvironment:
+    config = Configuration().set("wiesel.engine", "local").set("execution.runtime-mode", "BATCH")
+    for key, value in (options or {}).items():
+        config.set(key, value)
+    t_env = TableEnvironment.create(config)
+    t_env.execute_sql("CREATE TABLE out (s STRING) WITH ('connector' = 'print')")
+    t_env.execute_sql("CREATE VIEW words AS SELECT 'a' AS w")
+    return t_env
+
+
+def printed(t_env: TableEnvironment, plan: str, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    t_env.load_plan(PlanReference.from_json_string(plan)).execute().wait()
+    return capsys.readouterr().out
+
+
+def test_plans_keep_models(capsys: pytest.CaptureFixture[str]) -> None:
+    t_env = of_words()
+    t_env.execute_sql(f"CREATE MODEL m {MODEL.format(__name__ + '.shout')}")
+    plan = t_env.compile_plan_sql(ASKED.format("m")).as_json_string()
+    assert printed(t_env, plan, capsys) == printed(of_words(), plan, capsys) == "+I[A!]\n"
+    other = of_words()
+    other.execute_sql(f"CREATE MODEL m {MODEL.format(__name__ + '.ask')}")
+    assert printed(other, plan, capsys) == "+I[A!]\n"
+    other.get_config().set("table.plan.restore.catalog-objects", "IDENTIFIER")
+    assert printed(other, plan, capsys) == "+I[a?]\n"
+    changed = of_words()
+    changed.execute_sql("CREATE MODEL m INPUT (text STRING) OUTPUT (n INT) WITH ('provider' = 'python', 'function' = 'a.b')")
+    with pytest.raises(ProgramError, match=r"the inputs and outputs of model .*`m` are not those of the plan"):
+        changed.load_plan(PlanReference.from_json_string(plan))
+
+
+@pytest.mark.parametrize("temporary", [True, False])
+def test_models_of_which_a_plan_has_the_name_only_are_looked_up(temporary: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    t_env = of_words({} if temporary else {"table.plan.compile.catalog-objects": "IDENTIFIER"})
+    t_env.execute_sql(f"CREATE {'TEMPORARY ' if temporary else ''}MODEL m {MODEL.format(__name__ + '.shout')}")
+    plan = t_env.compile_plan_sql(ASKED.format("m")).as_json_string()
+    other = of_words()
+    with pytest.raises(ProgramError, match=r"model .*`m` of the plan was not found"):
+        other.load_plan(PlanReference.from_json_string(plan))
+    other.execute_sql(f"CREATE MODEL m {MODEL.format(__name__ + '.ask')}")
+    assert printed(other, plan, capsys) == "+I[a?]\n"
+
+
+def test_a_function_without_code_stands_in_no_plans_way() -> None:
+    t_env = of_words()
+    catalog = t_env.get_catalog("default_catalog")
+    assert catalog is not None
+    catalog.create_function(ObjectPath("default_database", "java"), CatalogFunction.create_instance("org.Some", "Java"), False)
+    t_env.create_temporary_function("loud", udf(shout, result_type=DataTypes.STRING()))
+    assert '"LOUD"' in t_env.compile_plan_sql("INSERT INTO out SELECT loud(w) FROM words").as_json_string()
 
 
 def test_aggregates_of_users_are_found_again(capsys: pytest.CaptureFixture[str]) -> None:

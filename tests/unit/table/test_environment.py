@@ -116,6 +116,23 @@ def test_schemas_that_contradict_themselves(t_env: StreamTableEnvironment, schem
     assert f"(at {__file__}:" in str(caught.value) and caught.value.hint and t_env.list_tables() == []
 
 
+@pytest.mark.parametrize("columns", ["", "(day STRING) PARTITIONED BY (day)"])
+def test_a_table_without_a_schema_of_its_files_is_refused_where_it_is_read(t_env: StreamTableEnvironment, columns: str) -> None:
+    t_env.execute_sql(f"CREATE TABLE t {columns} WITH ('connector' = 'filesystem', 'path' = 'nowhere', 'format' = 'json')")
+    with pytest.raises(ProgramError, match="the table has no columns that are in its files") as caught:
+        t_env.sql_query("SELECT COUNT(*) FROM t").execute()
+    assert "default_database.t'" in str(caught.value) and "columns" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("columns", ["", "(at_ AS PROCTIME())"])
+def test_a_table_without_stored_columns_has_rows_nonetheless(t_env: StreamTableEnvironment, columns: str) -> None:
+    t_env.execute_sql(f"CREATE TABLE t {columns} WITH ('connector' = 'datagen', 'number-of-rows' = '2')")
+    with t_env.sql_query("SELECT 1 FROM t").execute().collect() as rows:
+        assert [list(row) for row in rows] == [[1], [1]]
+    with t_env.sql_query("SELECT COUNT(*) FROM t").execute().collect() as rows:
+        assert [list(row) for row in rows] == [[1], [1], [2]]  # inserted, and what takes its place
+
+
 def test_descriptors_that_make_no_table(t_env: StreamTableEnvironment) -> None:
     with pytest.raises(ProgramError, match="the table's descriptor has no schema"):
         t_env.create_temporary_table("t", TableDescriptor.for_connector("datagen").build())

@@ -74,7 +74,11 @@ def test_the_operators_as_json(tmp_path: Path) -> None:
         nodes = json.loads(text.split("== Physical Execution Plan ==\n")[1])["nodes"]
         kinds = [node["type"] for node in nodes]
         assert [kinds.count(name) for name in ("Source: big", "Source: mid", "Source: small", "Join")] == [1, 1, 1, 2]
+        assert all(set(node) - {"predecessors"} == {"id", "type", "pact", "contents", "parallelism"} for node in nodes)
         joins = [node for node in nodes if node["type"] == "Join"]
+        assert all(node["contents"].startswith("Join(joinType=[INNER], where=[(") for node in joins)
+        (big,) = (node for node in nodes if node["type"] == "Source: big")
+        assert big["contents"].startswith("TableScan(table=[default_catalog.default_database.big], fields=[")
         assert all(edge["ship_strategy"] == "HASH" for node in joins for edge in node["predecessors"])
     t_env.execute_sql("CREATE TABLE nothing (v BIGINT) WITH ('connector' = 'blackhole')")
     t_env.execute_sql("CREATE TABLE none (v BIGINT) WITH ('connector' = 'blackhole')")

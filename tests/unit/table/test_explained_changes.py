@@ -24,7 +24,7 @@ _NAMES = {
 _SHOWN = frozenset("Aggregate WindowAggregate TopN WindowTopN Join IntervalJoin TemporalJoin WindowJoin OverAggregate Match".split())
 
 DIFFERENCES = {
-    "dedup_first": "Flink waits for the watermark and emits the first row once; here it comes at once, and again if an earlier one comes",
+    "dedup_first_mini_batch": "as of dedup_last",
     "dedup_last": "Flink allows for -D, which it never emits for new rows",
     "join_left": "a row without partner that finds one is taken back and comes anew; Flink allows for an update besides",
     "join_of_aggregates": "Flink needs no -U in front of a join by the key of its groups",

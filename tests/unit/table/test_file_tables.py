@@ -120,9 +120,10 @@ def test_columns_that_arrow_reads_follow_the_same_rules(form: str, separator: st
 @pytest.mark.parametrize(
     ("form", "text", "line", "problem"),
     [
-        ("csv", "1,a\nx,b\n", "line 2", "'x'"),
+        ("csv", "1,a\nx,b\n", "line 2", "column id: 'x' is no whole number"),
+        ("csv", "1,a\n1_000,b\n", "line 2", "column id: '1_000' is no whole number"),
         ("csv", "1,a\n2\n", "line 2", "1 fields, but the table has 2 columns"),
-        ("json", '{"id": 1}\n{"id": "x"}\n', "line 2", "'x'"),
+        ("json", '{"id": 1}\n{"id": "x"}\n', "line 2", "'x' is no whole number"),
         ("json", '{"id": 1}\n{"id": \n', "line 2", "Expecting value"),
         ("debezium-json", '{"op": "x"}\n', "line 1", "no 'op' of value 'x'"),
         ("debezium-json", '{"op": "u", "before": null, "after": {"id": 1}}\n', "line 1", "need the old row"),

@@ -70,6 +70,8 @@ def test_statements_load_functions_of_modules(t_env: TableEnvironment, tmp_path:
     t_env.execute_sql("CREATE FUNCTION IF NOT EXISTS twice AS 'my_functions.twice' LANGUAGE PYTHON")
     assert rows(t_env, "SELECT twice(21)") == [Row(42)]
     t_env.execute_sql("DROP TEMPORARY FUNCTION twice")
+    assert rows(t_env, "SELECT twice(4)") == [Row(8)]
+    t_env.execute_sql("DROP FUNCTION twice")
     with pytest.raises(ProgramError, match="there is no function"):
         t_env.execute_sql("DROP FUNCTION twice")
     problems = {"my_functions.nothing": "cannot be loaded", "plain": "cannot be loaded", "my_functions.plain": "no function of SQL"}

@@ -216,3 +216,37 @@ def test_a_table_that_is_written_to_needs_no_name(t_env: TableEnvironment, tmp_p
     assert sorted(lines) == ["1,5", "2,7", "3,1"]
     with pytest.raises(ProgramError, match="by its path or descriptor"):
         query.execute_insert(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("parallelism", ["1", "2"])
+def test_of_several_rows_with_one_key_the_first_one_stays(t_env: TableEnvironment, tmp_path: Path, parallelism: str) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    # What each id counts has its own number of rows, but for 3 and 4, which have as many.
+    ids = [1] + [2] * 2 + [3] * 3 + [4] * 3 + [5] * 5
+    (source / "part").write_text("".join(f"{id},2024-03-01 10:00:{place:02}\n" for place, id in enumerate(ids)))
+    t_env.get_config().set("parallelism.default", parallelism)
+    t_env.execute_sql(
+        "CREATE TABLE events (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = 'csv')"
+    )
+    (tmp_path / "out").mkdir()
+    t_env.execute_sql(
+        "CREATE TABLE by_number (n BIGINT, id INT, PRIMARY KEY (n) NOT ENFORCED) "
+        f"WITH ('connector' = 'upsert-test', 'path' = '{tmp_path / 'out'}')"
+    )
+    insert = "INSERT INTO by_number SELECT COUNT(*), id FROM events GROUP BY id ON CONFLICT DO"
+    plan = t_env.explain_sql(f"{insert} NOTHING")
+    assert "upsertMaterialize=[true], conflictStrategy=[NOTHING])" in plan
+    assert "keeps the row of each primary key, and waits for the watermark, as its changes come in order by (`id`)" in plan
+    t_env.execute_sql(f"{insert} NOTHING").wait()
+    found: dict[int, int] = {}
+    for kind, number, id_ in _written(tmp_path / "out"):
+        assert (number in found) == (kind != "+I")
+        if kind == "-D":
+            del found[number]
+        else:
+            found[number] = id_
+    assert found == {1: 1, 2: 2, 3: found[3], 5: 5} and found[3] in (3, 4)
+    with pytest.raises(JobExecutionError, match=r"the same primary key \[n=\d\] are to be written into table"):
+        t_env.execute_sql(f"{insert} ERROR").wait()

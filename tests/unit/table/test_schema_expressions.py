@@ -60,7 +60,7 @@ def test_the_watermark_is_an_expression_too() -> None:
     schema = environment().from_descriptor(of_schema(add)).select(col("ts")).get_schema()
     assert "`ts` TIMESTAMP(3)" in str(schema)
     shown = of_schema(add).get_schema()
-    assert "WATERMARK FOR `ts` AS (`ts` - INTERVAL '5' SECOND)" in str(shown)
+    assert "WATERMARK FOR `ts` AS [(`ts` - INTERVAL '5' SECOND)]" in str(shown)
     assert "SOURCE_WATERMARK()" in str(Schema.new_builder().watermark("ts", source_watermark()).build())
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from tests.differential.canonical import canonical
-from tests.differential.record_sql_joins import VERSIONS
+from tests.differential.record_sql import VERSIONS
 from tests.differential.sql_tables import WATERMARK
 from tests.unit.runtime.harness import OperatorHarness, Record
 from tests.unit.table.join_cases import Database

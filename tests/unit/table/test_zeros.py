@@ -23,6 +23,11 @@ RESULTS = {
     "SELECT id FROM z WHERE NOT EXISTS (SELECT 1 FROM z AS b WHERE b.e = z.d AND b.id = 1)": ["4"],
     "SELECT COUNT(*) FROM (SELECT d FROM z INTERSECT SELECT e FROM z)": ["2"],
     "SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY d ORDER BY id) AS n FROM z) WHERE n = 2": ["2"],
+    "SELECT COUNT(*) FROM z GROUP BY ROW(d, e)": ["3", "1", "1"],
+    "SELECT COUNT(*) FROM (SELECT DISTINCT ARRAY[d], ROW(e) FROM z)": ["3"],
+    "SELECT COUNT(DISTINCT ARRAY[d]) FROM z": ["2"],
+    "SELECT COUNT(*) FROM z AS a JOIN z AS b ON ROW(a.d) = ROW(b.d)": ["17"],
+    "SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY ROW(d) ORDER BY id) AS n FROM z) WHERE n = 2": ["2"],
 }
 IN_BATCH = {
     "SELECT COUNT(*) OVER (PARTITION BY d) FROM z": ["4", "4", "4", "4", "1"],

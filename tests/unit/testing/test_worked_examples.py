@@ -107,14 +107,14 @@ class Count(KeyedProcessFunction):
         yield value, self.count.value()
 
 
-def count_in(state):
-    """Return the count that the state of an operator in a checkpoint holds."""
+def values_in(state, name, kind="value"):
+    """Return what the state of an operator in a checkpoint holds under a name."""
     everything = KeyGroupRange(0, 128, 128)
     backend = make_backend(
         "hashmap", operator_id="x", subtask=0, parallelism=1, key_group_range=everything, local_dir="", clock=ManualClock(), options={}
     )
     backend.restore([state], files_in_memory("x"))
-    return [value for _, _, value in backend.table("count").items()]
+    return [value for _, _, value in backend.table(name, kind=kind).items()]
 
 
 def test_x2_a_count_job_goes_on_where_its_checkpoint_was_taken():
@@ -130,7 +130,7 @@ def test_x2_a_count_job_goes_on_where_its_checkpoint_was_taken():
         states = {ids[i]: state for task in snapshot.checkpoint.tasks.values() for i, state in task.operators.items()}
         (split,) = states["Source: events"].reader_splits
         assert split.position == 2
-        assert count_in(states["KEYED PROCESS"].state) == [2]
+        assert values_in(states["KEYED PROCESS"].state, "count") == [2]
 
         source.push("e3")
         job.settle()

@@ -145,3 +145,10 @@ def test_an_error_in_a_text_shows_the_place() -> None:
     assert str(caught.value).splitlines()[0].endswith("at position 14: there is no type STRNG")
     shown, caret = str(caught.value).splitlines()[1:3]
     assert shown[caret.index("^") :].startswith("STRNG") and "did you mean STRING?" in str(caught.value)
+
+
+def test_raw_is_refused_with_its_reason_and_the_way_out() -> None:
+    with pytest.raises(ProgramError, match=r"position 6: values of RAW are read by classes of Java(.|\n)*pickle.loads\(\)"):
+        parse_data_type("ARRAY<RAW('a.Class', 'AAAA')>")
+    with pytest.raises(ProgramError, match="Flink makes them RAW, which no function in Python takes"):
+        to_data_type(Types.ROW([Types.INT(), Types.PICKLED_BYTE_ARRAY()]))

@@ -19,6 +19,7 @@ from wiesel.columnar.aggregates.registry import Accumulator, AggregateFunction, 
 from wiesel.columnar.aggregates.slots import Column, Slot, numbers
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.functions.registry import Arguments, Signature
+from wiesel.columnar.keys import key_values
 from wiesel.core.errors import ProgramError
 from wiesel.types import logical as t
 
@@ -138,7 +139,7 @@ def _multiset(arguments: Arguments, may_be_empty: bool) -> Signature:
 
 
 def _multisets(lists: Column) -> Column:
-    counted: list[Any] = [list(Counter(each).items()) for each in lists.to_pylist()]
+    counted: list[Any] = [list(Counter(each).items()) for each in key_values(lists)]
     return pa.array(counted, pa.map_(lists.type.value_type, pa.int32()))
 
 

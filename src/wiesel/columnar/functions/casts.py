@@ -18,6 +18,7 @@ from wiesel.columnar.functions.times import instants, local
 from wiesel.columnar.type_rules import is_approximate, is_binary, is_interval, is_text
 from wiesel.core.errors import ExpressionError
 from wiesel.types import logical as t
+from wiesel.types.logical_variant import VariantType
 
 __all__: list[str] = []
 
@@ -28,8 +29,10 @@ _DAY_MS = 86_400_000
 
 def castable(source: t.DataType, wanted: t.DataType) -> bool:
     """Return whether values of a type can be cast to another."""
-    if isinstance(source, t.NullType) or source.nullable() == wanted.nullable() or is_text(wanted):
+    if isinstance(source, t.NullType) or source.nullable() == wanted.nullable():
         return True
+    if is_text(wanted):
+        return not isinstance(source, VariantType)
     if isinstance(source, t.ArrayType) and isinstance(wanted, t.ArrayType):
         return castable(source.element_type, wanted.element_type)
     if isinstance(source, t.MapType) and isinstance(wanted, t.MapType):
@@ -56,7 +59,8 @@ def _of_scalars(source: t.DataType, wanted: t.DataType) -> bool:
 def _resolve(arguments: Arguments) -> Signature:
     (wanted,) = arguments.options
     source = arguments.types[0]
-    if not castable(source, wanted):
+    # As in Flink, not even to VARIANT itself.
+    if isinstance(source, VariantType) or not castable(source, wanted):
         raise arguments.refuse(f"a cast to {wanted.as_summary_string()} is not one of them")
     nullable = source.is_nullable or arguments.name == "TRY_CAST"
     return Signature([source], wanted.nullable() if nullable else wanted.not_null())

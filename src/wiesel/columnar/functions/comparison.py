@@ -14,6 +14,7 @@ from wiesel.columnar.functions.kernels import by_arrays, by_kernel
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.signatures import never_null, nullable_if_any
 from wiesel.types import logical as t
+from wiesel.types.logical_variant import VariantType
 
 __all__ = ["comparable", "equal"]
 
@@ -35,9 +36,28 @@ def comparable(types: Sequence[t.DataType], ordered: bool) -> t.DataType | None:
     times = [of for of in given if isinstance(of, _TIMES)]
     if times and all(rules.is_text(of) for of in given if not isinstance(of, _TIMES)):
         return _of_times(times)
-    if ordered and any(isinstance(of, t.ArrayType | t.MapType | t.RowType | t.MultisetType) for of in given):
+    if ordered and any(isinstance(of, t.ArrayType | t.MapType | t.RowType | t.MultisetType | VariantType) for of in given):
         return None
     return rules.common_type(given)
+
+
+def _of_converted(types: Sequence[t.DataType]) -> t.DataType | None:
+    """Return the type that texts are converted to which stand beside one number or truth value, None if that is not what is given.
+
+    Flink converts so for what is larger or smaller and within IN, and refuses it for ``=``. Exact numbers have all digits of a BIGINT then.
+    """
+    given = [of.nullable() for of in types if not rules.is_text(of) and not isinstance(of, t.NullType)]
+    texts = any(rules.is_text(of) for of in types)
+    if not texts or len(given) != 1 or not isinstance(given[0], t.NumericType | t.BooleanType):
+        return None
+    if isinstance(given[0], t.IntegralType | t.DecimalType):
+        return rules.common_type([t.BigIntType(), given[0]])
+    return given[0]
+
+
+def _of_text_and_time(types: Sequence[t.DataType]) -> bool:
+    """Return whether texts are compared with times, of which those that cannot be read equal nothing in Flink; to order them fails."""
+    return any(rules.is_text(of) for of in types) and any(isinstance(of, _TIMES) for of in types)
 
 
 def _of_numbers(given: Sequence[t.DataType]) -> t.DataType | None:
@@ -63,9 +83,11 @@ def _of_times(times: Sequence[t.DataType]) -> t.DataType | None:
 def _resolve(ordered: bool) -> Callable[[Arguments], Signature]:
     def resolve(arguments: Arguments) -> Signature:
         types = arguments.types
-        kind = comparable(types, ordered) if len(types) == 2 else None
+        kind = (ordered and _of_converted(types)) or comparable(types, ordered) if len(types) == 2 else None
         if kind is None:
             raise arguments.refuse(f"<COMPARABLE> {arguments.name} <COMPARABLE>")
+        if not ordered and _of_text_and_time(types):
+            return Signature([kind, kind], t.BooleanType(), tries=True)
         wide = isinstance(kind, t.DecimalType) and all(isinstance(of, t.DecimalType) for of in types)
         return Signature(types if wide else [kind, kind], nullable_if_any(t.BooleanType(), arguments))
 
@@ -128,7 +150,7 @@ def _resolve_distinct(arguments: Arguments) -> Signature:
     kind = comparable(arguments.types, False) if len(arguments.types) == 2 else None
     if kind is None:
         raise arguments.refuse(f"<COMPARABLE> {arguments.name} <COMPARABLE>")
-    return Signature([kind, kind], never_null(t.BooleanType())(arguments))
+    return Signature([kind, kind], never_null(t.BooleanType())(arguments), tries=_of_text_and_time(arguments.types))
 
 
 def _not_distinct(call: Call, frame: Any, operands: list[Any]) -> Any:
@@ -145,10 +167,14 @@ register(
 
 
 def _resolve_in(arguments: Arguments) -> Signature:
-    kind = comparable(arguments.types, False) if len(arguments.types) > 1 else None
+    types = arguments.types
+    kind = None
+    if len(types) > 1:
+        as_texts = rules.is_text(types[0]) and all(isinstance(of, (t.NumericType, t.NullType, *_TIMES)) for of in types[1:])
+        kind = rules.STRING if as_texts else _of_converted(types) or comparable(types, False)
     if kind is None:
         raise arguments.refuse("<COMPARABLE> IN (<COMPARABLE>, ...)")
-    return Signature([kind] * len(arguments.types), nullable_if_any(t.BooleanType(), arguments))
+    return Signature([kind] * len(types), nullable_if_any(t.BooleanType(), arguments))
 
 
 def _in(call: Call, frame: Any, operands: list[Any]) -> Any:

@@ -16,6 +16,7 @@ from wiesel.columnar.functions.lazily import evaluate_where
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, can_fail, register
 from wiesel.columnar.functions.signatures import nullable_if_any
 from wiesel.types import logical as t
+from wiesel.types.logical_variant import VariantType
 
 __all__: list[str] = []
 
@@ -40,15 +41,20 @@ def _case(call: Call, frame: Any, evaluate: Operand) -> Any:
     wanted = arrow_type(call.data_type)
     if not any(can_fail(operand) for operand in call.operands[1:]):
         return _eager_case(call, frame, evaluate)
-    rest = pa.repeat(pa.scalar(True), frame.rows.num_rows)
+    rest = pa.repeat(pa.scalar(True), frame.num_rows)
     taken: list[tuple[Any, Any]] = []
+
+    def where(operand: Expression, mask: Any) -> Any:
+        # To leave out rows costs more than most of what cannot fail.
+        return evaluate_where(operand, mask, frame, evaluate) if can_fail(operand) else evaluate(operand, frame)
+
     for condition, value in zip(pairs[::2], pairs[1::2], strict=True):
-        truth = evaluate_where(condition, rest, frame, evaluate)
+        truth = where(condition, rest)
         truth = pa.repeat(truth, len(rest)) if isinstance(truth, pa.Scalar) else truth
         chosen = pc.and_(rest, pc.fill_null(truth, False))
-        taken.append((chosen, evaluate_where(value, chosen, frame, evaluate)))
+        taken.append((chosen, where(value, chosen)))
         rest = pc.and_(rest, pc.invert(chosen))
-    found: Any = evaluate_where(otherwise, rest, frame, evaluate)
+    found: Any = where(otherwise, rest)
     for chosen, value in reversed(taken):
         found = pc.if_else(chosen, value, found)
     return found if isinstance(found, pa.Scalar) else found.cast(wanted)
@@ -68,6 +74,8 @@ register(ScalarFunction("CASE", _resolve_case, evaluate_lazily=_case))
 def _resolve_if(arguments: Arguments) -> Signature:
     types = arguments.types
     common = rules.least_restrictive(types[1:]) if len(types) == 3 else None
+    if isinstance(common, t.TimestampType | t.LocalZonedTimestampType) and not isinstance(types[1], t.NullType):
+        common = types[1].nullable() if common.is_nullable else types[1]
     bare = any(isinstance(of, t.NullType) for of in types)
     if common is None or bare or not isinstance(types[0], t.BooleanType):
         raise arguments.refuse("IF(<BOOLEAN>, <VALUE>, <VALUE>)")
@@ -106,7 +114,7 @@ for _name in ("COALESCE", "IFNULL"):
 
 def _resolve_extreme(arguments: Arguments) -> Signature:
     common = rules.common_type(arguments.types) if arguments.types else None
-    if common is None or isinstance(common, t.ArrayType | t.MapType | t.RowType | t.NullType):
+    if common is None or isinstance(common, t.ArrayType | t.MapType | t.RowType | t.NullType | VariantType):
         raise arguments.refuse(f"{arguments.name}(<COMPARABLE>, ...)")
     return Signature([common] * len(arguments.types), nullable_if_any(common, arguments))
 
@@ -116,6 +124,9 @@ def _extreme(greatest: bool) -> Callable[..., Any]:
         found = operands[0]
         for operand in operands[1:]:
             first = pc.greater_equal(found, operand) if greatest else pc.less_equal(found, operand)
+            if pa.types.is_floating(found.type):
+                # NaN is larger than any number.
+                first = pc.or_(first, pc.is_nan(found if greatest else operand))
             # Where one is NULL, so is what is compared, and with it the result.
             found = pc.if_else(first, found, operand)
         return found

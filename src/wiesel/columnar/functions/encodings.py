@@ -20,7 +20,7 @@ from wiesel.columnar.functions.signatures import BIGINT, BINARY, INTEGER, TEXT, 
 from wiesel.columnar.type_rules import BYTES, STRING
 from wiesel.types import logical as t
 
-__all__: list[str] = []
+__all__ = ["part_of_url"]
 
 _UUID = t.CharType(36)
 
@@ -127,7 +127,8 @@ _URL = re.compile(
 )
 
 
-def _part_of_url(url: str, part: str, key: str | None = None) -> str | None:
+def part_of_url(url: str, part: str, key: str | None = None) -> str | None:
+    """Return a part of a URL as Java cuts it, or the value of a key of its query; None if there is none."""
     found = _URL.fullmatch(url)
     if found is None or (key is not None and part != "QUERY"):
         return None
@@ -149,11 +150,11 @@ def _part_of_url(url: str, part: str, key: str | None = None) -> str | None:
     return parts.get(part)
 
 
-register(ScalarFunction("PARSE_URL", taking(returning_null(STRING), TEXT, TEXT, TEXT, optional=1), by_value(_part_of_url)))
+register(ScalarFunction("PARSE_URL", taking(returning_null(STRING), TEXT, TEXT, TEXT, optional=1), by_value(part_of_url)))
 
 
 def _uuids(call: Call, frame: Any, operands: list[Any]) -> Any:
-    return pa.array([str(uuid.uuid4()) for _ in range(frame.rows.num_rows)], pa.string())
+    return pa.array([str(uuid.uuid4()) for _ in range(frame.num_rows)], pa.string())
 
 
 register(ScalarFunction("UUID", taking(never_null(_UUID)), _uuids, deterministic=False))

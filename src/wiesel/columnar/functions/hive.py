@@ -27,6 +27,7 @@ from wiesel.columnar.functions.reading import read_date, read_timestamp
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.signatures import (
     BIGINT,
+    BOOLEAN,
     DOUBLE,
     INTEGER,
     NUMERIC,
@@ -39,6 +40,7 @@ from wiesel.columnar.functions.signatures import (
     taking,
 )
 from wiesel.columnar.functions.texts import as_texts
+from wiesel.columnar.functions.time_formats import zone_of
 from wiesel.columnar.type_rules import BYTES, STRING, is_text
 from wiesel.types import logical as t
 
@@ -160,6 +162,14 @@ def _in_base(text: str, source: int, target: int) -> str | None:
 
 
 _register("CONV", taking(returning_null(STRING), TEXT, INTEGER, INTEGER), by_value(_in_base))
+
+
+def _asserted(condition: bool | None) -> None:
+    if not condition:
+        raise ValueError("the assertion failed")
+
+
+_register("ASSERT_TRUE", taking(returning_null(t.BooleanType()), BOOLEAN), by_value(_asserted, nulls=True), may_fail=True)
 
 
 # Texts
@@ -328,11 +338,41 @@ def _evaluate_months_between(call: Call, frame: Any, *columns: Any) -> Any:
 
 
 _register("MONTHS_BETWEEN", taking(returning_null(t.DoubleType()), _DAY, _DAY), by_arrays(_evaluate_months_between))
+
+
+def _between_zones(to_utc: bool) -> Callable[..., Any]:
+    """Return what takes a time as one of UTC and tells it in a zone, or the other way round."""
+
+    def compute(call: Call, frame: Any, times: Any, zones: Any) -> Any:
+        texts = as_texts(times, call.operands[0].data_type, frame.session.time_zone).to_pylist()
+        found = [None if None in row else _moved(*row, to_utc=to_utc) for row in zip(texts, zones.to_pylist(), strict=True)]
+        return pa.array(found, pa.timestamp("us")).cast(arrow_type(call.data_type))
+
+    return by_arrays(compute)
+
+
+def _moved(text: str, zone: str, *, to_utc: bool) -> datetime.datetime | None:
+    nanoseconds = read_timestamp(text)
+    if nanoseconds is None:
+        return None
+    time = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=nanoseconds // 1000)
+    utc = datetime.timezone.utc
+    source, target = (zone_of(zone), utc) if to_utc else (utc, zone_of(zone))
+    return time.replace(tzinfo=source).astimezone(target).replace(tzinfo=None)
+
+
+for _name in ("TO_UTC_TIMESTAMP", "FROM_UTC_TIMESTAMP"):
+    _register(_name, taking(returning_null(t.TimestampType(6)), _DAY, TEXT), _between_zones(_name == "TO_UTC_TIMESTAMP"), may_fail=True)
 _of_days("DAY", t.IntType(), lambda day: day.day)
 _of_days("ADD_MONTHS", STRING, _months_later, INTEGER)
 _of_days("DATE_ADD", t.DateType(), lambda day, count: day + datetime.timedelta(count), INTEGER)
 _of_days("DATE_SUB", t.DateType(), lambda day, count: day - datetime.timedelta(count), INTEGER)
 _of_days("DATEDIFF", t.IntType(), lambda day, other: (day - _EPOCH).days - other, _DAY)
+_register(
+    "FLOOR_WEEK",
+    taking(lambda arguments: arguments.types[0], kind_of("<TIMESTAMP>", t.TimestampType)),
+    by_kernel(lambda column: pc.floor_temporal(column, unit="week", week_starts_monday=True)),
+)
 _of_days("LAST_DAY", STRING, lambda day: day.replace(day=calendar.monthrange(day.year, day.month)[1]).isoformat())
 _of_days("NEXT_DAY", STRING, _next_day, TEXT)
 _of_days("TRUNC", STRING, _truncated, TEXT)

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from wiesel.columnar.expressions import Call
-from wiesel.columnar.functions.json_paths import Path, compile_path, parse_json, to_json
+from wiesel.columnar.functions.json_paths import Path, Raw, compile_path, in_order, parse_json, to_json
 from wiesel.columnar.functions.kernels import by_arrays, by_value
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.signatures import TEXT_OR_NULL, never_null, nullable_if_any, taking
@@ -20,6 +20,7 @@ from wiesel.columnar.type_rules import STRING, is_text
 from wiesel.core.errors import ProgramError
 from wiesel.types import logical as t
 from wiesel.types.java_strings import double_to_string
+from wiesel.types.logical_variant import VariantType
 
 __all__: list[str] = []
 
@@ -44,26 +45,33 @@ def _behaviour(words: tuple[str, ...], kind: str, default: str) -> tuple[str, in
     return default, -1
 
 
-def _found(text: str, path: Path) -> tuple[bool, Any]:
-    """Return whether there is something at a path, and what; ValueError where the text is no JSON. As in Flink null is nothing."""
-    found, value = path.find(parse_json(text))
-    there = found and value is not None
-    if not there and path.strict:
-        raise LookupError(f"there is nothing at the path {path.text!r}")
-    return there, value
+def _found(text: str, path: Path) -> Any:
+    """Return what is at a path, None if nothing is; ValueError where the text is no JSON and the path is strict.
+
+    As in Flink null is nothing, and a lax path finds nothing in what is no JSON.
+    """
+    try:
+        document = parse_json(text)
+    except ValueError:
+        if path.strict:
+            raise
+        return None
+    return path.find(document)
 
 
 def _resolve_path(result: Callable[[Arguments], t.DataType]) -> Callable[[Arguments], Signature]:
     def resolve(arguments: Arguments) -> Signature:
         defaults = arguments.options[2] if len(arguments.options) > 2 else 0
         types = arguments.types
-        if len(types) - defaults != 2 or not is_text(types[1]) or TEXT_OR_NULL.fit(types[0]) is None:
+        given = types[0] if len(types) - defaults == 2 else None
+        is_variant = isinstance(given, VariantType)
+        if given is None or not is_text(types[1]) or not (is_variant or TEXT_OR_NULL.fit(given)):
             raise arguments.refuse(f"{arguments.name}(<CHARACTER>, <PATH>)")
         path = arguments.literal(1)
         if path is not None:
             _checked_path(path)
         returned = result(arguments)
-        return Signature([STRING, STRING, *([returned.nullable()] * defaults)], returned)
+        return Signature([given if is_variant else STRING, STRING, *([returned.nullable()] * defaults)], returned)
 
     return resolve
 
@@ -94,12 +102,13 @@ def _value(call: Call, frame: Any, operands: list[Any]) -> Any:
         if text is None or path_text is None:
             return None
         try:
-            there, value = _found(text, compile_path(path_text))
-            if there and isinstance(value, dict | list):
+            path = compile_path(path_text)
+            value = _found(text, path)
+            if path.strict and isinstance(value, dict | list):
                 raise ValueError("what is found is no single value")
         except (ValueError, LookupError) as error:
             return _instead(on_error, defaults, str(error))
-        if not there:
+        if value is None or isinstance(value, dict | list):
             return _instead(on_empty, defaults, "there is nothing at the path")
         return _converted(value, wanted)
 
@@ -149,9 +158,12 @@ def _query(call: Call, frame: Any, operands: list[Any]) -> Any:
         if text is None or path_text is None:
             return None
         try:
-            there, value = _found(text, compile_path(path_text))
-            if there:
-                return _shown(_wrapped(value, wrapper), as_array)
+            path = compile_path(path_text)
+            value = _wrapped(_found(text, path), wrapper)
+            if path.strict and value is not None and not isinstance(value, dict | list):
+                raise ValueError("what is found is neither an object nor an array")
+            if isinstance(value, dict | list):
+                return _shown(in_order(value), as_array)
         except (ValueError, LookupError) as error:
             return _constant(on_error, as_array, str(error))
         return _constant(on_empty, as_array, "there is nothing at the path")
@@ -160,10 +172,7 @@ def _query(call: Call, frame: Any, operands: list[Any]) -> Any:
 
 
 def _wrapped(value: Any, wrapper: str) -> Any:
-    single = not isinstance(value, dict | list)
-    if wrapper.startswith("WITHOUT"):
-        if single:
-            raise ValueError("what is found is neither an object nor an array")
+    if value is None or wrapper.startswith("WITHOUT"):
         return value
     return value if "CONDITIONAL" in wrapper.split() and isinstance(value, list) else [value]
 
@@ -193,13 +202,11 @@ def _exists(call: Call, frame: Any, operands: list[Any]) -> Any:
 
     def compute(text: str, path_text: str) -> bool | None:
         try:
-            there, value = _found(text, compile_path(path_text))
+            return _found(text, compile_path(path_text)) is not None
         except (ValueError, LookupError) as error:
             if on_error == "ERROR":
                 raise ValueError(str(error)) from error
             return None if on_error == "UNKNOWN" else on_error == "TRUE"
-        path = compile_path(path_text)
-        return there and (path.definite or bool(value))
 
     return by_value(compute)(call, frame, operands)
 
@@ -234,6 +241,15 @@ def _is_json(call: Call, frame: Any, operands: list[Any]) -> Any:
 register(ScalarFunction("IS JSON", taking(never_null(t.BooleanType()), TEXT_OR_NULL), _is_json))
 
 
+_NOT_PLAIN = re.compile(r'["\\/\b\f\n\r\t]|[^\x00-\x7f]')
+
+
+def _quoted(text: str) -> str:
+    """Return a text between quotes as Flink does: a slash has a backslash before it, most control characters stand as they are."""
+    shown = _NOT_PLAIN.sub(lambda found: "\\/" if found[0] == "/" else json.dumps(found[0])[1:-1], text)
+    return f'"{shown}"'
+
+
 def _unquoted(text: str) -> str:
     if not re.fullmatch(r'".*"', text, re.DOTALL):
         return text
@@ -244,7 +260,7 @@ def _unquoted(text: str) -> str:
     return found if isinstance(found, str) else text
 
 
-register(ScalarFunction("JSON_QUOTE", taking(STRING, TEXT_OR_NULL), by_value(json.dumps)))
+register(ScalarFunction("JSON_QUOTE", taking(STRING, TEXT_OR_NULL), by_value(_quoted)))
 register(ScalarFunction("JSON_UNQUOTE", taking(STRING, TEXT_OR_NULL), by_value(_unquoted)))
 
 
@@ -291,6 +307,7 @@ _WRITERS: tuple[tuple[Any, Writer], ...] = (
     ((t.CharType, t.VarCharType, t.BooleanType, t.IntegralType, t.DecimalType, t.NullType), lambda value: value),
     ((t.FloatType, t.DoubleType), _float),
     (t.TimestampType, _moment),
+    (VariantType, Raw),
     (t.LocalZonedTimestampType, lambda value: _moment(value) + "Z"),
     ((t.BinaryType, t.VarBinaryType), lambda value: base64.b64encode(value).decode()),
 )
@@ -332,7 +349,7 @@ def _raw(text: Any) -> Any:
 def _object(call: Call, frame: Any, *columns: Any) -> Any:
     absent, writers = "ABSENT ON NULL" in _words(call.options), _writers(call)
     if not columns:
-        return pa.array(["{}"] * (frame.rows.num_rows or 1))
+        return pa.array(["{}"] * (frame.num_rows or 1))
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
     found = []
     for row in rows:
@@ -353,7 +370,7 @@ def _resolve_list(arguments: Arguments) -> Signature:
 def _list(call: Call, frame: Any, *columns: Any) -> Any:
     absent, writers = "NULL ON NULL" not in _words(call.options), _writers(call)
     if not columns:
-        return pa.array(["[]"] * (frame.rows.num_rows or 1))
+        return pa.array(["[]"] * (frame.num_rows or 1))
     found = []
     for row in zip(*(column.to_pylist() for column in columns), strict=True):
         values = [write(value) for write, value in zip(writers, row, strict=True)]

@@ -30,7 +30,7 @@ def by_arrays(compute: Callable[..., Any]) -> Evaluate:
 
     def evaluate(call: Call, frame: Any, operands: list[Any]) -> Any:
         single = all(isinstance(operand, pa.Scalar) for operand in operands)
-        length = 1 if single else frame.rows.num_rows
+        length = 1 if single else frame.num_rows
         result = compute(call, frame, *(repeated(operand, length) if isinstance(operand, pa.Scalar) else operand for operand in operands))
         return result[0] if single else result
 
@@ -50,7 +50,7 @@ def by_value(compute: Callable[..., Any], nulls: bool = False) -> Evaluate:
 
     def evaluate(call: Call, frame: Any, operands: list[Any]) -> Any:
         single = all(isinstance(operand, pa.Scalar) for operand in operands)
-        length = 1 if single else frame.rows.num_rows
+        length = 1 if single else frame.num_rows
         rows = zip(*(_values(operand, length) for operand in operands), strict=False) if operands else itertools.repeat((), length)
         found = [None if not nulls and None in row else _one(call, compute, row) for row in rows]
         result = pa.array(found, arrow_type(call.data_type))

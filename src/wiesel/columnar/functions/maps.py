@@ -5,9 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from wiesel.columnar.functions.kernels import by_value
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wiesel.columnar.expressions import Call
+from wiesel.columnar.functions.kernels import by_arrays, by_value
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.signatures import MAP, TEXT, nullable_if_any, returning_null, taking
+from wiesel.columnar.grouping import with_one_zero
+from wiesel.columnar.keys import key_values
 from wiesel.columnar.type_rules import STRING, common_type
 from wiesel.types import logical as t
 
@@ -88,3 +95,37 @@ def _text_to_map(text: str, between: str = ",", within: str = "=") -> Pairs:
 register(
     ScalarFunction("STR_TO_MAP", taking(returning_null(t.MapType(STRING, STRING)), TEXT, TEXT, TEXT, optional=2), by_value(_text_to_map))
 )
+
+
+def _resolve_canonical(arguments: Arguments) -> Signature:
+    return Signature(arguments.types, arguments.types[0])
+
+
+def _canonical(column: Any) -> Any:
+    """Return a column in which equal values are the same ones: entries of maps are in the order of their keys, and there is no -0.0."""
+    of = column.type
+    if pa.types.is_struct(of):
+        parts = [_canonical(part) for part in column.flatten()]
+        return pa.StructArray.from_arrays(parts, fields=list(of), mask=column.is_null()) if parts else column
+    if not (pa.types.is_map(of) or pa.types.is_list(of)):
+        return with_one_zero(column)
+    valid, bounds = column.is_valid().to_numpy(zero_copy_only=False), column.offsets.to_numpy()
+    lengths = np.diff(bounds)
+    entries = pa.array(np.flatnonzero(np.repeat(valid, lengths)) + (bounds[0] if len(bounds) else 0))  # without those behind NULL
+    lengths = np.where(valid, lengths, 0)
+    offsets = pa.array(np.append(0, np.cumsum(lengths)).astype(np.int32), mask=np.append(~valid, False))
+    if pa.types.is_list(of):
+        return pa.ListArray.from_arrays(offsets, _canonical(column.values.take(entries)), of)
+    keys, items = _canonical(column.keys.take(entries)), _canonical(column.items.take(entries))
+    ranks = np.empty(len(entries), np.int64)
+    sortable = pa.array(list(map(repr, key_values(keys))), pa.string()) if pa.types.is_nested(keys.type) else keys
+    ranks[pc.array_sort_indices(sortable).to_numpy()] = np.arange(len(entries))
+    places = pa.array(np.lexsort((ranks, np.repeat(np.arange(len(column)), lengths))))
+    return pa.MapArray.from_arrays(offsets, keys.take(places), items.take(places), of)
+
+
+def _canonical_values(call: Call, frame: Any, column: Any) -> Any:
+    return _canonical(column)
+
+
+register(ScalarFunction("CANONICAL VALUE OF", _resolve_canonical, by_arrays(_canonical_values)))

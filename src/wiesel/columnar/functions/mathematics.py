@@ -245,7 +245,7 @@ register(ScalarFunction("BIN", taking(t.VarCharType(t.MAX_LENGTH), BIGINT), by_a
 
 def _random(call: Call, frame: Any, operands: list[Any]) -> Any:
     generator = _generator(frame, operands[0] if operands else None)
-    return pa.array(generator.random(frame.rows.num_rows))
+    return pa.array(generator.random(frame.num_rows))
 
 
 def _generator(frame: Any, seed: Any) -> np.random.Generator:
@@ -260,7 +260,7 @@ def _generator(frame: Any, seed: Any) -> np.random.Generator:
 
 def _random_whole(call: Call, frame: Any, operands: list[Any]) -> Any:
     seed, bound = (None, operands[0]) if len(operands) == 1 else operands
-    bounds = pa.repeat(bound, frame.rows.num_rows) if isinstance(bound, pa.Scalar) else bound
+    bounds = pa.repeat(bound, frame.num_rows) if isinstance(bound, pa.Scalar) else bound
     valid, limits = valid_mask(bounds), numbers(bounds)
     wrong = limits <= 0
     fail_where(call, [bounds] if seed is None else [seed, bounds], wrong if valid is None else wrong & valid, "the bound must be positive")

@@ -42,18 +42,25 @@ _MODULES = (
     "conditional",
     "encodings",
     "hive",
+    "hive_ciphers",
+    "hive_documents",
+    "hive_sentences",
+    "hive_tables",
     "intervals",
     "json_functions",
     "logic",
     "maps",
     "mathematics",
+    "objects",
     "patterns",
     "printing",
     "rows",
+    "splitting",
     "strings",
     "time_formats",
     "times",
     "user_functions",
+    "variants",
 )
 
 
@@ -90,10 +97,17 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Signature:
-    """What a call was resolved to: the types that its operands are cast to, and that of the result."""
+    """What a call was resolved to.
+
+    Attributes:
+        operand_types: The types that its operands are cast to.
+        result: The type of the result.
+        tries: Whether operands that are no literals are NULL where they cannot be cast.
+    """
 
     operand_types: Sequence[DataType]
     result: DataType
+    tries: bool = False
 
 
 @dataclass(frozen=True)
@@ -187,8 +201,14 @@ def call(name: str, operands: Sequence[Expression], options: Sequence[Any] = ())
         near = similar_names(name)
         raise ProgramError(f"there is no function {name!r}", hint=f"did you mean {' or '.join(near)}?" if near else "see SHOW FUNCTIONS")
     signature = function.resolve(Arguments(name, tuple(operands), tuple(options)))
-    fitted = tuple(cast(operand, wanted) for operand, wanted in zip(operands, signature.operand_types, strict=True))
+    fit = _tried if signature.tries else cast
+    fitted = tuple(fit(operand, wanted) for operand, wanted in zip(operands, signature.operand_types, strict=True))
     return Call(signature.result, name, fitted, tuple(options))
+
+
+def _tried(operand: Expression, wanted: DataType) -> Expression:
+    fitted = cast(operand, wanted)
+    return fitted if fitted is operand or isinstance(operand, Literal) else Call(wanted.nullable(), "TRY_CAST", (operand,))
 
 
 def cast(operand: Expression, wanted: DataType) -> Expression:

@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call
+from wiesel.columnar.functions import variants
 from wiesel.columnar.functions.kernels import by_arrays, by_value, fail_where, numbers, valid_mask
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.signatures import ANY, BOOLEAN, nullable_if_any, returning_null, taking
 from wiesel.columnar.type_rules import STRING, least_restrictive
 from wiesel.core.errors import ProgramError
 from wiesel.types import logical as t
+from wiesel.types.logical_variant import VariantType
 
 __all__: list[str] = []
 
@@ -95,12 +97,17 @@ def _resolve_map(arguments: Arguments) -> Signature:
 
 
 def _map(call: Call, frame: Any, *columns: Any) -> Any:
+    valid = valid_mask(*columns[::2])
+    if valid is not None:
+        fail_where(call, list(columns), ~valid, "a key is NULL, which maps of columns cannot hold")
     # The last value of a key counts.
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
     return pa.array([list(dict(zip(row[::2], row[1::2], strict=True)).items()) for row in rows], arrow_type(call.data_type))
 
 
-register(ScalarFunction("MAP", _resolve_map, by_arrays(_map)))
+register(
+    ScalarFunction("MAP", _resolve_map, by_arrays(_map), may_fail=lambda call: any(key.data_type.is_nullable for key in call.operands[::2]))
+)
 
 
 def _resolve_item(arguments: Arguments) -> Signature:
@@ -111,9 +118,12 @@ def _resolve_item(arguments: Arguments) -> Signature:
             return Signature([of, t.IntType()], of.element_type.nullable())
         if isinstance(of, t.MapType):
             return Signature([of, of.key_type.nullable()], of.value_type.nullable())
+        part = variants.item_signature(of, place) if isinstance(of, VariantType) else None
+        if part is not None:
+            return part
         if isinstance(of, t.RowType) and 0 < (arguments.literal(1) or 0) <= len(of.fields):
             return Signature([of, place], of.fields[arguments.literal(1) - 1].data_type.nullable())
-    raise arguments.refuse("array[<INTEGER>], from 1 on, or map[<KEY>]")
+    raise arguments.refuse("array[<INTEGER>], from 1 on, map[<KEY>], or variant[<CHARACTER>|<INTEGER>]")
 
 
 def _item(call: Call, frame: Any, collection: Any, place: Any) -> Any:
@@ -132,7 +142,17 @@ def _item(call: Call, frame: Any, collection: Any, place: Any) -> Any:
     return collection.flatten().take(pa.array(np.where(inside, starts + index - 1, 0), mask=~inside))
 
 
-register(ScalarFunction("ITEM", _resolve_item, by_arrays(_item), may_fail=lambda call: isinstance(call.operands[0].data_type, t.ArrayType)))
+_collection_item, _variant_item = by_arrays(_item), by_value(variants.part_of)
+
+
+def _item_of(call: Call, frame: Any, operands: list[Any]) -> Any:
+    find = _variant_item if isinstance(call.operands[0].data_type, VariantType) else _collection_item
+    return find(call, frame, operands)
+
+
+register(
+    ScalarFunction("ITEM", _resolve_item, _item_of, may_fail=lambda call: isinstance(call.operands[0].data_type, t.ArrayType | VariantType))
+)
 
 
 def _resolve_size(arguments: Arguments) -> Signature:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -93,7 +93,10 @@ def _joined_with(call: Call, frame: Any, operands: list[Any]) -> Any:
     separator, *parts = operands
     if not parts:
         return pc.if_else(pc.is_valid(separator), "", separator)
-    joined = pc.coalesce(parts[0], "") if len(parts) == 1 else pc.binary_join_element_wise(*parts, separator, null_handling="skip")
+    first, *others = parts
+    # The kernel leaves out rows all of whose parts are NULL, instead of an empty text for them.
+    first = pc.if_else(functools.reduce(pc.and_, map(pc.is_null, parts)), "", first)
+    joined = pc.binary_join_element_wise(first, *others, pc.coalesce(separator, ""), null_handling="skip") if others else first
     return pc.if_else(pc.is_valid(separator), joined, pa.scalar(None, pa.string()))
 
 
@@ -311,44 +314,6 @@ def _translated(text: str, old: str, new: str) -> str:
 
 
 _strings("TRANSLATE", taking(STRING, TEXT, TEXT, TEXT), by_value(_translated))
-
-
-def _split_index(text: str, separator: str | int, index: int) -> str | None:
-    if isinstance(separator, int):
-        if not 1 <= separator <= 255:
-            return None
-        separator = chr(separator)
-    if index < 0 or not text:
-        return None
-    # As the library that Flink uses: no separator stands for white space, of any length and not told apart.
-    parts = text.split(separator) if separator else re.split(r"\s", text)
-    return parts[index] if index < len(parts) else None
-
-
-def _resolve_split_index(arguments: Arguments) -> Signature:
-    second = INTEGER if len(arguments.types) > 1 and isinstance(arguments.types[1], t.IntegralType) else TEXT
-    return taking(returning_null(STRING), TEXT, second, INTEGER)(arguments)
-
-
-def _split_at(call: Call, frame: Any, operands: list[Any]) -> Any:
-    text, separator, index = operands
-    constant = isinstance(separator, pa.Scalar) and isinstance(index, pa.Scalar) and not isinstance(text, pa.Scalar)
-    if not constant or not separator.is_valid or not index.is_valid or index.as_py() < 0 or not separator.as_py() or is_number(separator):
-        return by_value(_split_index)(call, frame, operands)
-    place = index.as_py()
-    parts = pc.split_pattern(text, separator.as_py(), max_splits=place + 1)
-    lengths = pc.list_value_length(parts).fill_null(0).to_numpy(zero_copy_only=False)
-    found = (lengths > place) & pc.greater(pc.binary_length(text), 0).fill_null(False).to_numpy(zero_copy_only=False)
-    starts = np.cumsum(lengths) - lengths
-    return parts.flatten().take(pa.array(np.where(found, starts + place, 0), mask=~found))
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a separator is the number of a character."""
-    return bool(pa.types.is_integer(value.type))
-
-
-_strings("SPLIT_INDEX", _resolve_split_index, _split_at)
 
 
 def _split(text: str, separator: str) -> list[str]:

@@ -14,6 +14,8 @@ from wiesel.columnar.type_rules import is_binary, is_text
 from wiesel.types import logical as t
 from wiesel.types import logical_intervals as i
 from wiesel.types.java_strings import double_to_string, float_to_string
+from wiesel.types.logical_structured import StructuredType
+from wiesel.types.logical_variant import VariantType
 
 __all__ = ["as_texts", "fitted_text", "text_of"]
 
@@ -33,9 +35,9 @@ def as_texts(column: Any, of: t.DataType, zone: str) -> Any:
     if isinstance(of, t.DateType):
         return column.cast(pa.string())
     if isinstance(of, t.TimeType):
-        return _seconds(column.cast(pa.string()), 8, of.precision)
+        return _seconds(column, of.precision)
     if isinstance(of, t.TimestampType | t.LocalZonedTimestampType):
-        return _seconds(local(column, zone).cast(pa.string()), 19, of.precision)
+        return _seconds(local(column, zone), of.precision)
     if is_binary(of):
         try:
             return column.cast(pa.string())
@@ -44,8 +46,14 @@ def as_texts(column: Any, of: t.DataType, zone: str) -> Any:
     return pa.array([None if value is None else text_of(value, of, zone) for value in column.to_pylist()], pa.string())
 
 
-def _seconds(texts: Any, length: int, precision: int) -> Any:
-    return pc.utf8_slice_codeunits(texts, 0, length + (1 + precision if precision else 0))
+_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+
+
+def _seconds(times: Any, precision: int) -> Any:
+    """Write times with so many digits of their seconds; from the end, as not all years have four digits."""
+    texts, digits = times.cast(pa.string()), _DIGITS[times.type.unit]
+    surplus = digits - precision + (1 if digits and not precision else 0)
+    return pc.utf8_slice_codeunits(texts, 0, -surplus) if surplus > 0 else texts
 
 
 def _floats(column: Any) -> Any:
@@ -87,6 +95,11 @@ def _row(value: Any, of: Any, zone: str) -> str:
     return f"({', '.join(text_of(part, field.data_type, zone) for part, field in zip(value.values(), of.fields, strict=True))})"
 
 
+def _object(value: Any, of: Any, zone: str) -> str:
+    parts = zip(value.values(), of.fields, strict=True)
+    return f"({', '.join(f'{field.name}={text_of(part, field.data_type, zone)}' for part, field in parts)})"
+
+
 def _map(value: Any, of: Any, zone: str) -> str:
     return f"{{{', '.join(f'{text_of(key, of.key_type, zone)}={text_of(part, of.value_type, zone)}' for key, part in value)}}}"
 
@@ -104,11 +117,13 @@ _WRITERS: dict[type[t.DataType], Callable[[Any, Any, str], str]] = {
     t.MapType: _map,
     t.MultisetType: lambda value, of, zone: f"{{{', '.join(f'{text_of(key, of.element_type, zone)}={count}' for key, count in value)}}}",
     t.RowType: _row,
+    StructuredType: _object,
     t.DecimalType: lambda value, of, zone: format(value, "f"),
     t.BinaryType: lambda value, of, zone: value.decode("utf-8", "replace"),
     t.VarBinaryType: lambda value, of, zone: value.decode("utf-8", "replace"),
     t.CharType: lambda value, of, zone: value,
     t.VarCharType: lambda value, of, zone: value,
+    VariantType: lambda value, of, zone: value,
     i.DayTimeIntervalType: _day_time,
     i.YearMonthIntervalType: lambda value, of, zone: f"{'-' if value < 0 else '+'}{abs(value) // 12}-{abs(value) % 12:02}",
 }

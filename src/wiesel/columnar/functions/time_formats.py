@@ -22,7 +22,7 @@ from wiesel.columnar.functions.times import local
 from wiesel.columnar.type_rules import STRING, is_text
 from wiesel.types import logical as t
 
-__all__: list[str] = []
+__all__ = ["zone_of"]
 
 _STAMP = kind_of("<TIMESTAMP>|<CHARACTER>", t.TimestampType, t.LocalZonedTimestampType, t.CharType, t.VarCharType)
 _LEAST, _MOST = -62_135_596_800_000, 253_402_300_799_999
@@ -44,7 +44,7 @@ def _format(call: Call, frame: Any, operands: list[Any]) -> Any:
     time, pattern = operands
     single = isinstance(time, pa.Scalar) and isinstance(pattern, pa.Scalar)
     if isinstance(time, pa.Scalar):
-        time = pa.repeat(time, 1 if single else frame.rows.num_rows)
+        time = pa.repeat(time, 1 if single else frame.num_rows)
     if is_text(call.operands[0].data_type):
         time = _stamps(time)
     found = _formatted(call, local(time, frame.session.time_zone), pattern)
@@ -117,17 +117,48 @@ def _timestamps(call: Call, frame: Any, operands: list[Any]) -> Any:
 register(ScalarFunction("TO_TIMESTAMP", taking(returning_null(t.TimestampType(3)), TEXT, TEXT, optional=1), _timestamps, may_fail=True))
 
 
-def _zone(name: str) -> datetime.tzinfo:
+def zone_of(name: str) -> datetime.tzinfo:
+    """Return a zone by its name, UTC for names that Java does not know."""
     try:
-        return _known_zone(name)
+        return _knownzone_of(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
         # As Java's TimeZone does for names that it does not know.
         return datetime.timezone.utc
 
 
 @lru_cache(maxsize=64)
-def _known_zone(name: str) -> datetime.tzinfo:
-    return datetime.timezone.utc if name in ("UTC", "Z", "GMT") else zoneinfo.ZoneInfo(name)
+def _knownzone_of(name: str) -> datetime.tzinfo:
+    return datetime.timezone.utc if name in ("UTC", "Z", "GMT") else zoneinfo.ZoneInfo(_SHORT_NAMES.get(name, name))
+
+
+_SHORT_NAMES = {
+    "ACT": "Australia/Darwin",
+    "AET": "Australia/Sydney",
+    "AGT": "America/Argentina/Buenos_Aires",
+    "ART": "Africa/Cairo",
+    "AST": "America/Anchorage",
+    "BET": "America/Sao_Paulo",
+    "BST": "Asia/Dhaka",
+    "CAT": "Africa/Harare",
+    "CNT": "America/St_Johns",
+    "CST": "America/Chicago",
+    "CTT": "Asia/Shanghai",
+    "EAT": "Africa/Addis_Ababa",
+    "ECT": "Europe/Paris",
+    "IET": "America/Indiana/Indianapolis",
+    "IST": "Asia/Kolkata",
+    "JST": "Asia/Tokyo",
+    "MIT": "Pacific/Apia",
+    "NET": "Asia/Yerevan",
+    "NST": "Pacific/Auckland",
+    "PLT": "Asia/Karachi",
+    "PNT": "America/Phoenix",
+    "PRT": "America/Puerto_Rico",
+    "PST": "America/Los_Angeles",
+    "SST": "Pacific/Guadalcanal",
+    "VST": "Asia/Ho_Chi_Minh",
+}
+"""What Java's three letters mean that the database of zones has not."""
 
 
 _BEGIN = datetime.datetime(1970, 1, 1)
@@ -135,7 +166,7 @@ _BEGIN = datetime.datetime(1970, 1, 1)
 
 def _at(milliseconds: int, zone: str) -> int:
     """Return the milliseconds since 1970 in UTC of what a zone's clock shows; what it shows twice or never is standard time, as in Java."""
-    shown = (_BEGIN + datetime.timedelta(milliseconds=milliseconds)).replace(tzinfo=_zone(zone))
+    shown = (_BEGIN + datetime.timedelta(milliseconds=milliseconds)).replace(tzinfo=zone_of(zone))
     offset = min(shown.replace(fold=fold).utcoffset() or datetime.timedelta() for fold in (0, 1))
     return milliseconds - round(offset.total_seconds() * 1000)
 
@@ -156,9 +187,7 @@ def _unix_timestamps(call: Call, frame: Any, operands: list[Any]) -> Any:
 
 
 register(
-    ScalarFunction(
-        "UNIX_TIMESTAMP", taking(t.BigIntType(), TEXT, TEXT, optional=2), _unix_timestamps, may_fail=True, deterministic=False
-    )
+    ScalarFunction("UNIX_TIMESTAMP", taking(t.BigIntType(), TEXT, TEXT, optional=2), _unix_timestamps, may_fail=True, deterministic=False)
 )
 
 
@@ -167,7 +196,7 @@ def _converted(text: str, source: str, target: str) -> str | None:
     if milliseconds is None:
         return None
     moment = (_BEGIN + datetime.timedelta(milliseconds=_at(milliseconds, source))).replace(tzinfo=datetime.timezone.utc)
-    return moment.astimezone(_zone(target)).strftime("%Y-%m-%d %H:%M:%S")
+    return moment.astimezone(zone_of(target)).strftime("%Y-%m-%d %H:%M:%S")
 
 
 register(ScalarFunction("CONVERT_TZ", taking(returning_null(STRING), TEXT, TEXT, TEXT), by_value(_converted)))

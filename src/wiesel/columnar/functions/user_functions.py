@@ -25,6 +25,8 @@ __all__ = ["ModuleFunction", "UserFunction", "call_failure", "is_user_call", "py
 _NAME = "USER FUNCTION"
 _AT_ONCE = 10
 """How many asynchronous calls of a batch run at the same time, as ``table.exec.async-scalar.max-concurrent-operations`` by default."""
+_TOGETHER = 1024
+"""How many rows become objects of Python together."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class UserFunction:
         kind: How it is called.
         deterministic: Whether it returns the same for the same arguments.
         life: Opens and closes it.
+        origin: What it was made of, if that is more than code.
     """
 
     name: str
@@ -50,6 +53,7 @@ class UserFunction:
     deterministic: bool = True
     life: FunctionLife = field(default_factory=lambda: FunctionLife(None, None), compare=False)
     loops: list[asyncio.AbstractEventLoop] = field(default_factory=list, compare=False)
+    origin: Any = field(default=None, compare=False, repr=False)
 
     def prepared(self) -> Callable[..., Any]:
         """Return the function, opened."""
@@ -69,13 +73,19 @@ class UserFunction:
 
 @dataclass(frozen=True)
 class ModuleFunction:
-    """What a name means by a module: ``called`` returns the expression for operands, or raises why there is none."""
+    """What a name means by a module.
 
-    called: Callable[[Sequence[Expression]], Call]
+    Attributes:
+        called: Returns the expression for operands, or raises why there is none.
+        of_tables: Whether the expression is an array of the rows of a table.
+    """
+
+    called: Callable[[Sequence[Expression]], Expression]
+    of_tables: bool = False
 
 
-def user_call(function: UserFunction | ModuleFunction, operands: Sequence[Expression]) -> Call:
-    """Return the call of a function of the user or of a module.
+def user_call(function: UserFunction | ModuleFunction, operands: Sequence[Expression]) -> Expression:
+    """Return the call of a function of the user, or what one of a module means.
 
     Raises:
         ProgramError: If it takes another number of arguments, or arguments of other types.
@@ -111,23 +121,32 @@ def _evaluate(call: Call, frame: Any, operands: Sequence[Any]) -> Any:
     function: UserFunction = call.options[0]
     # One call is enough for rows that are all the same, unless the function may return something else each time.
     single = function.deterministic and all(isinstance(operand, pa.Scalar) for operand in operands)
-    length = 1 if single else frame.rows.num_rows
+    length = 1 if single else frame.num_rows
     columns = [repeated(operand, length) if isinstance(operand, pa.Scalar) else operand for operand in operands]
     result = _KINDS[function.kind](call, function, length, columns)
     return result[0] if single else result
 
 
 def _per_row(call: Call, function: UserFunction, length: int, columns: Sequence[Any]) -> Any:
-    compute, values = function.prepared(), python_columns(columns)
+    compute = function.prepared()
     found: list[Any] = []
+    # So few at a time that the objects of one part take the place of those before in the processor's caches.
+    for start in range(0, length, _TOGETHER):
+        rows = min(_TOGETHER, length - start)
+        found += _results(function.name, compute, rows, [column.slice(start, rows) for column in columns])
+    return _column(call, function, found)
+
+
+def _results(name: str, compute: Callable[..., Any], length: int, columns: Sequence[Any]) -> list[Any]:
+    values, found = python_columns(columns), list[Any]()
     try:
         # No loop of our own around the calls; the number of results tells which one has failed.
         found.extend(map(compute, *values) if values else starmap(compute, repeat((), length)))
         if len(found) < length:
             raise StopIteration  # the function's, which ends what is mapped
     except Exception as error:
-        raise call_failure(function.name, error, repr(tuple(column[len(found)] for column in values))) from error
-    return _column(call, function, found)
+        raise call_failure(name, error, repr(tuple(column[len(found)] for column in values))) from error
+    return found
 
 
 def _rows(columns: Sequence[Any], length: int) -> Any:

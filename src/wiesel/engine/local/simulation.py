@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
-import cloudpickle
-
 from wiesel.checkpoint.local_copies import LocalBackup, LocalCopies
 from wiesel.checkpoint.messages import FromTask, Heartbeat, RegisterTask, TaskFailed, TaskKey, ToTask
 from wiesel.checkpoint.savepoint import SavepointFiles
 from wiesel.checkpoint.store import MEMORY_LIMIT_BYTES, MemoryStateFiles, StateFiles
+from wiesel.core import code_pickling
 from wiesel.core.clock import ManualClock
 from wiesel.core.errors import JobExecutionError, NoResourceAvailableError
 from wiesel.core.options import CHECKPOINT_INLINE_THRESHOLD
@@ -264,7 +263,7 @@ class Simulation:
 
     def _make_tasks(self, launch: _Launch, tasks: dict[TaskKey, TaskDescriptor], places: Mapping[TaskKey, Region]) -> None:
         for key, descriptor in tasks.items():
-            copy: TaskDescriptor = pickle.loads(cloudpickle.dumps(descriptor, 5))
+            copy: TaskDescriptor = pickle.loads(code_pickling.dumps(descriptor))
             try:
                 self.tasks[key] = SimulatedTask(self, copy, places[key])
             except Exception as error:  # noqa: BLE001 - as on Spark: the task fails

@@ -39,7 +39,7 @@ def overview(master: JobMaster) -> dict[str, Any]:
         "end-time": _or_minus_one(master.history.ended_ms),
         "duration": _duration(master),
         "state": master.status.name,
-        "last-modification": max(master.history.status_since_ms.values(), default=master.history.started_ms),
+        "last-modification": max(master.history.status_since_ms.values()),
         "tasks": {"total": states.total(), **_counts(states)},
     }
     return {"jobs": [job]}
@@ -300,7 +300,12 @@ def _restored(history: JobHistory) -> dict[str, Any] | None:
     restored = history.restored
     if restored is None:
         return None
-    return {"id": restored.checkpoint_id, "restore_timestamp": restored.at_ms, "is_savepoint": restored.savepoint}
+    return {
+        "id": restored.checkpoint_id,
+        "restore_timestamp": restored.at_ms,
+        "is_savepoint": restored.savepoint,
+        "external_path": restored.path,
+    }
 
 
 # Rescaling

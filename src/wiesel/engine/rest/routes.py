@@ -101,7 +101,7 @@ class Routes:
 
     def _told(self, question: Callable[[JobMaster], Any]) -> Reply:
         answer = self._ask(lambda: question(self._master)).result(_ANSWER_S)
-        return error(404, "it is not known") if answer is None else Reply(200, answer)
+        return error(404, "the job does not know it, or not any more") if answer is None else Reply(200, answer)
 
     # What is
 

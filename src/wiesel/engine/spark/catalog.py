@@ -88,10 +88,12 @@ class SparkCatalog(Catalog):
         """Remove a database."""
         self._run(f"DROP DATABASE {'IF EXISTS ' if if_exists else ''}{quoted(name)} {'CASCADE' if cascade else 'RESTRICT'}")
 
-    def alter_database(self, name: str, options: Mapping[str, str]) -> None:
-        """Set properties of a database."""
-        pairs = ", ".join(f"{_literal(key)} = {_literal(value)}" for key, value in options.items())
-        self._run(f"ALTER DATABASE {quoted(name)} SET DBPROPERTIES ({pairs})")
+    def alter_database(self, name: str, comment: str | None, options: Mapping[str, str]) -> None:
+        """Set comment and properties of a database; Spark forgets no properties."""
+        if options:
+            pairs = ", ".join(f"{_literal(key)} = {_literal(value)}" for key, value in options.items())
+            self._run(f"ALTER DATABASE {quoted(name)} SET DBPROPERTIES ({pairs})")
+        self._run(f"COMMENT ON DATABASE {quoted(name)} IS {_literal(comment) if comment else 'NULL'}")
 
     def put(self, database: str, name: str, entry: CatalogEntry, *, new: bool = False) -> None:
         """Make a table in Spark."""
@@ -104,6 +106,10 @@ class SparkCatalog(Catalog):
     def remove(self, database: str, name: str) -> None:
         """Drop a table in Spark."""
         self._run(f"DROP TABLE {quoted(database)}.{quoted(name)}")
+
+    def rename(self, database: str, name: str, new_name: str) -> None:
+        """Rename a table in Spark, which keeps its rows."""
+        self._run(f"ALTER TABLE {quoted(database)}.{quoted(name)} RENAME TO {quoted(database)}.{quoted(new_name)}")
 
 
 class _Tables(Mapping[str, CatalogEntry]):

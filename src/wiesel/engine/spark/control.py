@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from typing import Any
 
-import cloudpickle
-
 from wiesel.checkpoint.messages import FromTask, MasterHeartbeat, RegisterTask, TaskKey, ToTask
+from wiesel.core import code_pickling
 
 _log = logging.getLogger("wiesel.control")
 _BACKLOG = 256
 _ACCEPT_AGAIN_S = 0.1
+_WAKE_S = 5.0
 
 
 @contextmanager
@@ -70,9 +70,20 @@ class _Peer:
 
     def send(self, data: bytes) -> None:
         """Send a message; to one that is gone, or takes nothing, nothing more can be sent."""
+        with self._sending:
+            self._send(data)
+
+    def send_if_idle(self, data: bytes) -> None:
+        """Send a message unless another one is on its way, which may take long."""
+        if self._sending.acquire(blocking=False):
+            try:
+                self._send(data)
+            finally:
+                self._sending.release()
+
+    def _send(self, data: bytes) -> None:
         try:
-            with self._sending:
-                self.connection.send_bytes(data)
+            self.connection.send_bytes(data)
         except OSError as error:
             _log.debug("a task is gone: %s", error)
             self.end()
@@ -127,7 +138,8 @@ class ControlServer:
         self._known_as = known_as
         self._closed = threading.Event()
         threading.Thread(target=self._beat, args=(heartbeat_s,), name="wiesel-control-beat", daemon=True).start()
-        threading.Thread(target=self._accept, name="wiesel-control-accept", daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, name="wiesel-control-accept", daemon=True)
+        self._accepting.start()
 
     @property
     def address(self) -> tuple[str, int]:
@@ -136,15 +148,16 @@ class ControlServer:
         return self._known_as or str(host), int(port)
 
     def _beat(self, every_s: float) -> None:
-        beat = cloudpickle.dumps(MasterHeartbeat(), 5)
+        beat = code_pickling.dumps(MasterHeartbeat())
         while not self._closed.wait(every_s):
             with self._lock:
                 peers = list(self._tasks.values())
             for peer in peers:
-                peer.send(beat)
+                # One that takes nothing must not keep the others waiting.
+                peer.send_if_idle(beat)
 
     def _accept(self) -> None:
-        while True:
+        while not self._closed.is_set():
             try:
                 peer = _Peer(self._listener.accept())
             except OSError as error:
@@ -212,7 +225,7 @@ class ControlServer:
         with self._lock:
             peer = self._tasks.get((attempt, task))
         if peer is not None:
-            peer.send(cloudpickle.dumps(message, 5))
+            peer.send(code_pickling.dumps(message))
 
     def wait_until_heard(self, attempt: int, tasks: Iterable[TaskKey], timeout_s: float) -> bool:
         """Wait until every message of these tasks of an attempt, all of which have ended, has been delivered.
@@ -243,8 +256,9 @@ class ControlServer:
         """End the service; tasks that are still there notice and end themselves."""
         self._closed.set()
         try:
-            # Wake the accepting thread: closing the socket alone would not.
-            socket.create_connection(self._listener.address, timeout=1).close()
+            # Wake the accepting thread: closing the socket alone would not, and it would listen on.
+            socket.create_connection(self._listener.address, timeout=_WAKE_S).close()
+            self._accepting.join(_WAKE_S)
         except OSError as error:
             _log.debug("the control service was closed already: %s", error)
         self._listener.close()
@@ -283,7 +297,7 @@ class ControlClient:
         Raises:
             OSError: the JobMaster is gone.
         """
-        data = cloudpickle.dumps((self._attempt, message), 5)
+        data = code_pickling.dumps((self._attempt, message))
         with self._lock:
             self._connection.send_bytes(data)
 

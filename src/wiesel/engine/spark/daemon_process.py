@@ -5,6 +5,7 @@ Only modules without threads of their own may be imported here.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import socket
 from typing import Any
@@ -18,9 +19,11 @@ import pyarrow  # noqa: F401 - loaded for the forked workers
 from pyspark import daemon
 
 import wiesel.engine.spark.worker  # noqa: F401 - loaded for the forked workers
+from wiesel.engine.spark.kept_memory import keep_freed_memory
 from wiesel.engine.spark.major_collections import leave_major_collections_to_memory
 
 _SEND_BUFFER_BYTES = 32768
+_STANDARD_ERROR = 2
 _run_worker = daemon.worker
 _of_daemon: list[socket.socket] = []
 
@@ -29,6 +32,8 @@ def _worker(sock: Any, authenticated: bool) -> Any:
     """Run a worker; what it has written and the JVM has not taken yet is in flight and adds to the latency of a saturated job."""
     while _of_daemon:
         _of_daemon.pop().close()
+    # Where native code crashes, the lines of Python that led there are told; Spark's own setting has them put into a file instead.
+    faulthandler.enable(_STANDARD_ERROR, all_threads=False)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
     try:
         return _run_worker(sock, authenticated)
@@ -40,6 +45,7 @@ def _worker(sock: Any, authenticated: bool) -> Any:
 def prepare() -> None:
     """Import what workers need."""
     daemon.worker = _worker
+    keep_freed_memory()
     preload()
     # What the workers share with the daemon needs no looking through at all.
     leave_major_collections_to_memory()

@@ -5,6 +5,7 @@ Imports nothing of PySpark: ``wiesel run`` starts the JVM before it imports anyt
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -18,7 +19,16 @@ from wiesel.core.errors import ResourceError
 from wiesel.engine.spark.class_archive import archive_options, java_version_text
 from wiesel.engine.spark.slots import LOCAL_SLOTS
 
-__all__ = ["driver_settings", "find_java", "given_settings", "java_options", "launched_with", "local_master", "prepare_environment"]
+__all__ = [
+    "driver_settings",
+    "find_java",
+    "given_settings",
+    "java_options",
+    "launched_with",
+    "local_master",
+    "prepare_environment",
+    "quiet_gateway",
+]
 
 _JAVA_HINT = "install the package openjdk-17-jre-headless, or set JAVA_HOME"
 _DRIVER_LOG = f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')}"
@@ -51,6 +61,13 @@ def prepare_environment(java: str) -> None:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # One malloc arena per few threads keeps the resident memory of many small workers down.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
+
+
+def quiet_gateway() -> None:
+    """Keep py4j, unless it has a level of its own, from telling at INFO of each connection in the middle of what a program prints."""
+    gateway_log = logging.getLogger("py4j")
+    if gateway_log.level == logging.NOTSET:
+        gateway_log.setLevel(logging.WARNING)
 
 
 def local_master(config: Configuration, slots: int = 0) -> str:

@@ -75,21 +75,33 @@ def hand_over() -> int | None:
     if not path:
         return None
     with socket.socket(socket.AF_UNIX) as connection:
+        # Spark ends the process that it has started: the daemon ends its workers then. Until it is known who that is, the signal waits:
+        # the other process may have taken over already, and nobody else would tell it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
         try:
-            connection.connect(path)
-            told = {"python": _python(), "argv": sys.argv, "path": sys.path, "directory": os.getcwd(), "environment": dict(os.environ)}
-            socket.send_fds(connection, [json.dumps(told).encode() + b"\n"], [0, 1, 2])
-            if connection.recv(1) != _TAKEN:
+            pid = _hand_to(connection, path)
+            if pid is None:
                 return None
-            pid = int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "big")
-        except OSError:
-            return None
-        # Spark ends the process that it has started: the daemon ends its workers then.
-        signal.signal(signal.SIGTERM, lambda number, frame: _signal(pid, number))
+            signal.signal(signal.SIGTERM, lambda number, frame: _signal(pid, number))
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
         _leave_streams()
         with suppress(OSError):
             connection.recv(1)
     return 0
+
+
+def _hand_to(connection: socket.socket, path: str) -> int | None:
+    """Return the process that has taken over, None if there is none."""
+    told = {"python": _python(), "argv": sys.argv, "path": sys.path, "directory": os.getcwd(), "environment": dict(os.environ)}
+    try:
+        connection.connect(path)
+        socket.send_fds(connection, [json.dumps(told).encode() + b"\n"], [0, 1, 2])
+        if connection.recv(1) != _TAKEN:
+            return None
+        return int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "big")
+    except OSError:
+        return None
 
 
 def _leave_streams() -> None:

@@ -25,7 +25,7 @@ from typing import Any
 from wiesel.core.config import Configuration
 from wiesel.core.errors import InvariantError, ResourceError
 from wiesel.core.temporary import make_directory
-from wiesel.engine.spark.driver_jvm import find_java, launched_with, local_master, prepare_environment
+from wiesel.engine.spark.driver_jvm import find_java, launched_with, local_master, prepare_environment, quiet_gateway
 from wiesel.engine.spark.session_settings import session_settings
 from wiesel.engine.spark.slots import in_this_process
 
@@ -180,6 +180,7 @@ def prepare(config: Configuration) -> None:
     try:
         java = find_java(config)
         prepare_environment(java)
+        quiet_gateway()
         _early = EarlyDriver(session_settings(config, master, java))
     except (ResourceError, OSError) as error:
         _log.debug("no driver was started early: %s", error)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import queue
-import re
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from uuid import uuid4
 
-import cloudpickle
 from py4j.protocol import Py4JNetworkError
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
@@ -24,7 +22,7 @@ from wiesel.common.job_client import JobClient
 from wiesel.common.job_execution_result import JobExecutionResult
 from wiesel.common.job_id import JobID
 from wiesel.common.job_status import JobStatus
-from wiesel.core import hooks
+from wiesel.core import code_pickling, hooks
 from wiesel.core.clock import SystemClock
 from wiesel.core.config import Configuration
 from wiesel.core.errors import JobExecutionError, ResourceError, WieselError
@@ -50,6 +48,7 @@ from wiesel.engine.spark.exchange import (
     materialize,
     use_in_this_thread,
 )
+from wiesel.engine.spark.failures import spark_failure
 from wiesel.engine.spark.session import job_session, jvm_is_gone, spark_session
 from wiesel.engine.spark.slots import SlotRequest, in_this_process
 from wiesel.engine.spark.worker import AttemptPayload, stage_function
@@ -67,7 +66,6 @@ _JVM_END_S = 2.0
 _LEAST_WAIT_MS = 1000
 _LAST_WORDS_S = 30.0
 _LAST_WORDS_OF_FAILED_S = 0.5
-_EXECUTOR_LOST = re.compile(r"\((?P<host>\S+) executor (?P<id>\S+)\): ExecutorLostFailure \([^)]*\) Reason: (?P<why>[^\n]*)")
 
 
 class SparkExecutor:
@@ -292,7 +290,7 @@ class SparkJob:
             region,
             plan,
             [stage_region for stage_region in plan.regions if stage_region.index in wanted],
-            {key: cloudpickle.dumps(task, 5) for key, task in tasks.items()},
+            {key: code_pickling.dumps(task) for key, task in tasks.items()},
             SlotRequest(lambda: free_slots(session), min(limits_ms) / 1e3, str(session.sparkContext.master)),
         )
 
@@ -477,12 +475,3 @@ class SparkJob:
     def result(self) -> Future[JobExecutionResult]:
         """Complete when the job has ended."""
         return self.master.result
-
-
-def spark_failure(error: BaseException) -> BaseException:
-    """Return a short error for a Spark job that failed; the task's own message, if it got through, says more and comes first."""
-    lost = _EXECUTOR_LOST.search(str(error))
-    if lost is not None:
-        return JobExecutionError(f"executor {lost['id']} on {lost['host']} was lost: {lost['why']}")
-    lines = [line for line in str(error).splitlines() if line.strip() and not line.lstrip().startswith("at ")]
-    return JobExecutionError("the Spark job failed: " + " ".join(lines[:3])[:500])

@@ -21,10 +21,11 @@ from pyspark.sql import SparkSession
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ResourceError
 from wiesel.core.temporary import make_directory
-from wiesel.engine.spark.driver_jvm import find_java, local_master, prepare_environment
+from wiesel.engine.spark.driver_jvm import find_java, local_master, prepare_environment, quiet_gateway
 from wiesel.engine.spark.early_daemon import start_daemon_early
 from wiesel.engine.spark.early_driver import GATEWAY, EarlyDriver, take_early_driver
 from wiesel.engine.spark.exchange import LOG_HINT
+from wiesel.engine.spark.interrupts import interrupts_afterwards
 from wiesel.engine.spark.pipelined_settings import JOB_SETTINGS, PIPELINED_SETTINGS
 from wiesel.engine.spark.preloading import PRELOADED_MODULES
 from wiesel.engine.spark.session_settings import session_settings
@@ -55,7 +56,8 @@ def spark_session(config: Configuration, slots: int, *, least: int | None = None
             return active
         master = local_master(config, slots)
         _check_slots(master, needed)
-        return _create(config, master, modules)
+        with interrupts_afterwards():
+            return _create(config, master, modules)
 
 
 def job_session(session: SparkSession) -> SparkSession:
@@ -106,12 +108,9 @@ def _check_slots(master: str, slots: int) -> None:
 
 
 def _create(config: Configuration, master: str, modules: Sequence[str]) -> SparkSession:
-    # py4j tells at INFO of every connection it closes, in the middle of what a program that logs at INFO prints.
-    gateway_log = logging.getLogger("py4j")
-    if gateway_log.level == logging.NOTSET:
-        gateway_log.setLevel(logging.WARNING)
     java = find_java(config)
     prepare_environment(java)
+    quiet_gateway()
     settings = session_settings(config, master, java)
     if in_this_process(master):
         start_daemon_early(settings, modules)

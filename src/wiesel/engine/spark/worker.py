@@ -39,7 +39,7 @@ from wiesel.engine.spark.major_collections import MajorCollections
 from wiesel.engine.spark.relay import Outlet, OutletClosedError, Relay
 from wiesel.engine.spark.time_shares import TimeShares
 from wiesel.engine.spark.worker_files import unpacked
-from wiesel.engine.task_errors import picklable_error
+from wiesel.engine.task_errors import broken_exchange, picklable_error
 from wiesel.runtime.descriptor import OperatorDescriptor, TaskDescriptor
 from wiesel.runtime.task import StreamTask
 from wiesel.state.backend import StateBackend
@@ -193,7 +193,7 @@ class WorkerServices:
                 prefix,
                 self._copies,
                 inline_bytes,
-                direct_io=bool(descriptor.config.get(CHECKPOINT_DIRECT_IO.key)),
+                direct_io=str(descriptor.config.get(CHECKPOINT_DIRECT_IO.key, CHECKPOINT_DIRECT_IO.default)),
             )
             if payload.checkpoint_dir
             else MemoryStateFiles(descriptor.job_id, prefix)
@@ -471,7 +471,7 @@ class TaskWorker:
 
     def _read_input(self, batches: Iterator[Any]) -> None:
         try:
-            for batch in batches:
+            for batch in self._unbroken(batches):
                 for value in batch.column(1):
                     if value.is_valid and (row := self._passed_on(value.as_buffer())) is not None:
                         self._mailbox.put_row(row)
@@ -482,6 +482,12 @@ class TaskWorker:
             self._mailbox.put("error", error)
             if self._relay is not None:
                 self._outlet.end(error)  # the task may stand still
+
+    def _unbroken(self, batches: Iterator[Any]) -> Iterator[Any]:
+        try:
+            yield from batches
+        except Exception as error:
+            raise broken_exchange(error, self._descriptor) from error
 
     def _passed_on(self, row: Any) -> Any:
         """Relay what is not for this worker's task; return the row if there is more in it, else None."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -24,8 +25,8 @@ READ_BY_ARROW = (
     t.DateType,
     t.TimestampType,
 )
-_MARKS = {4: b"-", 7: b"-", 13: b":", 16: b":"}
-_DIGITS = [place for place in range(19) if place not in (*_MARKS, 10)]
+_MARKS = {4: "-", 7: "-", 13: ":", 16: ":"}
+_PIECE = 1 << 14
 _LENGTHS = (19, *range(21, 30))
 _TIMESTAMP = {False: r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?$", True: r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?$"}
 
@@ -58,8 +59,16 @@ def _are_timestamps(column: pa.Array, *, iso: bool) -> bool:
     # NULLs have no bytes.
     if length * valid != len(texts) or length not in _LENGTHS or np.count_nonzero(np.diff(offsets) == length) != valid:
         return False
-    table = texts.reshape(valid, length)
-    digits = [*_DIGITS, *range(20, length)]
-    marks = {**_MARKS, 10: b"T" if iso else b" "} | ({19: b"."} if length > 19 else {})
-    numbers = table[:, digits] - np.uint8(ord("0"))
-    return bool((numbers < 10).all()) and all(bool((table[:, place] == mark[0]).all()) for place, mark in marks.items())
+    least, span = _bounds(length, iso)
+    rows = max(_PIECE // length, 1)
+    # So many texts at once as one row of bytes, beside as many repetitions of what their bytes may be.
+    least, span = np.tile(least, rows), np.tile(span, rows)
+    pieces = (texts[at : at + rows * length] for at in range(0, len(texts), rows * length))
+    return all(bool((piece - least[: len(piece)] <= span[: len(piece)]).all()) for piece in pieces)
+
+
+def _bounds(length: int, iso: bool) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Return by place the least byte that a timestamp of that length can have there, and by how much it can be greater."""
+    marks = {**_MARKS, 10: "T" if iso else " "} | ({19: "."} if length > 19 else {})
+    least = np.array([ord(marks.get(place, "0")) for place in range(length)], np.uint8)
+    return least, np.array([0 if place in marks else 9 for place in range(length)], np.uint8)

@@ -7,11 +7,11 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError, ConnectorError, ProgramError
 from wiesel.formats.orc_writing import COMPRESSIONS, StripeWriter
+from wiesel.formats.table.file_schemas import file_schema
 from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
 from wiesel.spi.table.factory import TableOptions
 from wiesel.spi.table.formats import TableFormatFactory
@@ -61,12 +61,8 @@ def _codec(options: TableOptions) -> str:
     return COMPRESSIONS[codec]
 
 
-def _schema(rows: RowType) -> pa.Schema:
-    return arrow_schema((field.name, field.data_type) for field in rows)
-
-
 def _checked(rows: RowType) -> RowType:
-    for field in _schema(rows):
+    for field in file_schema(rows):
         _require_type(field.name, field.type)
     return rows
 
@@ -83,7 +79,7 @@ class _OrcFiles(BulkFormat):
         self._rows = rows
 
     def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
-        return _OrcReader(stream, piece, _schema(self._rows))
+        return _OrcReader(stream, piece, file_schema(self._rows))
 
 
 class _OrcReader(RecordReader):
@@ -132,7 +128,7 @@ class _OrcWriters(BulkWriterFactory):
         self._codec = codec
 
     def create(self, stream: BinaryIO) -> BulkWriter:
-        return StripeWriter(stream, _schema(self._rows), {"compression": self._codec}, _batch)
+        return StripeWriter(stream, file_schema(self._rows), {"compression": self._codec}, _batch)
 
 
 def _batch(values: Sequence[RowBatch], schema: pa.Schema) -> pa.RecordBatch:

@@ -8,7 +8,6 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.expressions import Expression
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.core.config import ConfigOption
@@ -16,6 +15,7 @@ from wiesel.core.errors import ConfigurationError, ConnectorError
 from wiesel.formats.group_statistics import may_hold
 from wiesel.formats.parquet_facts import described
 from wiesel.formats.row_groups import RowGroups
+from wiesel.formats.table.file_schemas import file_schema
 from wiesel.spi.file_formats import BulkFormat, BulkWriter, BulkWriterFactory, FilePiece, RecordReader
 from wiesel.spi.table.factory import TableOptions
 from wiesel.spi.table.formats import TableFormatFactory
@@ -50,7 +50,7 @@ class ParquetTableFormat(TableFormatFactory):
 
     def create_describer(self, options: TableOptions, rows: RowType) -> Callable[[BinaryIO], Facts | None]:
         """Return what tells of a file how many rows it has, and of their values what its statistics say for certain."""
-        schema = arrow_schema((field.name, field.data_type) for field in rows)
+        schema = file_schema(rows)
         return lambda stream: described(stream, schema)
 
     def create_writer(self, options: TableOptions, rows: RowType) -> BulkWriterFactory:
@@ -69,14 +69,14 @@ class _ParquetFiles(BulkFormat):
     def __init__(self, rows: RowType, filters: Sequence[Expression] = ()) -> None:
         self._rows = rows
         self._filters = tuple(filters)
-        arrow_schema((field.name, field.data_type) for field in rows)
+        file_schema(rows)
 
     @property
     def splittable(self) -> bool:
         return True
 
     def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
-        return _ParquetReader(stream, piece, arrow_schema((field.name, field.data_type) for field in self._rows), self._filters)
+        return _ParquetReader(stream, piece, file_schema(self._rows), self._filters)
 
 
 class _ParquetReader(RecordReader):
@@ -123,10 +123,10 @@ class _ParquetWriters(BulkWriterFactory):
     def __init__(self, rows: RowType, codec: str) -> None:
         self._rows = rows
         self._codec = codec
-        arrow_schema((field.name, field.data_type) for field in rows)
+        file_schema(rows)
 
     def create(self, stream: BinaryIO) -> BulkWriter:
-        return _ParquetWriter(stream, arrow_schema((field.name, field.data_type) for field in self._rows), self._codec)
+        return _ParquetWriter(stream, file_schema(self._rows), self._codec)
 
 
 class _ParquetWriter(BulkWriter):

@@ -30,7 +30,12 @@ _UTC = datetime.timezone.utc
 
 def _integer(bits: int) -> TextReader:
     def read(text: str) -> int:
-        value = int(text.strip())
+        try:
+            value = int(text.strip())
+        except ValueError:
+            raise ValueError(f"{text!r} is no whole number") from None
+        if "_" in text:  # Python takes 1_000, Java does not
+            raise ValueError(f"{text!r} is no whole number")
         if not -(2**bits) <= value < 2**bits:
             raise ValueError(f"{text} is out of range")
         return value

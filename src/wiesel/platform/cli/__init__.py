@@ -202,10 +202,12 @@ def warm_up() -> None:
 
 
 class _SavepointGroup(click.Group):
-    """Takes ``savepoint JOB [DIRECTORY]``, as Flink's command does, for ``savepoint trigger JOB [DIRECTORY]``."""
+    """Takes what Flink's command does: ``savepoint JOB [DIRECTORY]`` for ``savepoint trigger``, ``savepoint -d PATH`` for ``dispose``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in self.get_help_option_names(ctx):
+        if args and args[0] in ("-d", "--dispose"):
+            args = ["dispose", *args[1:]]
+        elif args and args[0] not in self.commands and args[0] not in self.get_help_option_names(ctx):
             args = ["trigger", *args]
         return super().parse_args(ctx, args)
 
@@ -250,11 +252,15 @@ def list_savepoints(directory: str) -> None:
 
 @savepoint.command("dispose")
 @click.argument("path")
-def dispose_savepoint(path: str) -> None:
-    """Delete the savepoint at PATH."""
+@click.option("-f", "--force", is_flag=True, help="Delete a checkpoint also if it cannot be seen from here whether its job has ended.")
+def dispose_savepoint(path: str, force: bool) -> None:
+    """Delete the savepoint at PATH, or the checkpoint (.../<job id>/chk-7) that a job has left; also 'savepoint -d PATH'.
+
+    What other checkpoints share with it stays.
+    """
     from wiesel.platform.cli._savepoints import dispose
 
-    raise SystemExit(dispose(path))
+    raise SystemExit(dispose(path, force=force))
 
 
 @main.group()

@@ -20,6 +20,7 @@ __all__ = ["cancel", "list_jobs", "rescale", "show_job", "stop", "take_checkpoin
 
 _ANSWER_S = 90.0
 _ASK_EVERY_S = 0.1
+_NO_ANSWER = "(no answer)"
 _HEADS = ("job", "name", "state", "since", "process", "endpoint")
 
 
@@ -37,8 +38,11 @@ def list_jobs() -> int:
     def work() -> None:
         rows: list[tuple[str, ...]] = [_HEADS]
         for entry in running_jobs(registry_directory()):
+            state = _state(entry)
+            if state == _NO_ANSWER and not _runs(entry):
+                continue  # it has ended in the meantime
             since = datetime.fromtimestamp(entry.started_ms / 1e3, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-            rows.append((entry.job_id, entry.name, _state(entry), since, str(entry.pid), entry.address))
+            rows.append((entry.job_id, entry.name, state, since, str(entry.pid), entry.address))
         for line in as_table(rows) if len(rows) > 1 else ["no job runs here"]:
             click.echo(line)
 
@@ -49,7 +53,7 @@ def _state(entry: JobEntry) -> str:
     try:
         return str(_ask(entry, "GET", "/status")["status"])
     except (JobNotReachedError, JobRefusedError):
-        return "(no answer)"
+        return _NO_ANSWER
 
 
 def show_job(job: str) -> int:
@@ -69,8 +73,12 @@ def cancel(job: str) -> int:
     return told(work)
 
 
+def _runs(entry: JobEntry) -> bool:
+    return any(other.token == entry.token for other in running_jobs(registry_directory()))
+
+
 def _wait_for_end(entry: JobEntry) -> None:
-    while any(other.token == entry.token for other in running_jobs(registry_directory())):
+    while _runs(entry):
         time.sleep(_ASK_EVERY_S)
 
 
@@ -128,7 +136,7 @@ def _find(job: str) -> JobEntry:
         return found[0]
     if found:
         ids = ", ".join(entry.job_id for entry in found)
-        raise JobNotReachedError(f"{job!r} may be any of {ids}", hint="give more digits of the id")
+        raise JobNotReachedError(f"{job!r} may be any of {ids}", hint="give the id, or more digits of it")
     known = ", ".join(f"{entry.job_id} ({entry.name})" for entry in running) or "none"
     raise JobNotReachedError(f"no job {job!r} runs here; there are: {known}", hint="wiesel list shows this user's jobs on this machine")
 

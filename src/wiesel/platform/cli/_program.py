@@ -112,6 +112,7 @@ def run_program(submission: Submission) -> int:
         _prepare(submission)
         code = _compile(submission.program.resolve())
         _start_engine(submission)
+        hooks.tell_of_jobs(_tell_of_job)
         _execute(submission, code)
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
@@ -120,6 +121,11 @@ def run_program(submission: Submission) -> int:
         click.echo(describe(error, submission.program, full=submission.full_traceback), err=True)
         return EXIT_FAILED
     return 0
+
+
+def _tell_of_job(job_id: str) -> None:
+    # In Flink's words, but on standard error: the output is the program's.
+    click.echo(f"Job has been submitted with JobID {job_id}", err=True)
 
 
 def show_plan(submission: Submission) -> int:

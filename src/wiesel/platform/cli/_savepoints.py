@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import time
 from datetime import datetime, timezone
 
 import click
 
 from wiesel.checkpoint.savepoint import Savepoint, savepoints_below
-from wiesel.checkpoint.snapshots import is_savepoint
+from wiesel.checkpoint.snapshots import Retained, find_snapshot, is_savepoint
+from wiesel.checkpoint.store import MasterProcess
 from wiesel.core.errors import CheckpointError, CorruptCheckpointError
+from wiesel.engine.registry import registry_directory, running_jobs
 from wiesel.platform.cli._program import ProgramFailed, Submission, first_job
 from wiesel.platform.cli._state import as_table, told
 from wiesel.state_processor.compatibility import SavepointCheck, check_savepoint
 
 __all__ = ["check", "dispose", "list_below"]
 
-_HEADS = ("taken", "bytes", "label", "job", "", "path")
+_PROCESS_ENDS_S = 5.0
+_LOOK_EVERY_S = 0.1
+_HEADS = ("taken", "bytes", "label", "job", "job was", "path")
 
 
 def list_below(directory: str) -> int:
     """Print the savepoints in a directory, the newest first; return the exit code."""
 
     def work() -> int:
+        if "://" not in directory and not os.path.isdir(directory):
+            raise CheckpointError(f"there is no directory {directory}", hint="check the path")
         rows: list[tuple[str, ...]] = [_HEADS]
         damaged = []
         found = []
@@ -44,19 +52,58 @@ def list_below(directory: str) -> int:
     return told(work)
 
 
-def dispose(path: str) -> int:
-    """Delete a savepoint; return the exit code."""
+def dispose(path: str, *, force: bool) -> int:
+    """Delete a savepoint, or a checkpoint that a job has left; return the exit code."""
 
     def work() -> None:
-        if not is_savepoint(path):
-            raise CheckpointError(
-                f"there is no savepoint at {path}",
-                hint="'wiesel savepoint list DIRECTORY' shows those that there are; checkpoints are deleted by their jobs",
-            )
-        Savepoint(path).delete()
+        if is_savepoint(path):
+            Savepoint(path).delete()
+        else:
+            _delete_checkpoint(path, force=force)
         click.echo(f"deleted {path}")
 
     return told(work)
+
+
+def _delete_checkpoint(path: str, *, force: bool) -> None:
+    clean = path.rstrip("/")
+    try:
+        found = find_snapshot(clean, verify=False)
+    except CorruptCheckpointError as error:
+        raise CheckpointError(
+            f"there is no savepoint and no checkpoint to delete at {path}: {error.message}",
+            hint="'wiesel savepoint list DIRECTORY' shows those that there are",
+        ) from error
+    if found.retained is None or found.retained.checkpoint_id is None:
+        raise CheckpointError(f"there is no savepoint at {path}", hint=f"of a job's checkpoints name one: {found.path}")
+    if found.retained.is_of_job:
+        _check_ended(found.retained, force=force)
+    found.delete()
+
+
+def _check_ended(checkpoint: Retained, *, force: bool) -> None:
+    """Raise if the job that wrote a checkpoint runs, or may run without that being known here."""
+    job_id = checkpoint.name
+    if any(entry.job_id == job_id for entry in running_jobs(registry_directory())):
+        raise CheckpointError(f"the job {job_id} runs and needs its checkpoints", hint="it deletes them itself; cancel or stop it first")
+    master = checkpoint.store.newest_master()
+    if force or (master is not None and _ends(master)):
+        return
+    where = "" if master is None else f" in process {master.pid} on {'this host' if master.is_here else master.host}"
+    raise CheckpointError(
+        f"whether the job {job_id}, which wrote the checkpoint, still runs{where} is not known",
+        hint="if you know that it has ended, delete the checkpoint with --force",
+    )
+
+
+def _ends(master: MasterProcess) -> bool:
+    """Return whether the process of a job has ended; one whose job was just cancelled needs a moment for it."""
+    deadline_s = time.monotonic() + _PROCESS_ENDS_S
+    while not master.has_ended:
+        if not master.is_here or time.monotonic() > deadline_s:
+            return False
+        time.sleep(_LOOK_EVERY_S)
+    return True
 
 
 def check(submission: Submission, path: str, *, allow_dropped: bool) -> int:
@@ -83,8 +130,9 @@ def check(submission: Submission, path: str, *, allow_dropped: bool) -> int:
 
 def _print(found: SavepointCheck) -> None:
     click.echo(f"savepoint {found.path}")
-    rows: list[tuple[str, ...]] = [("operator", "state", "", "why", "where")]
-    rows += [(v.operator, v.state, v.verdict, v.reason or "-", v.location or "-") for v in found.verdicts]
+    # The reason comes last: it may be long, and would move what is behind it out of sight.
+    rows: list[tuple[str, ...]] = [("operator", "state", "is", "where", "why")]
+    rows += [(v.operator, v.state, v.verdict, v.location or "-", v.reason or "-") for v in found.verdicts]
     for line in as_table(rows):
         click.echo(line)
     for warning in found.warnings:

@@ -89,6 +89,7 @@ def run(sources: SqlSources, options: dict[str, str], init: Sequence[str] = (), 
         return _run_all(session, sources)
     except KeyboardInterrupt:
         session.cancel()
+        click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
 
 
@@ -100,7 +101,8 @@ def _run_all(session: SqlSession, sources: SqlSources) -> int:
             session.run(text)
         session.finish()
     except WieselError as error:
-        session.cancel()
         click.echo(f"{at}: {error}", err=True)
+        if cancelled := session.cancel():
+            click.echo(f"{cancelled} running job(s) of inserts before it cancelled; SET 'table.dml-sync' = 'true' waits for each", err=True)
         return EXIT_FAILED
     return 0

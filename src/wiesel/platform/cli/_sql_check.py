@@ -102,7 +102,8 @@ class _Session:
         elif isinstance(statement, s.CreateTable):
             define_table(self._t_env, text, statement)
         elif isinstance(statement, s.CreateCatalog) and statement.options.get("type") in ("sqlite", "spark"):
-            self._t_env._catalogs.add_catalog(statement.name, _stand_in(statement.options))
+            if not (statement.if_not_exists and self._t_env._catalogs.has_catalog(statement.name)):
+                self._t_env._catalogs.add_catalog(statement.name, _stand_in(statement.options))
         else:
             run_statement(self._t_env, text, statement)
 

@@ -87,12 +87,16 @@ class SqlSession:
         if self._set is not None:
             raise ProgramError("BEGIN STATEMENT SET has no END", hint="write END; behind the inserts")
         while self._jobs:
-            self._jobs.pop(0).wait()
+            # It stays among them until it has ended: whoever is interrupted here cancels it.
+            self._jobs[0].wait()
+            del self._jobs[0]
 
-    def cancel(self) -> None:
-        """Cancel the jobs that still run."""
+    def cancel(self) -> int:
+        """Cancel the jobs that still run, wait until they have ended, and return how many they were."""
+        running = self.running_jobs
         while self._jobs:
             self._jobs.pop().cancel()
+        return running
 
     def _run(self, text: str, statement: s.Statement) -> None:
         if isinstance(statement, s.BeginStatementSet):

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from wiesel.core.errors import ProgramError, invariant
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
+from wiesel.core.metrics import LATE_COUNTER
 from wiesel.runtime.isolation import isolated
 from wiesel.runtime.operators.function_operator import FunctionOperator, object_reuse
 from wiesel.runtime.timer_service import InternalTimerService
 from wiesel.runtime.user_code import raise_failure
-from wiesel.runtime.windows.operator import LATE_COUNTER
 from wiesel.spi.joins import ProcessJoinFunction
 from wiesel.state.backend import MapTable
 from wiesel.state.key_context import NO_KEY, KeyContext

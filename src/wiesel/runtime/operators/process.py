@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from wiesel.core.errors import invariant
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.isolation import isolated
-from wiesel.runtime.operators.function_operator import FunctionOperator, is_batch, object_reuse
+from wiesel.runtime.operators.function_operator import FunctionOperator, object_reuse
+from wiesel.runtime.operators.timed import TimedOperator
 from wiesel.runtime.results import ProcessLoop
 from wiesel.runtime.timer_service import InternalTimerService, KeyedTimerService, NonKeyedTimerService
 from wiesel.runtime.user_code import raise_failure
@@ -91,7 +92,7 @@ class UnkeyedFunctionOperator(FunctionOperator):
         self.output.emit_watermark(timestamp)
 
 
-class KeyedFunctionOperator(FunctionOperator):
+class KeyedFunctionOperator(TimedOperator, FunctionOperator):
     """Base of process functions with keyed state and timers. Records of all inputs share the keys."""
 
     key_context: KeyContext
@@ -118,35 +119,14 @@ class KeyedFunctionOperator(FunctionOperator):
         self._loop.run(process, batch)
         self.key_context.key = NO_KEY
 
-    def process_watermark(self, timestamp: int) -> None:
-        """Fire event timers; their results go out before the watermark."""
-        self._fire(self.timers.advance_watermark, timestamp)
-        if timestamp == MAX_TIMESTAMP and is_batch(self.context):
-            # In BATCH mode the end of the input is the end of processing time as well.
-            self._fire(self.timers.advance_processing_time, timestamp)
-        self.output.emit_watermark(timestamp)
-
     def end_key(self) -> None:
         """Fire the timers of the key."""
         self._fire(lambda _: self.timers.end_key_of_user(), MAX_TIMESTAMP)
 
-    def on_processing_time(self, now_ms: int) -> None:
-        """Fire processing timers."""
-        self._fire(self.timers.advance_processing_time, now_ms)
-
-    def finish(self) -> None:
-        """Fire the processing timers whose time has come; later ones are dropped, as in Flink."""
-        self._fire(self.timers.advance_processing_time, self.context.clock.now_ms())
-
-    def _fire(self, advance: Callable[[int], None], time_ms: int) -> None:
-        try:
-            advance(time_ms)
-        finally:
-            # Also when a timer fails: what those before it gave goes out first.
-            self.key_context.key = NO_KEY
-            results, times = self._timer_results, self._timer_times
-            self._timer_results, self._timer_times = [], []
-            self.collector.emit(results, times)
+    def _emit_fired(self) -> None:
+        results, times = self._timer_results, self._timer_times
+        self._timer_results, self._timer_times = [], []
+        self.collector.emit(results, times)
 
     def _on_event_time(self, timestamp: int, key: Any, namespace: Any) -> None:
         self._call_on_timer(timestamp, key, TimeDomain.EVENT_TIME)

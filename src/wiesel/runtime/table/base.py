@@ -20,7 +20,7 @@ __all__ = ["EmittingAtEnd", "TableOperator", "session_of", "state_ttl"]
 def session_of(context: OperatorContext) -> Session:
     """Return what the expressions of an operator know of the world."""
     zone = context.config.get("table.local-time-zone", "default")
-    return Session(time_zone="UTC" if zone == "default" else str(zone), clock=context.clock)
+    return Session("UTC" if zone == "default" else str(zone), context.clock, watermark=lambda: context.watermark)
 
 
 def state_ttl(context: OperatorContext, ttl_ms: int | None = None) -> TtlSettings | None:
@@ -71,9 +71,17 @@ class TableOperator(StreamOperator):
 
 
 class EmittingAtEnd(TableOperator):
-    """Emits results at the end of the input, a part at a time."""
+    """Emits results at the end of the input, a part at a time, and in BATCH mode the last watermark behind them: none of them is late."""
 
     _parts: Iterator[RowBatch] | None = None
+    _last_watermark: int | None = None
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Hand it on, in BATCH mode at the end."""
+        if is_batch(self.context):
+            self._last_watermark = timestamp
+        else:
+            super().process_watermark(timestamp)
 
     @property
     def has_more(self) -> bool:
@@ -87,6 +95,8 @@ class EmittingAtEnd(TableOperator):
         part = next(self._parts, None)
         if part is None:
             self._parts = None
+            if self._last_watermark is not None:
+                self.output.emit_watermark(self._last_watermark)
         else:
             self.emit_rows(part)
 

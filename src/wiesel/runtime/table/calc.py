@@ -20,21 +20,31 @@ class CalcOperator(TableOperator):
     """The rows for which a condition is true, as other columns."""
 
     def __init__(self, condition: Expression | None, expressions: Sequence[Expression] | None, schema: pa.Schema | None) -> None:
-        self._condition, self._of_condition = condition, frozenset[int]()
-        if condition is not None:
-            (self._condition,), self._of_condition = with_common_parts([condition])
-        self._expressions, self._of_expressions = expressions, frozenset[int]()
-        if expressions is not None:
-            self._expressions, self._of_expressions = with_common_parts(expressions)
+        # Together, so that what the condition has computed is not computed again for the rows that are left.
+        conditions = [] if condition is None else [condition]
+        made, self._repeated = with_common_parts([*conditions, *(expressions or ())])
+        self._condition = None if condition is None else made[0]
+        self._expressions = None if expressions is None else made[len(conditions) :]
         self._schema = schema
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
         """Filter, then project."""
+        frame = Frame(rows.rows, self.session, self._repeated)
         if self._condition is not None:
-            rows = rows.filter(as_array(evaluate(self._condition, Frame(rows.rows, self.session, self._of_condition)), len(rows)))
-        if self._expressions is not None and len(rows):
-            rows = rows.with_rows(evaluate_all(self._expressions, self._schema, Frame(rows.rows, self.session, self._of_expressions)))
+            mask = as_array(evaluate(self._condition, frame), len(rows))
+            if mask.true_count < len(rows):
+                self._emit_chosen(rows, frame, mask)
+                return
+        if self._expressions is not None:
+            rows = rows.with_rows(evaluate_all(self._expressions, self._schema, frame))
         self.emit_rows(rows)
+
+    def _emit_chosen(self, rows: RowBatch, frame: Frame, mask: pa.BooleanArray) -> None:
+        if self._expressions is None:
+            self.emit_rows(rows.filter(mask))
+        elif mask.true_count:
+            projected = evaluate_all(self._expressions, self._schema, frame.filter(mask))
+            self.emit_rows(RowBatch(projected, rows.kinds_of(mask)))
 
 
 def calc_operator(params: dict[str, Any], payload: dict[str, Any]) -> CalcOperator:

@@ -15,6 +15,7 @@ from wiesel.columnar.row_batch import RowBatch, concat
 from wiesel.runtime.record_writer import Distributor
 from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.state.key_groups import ChannelSelector
+from wiesel.state.key_hashes import hashes_of_tuples, hashes_of_tuples_of_text
 from wiesel.wire.batch import Batch
 
 __all__ = ["ByColumns", "rows_of_channel"]
@@ -51,15 +52,28 @@ def rows_of_channel(batches: Sequence[RowBatch], columns: Sequence[int], channel
 
 
 def _channels(rows: pa.RecordBatch, keys: Sequence[int], selector: ChannelSelector) -> npt.NDArray[np.int64]:
-    """Return the channel of each row; where few keys come often, values become objects once per key."""
-    if rows.num_rows <= FEW:
-        return np.array(selector.channels(key_tuples(rows, keys)), np.int64)
-    columns = [rows.column(index) for index in keys]
+    """Return the channel of each row; where few keys come often, they are computed once per key."""
+    of_rows = rows.select(list(keys))
+    if rows.num_rows <= FEW or _are_integers(of_rows.columns):
+        return _channels_of_keys(of_rows, selector)
     most_keys, few = 1, rows.num_rows // 2
-    for column in columns:
+    for column in of_rows.columns:
         most_keys *= grouped_column(column).count
         if most_keys > few:
-            return np.array(selector.channels(key_tuples(rows, keys)), np.int64)
-    groups = group_by(columns, rows.num_rows)
-    distinct = rows.select(list(keys)).take(pa.array(groups.first))
-    return np.array(selector.channels(key_tuples(distinct, range(len(columns)))), np.int64)[groups.ids]
+            return _channels_of_keys(of_rows, selector)
+    groups = group_by(of_rows.columns, rows.num_rows)
+    return _channels_of_keys(of_rows.take(pa.array(groups.first)), selector)[groups.ids]
+
+
+def _channels_of_keys(keys: pa.RecordBatch, selector: ChannelSelector) -> npt.NDArray[np.int64]:
+    columns = keys.columns
+    if keys.num_rows > FEW and _are_integers(columns):
+        return selector.of_hashes(hashes_of_tuples([column.to_numpy() for column in columns]))  # type: ignore[no-any-return]
+    if keys.num_rows > FEW and len(columns) == 1 and pa.types.is_string(columns[0].type) and not columns[0].null_count:
+        texts = columns[0].cast(pa.binary()).to_pylist()
+        return selector.of_hashes(hashes_of_tuples_of_text(texts))  # type: ignore[no-any-return]
+    return np.array(selector.channels(key_tuples(keys, range(len(columns)))), np.int64)
+
+
+def _are_integers(columns: Sequence[pa.Array]) -> bool:
+    return bool(columns) and all(pa.types.is_signed_integer(column.type) and not column.null_count for column in columns)

@@ -33,20 +33,13 @@ class FinalRowsOperator(TableOperator):
         taken_back = ((kinds == UPDATE_BEFORE) | (kinds == DELETE)).tolist()
         places: dict[Any, list[int]] = {}
         for place, key in enumerate(key_tuples(changes.rows, tuple(range(changes.rows.num_columns)))):
-            found = places.setdefault(_frozen(key), [])
+            found = places.setdefault(key, [])
             if not taken_back[place]:
                 found.append(place)
             elif found:
                 found.pop()
         left = sorted(place for found in places.values() for place in found)
         self.emit_rows(RowBatch(changes.rows.take(np.array(left, np.int64))))
-
-
-def _frozen(value: Any) -> Any:
-    """Return a value as one that can be hashed."""
-    if isinstance(value, dict):
-        return frozenset((_frozen(key), _frozen(each)) for key, each in value.items())
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
 
 
 def final_rows_operator(params: dict[str, Any], payload: Any) -> FinalRowsOperator:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from wiesel.columnar.aggregates.calls import Input
 from wiesel.columnar.aggregates.slots import Column, Slot, numbers
 from wiesel.columnar.grouping import Groups, Places, group_by
+from wiesel.columnar.keys import key_values
 from wiesel.runtime.table.group_keys import GroupKeys
 from wiesel.runtime.table.seen_pairs import SeenPairs
 from wiesel.state.backend import MapTable
@@ -39,7 +40,7 @@ class KeptValues:
     def update(self, keys: Sequence[Any], rows: Input) -> Input:
         """Count rows; return those whose values were not there before, and with sign -1 those whose values are not there any more."""
         unique, counts = distinct_values(rows)
-        values = list(zip(*(column.to_pylist() for column in unique.columns), strict=True))
+        values = list(zip(*(key_values(column) for column in unique.columns), strict=True))
         get, put, remove = self._table.get_entry, self._table.put_entry, self._table.remove_entry
         places: list[int] = []
         signs: list[int] = []
@@ -110,7 +111,7 @@ class StateValues(SeenValues):
 
     def mark(self, keys: GroupKeys, values: Input, bits: Places) -> Places:
         """See ``SeenValues``."""
-        tuples = list(zip(*(column.to_pylist() for column in values.columns), strict=True))
+        tuples = list(zip(*(key_values(column) for column in values.columns), strict=True))
         get, put = self._table.get_entry, self._table.put_entry
         fresh: list[int] = []
         for group, value, now in zip(values.groups.ids.tolist(), tuples, bits.tolist(), strict=True):
@@ -159,7 +160,7 @@ class ArrayValues(SeenValues):
                 column = column.fill_null(0)
             codes = numbers(column).astype(np.int64)
         else:
-            codes = self._codes(list(zip(*(each.to_pylist() for each in columns), strict=True)))
+            codes = self._codes(list(zip(*(key_values(each) for each in columns), strict=True)))
         return bits & ~self._pairs.mark(groups, codes, bits)
 
     def _codes(self, values: Sequence[Any]) -> Places:

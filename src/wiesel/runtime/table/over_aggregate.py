@@ -19,12 +19,13 @@ import pyarrow as pa
 from wiesel.columnar.aggregates.calls import BoundCall, accumulators
 from wiesel.columnar.aggregates.slots import Column
 from wiesel.columnar.grouping import Groups, Places, group_by
+from wiesel.columnar.keys import key_tuples, key_values
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.columnar.windows import Times, milliseconds
 from wiesel.core.errors import UserFunctionError
 from wiesel.core.ids import MIN_TIMESTAMP
+from wiesel.core.metrics import LATE_COUNTER
 from wiesel.runtime.table.base import TableOperator
-from wiesel.runtime.table.window_aggregate import LATE_COUNTER
 
 __all__ = ["OverOperator", "OverSpec", "last_peers", "sorted_rows"]
 
@@ -109,7 +110,7 @@ class OverOperator(TableOperator):
     def _note(self, keys: Sequence[Column], length: int) -> None:
         """Remember which keys have changed."""
         first = pa.array(group_by(keys, length).first)
-        self._changed.update(zip(*(key.take(first).to_pylist() for key in keys), strict=True) if keys else [()])
+        self._changed.update(zip(*(key_values(key.take(first)) for key in keys), strict=True) if keys else [()])
 
     def process_watermark(self, timestamp: int) -> None:
         """Compute the rows up to there, then hand it on."""
@@ -156,8 +157,8 @@ class OverOperator(TableOperator):
     def _by_key(self, batches: Sequence[pa.RecordBatch], wanted: set[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[tuple[Any, ...]]]:
         found: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
         for batch in batches:
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                key = tuple(row[index] for index in self._spec.partition)
+            rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            for key, row in zip(key_tuples(batch, self._spec.partition), rows, strict=True):
                 if key in wanted:
                     found.setdefault(key, []).append(row)
         return found

@@ -12,6 +12,7 @@ from wiesel.columnar.aggregates.calls import Input, reduced
 from wiesel.columnar.aggregates.slots import Column, Slot
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.grouping import Groups, Places, group_by
+from wiesel.columnar.keys import key_values
 from wiesel.columnar.windows import Times
 from wiesel.runtime.table.aggregation import python_values
 from wiesel.runtime.table.over_aggregate import OverOperator, OverSpec, last_peers, sorted_rows
@@ -76,7 +77,7 @@ class UnboundedOverOperator(OverOperator):
         if not self._spec.partition:
             return [()] * len(places)
         taken = pa.array(places)
-        return list(zip(*(key.take(taken).to_pylist() for key in self._keys(rows)), strict=True))
+        return list(zip(*(key_values(key.take(taken)) for key in self._keys(rows)), strict=True))
 
     def _finished(self, slots: Sequence[Column]) -> list[Column]:
         found = []

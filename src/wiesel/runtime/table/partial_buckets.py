@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from wiesel.columnar.aggregates.calls import Input
 from wiesel.columnar.grouping import Groups, Places, group_by
+from wiesel.columnar.keys import key_values
 from wiesel.runtime.table.partials import Partial, Partials
 from wiesel.state.key_groups import key_group
 
@@ -37,5 +38,5 @@ def _buckets(rows: Input, buckets: int) -> Places:
     """Return the bucket of each row's values: the same in every task."""
     groups = group_by(rows.columns, len(rows.groups))
     first = pa.array(groups.first)
-    values = list(zip(*(column.take(first).to_pylist() for column in rows.columns), strict=True))
+    values = list(zip(*(key_values(column.take(first)) for column in rows.columns), strict=True))
     return np.fromiter((key_group(value, buckets) for value in values), np.int64, len(values))[groups.ids]

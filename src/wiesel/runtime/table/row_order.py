@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wiesel.columnar.grouping import Places
+from wiesel.runtime.table.nested_order import ranks
 
 __all__ = ["Keys", "ordered_places"]
 
@@ -26,7 +27,12 @@ def ordered_places(ids: Places, columns: Sequence[pa.Array], keys: Keys, *, late
             arrays.append(column.is_null())
             names.append(f"n{index}")
             orders.append((names[-1], "descending" if nulls_first else "ascending"))
-        arrays.append(column)
+        if not ascending and pa.types.is_floating(column.type):
+            # NaN is larger than any number; Arrow has it at the end in both directions.
+            arrays.append(pc.is_nan(column))
+            names.append(f"nan{index}")
+            orders.append((names[-1], "descending"))
+        arrays.append(ranks(column) if pa.types.is_nested(column.type) else column)
         names.append(f"k{index}")
         orders.append((names[-1], direction))
     arrays.append(pa.array(np.arange(len(ids))))

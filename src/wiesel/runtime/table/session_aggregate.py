@@ -19,14 +19,16 @@ from wiesel.columnar.aggregates.calls import accumulators
 from wiesel.columnar.aggregates.slots import Slot, numbers
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.grouping import Groups
+from wiesel.columnar.keys import key_values
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.columnar.window_zones import WindowZone
 from wiesel.columnar.windows import Times
 from wiesel.core.ids import MIN_TIMESTAMP
+from wiesel.core.metrics import LATE_COUNTER
 from wiesel.runtime.table.aggregation import python_values, slot_column
 from wiesel.runtime.table.base import TableOperator
 from wiesel.runtime.table.session_partials import SessionPartials, session_times
-from wiesel.runtime.table.window_aggregate import LATE_COUNTER, window_results
+from wiesel.runtime.table.window_aggregate import window_results
 from wiesel.runtime.table.window_spec import WindowSpec
 
 __all__ = ["SessionAggregateOperator", "session_aggregate_operator"]
@@ -74,7 +76,7 @@ class SessionAggregateOperator(TableOperator):
         """Put rows into sessions."""
         part = rows.rows.columns if self._spec.merges else self._partials.of(rows, self._times(rows))
         width = len(self._spec.keys)
-        columns = [column.to_pylist() for column in part[:width]]
+        columns = [key_values(column) for column in part[:width]]
         keys = list(zip(*columns, strict=True)) if columns else [()] * len(part[0])
         starts, ends, sizes = (numbers(column) for column in part[width : width + 3])
         slots = [python_values(column) for column in part[width + 3 :]]

@@ -20,8 +20,8 @@ from wiesel.columnar.window_zones import WindowZone
 from wiesel.columnar.windows import Times, milliseconds, timestamps
 from wiesel.core.errors import UserFunctionError
 from wiesel.core.ids import MIN_TIMESTAMP
+from wiesel.core.metrics import LATE_COUNTER
 from wiesel.runtime.table.base import TableOperator
-from wiesel.runtime.table.window_aggregate import LATE_COUNTER
 
 __all__ = ["SessionTableSpec", "session_table_operator"]
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from wiesel.columnar.aggregates.slots import Column, Slot, merged
 from wiesel.columnar.grouping import group_by
+from wiesel.columnar.keys import key_values
 from wiesel.runtime.table.aggregation import python_values, slot_column
 
 __all__ = ["Part", "SliceStore"]
@@ -105,7 +106,7 @@ class SliceStore:
         return self._key_tuples(part, 0, self._keys)
 
     def _key_tuples(self, part: Part, start: int, stop: int) -> list[tuple[Any, ...]]:
-        return list(zip(*(column.to_pylist() for column in part[start:stop]), strict=True)) if stop > start else [()] * len(part[-1])
+        return list(zip(*(key_values(column) for column in part[start:stop]), strict=True)) if stop > start else [()] * len(part[-1])
 
     def _put_all(self, end: int, keys: Sequence[Any], part: Part, table: Any) -> None:
         known = self._merged([table.get(key, end) for key in keys], part)

@@ -13,10 +13,10 @@ from wiesel.columnar.stored import columns_of, stored_rows
 from wiesel.columnar.windows import milliseconds
 from wiesel.core.errors import UserFunctionError
 from wiesel.core.ids import MIN_TIMESTAMP
+from wiesel.core.metrics import LATE_COUNTER
 from wiesel.runtime.operator import StreamOperator
 from wiesel.runtime.table.base import TableOperator
 from wiesel.runtime.table.top_n import TopNSpec
-from wiesel.runtime.table.window_aggregate import LATE_COUNTER
 
 __all__ = ["time_sort_operator"]
 

@@ -140,6 +140,8 @@ class TopNOperator(EmittingAtEnd):
         if not spec.keys or not full.any():
             return rows, ids
         index, ascending, _ = spec.keys[0]
+        if pa.types.is_nested(rows.rows.column(index).type):  # which kernels cannot compare
+            return rows, ids
         worst = tops.pick(np.where(full, np.cumsum(tops.sizes) - 1, -1)[ids]).column(index)
         late = (pc.greater if ascending else pc.less)(rows.rows.column(index), worst).fill_null(False).to_numpy(zero_copy_only=False)
         if not late.any():

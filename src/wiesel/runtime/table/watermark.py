@@ -106,9 +106,10 @@ class WatermarkOperator(TableOperator):
         if self._idle_ms:
             self._note_rows()
         found = as_array(evaluate(self._expression, Frame(rows.rows, self.session)), len(rows))
-        marks = np.full(len(found), MIN_TIMESTAMP, np.int64)
-        there = np.flatnonzero(found.is_valid().to_numpy(zero_copy_only=False))
-        marks[there] = milliseconds(found.drop_null())
+        marks = valid = milliseconds(found.drop_null())
+        if found.null_count:
+            marks = np.full(len(found), MIN_TIMESTAMP, np.int64)
+            marks[found.is_valid().to_numpy(zero_copy_only=False)] = valid
         running = np.maximum(np.maximum.accumulate(self._emitted(marks)), self._watermark)
         start = 0
         for end in [*self._late_places(milliseconds(column), running), len(rows)]:

@@ -23,6 +23,7 @@ from wiesel.columnar.row_batch import RowBatch
 from wiesel.columnar.window_zones import WindowZone
 from wiesel.columnar.windows import Times, milliseconds, timestamps
 from wiesel.core.errors import UserFunctionError
+from wiesel.core.metrics import LATE_COUNTER
 from wiesel.runtime.operator import OperatorSnapshot
 from wiesel.runtime.operators.function_operator import is_batch
 from wiesel.runtime.table.aggregation import COUNT_ROWS
@@ -32,9 +33,8 @@ from wiesel.runtime.table.slice_store import Part, SliceStore
 from wiesel.runtime.table.window_partials import Sliced, WindowPartials
 from wiesel.runtime.table.window_spec import WindowSpec, slices_of
 
-__all__ = ["LATE_COUNTER", "WindowAggregateOperator", "window_aggregate_operator", "window_results"]
+__all__ = ["WindowAggregateOperator", "window_aggregate_operator", "window_results"]
 
-LATE_COUNTER = "numLateRecordsDropped"
 
 
 def window_results(schema: pa.Schema, columns: Sequence[Column], starts: Times, ends: Times, zone: WindowZone) -> RowBatch:

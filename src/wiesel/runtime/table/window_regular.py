@@ -15,10 +15,10 @@ from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.columnar.window_zones import WindowZone
 from wiesel.columnar.windows import Times, milliseconds
+from wiesel.core.metrics import LATE_COUNTER
 from wiesel.runtime.operator import OperatorSnapshot
 from wiesel.runtime.table.base import TableOperator
 from wiesel.runtime.table.fired_windows import FiredWindows
-from wiesel.runtime.table.window_aggregate import LATE_COUNTER
 from wiesel.runtime.table.window_rows import WindowRows
 
 __all__ = ["WindowSide", "WindowedOperator"]

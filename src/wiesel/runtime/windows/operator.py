@@ -8,9 +8,11 @@ from typing import Any
 
 from wiesel.core.errors import ProgramError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
+from wiesel.core.metrics import LATE_COUNTER
 from wiesel.runtime.checkpointed import CheckpointedFunctions
-from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
-from wiesel.runtime.operators.function_operator import is_batch, object_reuse
+from wiesel.runtime.operator import OperatorSnapshot
+from wiesel.runtime.operators.function_operator import object_reuse
+from wiesel.runtime.operators.timed import TimedOperator
 from wiesel.runtime.results import ResultCollector
 from wiesel.runtime.runtime_context import StreamingRuntimeContext
 from wiesel.runtime.timer_service import InternalTimerService
@@ -27,9 +29,8 @@ from wiesel.spi.windows.trigger import TriggerResult
 from wiesel.state.key_context import NO_KEY, KeyContext
 from wiesel.wire.batch import Batch
 
-__all__ = ["LATE_COUNTER", "WindowOperator"]
+__all__ = ["WindowOperator"]
 
-LATE_COUNTER = "numLateRecordsDropped"
 
 _CONTINUE = TriggerResult.CONTINUE
 _FIRE = TriggerResult.FIRE
@@ -37,7 +38,7 @@ _FIRE_AND_PURGE = TriggerResult.FIRE_AND_PURGE
 _PURGE = TriggerResult.PURGE
 
 
-class WindowOperator(StreamOperator):
+class WindowOperator(TimedOperator):
     """Assigns each record to windows, adds it to their contents, asks the trigger, and evaluates windows when it says so.
 
     Results have the timestamp of what made the trigger fire: that of the timer (the end of the window, as a rule), or that of the
@@ -202,33 +203,12 @@ class WindowOperator(StreamOperator):
 
     # Time
 
-    def process_watermark(self, timestamp: int) -> None:
-        """Fire event timers; their results go out before the watermark."""
-        self._fire(self.timers.advance_watermark, timestamp)
-        if timestamp == MAX_TIMESTAMP and is_batch(self.context):
-            # In BATCH mode the end of the input is the end of processing time as well.
-            self._fire(self.timers.advance_processing_time, timestamp)
-        self.output.emit_watermark(timestamp)
-
     def end_key(self) -> None:
         """Fire the windows of the key."""
         self._fire(lambda _: self.timers.end_key(), MAX_TIMESTAMP)
 
-    def on_processing_time(self, now_ms: int) -> None:
-        """Fire processing timers."""
-        self._fire(self.timers.advance_processing_time, now_ms)
-
-    def finish(self) -> None:
-        """Fire the processing timers whose time has come; later ones are dropped, as in Flink."""
-        self._fire(self.timers.advance_processing_time, self.context.clock.now_ms())
-
-    def _fire(self, advance: Callable[[int], None], time_ms: int) -> None:
-        try:
-            advance(time_ms)
-        finally:
-            # Also when a window fails: what those before it gave goes out first.
-            self.key_context.key = NO_KEY
-            self.results.flush()
+    def _emit_fired(self) -> None:
+        self.results.flush()
 
     def _on_event_time(self, timestamp: int, key: Any, namespace: Any) -> None:
         self._on_timer(self.trigger.on_event_time, timestamp, key, namespace, self.event_time)

@@ -9,7 +9,7 @@ from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.spi.table.statistics import TableStatistics
 from wiesel.types.logical import quoted
 
-__all__ = ["CatalogModel", "CatalogTable", "CatalogView", "ObjectIdentifier"]
+__all__ = ["CatalogModel", "CatalogPartition", "CatalogTable", "CatalogView", "ObjectIdentifier"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,19 @@ class ObjectIdentifier:
 
     def __str__(self) -> str:
         return f"{self.catalog_name}.{self.database_name}.{self.object_name}"
+
+
+@dataclass(frozen=True)
+class CatalogPartition:
+    """What a catalog was told of a partition of a table; the rows of a table do not depend on it.
+
+    Attributes:
+        properties: Its properties.
+        comment: What it is about.
+    """
+
+    properties: Mapping[str, str]
+    comment: str | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +63,8 @@ class CatalogTable:
     """For connectors: columns of the schema that are metadata, with the connector's names for them. Catalogs keep it empty."""
     statistics: Mapping[tuple[str | None, ...], TableStatistics] = field(default_factory=dict, compare=False)
     """What ANALYZE TABLE found, by the values of the partition keys as texts (None for NULL); of a table without such keys by ``()``."""
+    partitions: Mapping[tuple[str, ...], CatalogPartition] = field(default_factory=dict, compare=False)
+    """The partitions that a catalog was told of, by the values of the partition keys."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,7 @@ class CatalogView:
         schema: Its columns when it was made.
         comment: What it is about.
         made_at: ``file:line`` of the call that made it; empty if it is not known.
+        options: What programs keep with it; they mean nothing to the view.
     """
 
     query: str
@@ -69,6 +85,7 @@ class CatalogView:
     schema: ResolvedSchema
     comment: str | None = None
     made_at: str = field(default="", compare=False)
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,11 @@ class TableOptions:
             ConfigurationError: If it is not set, or its value cannot be read.
         """
         if option.key not in self._options:
+            near = difflib.get_close_matches(option.key, set(self._options) - self._known, n=1)
+            meant = f"did you mean it by '{near[0]}'? " if near else ""
             raise ConfigurationError(
-                f"{self._identifier!r} needs the option '{option.key}'", hint=f".option('{option.key}', '...'): {option.description}"
+                f"{self._identifier!r} needs the option '{option.key}'",
+                hint=f"{meant}'{option.key}' = '...' among the options of the table: {option.description}",
             )
         return self.get(option)
 

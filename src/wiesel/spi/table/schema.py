@@ -19,6 +19,10 @@ def _type_text(data_type: DataType | str) -> str:
     return f"[{data_type}]" if isinstance(data_type, str) else data_type.as_summary_string()
 
 
+def _comment_text(comment: str | None) -> str:
+    return "" if comment is None else " COMMENT '" + comment.replace("'", "''") + "'"
+
+
 @dataclass(frozen=True)
 class PhysicalColumn:
     """A column that is stored."""
@@ -28,7 +32,7 @@ class PhysicalColumn:
     comment: str | None = None
 
     def __str__(self) -> str:
-        return f"{quoted(self.name)} {_type_text(self.data_type)}"
+        return f"{quoted(self.name)} {_type_text(self.data_type)}{_comment_text(self.comment)}"
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,13 @@ class MetadataColumn:
     comment: str | None = None
 
     def __str__(self) -> str:
+        return f"{quoted(self.name)} {_type_text(self.data_type)} {self.extras}{_comment_text(self.comment)}"
+
+    @property
+    def extras(self) -> str:
+        """What is told of the column behind its type."""
         source = "" if self.key is None else " FROM '" + self.key.replace("'", "''") + "'"
-        return f"{quoted(self.name)} {_type_text(self.data_type)} METADATA{source}{' VIRTUAL' if self.is_virtual else ''}"
+        return f"METADATA{source}{' VIRTUAL' if self.is_virtual else ''}"
 
 
 @dataclass(frozen=True)
@@ -72,7 +81,7 @@ class ComputedColumn:
 
     def __str__(self) -> str:
         known = "" if self.data_type is None else f" {self.data_type.as_summary_string()}"
-        return f"{quoted(self.name)}{known} AS {self.expression if known else f'[{self.expression}]'}"
+        return f"{quoted(self.name)}{known} AS {self.expression if known else f'[{self.expression}]'}{_comment_text(self.comment)}"
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,7 @@ class WatermarkSpec:
     expression: str
 
     def __str__(self) -> str:
-        return f"WATERMARK FOR {quoted(self.column)} AS {self.expression}"
+        return f"WATERMARK FOR {quoted(self.column)} AS [{self.expression}]"
 
 
 @dataclass(frozen=True)
@@ -100,8 +109,8 @@ class PrimaryKey:
 Column = PhysicalColumn | MetadataColumn | ComputedColumn
 
 
-def _schema_text(columns: Sequence[Column], *others: WatermarkSpec | PrimaryKey | None) -> str:
-    lines = [*columns, *(other for other in others if other is not None)]
+def _schema_text(columns: Sequence[Column], watermark: object, key: PrimaryKey | None) -> str:
+    lines = [*columns, *(other for other in (watermark, key) if other is not None)]
     return "(\n" + ",\n".join(f"  {line}" for line in lines) + "\n)"
 
 
@@ -134,8 +143,15 @@ class ResolvedSchema:
         """Whether there are columns that are computed."""
         return any(isinstance(column, ComputedColumn) for column in self.columns)
 
+    def watermark_text(self) -> str | None:
+        """Return how the watermark is told of, with the type of its column; None if there is none."""
+        if self.watermark is None:
+            return None
+        kind = next((_type_text(column.data_type or "") for column in self.columns if column.name == self.watermark.column), "")
+        return f"WATERMARK FOR {quoted(self.watermark.column)}: {kind} AS {self.watermark.expression}"
+
     def __str__(self) -> str:
-        return _schema_text(self.columns, self.watermark, self.primary_key)
+        return _schema_text(self.columns, self.watermark_text(), self.primary_key)
 
 
 def _known(data_type: DataType | str) -> DataType:

@@ -46,10 +46,18 @@ class TableStatistics:
     Attributes:
         rows: How many rows there are.
         columns: What is known of columns, by their names.
+        files: How many files it is in.
+        size: How many bytes these have.
+        raw_size: How many bytes its rows have in memory.
+        properties: What else programs keep with it.
     """
 
     rows: int
     columns: Mapping[str, ColumnStatistics] = field(default_factory=dict)
+    files: int | None = None
+    size: int | None = None
+    raw_size: int | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
 
     def updated(self, newer: TableStatistics) -> TableStatistics:
         """Return newer statistics, with what was known of columns that these leave out."""

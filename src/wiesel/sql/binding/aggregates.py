@@ -14,9 +14,11 @@ from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import Arguments, Signature, cast
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.grouping import expanded, group_items, group_window, grouping_calls, one_window, row_window
+from wiesel.sql.binding.keys import check_key, distinct_argument, keyed
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.selection import Selection, bound_condition
 from wiesel.sql.binding.windows import window_group
+from wiesel.sql.key_forms import canonical
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import UserCall
 from wiesel.sql.over_plan import CountWindowAggregate
@@ -26,7 +28,6 @@ from wiesel.types import logical as t
 __all__ = ["Columns", "aggregate_calls_in", "bind_call", "call_parts", "distinct", "group_by", "refuse_in_where"]
 
 _OF_WINDOWS = frozenset(f"{kind}_{border}" for kind in ("TUMBLE", "HOP", "SESSION") for border in ("START", "END", "ROWTIME", "PROCTIME"))
-_UNGROUPED = (t.ArrayType, t.MapType, t.MultisetType, t.RowType)
 
 
 class Columns:
@@ -93,7 +94,9 @@ def _in_parts(parts: list[Any]) -> Iterator[exp.Expr]:
             yield from _in_parts(list(part))
 
 
-def bind_call(sql: str, binder: ExpressionBinder, node: exp.Expr, columns: Columns, *, may_be_empty: bool) -> AggregateCall:
+def bind_call(
+    sql: str, binder: ExpressionBinder, node: exp.Expr, columns: Columns, *, may_be_empty: bool, in_batch: bool = False
+) -> AggregateCall:
     """Return the call of an aggregate function; its arguments become columns.
 
     Raises:
@@ -122,15 +125,17 @@ def bind_call(sql: str, binder: ExpressionBinder, node: exp.Expr, columns: Colum
     if not given and not own:
         raise problem(sql, call, f"{name} needs arguments")
     with at(sql, call):
-        signature, places, options = _resolved(Arguments(name, operands, own), columns, is_distinct, may_be_empty or filtered is not None)
+        if is_distinct:
+            operands = tuple(distinct_argument(in_batch, name, operand) for operand in operands)
+        if name == "COLLECT":  # it counts equal values
+            operands = tuple(map(canonical, operands))
+        signature, places, options = _resolved(Arguments(name, operands, own), columns, may_be_empty or filtered is not None)
     if isinstance(call, nodes.Call):
         options = (tuple(call.args.get("words") or ()), *options)
     return AggregateCall(name, places, signature.result, is_distinct, filtered, options)
 
 
-def _resolved(
-    arguments: Arguments, columns: Columns, is_distinct: bool, may_be_empty: bool
-) -> tuple[Signature, tuple[int, ...], tuple[object, ...]]:
+def _resolved(arguments: Arguments, columns: Columns, may_be_empty: bool) -> tuple[Signature, tuple[int, ...], tuple[object, ...]]:
     """Return the types of a call, the columns of its arguments, and those that are literals."""
     name, operands = arguments.name, arguments.operands
     function = find_aggregate(name)
@@ -143,8 +148,6 @@ def _resolved(
         if not isinstance(last, Literal) or last.value is None:
             raise arguments.refuse(f"{name}(<ANY>, <LITERAL>)")
         options, fitted = (last.value,), fitted[:-1]
-    if is_distinct and any(isinstance(operand.data_type, _UNGROUPED) for operand in fitted):
-        raise arguments.refuse(f"{name}(DISTINCT <COMPARABLE>)")
     return signature, tuple(columns.add(operand) for operand in fitted), options
 
 
@@ -223,9 +226,10 @@ def group_by(selection: Selection) -> None:
     for node in called:
         if node not in calls:
             empty = counted is None and (not groups or (not all(items.sets) and not borders))
-            calls[node] = bind_call(sql, selection.binder, node, columns, may_be_empty=empty)
-    below = columns.over(selection.relation)
+            calls[node] = bind_call(sql, selection.binder, node, columns, may_be_empty=empty, in_batch=selection.queries.in_batch)
     keys = len(groups)
+    columns.expressions[:keys] = map(canonical, groups)
+    below = columns.over(selection.relation)
     if len(items.sets) > 1:
         grouping = grouping_calls(_expressions(selection))
         below = expanded(selection, below, items, groups, grouping)
@@ -286,9 +290,7 @@ def _bound_key(selection: Selection, item: exp.Expr) -> Expression:
     if wrong is not None:
         raise selection.refuse(wrong, "aggregate functions cannot stand in GROUP BY")
     key = selection.binder.bind(item)
-    if isinstance(key.data_type, _UNGROUPED):
-        kind = key.data_type.as_summary_string()
-        raise selection.refuse(item, f"grouping by values of type {kind} is not supported in this version")
+    check_key(selection.queries, item, key.data_type, "GROUP BY")
     return key
 
 
@@ -300,8 +302,5 @@ def distinct(selection: Selection) -> None:
     if given.args.get("on"):
         raise selection.refuse(selection.node, "DISTINCT ON is not supported")
     fields = selection.relation.fields
-    for field in fields:
-        if isinstance(field.data_type, _UNGROUPED):
-            kind = field.data_type.as_summary_string()
-            raise selection.refuse(selection.node, f"SELECT DISTINCT of values of type {kind} is not supported in this version")
-    selection.relation = Aggregate(selection.relation, tuple(range(len(fields))), (), fields, ttl=selection.group_ttl)
+    rows = keyed(selection.queries, selection.node, selection.relation, "SELECT DISTINCT")
+    selection.relation = Aggregate(rows, tuple(range(len(fields))), (), fields, ttl=selection.group_ttl)

@@ -12,7 +12,7 @@ from wiesel.columnar.expressions import Expression
 from wiesel.columnar.functions.registry import call, cast
 from wiesel.columnar.functions.user_functions import user_call
 from wiesel.core.errors import ProgramError
-from wiesel.sql.binding.calls import named
+from wiesel.sql.binding.calls import called
 from wiesel.sql.binding.user_calls import scalar
 from wiesel.sql.language.built_nodes import BuiltIn, FieldAt, Nullable, OverAlias, Plus, Stand, Text, UserCall, WindowProperty
 from wiesel.sql.language.cursor import Cursor
@@ -32,7 +32,7 @@ def _built_in(binder: ExpressionBinder, node: BuiltIn) -> Expression:
     operands = binder.bind_all(node.expressions)
     if node.name == "ROW":
         return _row(operands)
-    bound = call(node.name, operands, node.options) if node.options else named(node.name, operands)
+    bound = call(node.name, operands, node.options) if node.options else called(binder, node.name, operands)
     if node.name in _NULL_AS_OPERANDS and not any(operand.data_type.is_nullable for operand in operands):
         return replace(bound, data_type=bound.data_type.not_null())
     return _nullable(bound) if node.name == "ELEMENT" or (node.name == "UNIX_TIMESTAMP" and operands) else bound

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from wiesel.columnar.expressions import Call, Expression, Literal
+from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import call
 from wiesel.columnar.functions.user_functions import user_call
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.problems import meant
 from wiesel.sql.binding.user_calls import scalar
 from wiesel.sql.language import nodes
+from wiesel.sql.plan import TimeAttribute
 from wiesel.types import logical as t
 
 if TYPE_CHECKING:
     from wiesel.sql.binding.expressions import ExpressionBinder
 
-__all__ = ["CALLS", "case_of"]
+__all__ = ["CALLS", "called", "case_of"]
 
 _SAME = {
     "CHARACTER_LENGTH": "CHAR_LENGTH",
@@ -39,7 +40,25 @@ def _anonymous(binder: ExpressionBinder, node: Any) -> Expression:
         return call(name, binder.bind_all(node.expressions[1:]), [_unit(node.expressions[0])])
     operands = binder.bind_all(node.expressions)
     function = binder.user_functions.get(name)
-    return named(name, operands) if function is None else user_call(scalar(function), operands)
+    return called(binder, name, operands) if function is None else user_call(scalar(function), operands)
+
+
+def called(binder: ExpressionBinder, name: str, operands: Sequence[Expression]) -> Expression:
+    """Return the call of a function by what it is called in SQL, over the columns of a binder's scope.
+
+    Raises:
+        ProgramError: If it asks for the watermark of something else than a column with event time.
+    """
+    if name == "CURRENT_WATERMARK" and len(operands) == 1:
+        column = operands[0]
+        of_event_time = isinstance(column, InputRef) and any(
+            source.start <= column.index < source.start + len(source.fields)
+            and source.fields[column.index - source.start].time is TimeAttribute.ROWTIME
+            for source in binder.scope.sources
+        )
+        if not of_event_time:
+            raise ProgramError("CURRENT_WATERMARK takes a column with event time", hint="declare WATERMARK FOR the column in its table")
+    return named(name, operands)
 
 
 def named(name: str, operands: Sequence[Expression]) -> Expression:

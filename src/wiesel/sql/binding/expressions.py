@@ -10,7 +10,8 @@ from typing import Any
 from sqlglot import exp
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
-from wiesel.columnar.functions.registry import call
+from wiesel.columnar.functions.registry import call, cast
+from wiesel.columnar.type_rules import is_text, least_restrictive
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding import literals
 from wiesel.sql.binding.built import BUILT
@@ -142,6 +143,10 @@ def _interval(binder: ExpressionBinder, node: Any) -> Expression:
 
 def _between(binder: ExpressionBinder, node: Any) -> Expression:
     value, low, high = binder.bind_all([node.this, node.args["low"], node.args["high"]])
+    if is_text(value.data_type) and all(isinstance(bound.data_type, t.NumericType) for bound in (low, high)):
+        # As a number that both bounds fit into, and not as one of each bound's digits.
+        common = least_restrictive([t.BigIntType(False), low.data_type, high.data_type])
+        value = value if common is None else cast(value, common)
     inside = call("AND", [call(">=", [value, low]), call("<=", [value, high])])
     if not node.args.get("symmetric"):
         return inside

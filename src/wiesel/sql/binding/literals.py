@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
 import re
 from typing import Any
 
@@ -19,6 +20,7 @@ __all__ = ["bytes_of", "interval", "negated", "number_or_text", "temporal", "tex
 
 _ESCAPES = re.compile(r"\\([0-9a-fA-F]{4}|\+[0-9a-fA-F]{6}|\\)")
 _TIME = re.compile(r"(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?")
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 
@@ -27,8 +29,13 @@ def number_or_text(node: Any) -> Literal:
     text = node.this
     if node.is_string:
         return text_literal(text)
+    if not _NUMBER.fullmatch(text):
+        raise ProgramError(f"{text} is not a number", hint="for example 12, 1.5 or 1.5E0")
     if any(letter in text for letter in "eE"):
-        return Literal(t.DoubleType(False), float(text))
+        number = float(text)
+        if math.isinf(number):
+            raise ProgramError(f"{text} is out of the range of DOUBLE", hint="CAST('Infinity' AS DOUBLE) is infinite")
+        return Literal(t.DoubleType(False), number)
     if "." in text.rstrip("."):
         digits, scale = len(text) - 1, len(text) - text.index(".") - 1
         _check_digits(digits, text)
@@ -119,9 +126,11 @@ def interval(text: str, unit: str, last: str | None) -> Literal:
     """
     sign = -1 if text.strip().startswith("-") else 1
     body = text.strip().lstrip("+-")
-    if unit in UNIT_MONTHS:
-        return Literal(YEAR_MONTH.not_null(), sign * _months(body, unit, last))
-    return Literal(DAY_TIME.not_null(), sign * _milliseconds(body, unit, last))
+    by_months = unit in UNIT_MONTHS
+    length = _months(body, unit, last) if by_months else _milliseconds(body, unit, last)
+    if length >= 2 ** (31 if by_months else 63):
+        raise ProgramError(f"an interval of {body} is too long", hint="it is held as a number of months, or of milliseconds")
+    return Literal((YEAR_MONTH if by_months else DAY_TIME).not_null(), sign * length)
 
 
 def _months(body: str, unit: str, last: str | None) -> int:

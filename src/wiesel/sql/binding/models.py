@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from wiesel.columnar.expressions import InputRef, Literal
+from wiesel.columnar.expressions import InputRef
 from wiesel.columnar.functions.registry import cast
 from wiesel.columnar.functions.user_functions import user_call
 from wiesel.spi.table.catalog import CatalogModel
-from wiesel.sql.binding.problems import at, meant, problem
+from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import unique_names
+from wiesel.sql.binding.table_arguments import map_of_texts, named_arguments, table_argument
 from wiesel.sql.language import nodes
 from wiesel.sql.lateral_plan import Unnest
 from wiesel.sql.models import prediction
@@ -36,40 +37,22 @@ def ml_predict(queries: QueryBinder, node: exp.Expr) -> Relation:
     Raises:
         SqlParseError: If it cannot be called like that; if the columns are not those that the model is asked with.
     """
-    given = _arguments(queries.sql, node)
+    given = named_arguments(queries.sql, node, ML_PREDICT, _ARGUMENTS, f"write {_HOW}")
     data, descriptor = given["INPUT"], given["ARGS"]
     if not isinstance(given["MODEL"], nodes.ModelArgument):
         raise problem(queries.sql, given["MODEL"], "the second argument of ML_PREDICT is a model", f"write {_HOW}")
     if not isinstance(data, nodes.TableArgument) or not isinstance(descriptor, nodes.Descriptor):
         raise problem(queries.sql, node, "ML_PREDICT takes a table, a model and a descriptor", f"write {_HOW}")
-    relation = queries.table(data.this) if isinstance(data.this, exp.Table) else queries.bind(data.this)
+    relation = table_argument(queries, data)
     identifier, model = queries.model(given["MODEL"].this)
     operands = _operands(queries, relation, model, descriptor)
     with at(queries.sql, node):
-        call = user_call(prediction(identifier, model, _config(queries, given.get("CONFIG"))), operands)
+        call = user_call(prediction(identifier, model, map_of_texts(queries, given.get("CONFIG"), "CONFIG")), operands)
     outputs = [Field(field.name, field.data_type) for field in model.outputs.physical_row_type]
     both = (*relation.fields, *outputs)
     labels = unique_names([field.name for field in both])
     columns = tuple(Field(label, field.data_type, field.time) for label, field in zip(labels, both, strict=True))
     return Unnest(relation, call, False, False, columns)
-
-
-def _arguments(sql: str, node: exp.Expr) -> dict[str, Any]:
-    plain = [each.strip("[]") for each in _ARGUMENTS]
-    found: dict[str, Any] = {}
-    for place, argument in enumerate(node.expressions):
-        if isinstance(argument, nodes.NamedArgument):
-            key, value = argument.this.name.upper(), argument.expression
-        else:
-            key, value = plain[place] if place < len(plain) else "", argument
-        if key not in plain or key in found:
-            hint = meant(key, plain) or f"the arguments are {', '.join(_ARGUMENTS)}"
-            raise problem(sql, argument, "ML_PREDICT has no such argument", hint)
-        found[key] = value
-    missing = [each for each in _ARGUMENTS if each[0] != "[" and each not in found]
-    if missing:
-        raise problem(sql, node, f"ML_PREDICT needs the argument {missing[0]}", f"write {_HOW}")
-    return found
 
 
 def _operands(queries: QueryBinder, relation: Relation, model: CatalogModel, descriptor: nodes.Descriptor) -> list[Any]:
@@ -90,13 +73,3 @@ def _operands(queries: QueryBinder, relation: Relation, model: CatalogModel, des
             raise problem(queries.sql, name, message, "cast it in a query: ML_PREDICT(TABLE (SELECT ...), ...)")
         found.append(cast(column, field.data_type))
     return found
-
-
-def _config(queries: QueryBinder, node: exp.Expr | None) -> dict[str, str]:
-    if node is None:
-        return {}
-    bound: Any = queries.expressions(Scope([])).bind(node)
-    operands = getattr(bound, "operands", ())
-    if getattr(bound, "function", "") != "MAP" or not all(isinstance(each, Literal) and isinstance(each.value, str) for each in operands):
-        raise problem(queries.sql, node, "CONFIG is a map of texts", "write MAP['key', 'value']")
-    return {operands[place].value: operands[place + 1].value for place in range(0, len(operands), 2)}

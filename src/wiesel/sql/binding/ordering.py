@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
@@ -61,9 +62,10 @@ def ordered(sql: str, node: exp.Expr, relation: Relation) -> Relation:
 def _named(sql: str, names: Scope, node: exp.Expr) -> InputRef | None:
     """Return the column of the result that a key names or counts; None if it does neither."""
     if isinstance(node, exp.Literal) and not node.is_string:
-        place, count = int(node.this), len(names.fields)
+        # As Flink does: of a number with a fraction its whole part.
+        place, count = int(Decimal(node.this)), len(names.fields)
         if not 1 <= place <= count:
-            raise problem(sql, node, f"ORDER BY {place}: there are {count} columns")
+            raise problem(sql, node, f"ORDER BY {node.this}: there are {count} columns")
         return names.sources[0].column(place - 1)
     if isinstance(node, exp.Column) and not node.table:
         found = [index for index, field in enumerate(names.fields) if field.name == node.name]

@@ -11,6 +11,7 @@ from sqlglot import exp
 from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import cast
 from wiesel.sql.binding.aggregates import Columns, bind_call, call_parts
+from wiesel.sql.binding.keys import partition_keys
 from wiesel.sql.binding.problems import meant
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.windows import interval_ms
@@ -69,7 +70,7 @@ def _windowed(selection: Selection, node: exp.Window, named: dict[str, exp.Windo
         if alias.name not in named:
             raise selection.refuse(alias, f"there is no WINDOW {t.quoted(alias.name)}", meant(t.quoted(alias.name), map(t.quoted, named)))
         window = named[alias.name]
-    partition = tuple(selection.binder.bind(part) for part in window.args.get("partition_by") or ())
+    partition = partition_keys(selection, window)
     order = window.args.get("order")
     keys = tuple(_key(selection, part) for part in (order.expressions if order else ()))
     name = str(node.this.name).upper()
@@ -164,6 +165,8 @@ def _reach(selection: Selection, window: exp.Window, by_rows: bool, keys: Sequen
         return None
     if end == "CURRENT ROW":
         return 0
+    if end is None:
+        raise selection.refuse(window, "the frame does not say where it begins", "for example, BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW")
     if not by_rows:
         distance = _difference(selection, window, keys, end)
     else:
@@ -202,7 +205,10 @@ def _add(selection: Selection, windowed: _Windowed) -> None:
         else:
             frame = windowed.frame
             may_be_empty = (frame.preceding is not None and frame.preceding < 0) or (frame.following is not None and frame.following < 0)
-            calls.append(bind_call(selection.queries.sql, selection.binder, node.this, columns, may_be_empty=may_be_empty))
+            queries = selection.queries
+            calls.append(
+                bind_call(queries.sql, selection.binder, node.this, columns, may_be_empty=may_be_empty, in_batch=queries.in_batch)
+            )
     partition = tuple(columns.add(part) for part in windowed.partition)
     keys = tuple(SortKey(columns.add(key), ascending, nulls_first) for key, ascending, nulls_first in windowed.order)
     below = columns.over(relation)

@@ -43,6 +43,11 @@ class Tables(Protocol):
         """Functions of users, by what they are called in capitals."""
         ...
 
+    @property
+    def in_batch(self) -> bool:
+        """Whether queries run in batch mode."""
+        ...
+
     def relation(self, path: tuple[str, ...], options: Mapping[str, str]) -> Relation:
         """Return what a table is read by, with further options: its scan, with computed columns and watermark above it; the plan of a view.
 
@@ -108,6 +113,11 @@ class QueryBinder:
     def user_functions(self) -> Mapping[str, AnyFunction]:
         """Functions of users, by what they are called in capitals."""
         return self._tables.user_functions
+
+    @property
+    def in_batch(self) -> bool:
+        """Whether the statement runs in batch mode."""
+        return self._tables.in_batch
 
     def model(self, node: exp.Table) -> tuple[ObjectIdentifier, CatalogModel]:
         """Return the full name of a model, and the model.

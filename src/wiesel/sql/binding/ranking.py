@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from wiesel.columnar.expressions import Expression, InputRef
+from wiesel.sql.binding.keys import partition_keys
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.plan import Field, SortKey, TopN
 from wiesel.sql.rules.project import with_columns
@@ -40,7 +41,7 @@ def _numbered(selection: Selection, node: exp.Window) -> Expression:
     order = node.args.get("order")
     if order is None:
         raise selection.refuse(node, "ROW_NUMBER needs an ORDER BY")
-    partition = [selection.binder.bind(part) for part in node.args.get("partition_by") or ()]
+    partition = partition_keys(selection, node)
     ordered = [selection.binder.bind(part.this) for part in order.expressions]
     below, places = with_columns(selection.relation, [*partition, *ordered])
     keys = tuple(

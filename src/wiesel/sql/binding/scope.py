@@ -93,7 +93,10 @@ class Scope:
         if found:
             raise ProgramError(f"column {quoted(name)} is ambiguous", hint="put the table's name and a dot before it")
         names = [field.name for source in chosen for field in source.fields]
-        hint = meant(quoted(name), map(quoted, names)) or f"the columns are: {', '.join(map(quoted, names))}"
+        if names:
+            hint = meant(quoted(name), map(quoted, names)) or f"the columns are: {', '.join(map(quoted, names))}"
+        else:
+            hint = "there is no table here; a text stands between single quotes"
         raise ProgramError(f"column {quoted(name)} was not found", hint=hint)
 
     def _outside(self, name: str, qualifier: str | None) -> Expression:

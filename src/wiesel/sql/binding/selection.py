@@ -79,6 +79,8 @@ def project(selection: Selection) -> None:
     for place, item in enumerate(selection.node.expressions):
         inner = item.this if isinstance(item, exp.Alias) else item
         if isinstance(inner, exp.Star) or (isinstance(inner, exp.Column) and isinstance(inner.this, exp.Star)):
+            if inner is not item:
+                raise selection.refuse(item, "* stands for several columns, and cannot have a name", "name the columns")
             selection.items += _star(selection, inner)
             continue
         bound = selection.binder.bind(inner)

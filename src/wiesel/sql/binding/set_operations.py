@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from wiesel.columnar.common_types import common_type
 from wiesel.columnar.expressions import Call, InputRef, Literal
 from wiesel.columnar.functions.registry import call, cast
 from wiesel.columnar.functions.user_functions import UserFunction, user_call
+from wiesel.columnar.type_rules import least_restrictive
+from wiesel.sql.binding.keys import keyed
 from wiesel.sql.binding.ordering import ordered
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
@@ -31,21 +32,23 @@ def union(queries: QueryBinder, node: Any) -> Relation:
     """Return the rows of both sides."""
     sides = fitted(queries.sql, node, [queries.bind(node.this), queries.bind(node.expression)])
     both: Relation = Union(tuple(sides), sides[0].fields)
-    return ordered(queries.sql, node, _distinct(both) if node.args.get("distinct") else both)
+    return ordered(queries.sql, node, _distinct(queries, node, both) if node.args.get("distinct") else both)
 
 
 def intersect_or_except(queries: QueryBinder, node: Any) -> Relation:
     """Return the different rows of the first side that are also in the second, or are not; with ALL each as often as that says."""
     left, right = fitted(queries.sql, node, [queries.bind(node.this), queries.bind(node.expression)])
     if not node.args.get("distinct"):
-        return ordered(queries.sql, node, _as_often(left, right, of_both=isinstance(node, exp.Intersect)))
+        clause = type(node).__name__.upper()
+        sides = (keyed(queries, node, side, clause) for side in (left, right))
+        return ordered(queries.sql, node, _as_often(*sides, of_both=isinstance(node, exp.Intersect)))
     width = len(left.fields)
     equal = [
         Call(t.BooleanType(False), "IS NOT DISTINCT FROM", (InputRef(of.data_type, index), InputRef(of.data_type, width + index)))
         for index, of in enumerate(left.fields)
     ]
     kind = JoinType.SEMI if isinstance(node, exp.Intersect) else JoinType.ANTI
-    return ordered(queries.sql, node, Join(_distinct(left), right, kind, all_of(equal), left.fields))
+    return ordered(queries.sql, node, Join(_distinct(queries, node, left), right, kind, all_of(equal), left.fields))
 
 
 def _as_often(left: Relation, right: Relation, *, of_both: bool) -> Relation:
@@ -75,8 +78,9 @@ def _replicas(times: Any) -> Any:
 REPLICAS = UserFunction("replicas", _replicas, t.ArrayType(t.BooleanType(False), False), kind="arrow")
 
 
-def _distinct(relation: Relation) -> Relation:
-    return Aggregate(relation, tuple(range(len(relation.fields))), (), relation.fields)
+def _distinct(queries: QueryBinder, node: exp.Expr, relation: Relation) -> Relation:
+    rows = keyed(queries, node, relation, type(node).__name__.upper())
+    return Aggregate(rows, tuple(range(len(relation.fields))), (), relation.fields)
 
 
 def fitted(sql: str, node: exp.Expr, relations: Sequence[Relation]) -> list[Relation]:
@@ -91,7 +95,7 @@ def fitted(sql: str, node: exp.Expr, relations: Sequence[Relation]) -> list[Rela
         raise problem(sql, node, f"the queries of {name} must have as many columns, these have {' and '.join(map(str, sorted(counts)))}")
     columns: list[Field] = []
     for place, fields in enumerate(zip(*(relation.fields for relation in relations), strict=True)):
-        of = common_type([field.data_type for field in fields])
+        of = least_restrictive([field.data_type for field in fields])
         if of is None:
             shown = " and ".join(field.data_type.as_summary_string() for field in fields)
             raise problem(sql, node, f"column {place + 1} of the queries of {name} has types without a common one: {shown}")
@@ -115,7 +119,7 @@ def values(queries: QueryBinder, node: exp.Values) -> Relation:
         raise problem(queries.sql, node, "the rows of VALUES must have as many columns")
     columns: list[Field] = []
     for place, column in enumerate(zip(*rows, strict=True)):
-        of = common_type([value.data_type for value in column])
+        of = least_restrictive([value.data_type for value in column])
         if of is None:
             shown = " and ".join(dict.fromkeys(value.data_type.as_summary_string() for value in column))
             raise problem(queries.sql, node, f"column {place + 1} of VALUES has types without a common one: {shown}")

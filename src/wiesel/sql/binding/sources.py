@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from wiesel.sql.binding.changelogs import CHANGELOGS, changelog
 from wiesel.sql.binding.joins import join
 from wiesel.sql.binding.matching import match_recognize
 from wiesel.sql.binding.models import ML_PREDICT, ml_predict
@@ -71,6 +72,8 @@ def _item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, str | None]:
         raise problem(queries.sql, node, f"{type(node).__name__.upper()} is not supported in FROM")
     if isinstance(node.this, exp.Anonymous) and node.this.name.upper() in WINDOW_FUNCTIONS:
         return window_table(queries, node.this), None
+    if isinstance(node.this, exp.Anonymous) and node.this.name.upper() in CHANGELOGS:
+        return changelog(queries, node.this), None
     if isinstance(node.this, exp.Anonymous) and node.this.name.upper() == ML_PREDICT:
         return ml_predict(queries, node.this), None
     if not isinstance(node.this, exp.Identifier):

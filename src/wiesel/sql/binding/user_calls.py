@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from wiesel.columnar.aggregates.user_aggregates import UserAggregate
 from wiesel.columnar.expressions import Expression
-from wiesel.columnar.functions.user_functions import user_call
+from wiesel.columnar.functions.user_functions import ModuleFunction, UserFunction, user_call
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.language.built_nodes import UserCall
@@ -48,11 +48,16 @@ def table_function_call(queries: QueryBinder, scope: Scope, node: exp.Lateral) -
     if not isinstance(call, exp.Anonymous | UserCall):
         raise problem(queries.sql, node, "LATERAL takes TABLE(f(x)) in this version", "join the query without LATERAL, or write a function")
     function = _function(queries, call)
-    if not isinstance(function, UserTableFunction):
+    listing: UserFunction | ModuleFunction
+    if isinstance(function, UserTableFunction):
+        listing = function.listing
+    elif isinstance(function, ModuleFunction) and function.of_tables:
+        listing = function
+    else:
         raise problem(queries.sql, call, f"{call.name} is no table function", "make one with udtf(...)")
     operands = queries.expressions(scope).bind_all(call.expressions)
     with at(queries.sql, call):
-        return user_call(function.listing, operands)
+        return user_call(listing, operands)
 
 
 def _function(queries: QueryBinder, call: Any) -> AnyFunction:
@@ -70,8 +75,9 @@ def scalar(function: AnyFunction) -> Any:
     Raises:
         ProgramError: If it returns tables.
     """
-    if isinstance(function, UserTableFunction):
-        raise ProgramError(f"the function {function.name!r} returns tables", hint="write LATERAL TABLE(...) in FROM, or join_lateral()")
+    if isinstance(function, UserTableFunction) or (isinstance(function, ModuleFunction) and function.of_tables):
+        shown = f" {function.name!r}" if isinstance(function, UserTableFunction) else ""
+        raise ProgramError(f"the function{shown} returns tables", hint="write LATERAL TABLE(...) in FROM, or join_lateral()")
     if isinstance(function, UserAggregate):
         raise ProgramError(f"the aggregate function {function.name!r} cannot stand here", hint="use it over groups: SELECT, HAVING")
     return function

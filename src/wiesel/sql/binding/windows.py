@@ -12,8 +12,10 @@ from sqlglot import exp
 from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.columnar.windows import Window
 from wiesel.sql.binding.expressions import ExpressionBinder
-from wiesel.sql.binding.problems import at, meant, problem
+from wiesel.sql.binding.keys import keyed
+from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
+from wiesel.sql.binding.table_arguments import named_arguments, table_argument
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.language import nodes
 from wiesel.sql.plan import AggregateCall, Field, Fields, Project, Relation, TimeAttribute
@@ -43,15 +45,16 @@ def window_table(queries: QueryBinder, node: exp.Expr) -> WindowTable:
         SqlParseError: If it cannot be called like that.
     """
     name = str(node.name).upper()
-    given = _arguments(queries.sql, node, name)
+    given = named_arguments(queries.sql, node, name, WINDOW_FUNCTIONS[name])
     data, descriptor = given["DATA"], given["TIMECOL"]
     if not isinstance(data, nodes.TableArgument) or not isinstance(descriptor, nodes.Descriptor):
         raise problem(queries.sql, node, f"{name} takes a table and a descriptor: {name}(TABLE t, DESCRIPTOR(ts), ...)")
-    relation = _table(queries, data)
+    relation = table_argument(queries, data)
     binder = queries.expressions(Scope([Source(None, relation.fields, 0)]))
     partition = tuple(_column(queries.sql, binder, column) for column in data.args.get("partition_by") or ())
     if partition and name != "SESSION":
         raise problem(queries.sql, data, f"{name} takes no PARTITION BY", "group by the columns")
+    relation = keyed(queries, data, relation, "PARTITION BY", partition)
     if len(descriptor.expressions) != 1:
         raise problem(queries.sql, descriptor, "DESCRIPTOR takes one column here")
     time = _column(queries.sql, binder, descriptor.expressions[0])
@@ -67,30 +70,6 @@ def window_table(queries: QueryBinder, node: exp.Expr) -> WindowTable:
     lengths = {key: interval_ms(queries.sql, binder, value) for key, value in given.items() if key not in ("DATA", "TIMECOL")}
     window = make_window(queries.sql, node, name, lengths)
     return WindowTable(relation, time, window, partition)
-
-
-def _arguments(sql: str, node: exp.Expr, name: str) -> dict[str, exp.Expr]:
-    names = WINDOW_FUNCTIONS[name]
-    plain = [each.strip("[]") for each in names]
-    found: dict[str, exp.Expr] = {}
-    for place, argument in enumerate(node.expressions):
-        if isinstance(argument, nodes.NamedArgument):
-            key, value = argument.this.name.upper(), argument.expression
-        else:
-            key, value = plain[place] if place < len(plain) else "", argument
-        if key not in plain or key in found:
-            raise problem(sql, argument, f"{name} has no such argument", meant(key, plain) or f"the arguments are {', '.join(names)}")
-        found[key] = value
-    missing = [each for each in names if each[0] != "[" and each not in found]
-    if missing:
-        raise problem(sql, node, f"{name} needs the argument {missing[0]}", f"the arguments are {', '.join(names)}")
-    return found
-
-
-def _table(queries: QueryBinder, data: exp.Expr) -> Relation:
-    if isinstance(data.this, exp.Table):
-        return queries.table(data.this)
-    return queries.bind(data.this)
 
 
 def _column(sql: str, binder: ExpressionBinder, node: Any) -> int:

@@ -247,7 +247,10 @@ class Cursor:
         """Return the hints that stand behind the last token taken."""
         following = self.peek()
         texts = hints_between(self.sql, self.tokens[self.at - 1].end + 1, len(self.sql) if following is None else following.start)
-        return tuple(hint for text in texts for hint in FlinkParser(dialect=_DIALECT).hints_of(text))
+        try:
+            return tuple(hint for text, at in texts for hint in FlinkParser(dialect=_DIALECT).hints_of(text, at))
+        except ParseError as error:
+            raise parse_error(self.sql, getattr(error, "span", None) or self.span_of(None), str(error)) from error
 
     def text_since(self, begin: int) -> str:
         """Return the text from a token on to the last one taken, and to the end of hints behind it."""
@@ -272,6 +275,12 @@ class Cursor:
         except ParseError as error:
             span = getattr(error, "span", None) or self.span_of(None)
             raise parse_error(self.sql, span, str(error)) from error
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            # What is nothing like SQL can take sqlglot where it does not look at what it has.
+            token = parser._curr or parser._prev or tokens[-1]
+            raise parse_error(self.sql, self.span_of(token), f"{token.text!r} is not expected here") from error
+        except RecursionError as error:
+            raise parse_error(self.sql, self.span_of(tokens[0]), "this is nested too deeply", hint="split it into views") from error
         if tree is None:
             raise parse_error(self.sql, (tokens[0].start, tokens[0].end + 1), expected("a query", tokens[0].text))
         self._check(tree, tokens)

@@ -8,11 +8,13 @@ of nodes that are not Flink's.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, NoReturn
 
 from sqlglot import exp, parser, tokens
 from sqlglot.dialects.dialect import Dialect
-from sqlglot.errors import ParseError
+from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import TokenType
 
 from wiesel.core.errors import ProgramError
@@ -64,13 +66,13 @@ _AFTER_SEQUENCE = frozenset({TokenType.R_PAREN, TokenType.PIPE, TokenType.COMMA,
 _SIMPLE_QUANTIFIERS = {TokenType.STAR: (0, None), TokenType.PLUS: (1, None), TokenType.PLACEHOLDER: (0, 1)}
 
 
-def hints_between(sql: str, start: int, end: int) -> list[str]:
-    """Return what stands in hints in a part of a script without tokens: behind names sqlglot takes hints for comments."""
-    return [found[1] for found in _HINT.finditer(sql, start, end)]
+def hints_between(sql: str, start: int, end: int) -> list[tuple[str, int]]:
+    """Return what stands in hints in a part of a script without tokens, and where: behind names sqlglot takes hints for comments."""
+    return [(found[1], found.start(1)) for found in _HINT.finditer(sql, start, end)]
 
 
 _MISSING = re.compile(r"Required keyword: '\w+' missing|Expected table name")
-_EXPECTING = re.compile(r"Expecting (\S+)$")
+_EXPECTING = re.compile(r"Expect(?:ing|ed) (\S+)$")
 
 
 def _in_our_words(message: str, found: str | None, before: str) -> str:
@@ -84,17 +86,35 @@ def _in_our_words(message: str, found: str | None, before: str) -> str:
     return f"{found!r} is not expected here" if message.startswith("Invalid expression") and found is not None else message
 
 
+def _up_to_bracket(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Have what reads a function's arguments refuse others behind them: sqlglot looks for the bracket behind usual functions only."""
+
+    def parse_all(flink: Any) -> Any:
+        found = parse(flink)
+        if not flink._curr or flink._curr.token_type != TokenType.R_PAREN:
+            flink.raise_error("Expecting )")
+        return found
+
+    return parse_all
+
+
+def _call_with_words(name: str, flink: Any) -> Any:
+    return flink._parse_call_with_words(name)
+
+
 class FlinkParser(parser.Parser):
     """Reads queries and expressions."""
 
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-        **{name: parser.Parser.FUNCTION_PARSERS[name] for name in _KEPT_PARSERS},
-        **{name: (lambda self, name=name: self._parse_call_with_words(name)) for name in _WITH_WORDS},
-        "CAST": lambda self: self._parse_flink_cast(exp.Cast),
-        "TRY_CAST": lambda self: self._parse_flink_cast(exp.TryCast),
-        "DESCRIPTOR": lambda self: self.expression(nodes.Descriptor(expressions=self._parse_csv(self._parse_id_var))),
+        **{name: _up_to_bracket(parser.Parser.FUNCTION_PARSERS[name]) for name in _KEPT_PARSERS},
+        **{name: _up_to_bracket(partial(_call_with_words, name)) for name in _WITH_WORDS},
+        "CAST": _up_to_bracket(lambda self: self._parse_flink_cast(exp.Cast)),
+        "TRY_CAST": _up_to_bracket(lambda self: self._parse_flink_cast(exp.TryCast)),
+        "DESCRIPTOR": _up_to_bracket(lambda self: self.expression(nodes.Descriptor(expressions=self._parse_csv(self._parse_id_var)))),
     }
+    IS_PREDICATE_PRECEDENCE = parser.IsPredicatePrecedence.LOW
+    IS_PREDICATE_TOKENS: ClassVar[set[Any]] = {TokenType.IS}
     QUERY_MODIFIER_PARSERS: ClassVar[dict[Any, Any]] = {
         token: parse for token, parse in parser.Parser.QUERY_MODIFIER_PARSERS.items() if token != TokenType.MATCH_RECOGNIZE
     }
@@ -107,9 +127,21 @@ class FlinkParser(parser.Parser):
         error.span = None if token is None else (token.start, token.end + 1)  # type: ignore[attr-defined]
         raise error
 
+    def _wanted(self, found: exp.Expr | None, what: str) -> exp.Expr:
+        """Return what was read.
+
+        Raises:
+            ParseError: If it is nothing.
+        """
+        if found is None:
+            self.raise_error(expected(what, self._curr.text if self._curr else None))
+        return found
+
     def _parse_csv(self, parse_method: Any, sep: TokenType = TokenType.COMMA) -> list[Any]:
-        # That of sqlglot passes over what is missing between commas.
+        # That of sqlglot passes over what is missing before and between commas.
         first = parse_method()
+        if first is None and self._curr and self._curr.token_type == sep:
+            self.raise_error("nothing that belongs there stands before the comma")
         found = [] if first is None else [first]
         while self._match(sep):
             comma = self._prev
@@ -182,9 +214,11 @@ class FlinkParser(parser.Parser):
 
     def _parse_argument_partition(self) -> list[Any]:
         # Without brackets it is one column: a comma ends the argument.
-        if self._curr and self._curr.token_type == TokenType.L_PAREN:
-            return self._parse_wrapped_csv(self._parse_column)
-        return [self._parse_column()]
+        if not self._curr or self._curr.token_type != TokenType.L_PAREN:
+            return [self._wanted(self._parse_column(), "a column")]
+        columns = self._parse_wrapped_csv(self._parse_column)
+        self._wanted(columns[0] if columns else None, "a column")
+        return columns
 
     def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
         if this is None and self._curr and self._curr.token_type in (TokenType.L_BRACKET, TokenType.L_BRACE):
@@ -208,12 +242,12 @@ class FlinkParser(parser.Parser):
             if phrase is not None:
                 words.append(" ".join(phrase))
             elif self._match_text_seq("DEFAULT"):
-                defaults.append(self._parse_bitwise())
+                defaults.append(self._wanted(self._parse_bitwise(), "a value"))
                 words.append("DEFAULT")
             elif self._match_text_seq("RETURNING"):
                 returning = self._parse_returned_type()
             elif not (self._match(TokenType.COMMA) or self._match_text_seq("KEY") or self._match_text_seq("VALUE")):
-                arguments.append(self._parse_lambda())
+                arguments.append(self._wanted(self._parse_lambda(), "an argument"))
         return self.expression(nodes.Call(this=name, expressions=arguments, words=words, returning=returning, defaults=defaults))
 
     def _parse_returned_type(self) -> nodes.DataTypeNode:
@@ -243,19 +277,31 @@ class FlinkParser(parser.Parser):
         if not self._prev:
             return []
         end = self._curr.start if self._curr else len(self.sql)
-        return [hint for text in hints_between(self.sql, self._prev.end + 1, end) for hint in self.hints_of(text)]
+        return [hint for text, at in hints_between(self.sql, self._prev.end + 1, end) for hint in self.hints_of(text, at)]
 
-    def hints_of(self, text: str) -> list[exp.Expr]:
-        """Return the hints of a comment."""
+    def hints_of(self, text: str, at: int) -> list[exp.Expr]:
+        """Return the hints of a comment, which stands at this place of the script."""
         inner = FlinkParser(dialect=self.dialect)
-        trees = inner._parse(lambda _: exp.Tuple(expressions=inner._parse_csv(inner._parse_one_hint)), self.dialect.tokenize(text), text)
+        try:
+            tokens = self.dialect.tokenize(text)
+            trees = inner._parse(lambda _: exp.Tuple(expressions=inner._parse_csv(inner._parse_one_hint)), tokens, text)
+        except ParseError as error:
+            start, end = getattr(error, "span", None) or (0, len(text))
+            error.span = (at + start, at + end)  # type: ignore[attr-defined]
+            raise
+        except TokenError as error:
+            problem = ParseError("this hint cannot be read")
+            problem.span = (at, at + len(text))  # type: ignore[attr-defined]
+            raise problem from error
         return [hint for tree in trees if tree is not None for hint in tree.expressions]
 
     def _parse_hint(self) -> exp.Hint | None:
         if not self._match(TokenType.HINT):
             return None
         comments = [comment for comment in self._prev_comments or [] if comment]
-        return exp.Hint(expressions=[hint for comment in comments for hint in self.hints_of(comment)])
+        begin = self._prev.start
+        hints = (self.hints_of(comment, self.sql.find(comment, begin)) for comment in comments)
+        return exp.Hint(expressions=[hint for of_comment in hints for hint in of_comment])
 
     def _parse_one_hint(self) -> exp.Expr:
         name = self._advance_any()

@@ -60,6 +60,8 @@ def top_n(translator: Translator, relation: TopN) -> Transformation:
         payload = {"spec": spec, "end": end, "time": arrow_type(borders.of.data_type)}
         return translator.operator("WindowTopN", "table_window_top_n", payload, [source])
     name, kind = ("TimeSort", "table_time_sort") if in_time else ("TopN", "table_top_n")
+    if endless and spec.appends and relation.waits_for_watermark:
+        name, kind = "FirstRow", "table_first_row"
     operator = translator.operator(name, kind, spec, [source])
     return operator if relation.partition else single(operator)
 

@@ -7,11 +7,12 @@ from wiesel.core.errors import ProgramError
 from wiesel.datastream._transformations import OperatorTransformation, Transformation
 from wiesel.graph.specs import OperatorSpec
 from wiesel.runtime.table.sink_rows import SinkRowsSpec, has_constraints
+from wiesel.runtime.table.upsert_conflicts import UpsertConflictsSpec
 from wiesel.runtime.table.upsert_materialize import UpsertMaterializeSpec
 from wiesel.spi.table.factory import INSERT_ONLY, TableSink
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.inserting import Insertion
-from wiesel.sql.materializing import check_conflict, key_columns, why_materialized
+from wiesel.sql.materializing import CONFLICTS, check_conflict, key_columns, why_materialized
 from wiesel.sql.physical.translator import Translator, runs_alone
 from wiesel.sql.plan import Relation
 from wiesel.sql.rules.optimizer import Options
@@ -70,6 +71,8 @@ def add_sink(translator: Translator, insertion: Insertion, sink: TableSink, sour
     shuffles = bool(key) and (materialized or upserts or _shuffles(translator, sink, source))
     # Before the exchange, so that nothing stands between it and the writers, which may be more or fewer than its receivers else.
     source = _checked(translator, insertion, source, keep_before=materialized or not upserts)
+    if materialized and insertion.conflict in CONFLICTS:
+        source = translator.operator("WatermarkStamps", "table_watermark_stamps", None, [source])
     if shuffles:
         source = translator.by_key(source, key)
     elif sink.shuffle_by:
@@ -79,6 +82,8 @@ def add_sink(translator: Translator, insertion: Insertion, sink: TableSink, sour
         source = _materialized(translator, insertion, key, sink, source)
     writer = _add_writer(translator, insertion.identifier.object_name, sink, source)
     writer.node.uid = translator.uids.unique(f"Sink({insertion.identifier})")
+    fields = ", ".join(field.name for field in insertion.relation.fields)
+    writer.node.description = f"Sink(table=[{insertion.identifier}], fields=[{fields}])"
 
 
 def _checked(translator: Translator, insertion: Insertion, source: Transformation, *, keep_before: bool) -> Transformation:
@@ -95,8 +100,13 @@ def _materialized(
 ) -> Transformation:
     """Return the changes of the rows of each primary key, from as many subtasks as there are writers."""
     relation = insertion.relation
-    spec = UpsertMaterializeSpec(key, smallest_key(relation), translator.schema(relation))
-    operator = translator.operator("SinkMaterializer", "table_upsert_materialize", spec, [source])
+    row_key, schema = smallest_key(relation), translator.schema(relation)
+    if insertion.conflict in CONFLICTS:
+        conflicts = UpsertConflictsSpec(insertion.identifier.sql, key, row_key, insertion.conflict == "ERROR", schema)
+        operator = translator.operator("SinkMaterializer", "table_upsert_conflicts", conflicts, [source])
+    else:
+        spec = UpsertMaterializeSpec(key, row_key, schema)
+        operator = translator.operator("SinkMaterializer", "table_upsert_materialize", spec, [source])
     if sink.parallelism is not None:
         operator.node.parallelism, operator.node.parallelism_set = sink.parallelism, True
     operator.node.uid = translator.uids.unique(f"SinkMaterializer({insertion.identifier})")

@@ -8,25 +8,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from wiesel.columnar.arrow_types import arrow_schema
+from wiesel.columnar.type_rules import NESTED
 from wiesel.core.errors import ProgramError
 from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation, Transformation, UnionTransformation
 from wiesel.graph.specs import OperatorSpec, PartitionerSpec
 from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.sql.changelog import ChangelogPlan, changes_of
+from wiesel.sql.explaining import described
 from wiesel.sql.operator_parallelism import operator_parallelism, wanted_parallelism
 from wiesel.sql.operator_uids import OperatorUids
-from wiesel.sql.plan import Relation
+from wiesel.sql.plan import Relation, StreamScan
 from wiesel.types import Types
-from wiesel.types.logical import ArrayType, MapType, MultisetType, RowType
 
 if TYPE_CHECKING:
     from wiesel.datastream import StreamExecutionEnvironment
 
-__all__ = ["NESTED", "Translator", "runs_alone", "single"]
-
-NESTED = (ArrayType, MapType, MultisetType, RowType)
-"""Types of which values are no keys."""
+__all__ = ["Translator", "runs_alone", "single"]
 
 # kind of relation -> "module:function"; the function takes (translator, relation) and returns the transformation of its row batches.
 _TRANSLATIONS = {
@@ -47,6 +45,8 @@ _TRANSLATIONS = {
     "TableAggregate": "user_functions:table_aggregate",
     "WatermarkAssigner": "windows:watermark_assigner",
     "Expand": "calc:expand",
+    "ToChangelog": "changelogs:to_changelog",
+    "FromChangelog": "changelogs:from_changelog",
     "Match": "matching:match",
     "OverAggregate": "over:over_aggregate",
     "CountWindowAggregate": "over:count_window_aggregate",
@@ -115,6 +115,8 @@ class Translator:
                 )
             module, _, function = str(place).partition(":")
             made = getattr(importlib.import_module(f"wiesel.sql.physical.{module}"), function)(self, relation)
+            if isinstance(made, OperatorTransformation) and not isinstance(relation, StreamScan):
+                made.node.description = described(relation)
             if isinstance(made, OperatorTransformation) and made.node.uid is None:
                 made.node.uid = self.uids.of(relation)
                 made = self._with_parallelism(made, relation)

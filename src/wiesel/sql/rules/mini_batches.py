@@ -7,7 +7,7 @@ from dataclasses import replace
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ConfigurationError
 from wiesel.runtime.table.mini_batch import MiniBatch
-from wiesel.sql.plan import Aggregate, Relation
+from wiesel.sql.plan import Aggregate, Filter, Project, Relation, TopN, Union
 from wiesel.sql.rules.options import Options, is_on
 
 __all__ = ["ALLOW_LATENCY", "ENABLED", "SIZE", "by_mini_batches"]
@@ -15,6 +15,9 @@ __all__ = ["ALLOW_LATENCY", "ENABLED", "SIZE", "by_mini_batches"]
 ENABLED = "table.exec.mini-batch.enabled"
 ALLOW_LATENCY = "table.exec.mini-batch.allow-latency"
 SIZE = "table.exec.mini-batch.size"
+
+_READ_CHANGES = (Aggregate, Filter, Project, TopN, Union)
+"""What may stand above a first row that is replaced by an earlier one; others were bound to one that comes once."""
 
 
 def by_mini_batches(relation: Relation, options: Options) -> Relation:
@@ -36,9 +39,13 @@ def _mini_batch(options: Options) -> MiniBatch:
     return MiniBatch(latency_ms, int(size))
 
 
-def _changed(relation: Relation, mini_batch: MiniBatch) -> Relation:
+def _changed(relation: Relation, mini_batch: MiniBatch, *, may_revise: bool = True) -> Relation:
+    may_revise = may_revise and isinstance(relation, _READ_CHANGES)
     if relation.inputs:
-        relation = relation.with_inputs(*(_changed(below, mini_batch) for below in relation.inputs))
+        relation = relation.with_inputs(*(_changed(below, mini_batch, may_revise=may_revise) for below in relation.inputs))
     if isinstance(relation, Aggregate):
         return replace(relation, phases=replace(relation.phases, mini_batch=mini_batch))
+    if isinstance(relation, TopN) and may_revise and relation.waits_for_watermark:
+        return replace(relation, revises=True)
     return relation
+

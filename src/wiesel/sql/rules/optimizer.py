@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from wiesel.columnar.evaluation import Session
 from wiesel.sql.costs.estimator import REPORTED, Estimator
+from wiesel.sql.keys_without_order import check_keys
 from wiesel.sql.plan import Relation
 from wiesel.sql.rules.file_aggregates import AGGREGATES, with_known_aggregates
 from wiesel.sql.rules.join_strategies import THRESHOLD, with_strategies
@@ -30,7 +31,13 @@ REUSE = "table.optimizer.reuse-sub-plan-enabled"
 
 
 def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:
-    """Return the plans of one job, with the same fields, results and kinds of changes, as they are run."""
+    """Return the plans of one job, with the same fields, results and kinds of changes, as they are run.
+
+    Raises:
+        ProgramError: If rows are grouped, sorted or told apart by values that cannot be.
+    """
+    for root in roots:
+        check_keys(root)
     zone = options.get_string("table.local-time-zone", "default")
     session = Session(time_zone="UTC" if zone == "default" else zone)
     in_batch, estimator = is_batch(options), estimator_of(options)

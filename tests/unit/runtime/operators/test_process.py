@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.runtime.harness import OperatorHarness, Record, Side, Watermark
-from wiesel.core.errors import InvariantError, StateAccessError, UserFunctionError
+from wiesel.core.errors import InvariantError, StateAccessError, StateMigrationError, UserFunctionError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.operators.process import keyed_process_operator, process_operator
 from wiesel.spi.functions import KeyedProcessFunction, ProcessFunction
@@ -143,6 +143,20 @@ class ReadsStateInOpen(KeyedProcessFunction):
 
     def process_element(self, value, ctx):
         return None
+
+
+class HasChanged(KeyedProcessFunction):
+    def open(self, runtime_context):
+        raise StateMigrationError("state 's' does not fit", hint="declare what it was")
+
+    def process_element(self, value, ctx):
+        return None
+
+
+def test_state_that_does_not_fit_is_told_with_the_users_line_and_the_operator():
+    with pytest.raises(StateMigrationError, match=r"(?s)does not fit\n  at .*test_process\.py:\d+ in open\n  in operator") as caught:
+        keyed(HasChanged())
+    assert caught.value.hint == "declare what it was"
 
 
 def test_state_read_in_open_is_refused_with_the_users_line():

@@ -30,8 +30,8 @@ class Pending:
         self.rows += values
 
 
-def some_rows(different: int) -> RowBatch:
-    numbers = [place % different if place % 7 else None for place in range(60)]
+def some_rows(different: int, *, nulls: bool = True) -> RowBatch:
+    numbers = [place % different if place % 7 or not nulls else None for place in range(60)]
     columns = [pa.array(numbers, pa.int64()), pa.array([f"t{place}" for place in range(60)])]
     kinds = np.array([place % 4 for place in range(60)], np.uint8)
     return RowBatch(pa.RecordBatch.from_arrays(columns, names=["k", "t"]), kinds)
@@ -41,19 +41,22 @@ def texts(batches: list[RowBatch]) -> list[tuple[str, int]]:
     return [pair for rows in batches for pair in zip(rows.rows.column(1).to_pylist(), rows.kinds_or_inserts().tolist(), strict=True)]
 
 
-def owned(rows: RowBatch, subtask: int, parallelism: int) -> list[tuple[str, int]]:
+def owned(rows: RowBatch, subtask: int, parallelism: int, columns: tuple[int, ...] = (0,)) -> list[tuple[str, int]]:
     """Return the rows of a subtask by the definition of key groups."""
-    owners = [subtask_for_key_group(key_group((key,), 128), 128, parallelism) for key in rows.rows.column(0).to_pylist()]
+    keys = zip(*(rows.rows.column(index).to_pylist() for index in columns), strict=True)
+    owners = [subtask_for_key_group(key_group(key, 128), 128, parallelism) for key in keys]
     return [pair for owner, pair in zip(owners, texts([rows]), strict=True) if owner == subtask]
 
 
+@pytest.mark.parametrize("nulls", [True, False])
 @pytest.mark.parametrize("different", [3, 50])
-def test_rows_go_to_the_owner_of_their_key(different: int) -> None:
-    rows = some_rows(different)
+@pytest.mark.parametrize("columns", [(0,), (1,), (0, 1), (0, 0)])
+def test_rows_go_to_the_owner_of_their_key(different: int, nulls: bool, columns: tuple[int, ...]) -> None:
+    rows = some_rows(different, nulls=nulls)
     pending = [Pending() for _ in range(3)]
-    ByColumns(ColumnKeys((0,)), 128, 3).distribute(Batch([rows]), pending)
+    ByColumns(ColumnKeys(columns), 128, 3).distribute(Batch([rows]), pending)
     for subtask, channel in enumerate(pending):
-        assert texts(channel.rows) == owned(rows, subtask, 3)
+        assert texts(channel.rows) == owned(rows, subtask, 3, columns)
 
 
 @pytest.mark.parametrize("parallelism", [2, 3])

@@ -1,8 +1,9 @@
-"""Records what real Flink returns for the queries of ``sql_joins.txt``: ``goldens/sql_joins.json``.
+"""Records what real Flink returns for the queries of ``sql_aggregates.txt`` and ``sql_joins.txt``, in files of these names in ``goldens``.
 
 Run it with the interpreter of a virtual environment that holds real PyFlink 2.3 and a JDK 17 on the path; it takes some minutes. The
-queries read the tables of ``sql_tables.py`` with parallelism 1. Recorded are the types of the columns, and the changelog row by row in the
-order of Flink; or ``fails`` with the message where Flink refuses the query.
+queries of aggregates read the rows of ``sql_events.py``, those of joins the tables of ``sql_tables.py``, in their order, with parallelism 1
+and a watermark behind each row. Recorded are the types of the columns, and the changelog row by row in the order of Flink; or ``fails``
+with the message where Flink refuses the query.
 """
 
 from __future__ import annotations
@@ -16,14 +17,27 @@ from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-TARGET = HERE / "goldens" / "sql_joins.json"
 VERSIONS = """CREATE TEMPORARY VIEW versions AS SELECT name, city, age, ts FROM (
     SELECT *, ROW_NUMBER() OVER (PARTITION BY name ORDER BY ts DESC) AS rn FROM people) WHERE rn = 1"""
 
 
+def tables_of(name: str) -> tuple[dict[str, tuple[dict[str, str], Any]], str, tuple[str, ...]]:
+    """Return the tables that queries read, with the types of their columns and their rows; the watermark; statements behind them."""
+    if name == "sql_joins":
+        from sql_tables import TABLES, WATERMARK
+
+        return TABLES, WATERMARK, (VERSIONS,)
+    from sql_events import COLUMNS, ROWS
+    from sql_events import WATERMARK as OF_EVENTS
+
+    return {"e": (COLUMNS, ROWS)}, OF_EVENTS, ()
+
+
 def _json(row: tuple[Any, ...], names: list[str]) -> str:
     def shown(value: Any) -> Any:
-        return value.isoformat(" ", "milliseconds") if isinstance(value, datetime.datetime) else value
+        if isinstance(value, datetime.datetime):
+            return value.isoformat(" ", "milliseconds")
+        return value if value is None or isinstance(value, int | float | str) else float(value)
 
     return json.dumps(dict(zip(names, map(shown, row), strict=True)))
 
@@ -31,20 +45,21 @@ def _json(row: tuple[Any, ...], names: list[str]) -> str:
 class Recorder:
     """Asks Flink."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, name: str, folder: str) -> None:
         from pyflink.table import EnvironmentSettings, TableEnvironment
-        from sql_tables import TABLES, WATERMARK
 
         self.tables = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
         for key, value in {"parallelism.default": "1", "table.local-time-zone": "UTC", "pipeline.auto-watermark-interval": "0 ms"}.items():
             self.tables.get_config().set(key, value)
-        for name, (kinds, rows) in TABLES.items():
-            Path(folder, f"{name}.json").write_text("".join(_json(row, list(kinds)) + "\n" for row in rows))
+        tables, watermark, statements = tables_of(name)
+        for table, (kinds, rows) in tables.items():
+            Path(folder, f"{table}.json").write_text("".join(_json(row, list(kinds)) + "\n" for row in rows))
             columns = ", ".join(f"`{column}` {kind}" for column, kind in kinds.items())
-            place = f"'path' = '{folder}/{name}.json', 'json.timestamp-format.standard' = 'SQL'"
+            place = f"'path' = '{folder}/{table}.json', 'json.timestamp-format.standard' = 'SQL'"
             options = f"'connector' = 'filesystem', 'format' = 'json', {place}"
-            self.tables.execute_sql(f"CREATE TABLE {name} ({columns}, WATERMARK FOR ts AS {WATERMARK}) WITH ({options})")
-        self.tables.execute_sql(VERSIONS)
+            self.tables.execute_sql(f"CREATE TABLE {table} ({columns}, WATERMARK FOR ts AS {watermark}) WITH ({options})")
+        for statement in statements:
+            self.tables.execute_sql(statement)
 
     def record(self, query: str) -> dict[str, Any]:
         """Return what Flink makes of a query."""
@@ -69,19 +84,21 @@ def _message(error: BaseException) -> str:
     return last[:300]
 
 
-def main() -> None:
-    """Record the queries that are new, or all with ``--all``."""
-    queries = [line for line in (HERE / "sql_joins.txt").read_text().splitlines() if line and not line.startswith("#")]
-    found = json.loads(TARGET.read_text()) if TARGET.exists() and "--all" not in sys.argv else {}
+def record(name: str) -> None:
+    """Record the queries of a file that are new, or all with ``--all``."""
+    target = HERE / "goldens" / f"{name}.json"
+    queries = [line for line in (HERE / f"{name}.txt").read_text().splitlines() if line and not line.startswith("#")]
+    found = json.loads(target.read_text()) if target.exists() and "--all" not in sys.argv else {}
     with tempfile.TemporaryDirectory() as folder:
-        recorder = Recorder(folder)
+        recorder = Recorder(name, folder)
         for query in queries:
             if query not in found:
                 found[query] = recorder.record(query)
                 print(found[query].get("fails", len(found[query].get("rows", ()))), query[:100], flush=True)
     lines = ",\n".join(f"{json.dumps(query)}: {json.dumps(found[query])}" for query in queries)
-    TARGET.write_text(f"{{\n{lines}\n}}\n")
+    target.write_text(f"{{\n{lines}\n}}\n")
 
 
 if __name__ == "__main__":
-    main()
+    for each in ("sql_aggregates", "sql_joins"):
+        record(each)

@@ -1,0 +1,107 @@
+"""Internal. Functions of Hive that hide texts, and those that make numbers of values, by Hive's rules."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from typing import Any
+
+from wiesel.columnar.functions.kernels import by_value
+from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
+from wiesel.columnar.functions.signatures import TEXT, TEXT_OR_BINARY, returning_null, taking
+from wiesel.columnar.type_rules import BYTES, STRING, is_text
+from wiesel.core.errors import ProgramError
+from wiesel.types import logical as t
+
+__all__: list[str] = []
+
+_KEY_LENGTHS = (16, 24, 32)
+_BLOCK_BITS = 128
+
+
+def _bytes(given: str | bytes) -> bytes:
+    return given.encode() if isinstance(given, str) else given
+
+
+def _cipher(key: bytes) -> Any:
+    """Return AES that makes each block by itself, as Hive has it; None for keys of other lengths."""
+    try:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    except ImportError as error:
+        raise ProgramError("AES needs the package cryptography", hint="pip install 'wiesel[aes]', on the workers too") from error
+    return Cipher(algorithms.AES(key), modes.ECB()) if len(key) in _KEY_LENGTHS else None  # noqa: S305 - Hive's mode
+
+
+def _encrypted(given: str | bytes, key: str | bytes) -> bytes | None:
+    cipher = _cipher(_bytes(key))
+    if cipher is None:
+        return None
+    from cryptography.hazmat.primitives.padding import PKCS7
+
+    padder, encryptor = PKCS7(_BLOCK_BITS).padder(), cipher.encryptor()
+    return encryptor.update(padder.update(_bytes(given)) + padder.finalize()) + encryptor.finalize()  # type: ignore[no-any-return]
+
+
+def _decrypted(given: bytes, key: str | bytes) -> bytes | None:
+    cipher = _cipher(_bytes(key))
+    if cipher is None:
+        return None
+    from cryptography.hazmat.primitives.padding import PKCS7
+
+    decryptor, unpadder = cipher.decryptor(), PKCS7(_BLOCK_BITS).unpadder()
+    try:
+        return unpadder.update(decryptor.update(given) + decryptor.finalize()) + unpadder.finalize()
+    except ValueError:
+        return None
+
+
+register(ScalarFunction("hive.AES_ENCRYPT", taking(returning_null(BYTES), TEXT_OR_BINARY, TEXT_OR_BINARY), by_value(_encrypted)))
+register(ScalarFunction("hive.AES_DECRYPT", taking(returning_null(BYTES), TEXT_OR_BINARY, TEXT_OR_BINARY), by_value(_decrypted)))
+register(ScalarFunction("hive.MASK_HASH", taking(STRING, TEXT), by_value(lambda text: hashlib.sha256(text.encode()).hexdigest())))
+
+
+_HASHED = (t.IntegralType, t.BooleanType, t.FloatType, t.DoubleType, t.BinaryType, t.VarBinaryType)
+
+
+def _signed(number: int) -> int:
+    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+def _hash_of(value: Any, of: t.DataType) -> int:
+    """Return the number that Java has for a value; that of a text is the one of its bytes."""
+    if value is None:
+        return 0
+    if isinstance(value, str | bytes):
+        code = 0
+        for byte in _bytes(value):
+            code = (code * 31 + (byte if byte < 128 else byte - 256)) & 0xFFFFFFFF
+        return code
+    if isinstance(of, t.FloatType):
+        return int.from_bytes(struct.pack(">f", value), "big")
+    if isinstance(of, t.DoubleType):
+        value = int.from_bytes(struct.pack(">d", value), "big")
+    if isinstance(of, t.DoubleType | t.BigIntType):
+        value = ((value & (1 << 64) - 1) >> 32) ^ (value & 0xFFFFFFFF)
+    return int(value)
+
+
+def _resolve_hash(arguments: Arguments) -> Signature:
+    wrong = [of for of in arguments.types if not is_text(of) and not isinstance(of, _HASHED)]
+    if wrong or not arguments.types:
+        raise arguments.refuse("texts, bytes, truths and numbers other than decimals")
+    return Signature(arguments.types, t.IntType(False))
+
+
+def _hash(call: Any, frame: Any, operands: list[Any]) -> Any:
+    types = [operand.data_type for operand in call.operands]
+
+    def of_row(*values: Any) -> int:
+        code = 0
+        for value, of in zip(values, types, strict=True):
+            code = code * 31 + _hash_of(value, of)
+        return _signed(code)
+
+    return by_value(of_row, nulls=True)(call, frame, operands)
+
+
+register(ScalarFunction("hive.HASH", _resolve_hash, _hash))

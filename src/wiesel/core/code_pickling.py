@@ -1,0 +1,93 @@
+"""Internal. Pickles of objects together with the code of the user's script, as ``cloudpickle`` makes them, also of ``msgspec.Struct``s.
+
+``cloudpickle`` makes a class anew from its name and bases, and adds what it has afterwards. A ``Struct`` takes its fields and options
+only while it is made, so that one of the user's script would come without any.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import cloudpickle
+
+__all__ = ["dumps"]
+
+PROTOCOL = 5
+_OPTIONS = (
+    "frozen", "eq", "order", "array_like", "gc", "repr_omit_defaults", "omit_defaults", "forbid_unknown_fields", "weakref", "dict",
+    "cache_hash", "tag", "tag_field",
+)  # fmt: skip
+
+
+def dumps(value: Any, protocol: int = PROTOCOL) -> bytes:
+    """Pickle a value; functions and classes that workers cannot import are in it as a whole. ``pickle.loads`` reads it.
+
+    Raises:
+        Exception: Whatever pickling meets.
+    """
+    with io.BytesIO() as file:
+        _Pickler(file, protocol=protocol).dump(value)
+        return file.getvalue()
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    def reducer_override(self, obj: Any) -> Any:
+        reduced = super().reducer_override(obj)
+        if reduced is NotImplemented or not (isinstance(obj, type) and hasattr(obj, "__struct_fields__")):
+            return reduced
+        # How the class is made (metaclass, name, bases, namespace, ...), and what is added then.
+        make, (metaclass, name, bases, namespace, *rest), *added = reduced
+        made_by = _StructMaker(metaclass, _options(obj), _fields(obj), hasattr(obj, "__post_init__"))
+        return (make, (made_by, name, bases, namespace, *rest), *added)
+
+
+class _StructMaker:
+    """Stands for the metaclass of structs, and adds what it needs to know of one of them."""
+
+    def __init__(self, metaclass: Callable[..., Any], options: Mapping[str, Any], fields: Mapping[str, Any], post_init: bool) -> None:
+        self.metaclass, self.options, self.fields, self.post_init = metaclass, options, fields, post_init
+
+    def __call__(self, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+        library = sys.modules[self.metaclass.__module__.partition(".")[0]]
+        namespace["__annotations__"] = {field: kind for field, (kind, *_) in self.fields.items()}
+        for field, (_, encoded, default) in self.fields.items():
+            namespace[field] = library.field(name=encoded, **default)
+        if self.post_init:
+            namespace["__post_init__"] = _post_init
+        return self.metaclass(name, bases, namespace, **self.options)
+
+
+def _post_init(self: Any) -> None:
+    # A struct remembers what it was made with; the method of the user's class comes later, and is found by its name.
+    self.__post_init__()
+
+
+def _options(struct: Any) -> dict[str, Any]:
+    own = inspect.get_annotations(struct)
+    parameters = inspect.signature(struct).parameters
+    keywords_only = any(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in own if name in parameters)
+    return {"kw_only": keywords_only, **{name: getattr(struct.__struct_config__, name) for name in _OPTIONS}}
+
+
+def _fields(struct: Any) -> dict[str, tuple[Any, str, dict[str, Any]]]:
+    """Return the fields that the class itself has: name -> annotation, name when encoded, and its default as an argument."""
+    own = inspect.get_annotations(struct)
+    names, encoded, defaults = struct.__struct_fields__, struct.__struct_encode_fields__, struct.__struct_defaults__
+    nodefault = sys.modules["msgspec"].NODEFAULT
+    by_name = dict(zip(names, (*[nodefault] * (len(names) - len(defaults)), *defaults), strict=True))
+    return {
+        name: (own[name], encoded_name, _default(by_name[name], nodefault))
+        for name, encoded_name in zip(names, encoded, strict=True)
+        if name in own
+    }
+
+
+def _default(value: Any, nodefault: Any) -> dict[str, Any]:
+    if value is nodefault:
+        return {}
+    factory = getattr(value, "factory", None) if type(value).__module__.partition(".")[0] == "msgspec" else None
+    return {"default": value} if factory is None else {"default_factory": factory}

@@ -1,0 +1,107 @@
+"""Internal. What is said of checkpoints that take long because their barriers wait behind records."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Set
+from typing import Any, TypeAlias
+
+from wiesel.checkpoint.coordinator import Checkpoint, UnderWay
+from wiesel.checkpoint.messages import TaskKey
+from wiesel.checkpoint.snapshot import CheckpointStats
+from wiesel.core import options as opt
+from wiesel.graph.job_graph import JobGraph, JobVertex
+
+__all__ = ["CheckpointAdvice", "longest_wait"]
+
+_log = logging.getLogger("wiesel.checkpoints")
+
+Metrics: TypeAlias = Mapping[TaskKey, Mapping[str, Any]]
+
+LONG_MS = 10_000.0
+PENDING_MS = 30_000
+BACKPRESSURE = "backPressuredTimeMsPerSecond"
+_HELD_MS = 500.0
+"""A task that is held so long of each second by those behind it is under backpressure, as for Flink's web page."""
+_REMEDY = (
+    f"'{opt.DEBLOAT.key}: true' keeps less on the way to tasks that are slow, "
+    f"'{opt.CHECKPOINT_UNALIGNED.key}: true' lets barriers overtake it"
+)
+
+
+def longest_wait(job: JobGraph, stats: Mapping[TaskKey, CheckpointStats]) -> tuple[float, JobVertex | None]:
+    """Return how long in ms barriers waited in front of the slowest task behind the sources, and whose subtask it is.
+
+    Sources are told of a checkpoint and do not wait for a barrier. What the slowest of them takes to get there is not part of it: it may
+    be busy with something else.
+    """
+    delays = {key: each.start_delay_ms + each.alignment_ms for key, each in stats.items()}
+    sources = [delay for (vertex, _), delay in delays.items() if job.vertices[vertex].is_source]
+    behind = [(delay, vertex) for (vertex, _), delay in delays.items() if not job.vertices[vertex].is_source]
+    delay, vertex = max(behind, default=(0.0, -1))
+    wait = delay - max(sources, default=0.0)
+    return (wait, job.vertices[vertex]) if wait > 0 else (0.0, None)
+
+
+class CheckpointAdvice:
+    """Tells once in a job what there is to do about barriers that wait long.
+
+    Args:
+        wanted: Whether nothing of it is done yet.
+    """
+
+    def __init__(self, *, wanted: bool) -> None:
+        self._wanted = wanted
+
+    def look(self, job: JobGraph, checkpoint: Checkpoint, duration_ms: int) -> None:
+        """A checkpoint or savepoint is complete."""
+        if not self._wanted or duration_ms < LONG_MS:
+            return
+        wait_ms, vertex = longest_wait(job, {key: task.stats for key, task in checkpoint.tasks.items()})
+        if vertex is None or wait_ms < LONG_MS:
+            return
+        self._wanted = False
+        _log.warning(
+            "%s %d took %.0f s, %.0f s of which its barriers waited behind records in front of '%s': %s",
+            "savepoint" if checkpoint.savepoint else "checkpoint",
+            checkpoint.checkpoint_id,
+            duration_ms / 1e3,
+            wait_ms / 1e3,
+            vertex.name,
+            _REMEDY,
+        )
+
+    def look_at_late(self, job: JobGraph, late: Set[TaskKey], metrics: Metrics) -> None:
+        """A checkpoint or savepoint was given up, as these tasks had not taken their part in time (none: for another reason)."""
+        slowest = _slowest(job, late, metrics)
+        if not self._wanted or slowest is None:
+            return
+        self._wanted = False
+        _log.warning("its barriers may wait behind records in front of '%s': %s", slowest.name, _REMEDY)
+
+    def look_at_pending(self, job: JobGraph, under_way: UnderWay | None, now_ms: int, metrics: Metrics) -> None:
+        """Time has gone on; ``under_way`` is the checkpoint or savepoint that is neither complete nor given up."""
+        if not self._wanted or under_way is None or now_ms - under_way.timestamp_ms < PENDING_MS:
+            return
+        slowest = _slowest(job, under_way.waiting, metrics)
+        if slowest is None:
+            return
+        self._wanted = False
+        _log.warning(
+            "checkpoint %d was triggered %.0f s ago, and its barriers may wait behind records in front of '%s': %s",
+            under_way.checkpoint_id,
+            (now_ms - under_way.timestamp_ms) / 1e3,
+            slowest.name,
+            _REMEDY,
+        )
+
+
+def _slowest(job: JobGraph, late: Set[TaskKey], metrics: Metrics) -> JobVertex | None:
+    """Return which of the tasks that have not taken their part barriers seem to wait for; None if for something else."""
+    pressure = {key: float(metrics.get(key, {}).get(BACKPRESSURE, 0)) for key in late}
+    sources = [key for key in late if job.vertices[key[0]].is_source]
+    behind = sorted(late - set(sources))
+    # A source waits for no barrier: unless it cannot get rid of its records it is busy with something else, which the others wait for.
+    if not behind or any(pressure[key] < _HELD_MS for key in sources):
+        return None
+    return job.vertices[min(behind, key=lambda key: pressure[key])[0]]

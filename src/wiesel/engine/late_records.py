@@ -1,0 +1,48 @@
+"""Internal. What is said of records that were dropped because they came behind the watermark."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from wiesel.core.metrics import LATE_COUNTER
+
+if TYPE_CHECKING:
+    from wiesel.engine.job_master import JobMaster
+
+__all__ = ["LateRecords"]
+
+_log = logging.getLogger("wiesel.job")
+
+_COUNTER = f".{LATE_COUNTER}"
+_EVENTS = ("checkpoint", "FINISHED", "CANCELED", "FAILED")
+
+
+class LateRecords:
+    """Tells of each operator that it drops late records: at the first checkpoint after it began to, and how many in all at the end.
+
+    Flink has a metric for it, at which nobody looks whose results are too small by what was dropped.
+    """
+
+    def __init__(self) -> None:
+        self._told: Counter[str] = Counter()
+
+    def __call__(self, master: JobMaster, event: str) -> None:
+        """Something has happened in the job; a listener of the JobMaster."""
+        if event not in _EVENTS or master.attempt is None:
+            return
+        dropped: Counter[str] = Counter()
+        for metrics in master.attempt.metrics.copy().values():
+            dropped.update({name.removesuffix(_COUNTER): int(n) for name, n in metrics.items() if name.endswith(_COUNTER) and n})
+        for operator, count in dropped.items():
+            before = self._told[operator]
+            if before == count or (before and event == "checkpoint"):
+                continue
+            self._told[operator] = count
+            _log.warning(
+                "'%s' has dropped %s late records: their windows were over, or their time behind the watermark, when they came. "
+                "A watermark that waits longer, an allowed lateness or, if the data ends, execution.runtime-mode: BATCH keeps them",
+                operator,
+                f"{count:,}",
+            )

@@ -1,0 +1,68 @@
+"""Internal. What a task is given from outside: the services of the shell around it, and keys of its configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from wiesel.checkpoint.local_copies import LocalCopies
+from wiesel.checkpoint.messages import FromTask
+from wiesel.core.clock import Clock
+from wiesel.runtime.descriptor import OperatorDescriptor, TaskDescriptor
+from wiesel.runtime.event_loop import EventLoop
+from wiesel.state.backend import StateBackend, StateFileReader, StateFileWriter
+
+__all__ = ["DEBLOAT", "HOLDS_PRODUCERS", "TaskServices"]
+
+T = TypeVar("T")
+DEBLOAT = "wiesel.buffer-debloat"
+"""Key of a task's configuration: (target ms, period ms) of ``InputFlow``, or None."""
+
+HOLDS_PRODUCERS = "wiesel.alignment-holds-producers"
+"""Key of a task's configuration: whether what an alignment holds back counts as on its way."""
+
+
+class TaskServices(Protocol):
+    """What the shell offers to a task."""
+
+    @property
+    def clock(self) -> Clock:
+        """Return the clock of this process."""
+        ...
+
+    def send(self, message: FromTask) -> None:
+        """Send a message to the JobMaster."""
+        ...
+
+    def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
+        """Run ``work`` elsewhere, then ``done`` with its result or error in the mailbox thread."""
+        ...
+
+    def start_event_loop(self, on_results: Callable[[], None]) -> EventLoop:
+        """Start an event loop; ``wake`` of it has ``on_results`` called in the mailbox thread."""
+        ...
+
+    def make_backend(self, operator: OperatorDescriptor, descriptor: TaskDescriptor) -> StateBackend:
+        """Make the state backend of one operator."""
+        ...
+
+    @property
+    def local_dir(self) -> str | None:
+        """Return the directory for files that are gone with the task."""
+        ...
+
+    def state_writer(self, savepoint: str | None = None) -> StateFileWriter:
+        """Return where the files of a checkpoint are written, or those of a savepoint in that directory."""
+        ...
+
+    def state_reader(self) -> StateFileReader:
+        """Return where the files of checkpoints are read."""
+        ...
+
+    def local_copies(self) -> LocalCopies | None:
+        """Return the copies of state files on this host, None if there are none."""
+        ...
+
+    def reached(self, point: str) -> None:
+        """A named point of the protocol is reached (fault injection stops or kills here)."""
+        ...

@@ -1,0 +1,97 @@
+"""The older class of schemas: the names of ``pyflink.table.table_schema``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wiesel.core.errors import ProgramError
+from wiesel.spi.table.schema import ResolvedSchema
+from wiesel.types.logical import DataType, RowField, RowType
+
+__all__ = ["TableSchema"]
+
+
+class TableSchema:
+    """Names and types of columns. Newer programs use :class:`~wiesel.table.Schema`.
+
+    >>> from wiesel.table import DataTypes
+    >>> TableSchema(["a", "b"], [DataTypes.INT(), DataTypes.STRING()]).get_field_names()
+    ['a', 'b']
+    """
+
+    def __init__(self, field_names: Sequence[str] | None = None, data_types: Sequence[DataType] | None = None) -> None:
+        names, types = list(field_names or ()), list(data_types or ())
+        if len(names) != len(types):
+            raise ProgramError(f"a TableSchema got {len(names)} names and {len(types)} types", hint="give one type for each name")
+        self._row_type = RowType([RowField(name, kind) for name, kind in zip(names, types, strict=True)])
+
+    @classmethod
+    def builder(cls) -> TableSchema.Builder:
+        """Return a builder of a schema."""
+        return TableSchema.Builder()
+
+    def copy(self) -> TableSchema:
+        """Return the same schema."""
+        return TableSchema(self.get_field_names(), self.get_field_data_types())
+
+    def get_field_names(self) -> list[str]:
+        """Return the names of the columns."""
+        return list(self._row_type.field_names())
+
+    def get_field_data_types(self) -> list[DataType]:
+        """Return the types of the columns."""
+        return list(self._row_type.field_types())
+
+    def get_field_count(self) -> int:
+        """Return how many columns there are."""
+        return len(self.get_field_names())
+
+    def get_field_name(self, field_index: int) -> str | None:
+        """Return the name of the column at a place (from 0 on); None if there is none."""
+        names = self.get_field_names()
+        return names[field_index] if 0 <= field_index < len(names) else None
+
+    def get_field_data_type(self, field: int | str) -> DataType | None:
+        """Return the type of a column, by its name or place; None if there is none.
+
+        Raises:
+            TypeError: If it is neither.
+        """
+        if not isinstance(field, int | str):
+            raise TypeError(f"Expected field index or field name, got {type(field)}")
+        name = self.get_field_name(field) if isinstance(field, int) else field
+        return next((known.data_type for known in self._row_type if known.name == name), None)
+
+    def to_row_data_type(self) -> RowType:
+        """Return the type of a row of these columns."""
+        return self._row_type
+
+    def _resolved(self) -> ResolvedSchema:
+        return ResolvedSchema.physical(self._row_type)
+
+    def __repr__(self) -> str:
+        lines = (f" |-- {field.name}: {field.data_type.as_summary_string()}\n" for field in self._row_type)
+        return "root\n" + "".join(lines)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TableSchema) and self._row_type == other._row_type
+
+    def __hash__(self) -> int:
+        return hash(self._row_type)
+
+    class Builder:
+        """Puts together a :class:`TableSchema`."""
+
+        def __init__(self) -> None:
+            self._names: list[str] = []
+            self._types: list[DataType] = []
+
+        def field(self, name: str, data_type: DataType) -> TableSchema.Builder:
+            """Add a column."""
+            self._names.append(name)
+            self._types.append(data_type)
+            return self
+
+        def build(self) -> TableSchema:
+            """Return the schema."""
+            return TableSchema(self._names, self._types)

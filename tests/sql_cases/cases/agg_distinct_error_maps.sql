@@ -1,0 +1,2 @@
+-- uses: nested
+SELECT COUNT(DISTINCT m) FROM nested;

@@ -1,0 +1,3 @@
+-- uses: nested
+-- modes: streaming
+SELECT COUNT(DISTINCT r) FROM nested;

@@ -1,0 +1,3 @@
+-- uses: nested
+-- modes: batch
+SELECT DISTINCT m FROM nested;

@@ -1,0 +1,3 @@
+-- uses: orders
+-- modes: batch
+SELECT * FROM TO_CHANGELOG(input => TABLE orders);

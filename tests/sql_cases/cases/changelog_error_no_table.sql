@@ -1,0 +1,3 @@
+-- uses: orders
+-- modes: streaming
+SELECT * FROM TO_CHANGELOG();

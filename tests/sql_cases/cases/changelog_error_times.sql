@@ -1,0 +1,3 @@
+-- uses: row_changes
+-- modes: streaming
+SELECT * FROM FROM_CHANGELOG(input => TABLE row_changes, op => DESCRIPTOR(code), on_time => DESCRIPTOR(ts));

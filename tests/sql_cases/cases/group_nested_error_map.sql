@@ -1,0 +1,3 @@
+-- uses: nested
+-- modes: batch
+SELECT m, COUNT(*) FROM nested GROUP BY m;

@@ -1,0 +1,10 @@
+-- modes: batch
+-- ordered: batch
+SELECT * FROM (VALUES (1, ARRAY[2, 1]), (2, ARRAY[1, 3]), (3, ARRAY[1]), (4, CAST(NULL AS ARRAY<INT>)), (5, ARRAY[1, CAST(NULL AS INT)]), (6, ARRAY[1, 2, 3])) AS t(id, a) ORDER BY a;
+SELECT * FROM (VALUES (1, ARRAY[2, 1]), (2, ARRAY[1, 3]), (3, ARRAY[1]), (4, CAST(NULL AS ARRAY<INT>)), (5, ARRAY[1, CAST(NULL AS INT)]), (6, ARRAY[1, 2, 3])) AS t(id, a) ORDER BY a DESC;
+SELECT * FROM (VALUES (1, ROW(2, 'a')), (2, ROW(1, 'c')), (3, ROW(1, CAST(NULL AS STRING))), (4, CAST(NULL AS ROW<a INT, b STRING>)), (5, ROW(CAST(NULL AS INT), 'b')), (6, ROW(1, 'b')), (7, ROW(CAST(NULL AS INT), CAST(NULL AS STRING)))) AS t(id, a) ORDER BY a;
+SELECT * FROM (VALUES (1, ROW(2, 'a')), (2, ROW(1, 'c')), (3, ROW(1, CAST(NULL AS STRING))), (4, CAST(NULL AS ROW<a INT, b STRING>)), (5, ROW(CAST(NULL AS INT), 'b')), (6, ROW(1, 'b')), (7, ROW(CAST(NULL AS INT), CAST(NULL AS STRING)))) AS t(id, a) ORDER BY a DESC;
+SELECT * FROM (VALUES (1, ARRAY[ROW(2, 'a')]), (2, ARRAY[ROW(1, 'z')]), (3, ARRAY[ROW(1, 'a'), ROW(0, 'a')])) AS t(id, a) ORDER BY a;
+SELECT * FROM (VALUES (1, ARRAY[TIMESTAMP '2024-01-02 00:00:00']), (2, ARRAY[TIMESTAMP '2024-01-01 23:59:59', TIMESTAMP '2024-01-01 00:00:00'])) AS t(id, a) ORDER BY a;
+SELECT * FROM (VALUES (1, ARRAY[1.5E0]), (2, ARRAY[-1.5E0]), (3, ARRAY[CAST('Infinity' AS DOUBLE)]), (4, ARRAY[CAST(NULL AS DOUBLE)])) AS t(id, a) ORDER BY a;
+SELECT * FROM (VALUES (1, ARRAY['b', 'a']), (2, ARRAY['a', 'z']), (3, ARRAY['é']), (4, ARRAY['Z'])) AS t(id, a) ORDER BY a, id;

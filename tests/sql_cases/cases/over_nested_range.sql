@@ -1,0 +1,3 @@
+-- uses: nested
+-- modes: streaming
+SELECT id, MAX(id) OVER (PARTITION BY d ORDER BY ts RANGE BETWEEN INTERVAL '5' SECOND PRECEDING AND CURRENT ROW) FROM nested;

@@ -1,0 +1,3 @@
+-- uses: arrivals
+-- modes: streaming
+SELECT CURRENT_WATERMARK(id) FROM arrivals;

@@ -1,0 +1,2 @@
+-- modes: batch
+SELECT CAST('1' AS VARIANT);

@@ -1,0 +1,2 @@
+-- modes: batch
+SELECT PARSE_JSON('{"a": 1');

@@ -1,0 +1,3 @@
+-- uses: nested
+-- modes: batch
+SELECT m FROM nested UNION SELECT m FROM nested;

@@ -1,0 +1,3 @@
+CREATE TABLE nested (id INT, r ROW<a INT, b STRING>, xs ARRAY<INT>, m MAP<STRING, INT>, d ROW<f DOUBLE, g ARRAY<ROW<y INT>>>,
+  ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = '${data}/nested.json', 'format' = 'json');
