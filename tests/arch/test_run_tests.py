@@ -89,5 +89,65 @@ def test_a_run_without_a_single_test_is_not_a_success(
 def test_failed_static_checks_fail_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(runner, "LOGS", tmp_path / "logs")
     monkeypatch.setattr(runner, "static_checks", lambda: False)
-    monkeypatch.setattr(runner, "run_groups", lambda *_, **__: runner.Counts(passed=1))
+    monkeypatch.setattr(runner, "run_groups", lambda *_, **__: {"unit": runner.Counts(passed=1)})
     assert runner.main([]) == 1
+
+
+UNSTEADY = """
+from pathlib import Path
+
+def test_good():
+    pass
+
+def test_unsteady():
+    seen = Path(__file__).with_name("seen")
+    if not seen.exists():
+        seen.touch()
+        raise AssertionError("at first")
+"""
+
+
+def run_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *files: str, arguments: tuple[str, ...] = ()) -> int:
+    """Run everything, where everything is a group of these files."""
+    folder = tmp_path / "tests" / "unit"
+    folder.mkdir(parents=True)
+    for number, text in enumerate(files):
+        (folder / f"test_{number}.py").write_text(text)
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib")
+    monkeypatch.setattr(runner, "ROOT", tmp_path)
+    monkeypatch.setattr(runner, "LOGS", tmp_path / "logs")
+    monkeypatch.setattr(runner, "PURE", runner.Group("unit", ("unit",), timeout_s=30, workers=2))
+    monkeypatch.setattr(runner, "SPARK", ())
+    monkeypatch.setattr(runner, "static_checks", lambda: True)
+    return int(runner.main(list(arguments)))
+
+
+def test_what_passes_when_it_runs_alone_is_told_as_unsteady(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_of_a_folder(tmp_path, monkeypatch, UNSTEADY) == 0
+    said = capsys.readouterr().out
+    assert "AssertionError: at first" in said and "unsteady: tests/unit/test_0.py::test_unsteady" in said
+    assert said.splitlines()[-1] == "2 passed, 0 failed, 1 unsteady: failed at first, passed alone"
+
+
+def test_what_fails_twice_fails_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_of_a_folder(tmp_path, monkeypatch, UNSTEADY, "def test_bad(): assert False") == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "2 passed, 1 failed, 1 unsteady: failed at first, passed alone"
+
+
+def test_many_failures_have_no_second_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_of_a_folder(tmp_path, monkeypatch, UNSTEADY, *["def test_bad(): assert False"] * runner.UNSTEADY_MAX) == 1
+    assert "unsteady:" not in capsys.readouterr().out
+
+
+def test_a_group_that_did_not_end_well_has_no_second_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_of_a_folder(tmp_path, monkeypatch, UNSTEADY, "import os\nos._exit(3)") == 1
+    assert "unsteady:" not in capsys.readouterr().out
+
+
+def test_a_selection_has_no_second_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_of_a_folder(tmp_path, monkeypatch, UNSTEADY, arguments=("-k", "unsteady")) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 1 failed"
