@@ -8,6 +8,7 @@ the default. Keys and values are checked when they are set, so that an error poi
 * a key of Flink that Wiesel has no use for (``pipeline.jars``, ``taskmanager.memory.process.size``, ...): kept, with a note;
 * any other key in a namespace of ours (``execution.``, ``pipeline.``, ...), or one that is almost a key of ours: refused, with
   the most similar keys;
+* a key below ``table.`` that is almost one of Flink's: refused, too;
 * everything else belongs to the user and is kept.
 """
 
@@ -412,12 +413,16 @@ def check_setting(key: str, value: Any, note: Callable[[str], None] = _log.warni
     if option is not None:
         option.parse(value, key)
         return
-    from wiesel.core import flink_keys
+    from wiesel.core import flink_keys, table_keys
 
-    if flink_keys.is_ignored(key):
+    meant = table_keys.misspelt(key) if key.startswith("table.") else None
+    if meant is not None:
+        raise ConfigurationError(f"unknown option {key!r}", hint=f"did you mean {meant}?", key=key)
+    why = flink_keys.reason(key) if flink_keys.is_ignored(key) else table_keys.reason(key)
+    if why is not None:
         if key not in _noted:
             _noted.add(key)
-            note(f"option {key} of Flink has no effect in Wiesel: {flink_keys.reason(key)}")
+            note(f"option {key} of Flink has no effect in Wiesel: {why}")
         return
     if flink_keys.is_free(key):
         return

@@ -2,6 +2,7 @@
 
 - *Plan only*: ``execute()`` hands its plan out and ends the program instead of running the job.
 - *Told of jobs*: what is called with the id of each job that was started.
+- *Waits for execute*: whether operators were added that no job has run.
 - *Worker initializers*: functions, named ``module:function``, that each worker process calls before it unpickles anything of the program.
 """
 
@@ -15,10 +16,12 @@ __all__ = [
     "PlanReady",
     "add_worker_initializer",
     "job_started",
+    "operator_added",
     "plan_only",
     "run_worker_initializers",
     "set_plan_only",
     "tell_of_jobs",
+    "waits_for_execute",
     "worker_initializers",
 ]
 
@@ -42,6 +45,7 @@ class PlanReady(BaseException):
 _plan_only = False
 _told_of_jobs: Callable[[str], None] | None = None
 _worker_initializers: list[str] = []
+_waits_for_execute = False
 
 
 def plan_only() -> bool:
@@ -63,8 +67,21 @@ def tell_of_jobs(told: Callable[[str], None] | None) -> None:
 
 def job_started(job_id: str) -> None:
     """Tell whoever wants to know of it that a job was started."""
+    global _waits_for_execute
+    _waits_for_execute = False
     if _told_of_jobs is not None:
         _told_of_jobs(job_id)
+
+
+def operator_added() -> None:
+    """Remember that a program has added an operator, which runs with the next job."""
+    global _waits_for_execute
+    _waits_for_execute = True
+
+
+def waits_for_execute() -> bool:
+    """Whether operators were added and no job was started since."""
+    return _waits_for_execute
 
 
 def add_worker_initializer(name: str) -> None:

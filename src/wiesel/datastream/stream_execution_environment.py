@@ -11,7 +11,7 @@ from wiesel.common.execution_config import ExecutionConfig
 from wiesel.common.job_client import JobClient
 from wiesel.common.job_execution_result import JobExecutionResult
 from wiesel.common.restart_strategy import RestartStrategyConfiguration
-from wiesel.core import options
+from wiesel.core import hooks, options
 from wiesel.core.config import ConfigOption, Configuration, process_defaults
 from wiesel.core.durations import Duration
 from wiesel.datastream import _execution
@@ -387,6 +387,7 @@ class StreamExecutionEnvironment(NoJavaObjects):
         operator = self._new_operator(name, spec, inputs, output_type, name_pattern)
         operator.node.keyed = keyed
         self._transformations.append(operator)
+        hooks.operator_added()
         return operator
 
     def _new_operator(

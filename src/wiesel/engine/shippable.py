@@ -7,6 +7,7 @@ import sys
 
 from wiesel.core import code_pickling
 from wiesel.core.errors import SerializationError
+from wiesel.core.unpicklable import what_cannot_be_pickled
 from wiesel.engine.code_shipping import ship_program_modules
 from wiesel.graph.stage_plan import StagePlan
 
@@ -29,8 +30,10 @@ def check_shippable(plan: StagePlan) -> list[str]:
             try:
                 named.update(_NAME_OF_OWN_MODULE.findall(code_pickling.dumps(operator.node.operator.payload)))
             except Exception as error:
+                found = what_cannot_be_pickled(operator.node.operator.payload)
                 raise SerializationError(
-                    f"{operator.node.name} ({operator.node.user_location}) cannot be shipped to the workers: {error}",
+                    f"{operator.node.name} ({operator.node.user_location}) cannot be shipped to the workers: "
+                    f"{f'{found}: ' if found else ''}{error}",
                     hint="open files, locks and connections in open() of the function, not where it is defined",
                 ) from error
     return sorted(name for name in map(bytes.decode, named) if name in sys.modules)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import sysconfig
 import traceback
@@ -44,6 +45,7 @@ ERRORS_TAG = "wiesel-errors"
 SKIPPED_COUNTER = "numRecordsSkipped"
 
 _RECORD_CHARS_MAX = 300
+_NO_COLLECTION = re.compile(r"'.*' object is not iterable")
 _PACKAGE_FOLDERS = tuple(os.path.join(p, "") for p in wiesel.__path__)
 _LIBRARY_FOLDERS = tuple(
     os.path.join(p, "") for p in {sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
@@ -198,6 +200,8 @@ class UserCode:
             or (
                 "correct the function"
                 if lifecycle
+                else "yield the results, or return a list of them: what the function returned is no collection"
+                if place is None and _NO_COLLECTION.fullmatch(str(error))
                 else "correct the function, or set 'wiesel.user-error-policy' to 'skip' or 'side-output' to go on without such records"
             ),
             operator=self._context.name,

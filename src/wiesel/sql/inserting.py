@@ -19,6 +19,7 @@ from wiesel.sql.binding.queries import QueryBinder, Tables
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.catalog_manager import CatalogManager
 from wiesel.sql.language import statements as s
+from wiesel.sql.language.errors import parse_error
 from wiesel.sql.plan import Field, Project, Relation
 from wiesel.sql.sink_types import is_writable
 from wiesel.types.logical import DataType, quoted
@@ -48,8 +49,11 @@ def bind_insert(sql: str, statement: s.Insert, tables: Tables, catalogs: Catalog
         SqlParseError: If the table is not there, or the query does not fit it; tells the place.
     """
     options = table_options(sql, statement.hints, statement.query)
-    with at(sql, statement.query):
+    try:
         identifier, table = catalogs.find_table(statement.target)
+    except ProgramError as error:
+        place = statement.target_span
+        raise parse_error(sql, (place.start, place.end), error.message, hint=error.hint) from error
     table = replace(table, options={**table.options, **options}) if options else table
     relation = QueryBinder(sql, tables).bind(statement.query)
     fixed = _fixed(sql, statement, table)

@@ -13,7 +13,7 @@ from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.connectors.collect_sink import CollectSink
 from wiesel.core.errors import ProgramError
-from wiesel.core.options import RUNTIME_MODE
+from wiesel.core.options import PARALLELISM_DEFAULT, RUNTIME_MODE
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.datastream.closeable_iterator import CloseableIterator, execute_and_collect
 from wiesel.spi.table.factory import TableSink
@@ -34,7 +34,10 @@ from wiesel.sql.rules.options import number_of
 if TYPE_CHECKING:
     from wiesel.common.job_client import JobClient
 
-__all__ = ["add_inserts", "compiled", "execution_plan", "is_batch", "start_inserts", "start_query", "to_arrow"]
+__all__ = ["add_inserts", "check_job", "compiled", "execution_plan", "is_batch", "start_inserts", "start_query", "to_arrow"]
+
+
+_DEFAULT_PARALLELISM = "table.exec.resource.default-parallelism"
 
 
 def is_batch(environment: StreamExecutionEnvironment) -> bool:
@@ -44,11 +47,13 @@ def is_batch(environment: StreamExecutionEnvironment) -> bool:
 
 @contextmanager
 def _own_job(environment: StreamExecutionEnvironment) -> Iterator[None]:
-    """Keep what a program has built on the environment out of a job of SQL."""
+    """Keep what a program has built on the environment out of a job of SQL, which may have another parallelism than the program's."""
     others = list(environment._transformations)
     environment._transformations.clear()
+    parallelism = number_of(environment._config, _DEFAULT_PARALLELISM, -1)
     try:
-        yield
+        with changed_settings(environment._config, {PARALLELISM_DEFAULT.key: str(parallelism)} if parallelism > 0 else {}):
+            yield
     finally:
         environment._transformations[:] = others
 
@@ -141,6 +146,20 @@ def execution_plan(environment: StreamExecutionEnvironment, roots: Sequence[Rela
             rows = DataStream(environment, last_rows(translator, plan))
             rows._add_sink(CollectSink("collect"), "Data stream collect sink", "Sink: {}").set_parallelism(1)
         return environment.get_execution_plan()
+
+
+def check_job(environment: StreamExecutionEnvironment, roots: Sequence[Relation | Insertion]) -> None:
+    """Make the operators of a job and forget them, so that what cannot run is told without running anything.
+
+    Raises:
+        ProgramError: If the job would be refused when it is started.
+    """
+    plans = [root.relation if isinstance(root, Insertion) else root for root in roots]
+    recursive = [plan for plan in plans if is_recursive(plan)]
+    if not recursive:
+        execution_plan(environment, roots)
+    elif not is_batch(environment):
+        resolved(environment, recursive[0])
 
 
 def resolved(environment: StreamExecutionEnvironment, plan: Relation) -> Relation:

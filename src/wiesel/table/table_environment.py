@@ -21,7 +21,7 @@ from wiesel.sql.changelog import require_append
 from wiesel.sql.compiled_plans import PlanParts, changed_settings, plan_parts
 from wiesel.sql.explaining import explained
 from wiesel.sql.inserting import Insertion, bind_insert, insertion_of
-from wiesel.sql.jobs import add_inserts, compiled, execution_plan, is_batch, start_inserts, start_query, to_arrow
+from wiesel.sql.jobs import add_inserts, check_job, compiled, execution_plan, is_batch, start_inserts, start_query, to_arrow
 from wiesel.sql.language import statements
 from wiesel.sql.language.parser import parse_statement
 from wiesel.sql.paths import parse_path
@@ -478,6 +478,16 @@ class TableEnvironment(NamesOfEnvironment):
         if isinstance(statement, statements.ExecutePlan):
             return self._explain_plan(PlanReference.from_file(statement.file)._text(), [ExplainDetail[detail] for detail in details])
         raise ProgramError("EXPLAIN takes a query, an INSERT or a statement set", hint="give one of them")
+
+    def _check_statement(self, sql: str, statement: statements.Statement) -> None:
+        """Raise what explaining a statement would raise, and starting its job, which is not run."""
+        self._explain_statement(sql, statement, ())
+        if isinstance(statement, statements.CompilePlan):
+            statement = statement.statement
+        if isinstance(statement, statements.Query):
+            check_job(self._environment, [QueryBinder(sql, self._tables()).bind(statement.tree)])
+        elif isinstance(statement, statements.Insert | statements.StatementSet):
+            check_job(self._environment, self._insertions_of(sql, statement))
 
     def _plan_text(self, roots: Sequence[Relation | Insertion], details: Sequence[str], *, planned: bool = False) -> str:
         in_batch = is_batch(self._environment)

@@ -224,3 +224,27 @@ def test_every_default_is_a_value_of_its_option() -> None:
             assert option.parse(option.default_text) == option.default
         assert find_option(option.key) is option
         assert all(find_option(key) is option for key in option.deprecated_keys)
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("table.exec.state.tll", "table.exec.state.ttl"),
+        ("table.exec.minibatch.size", "table.exec.mini-batch.size"),
+        ("table.local-timezone", "table.local-time-zone"),
+        ("table.sql-dialekt", "table.sql-dialect"),
+    ],
+)
+def test_a_key_of_tables_that_is_almost_one_of_flinks_is_refused(key: str, meant: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        Configuration().set(key, "1 h")
+    assert caught.value.hint == f"did you mean {meant}?"
+
+
+def test_other_keys_of_tables_are_kept() -> None:
+    notes: list[str] = []
+    check_setting("table.shops.region", "north", notes.append)
+    check_setting("table.exec.state.ttl", "1 h", notes.append)
+    assert notes == []
+    check_setting("table.exec.legacy-cast-behaviour", "ENABLED", notes.append)
+    assert "has no effect in Wiesel: a CAST that cannot be done fails" in notes[0]

@@ -230,3 +230,17 @@ def test_g8_operator_wins_over_environment_over_command_line_over_configuration(
     del options[:2]
     found.append(parallelism())
     assert found == [5, 4, 3, 2]
+
+
+def test_a_program_that_forgot_to_execute_is_told_of_it(tmp_path: Path) -> None:
+    built = (
+        "from wiesel.datastream import StreamExecutionEnvironment\n"
+        "env = StreamExecutionEnvironment.get_execution_environment()\n"
+        "env.from_collection([1, 2]).print()\n"
+    )
+    write(tmp_path, "forgot.py", built)
+    ended = wiesel_command("run", "-D", "wiesel.engine=local", "forgot.py", cwd=tmp_path)
+    assert ended.returncode == 0 and "what it has built did not run" in ended.stderr
+    write(tmp_path, "runs.py", built + "env.execute()\n")
+    ended = wiesel_command("run", "-D", "wiesel.engine=local", "runs.py", cwd=tmp_path)
+    assert ended.stdout.split() == ["1", "2"] and "did not run" not in ended.stderr

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from wiesel.core.errors import ConfigurationError, JobExecutionError, UserFunctionError
 from wiesel.platform.cli._report import describe, fold_jvm
 
@@ -78,3 +80,32 @@ def test_an_error_of_wiesel_is_told_at_the_users_line_with_what_to_do() -> None:
         lines = describe(error, Path(__file__)).splitlines()
     assert lines[0].startswith(str(Path(__file__).name)) or lines[0].startswith("tests/")
     assert lines[-2:] == ["ConfigurationError: parallelism.default is 'two'", "  what to do: give a whole number"]
+
+
+def test_what_a_cause_has_said_leaves_nothing_of_it_behind() -> None:
+    try:
+        raise TypeError("cannot pickle '_thread.lock' object")
+    except TypeError as cause:
+        error = JobExecutionError(f"Map (job.py:3) cannot be shipped: {cause}", hint="open it in open()")
+        error.__cause__ = cause
+    assert "  JobExecutionError: Map (job.py:3) cannot be shipped\n" in describe(error, PROGRAM) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "meant"),
+    [
+        ("from wiesel.datastream import StreamExecutionEnvirnoment", "StreamExecutionEnvironment"),
+        ("from wiesel.common import Types; Types.STRIN()", "STRING"),
+        ("from wiesel.common import Configuration; Configuration().set_sting", "set_string"),
+    ],
+)
+def test_a_name_that_is_not_there_is_told_with_the_one_that_was_meant(statement: str, meant: str) -> None:
+    with pytest.raises((ImportError, AttributeError)) as caught:
+        exec(statement, {})
+    assert f"what to do: did you mean {meant}?" in describe(caught.value, PROGRAM)
+
+
+def test_names_of_others_are_left_to_them() -> None:
+    with pytest.raises(AttributeError) as caught:
+        exec("import json; json.dmups", {})
+    assert "did you mean" not in describe(caught.value, PROGRAM)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from wiesel.platform.cli import main
@@ -59,6 +60,26 @@ def test_names_types_and_options_are_looked_up_and_nothing_runs() -> None:
     expected = [(4, 11), (5, 22), (6, 1), (7, 1), (12, 1), (14, 25), (15, 1), (16, 16)]
     assert places == [f"line {line}, column {column}" for line, column in expected]
     assert "made at" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("SELECT * FROM t ORDER BY a;", "rows can be sorted or numbered up to a last place only"),
+        ("SELECT SUM(a) OVER (PARTITION BY b) FROM t;", "OVER in a job without end needs an ORDER BY"),
+        ("WITH RECURSIVE r (n) AS (SELECT 1 UNION SELECT n FROM r) SELECT n FROM r;", "WITH RECURSIVE is not supported"),
+        ("BEGIN STATEMENT SET;\nINSERT INTO o SELECT a FROM t;", "line 4, column 1: BEGIN STATEMENT SET has no END"),
+    ],
+)
+def test_what_would_be_refused_when_its_job_starts_is_refused_by_the_check(statement: str, message: str) -> None:
+    tables = "\n".join(NAMES.splitlines()[1:3]).replace("rows-per-secnd", "rows-per-second")
+    result = CliRunner().invoke(main, ["sql", "check", "-"], input=f"\n{tables}\n{statement}")
+    assert result.exit_code == 1 and message in result.output
+
+
+def test_recursion_is_checked_without_being_run() -> None:
+    script = "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r;"  # without end, if it ran
+    assert CliRunner().invoke(main, ["sql", "check", "--batch", "-"], input=script).exit_code == 0
 
 
 def test_a_script_for_batch_mode_is_checked_for_that() -> None:

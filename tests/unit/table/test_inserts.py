@@ -250,3 +250,11 @@ def test_of_several_rows_with_one_key_the_first_one_stays(t_env: TableEnvironmen
     assert found == {1: 1, 2: 2, 3: found[3], 5: 5} and found[3] in (3, 4)
     with pytest.raises(JobExecutionError, match=r"the same primary key \[n=\d\] are to be written into table"):
         t_env.execute_sql(f"{insert} ERROR").wait()
+
+
+def test_a_table_that_is_not_there_is_told_at_its_name() -> None:
+    t_env = TableEnvironment.create(Configuration().set("wiesel.engine", "local"))
+    with pytest.raises(SqlParseError) as caught:
+        t_env.execute_sql("INSERT INTO nowhere SELECT item FROM (VALUES ('tea')) AS t (item)")
+    shown, marks = caught.value.message.splitlines()[1:3]
+    assert shown[marks.index("^") :].startswith("nowhere ") and marks.count("^") == len("nowhere")

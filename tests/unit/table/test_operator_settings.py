@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.unit.sql.rules.plans import environment
+from wiesel.common import Configuration
 from wiesel.core.errors import ConfigurationError, SqlParseError
 from wiesel.graph.specs import StreamGraph, StreamNode
 from wiesel.sql.jobs import add_inserts
@@ -25,6 +26,18 @@ def graph(t_env: TableEnvironment) -> StreamGraph:
 
 def by_name(found: StreamGraph) -> dict[str, StreamNode]:
     return {node.name: node for node in found.nodes.values()}
+
+
+def test_flinks_default_parallelism_of_sql_counts_before_that_of_the_program() -> None:
+    t_env = TableEnvironment.create(Configuration.from_dict({"wiesel.engine": "local", "parallelism.default": "2"}))
+    t_env.execute_sql("CREATE TABLE t (a INT) WITH ('connector' = 'datagen', 'number-of-rows' = '9')")
+    t_env.execute_sql("CREATE TABLE o (a INT) WITH ('connector' = 'blackhole')")
+    for value, expected in (("-1", 2), ("3", 3)):
+        t_env.execute_sql(f"SET 'table.exec.resource.default-parallelism' = '{value}'")
+        text = t_env.explain_sql("INSERT INTO o SELECT DISTINCT a FROM t", ExplainDetail.JSON_EXECUTION_PLAN)
+        nodes = json.loads(text.partition("== Physical Execution Plan ==")[2])["nodes"]
+        assert {node["parallelism"] for node in nodes} == {expected}
+    assert t_env.get_config().get("parallelism.default", "") == "2"
 
 
 def test_operators_are_as_parallel_as_their_kind_or_uid_says() -> None:

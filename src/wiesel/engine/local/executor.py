@@ -95,7 +95,7 @@ class LocalJob:
         """Run the job to its end."""
         try:
             self._world.run_job(self._master)
-        except Exception as error:  # noqa: BLE001 - a bug in the engine must end the job, not hang who waits for it
+        except BaseException as error:  # noqa: BLE001 - a bug in the engine must end the job, not hang who waits for it
             if not self._master.result.done():
                 failure = JobExecutionError(f"the local engine failed: {type(error).__name__}: {error}")
                 failure.__cause__ = error

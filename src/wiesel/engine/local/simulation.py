@@ -89,7 +89,7 @@ class SimulatedTask:
         def run() -> Callable[[], None]:
             try:
                 result = work()
-            except Exception as error:  # noqa: BLE001 - handed to the task
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - handed to the task
                 failure = error
                 return lambda: done(None, failure)
             return lambda: done(result, None)
@@ -266,7 +266,7 @@ class Simulation:
             copy: TaskDescriptor = pickle.loads(code_pickling.dumps(descriptor))
             try:
                 self.tasks[key] = SimulatedTask(self, copy, places[key])
-            except Exception as error:  # noqa: BLE001 - as on Spark: the task fails
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - as on Spark: the task fails
                 launch.ends(picklable_error(error, descriptor))
                 return
 
@@ -298,7 +298,7 @@ class Simulation:
         def step() -> Callable[[], None]:
             try:
                 result = work()
-            except Exception as error:  # noqa: BLE001 - handed to the master
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - handed to the master
                 failure = error
                 return lambda: done(None, failure)
             return lambda: done(result, None)
@@ -449,7 +449,7 @@ class Simulation:
         try:
             action()
             task.collect()
-        except Exception as error:  # noqa: BLE001 - the task fails, not the scheduler
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the task fails, not the scheduler; code that calls sys.exit() as well
             failed = TaskFailed(task.key, picklable_error(error, task.task.descriptor))
             self._master().on_message(task.attempt, failed)
 
@@ -460,7 +460,7 @@ class Simulation:
             if not task.gone:
                 try:
                     task.task.close()
-                except Exception as error:  # noqa: BLE001 - it is being killed; only the first failure matters
+                except (Exception, SystemExit) as error:  # noqa: BLE001 - it is being killed; only the first failure matters
                     launch.error = launch.error or error
         self._over(region)
 

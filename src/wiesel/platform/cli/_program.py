@@ -114,6 +114,8 @@ def run_program(submission: Submission) -> int:
         _start_engine(submission)
         hooks.tell_of_jobs(_tell_of_job)
         _execute(submission, code)
+        if hooks.waits_for_execute():
+            click.echo("note: the program has ended, and what it has built did not run; env.execute() runs it", err=True)
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED

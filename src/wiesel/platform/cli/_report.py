@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+import re
+import sys
 import sysconfig
 import traceback
 from pathlib import Path
@@ -19,6 +22,7 @@ _LIBRARY_FOLDERS = tuple(
     }
 )
 
+_IMPORTED = re.compile(r"cannot import name '(\w+)'")
 _LAUNCHER = str(Path("platform", "cli", "_program.py"))
 
 
@@ -47,7 +51,7 @@ def describe(error: BaseException, program: Path, *, full: bool = False) -> str:
     said = shipped or chain[-1]
     for link in reversed([link for link in chain if link is not said]):
         lines += ["so:", *("  " + line for line in _title(link, already=fold_jvm(str(said))))]
-    lines += _import_hint(chain[-1])
+    lines += _name_hint(chain[-1])
     if full:
         lines += ["", "".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()]
     elif shipped is not None or any(_folds(link, program) for link in chain):
@@ -126,16 +130,31 @@ def _title(error: BaseException, already: str = "") -> list[str]:
         return [line.rstrip() for line in traceback.format_exception_only(type(error), error)]
     text = fold_jvm(str(error))
     if already and already in text:
-        text = text.replace(already, "").strip().rstrip(":").rstrip()
+        text = text.replace(f": {already}", "").replace(already, "").strip().rstrip(":").rstrip()
     notes = [str(note) for note in getattr(error, "__notes__", [])]
     return [*(f"{type(error).__name__}: {text}" if text else type(error).__name__).splitlines(), *notes]
 
 
-def _import_hint(error: BaseException) -> list[str]:
-    """A name that PyFlink has and Wiesel lacks fails as an import from ``wiesel...``; say that this is what happened."""
+def _name_hint(error: BaseException) -> list[str]:
+    """Say which name was probably meant where a program uses one that is not there.
+
+    One that PyFlink has and Wiesel lacks fails as an import from ``wiesel...``; say that this is what happened.
+    """
+    if isinstance(error, AttributeError) and error.name is not None:
+        kind = error.obj if isinstance(error.obj, type) else type(error.obj)
+        return _meant(error.name, dir(error.obj)) if kind.__module__.partition(".")[0] == "wiesel" else []
     if isinstance(error, ModuleNotFoundError) or not isinstance(error, ImportError):
         return []
     module = error.name or ""
     if module != "wiesel" and not module.startswith("wiesel."):
         return []
+    wanted = _IMPORTED.search(error.msg)
+    near = _meant(wanted[1], dir(sys.modules.get(module))) if wanted else []
+    if near:
+        return near
     return [f"  what to do: {module} lacks this name in Wiesel {wiesel.__version__}; docs/coverage.md of the project lists what is there."]
+
+
+def _meant(name: str, names: list[str]) -> list[str]:
+    near = difflib.get_close_matches(name, [each for each in names if not each.startswith("_")], n=1)
+    return [f"  what to do: did you mean {near[0]}?"] if near else []

@@ -82,6 +82,10 @@ class _Session:
                 self._check(text, statement)
             except WieselError as error:
                 found.append(placed(text, statement, error))
+        if self._in_set:
+            self._in_set = False
+            begun = [statement for statement in statements if isinstance(statement, s.BeginStatementSet)]
+            found.append(placed(text, begun[-1], ProgramError("BEGIN STATEMENT SET has no END", hint="write END; behind the inserts")))
         return found
 
     def _check(self, text: str, statement: s.Statement) -> None:
@@ -96,7 +100,7 @@ class _Session:
         elif isinstance(statement, s.Explain):
             self._t_env._explain_statement(text, statement.statement, ())
         elif isinstance(statement, s.Query | s.Insert | s.StatementSet | s.CompilePlan):
-            self._t_env._explain_statement(text, statement, ())
+            self._t_env._check_statement(text, statement)
         elif isinstance(statement, s.ExecutePlan):
             pass  # the file may not be written yet
         elif isinstance(statement, s.CreateTable):

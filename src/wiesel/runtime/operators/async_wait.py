@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import repeat
 from typing import Any
 
@@ -25,6 +26,15 @@ from wiesel.wire.events import IterationBarrier
 __all__ = ["async_wait_operator"]
 
 _STATE = "async-in-flight"
+
+
+@contextmanager
+def _without_exit() -> Iterator[None]:
+    """Have the user's ``sys.exit()`` fail its request: in an event loop it would end the loop, and all requests would wait for ever."""
+    try:
+        yield
+    except SystemExit as left:
+        raise RuntimeError(f"the function raised SystemExit({left.code!r})") from left
 
 
 class _Requests:
@@ -82,7 +92,8 @@ class _Requests:
             results: Any = None
             failed: Exception | None = None
             try:
-                results = await self._function.async_invoke(isolated(value) if self._copied else value)
+                with _without_exit():
+                    results = await self._function.async_invoke(isolated(value) if self._copied else value)
             except Exception as error:  # noqa: BLE001 - raised below, unless there is another attempt
                 failed = error
             if not self._wants_retry(results, failed) or not self._strategy.can_retry(attempts):
@@ -101,7 +112,9 @@ class _Requests:
         if request.settled:
             return
         try:
-            self._settle(request, self._checked(self._function.timeout(request.value), "timeout"), None, loop)
+            with _without_exit():
+                results = self._function.timeout(request.value)
+            self._settle(request, self._checked(results, "timeout"), None, loop)
         except Exception as error:  # noqa: BLE001 - handed to the mailbox thread
             self._settle(request, [], error, loop)
         task.cancel()

@@ -11,7 +11,7 @@ from wiesel.sql.binding.changelogs import CHANGELOGS, changelog
 from wiesel.sql.binding.joins import join
 from wiesel.sql.binding.matching import match_recognize
 from wiesel.sql.binding.models import ML_PREDICT, ml_predict
-from wiesel.sql.binding.problems import problem
+from wiesel.sql.binding.problems import meant, problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.unnest import unnest_first
 from wiesel.sql.binding.windows import WINDOW_FUNCTIONS, window_table
@@ -20,6 +20,7 @@ from wiesel.sql.language.built_nodes import Stand
 from wiesel.sql.plan import Field, Relation, Values
 
 if TYPE_CHECKING:
+    from wiesel.core.errors import ProgramError
     from wiesel.sql.binding.queries import QueryBinder
 
 __all__ = ["from_clause", "table_item"]
@@ -77,7 +78,14 @@ def _item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, str | None]:
     if isinstance(node.this, exp.Anonymous) and node.this.name.upper() == ML_PREDICT:
         return ml_predict(queries, node.this), None
     if not isinstance(node.this, exp.Identifier):
-        raise problem(queries.sql, node, "table functions are not supported in FROM in this version")
+        raise _no_table(queries, node)
     if node.args.get("version"):
         raise problem(queries.sql, node, "FOR SYSTEM_TIME AS OF is supported on the right side of a join only")
     return queries.table(node), node.this.name
+
+
+def _no_table(queries: QueryBinder, node: exp.Table) -> ProgramError:
+    """Return the error for a call in FROM that is none of the table functions there are."""
+    near = meant(node.this.name.upper(), [*WINDOW_FUNCTIONS, *CHANGELOGS, ML_PREDICT]) if isinstance(node.this, exp.Anonymous) else None
+    hint = near or "one of users is called as LATERAL TABLE(f(...)) AS t (a, b)"
+    return problem(queries.sql, node, f"there is no table function {node.this.name or node.this.key!r} of SQL", hint)

@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from wiesel.core.errors import ProgramError
 from wiesel.sql.language.checks import find_foreign
 from wiesel.sql.language.dialect import Flink, FlinkParser, hints_between
-from wiesel.sql.language.errors import expected, parse_error, place_of, type_problem
+from wiesel.sql.language.errors import expected, foreign_habit, parse_error, place_of, type_problem
 from wiesel.sql.language.statements import Path, Span
 from wiesel.types.logical import DataType
 from wiesel.types.logical_parser import parse_data_type
@@ -274,11 +274,12 @@ class Cursor:
             tree = parser._parse(read, list(tokens), self.sql)[0]  # type: ignore[arg-type]
         except ParseError as error:
             span = getattr(error, "span", None) or self.span_of(None)
-            raise parse_error(self.sql, span, str(error)) from error
+            raise parse_error(self.sql, span, str(error), hint=foreign_habit(self.sql, span[0])) from error
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             # What is nothing like SQL can take sqlglot where it does not look at what it has.
             token = parser._curr or parser._prev or tokens[-1]
-            raise parse_error(self.sql, self.span_of(token), f"{token.text!r} is not expected here") from error
+            span = self.span_of(token)
+            raise parse_error(self.sql, span, f"{token.text!r} is not expected here", hint=foreign_habit(self.sql, span[0])) from error
         except RecursionError as error:
             raise parse_error(self.sql, self.span_of(tokens[0]), "this is nested too deeply", hint="split it into views") from error
         if tree is None:

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from wiesel.core.errors import ProgramError, SqlParseError
 
-__all__ = ["expected", "parse_error", "place_of", "type_problem"]
+__all__ = ["expected", "foreign_habit", "parse_error", "place_of", "type_problem"]
 
 _MOST_SHOWN = 140
 
@@ -40,6 +40,17 @@ def parse_error(sql: str, span: tuple[int, int], problem: str, *, hint: str | No
     return SqlParseError(
         f"line {line}, column {column}: {problem}\n{shown}", hint=hint or "correct the statement", line=line, column=column, **details
     )
+
+
+def foreign_habit(sql: str, at: int) -> str | None:
+    """Return what to do about a place where a script is written as other databases have it; None if it is not that."""
+    if '"' in sql[max(0, at - 1) : at + 1]:
+        return "texts stand between single quotes ('a'), names between backticks (`a`)"
+    if sql.startswith("::", at):
+        return "write CAST(a AS INT) for a::INT"
+    if sql[max(0, at - 1) : at + 1] == "==":
+        return "write ="
+    return None
 
 
 def type_problem(error: ProgramError) -> str:

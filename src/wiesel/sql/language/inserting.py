@@ -17,7 +17,9 @@ def parse_insert(cursor: Cursor, start: int) -> Insert:
     """Read what follows INSERT."""
     overwrite = cursor.choose("INTO", "OVERWRITE") == "OVERWRITE"
     cursor.match("TABLE")
+    first = cursor.at
     target = cursor.path("the name of a table")
+    place = cursor.span_since(first)
     hints = cursor.hints_behind()
     partition = parse_partition(cursor) if cursor.match("PARTITION") else ()
     columns: tuple[str, ...] = ()
@@ -25,7 +27,7 @@ def parse_insert(cursor: Cursor, start: int) -> Insert:
         columns = cursor.wrapped(lambda: cursor.name("a column"))
     query = cursor.query()
     conflict = cursor.choose(*_CONFLICTS) if cursor.match("ON", "CONFLICT", "DO") else None
-    return Insert(cursor.span_since(start), target, query, columns, partition, overwrite, hints, conflict)
+    return Insert(cursor.span_since(start), target, query, columns, partition, overwrite, hints, conflict, place)
 
 
 def _columns_follow(cursor: Cursor) -> bool:

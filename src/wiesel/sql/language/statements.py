@@ -115,6 +115,8 @@ class Insert(Statement):
     hints: tuple[exp.Expr, ...] = ()
     conflict: str | None = None
     """What stands behind ON CONFLICT DO: DEDUPLICATE, ERROR or NOTHING."""
+    target_span: Span = field(default=Span(0, 0), compare=False)
+    """Where the name of the table stands."""
 
 
 @dataclass(frozen=True)

@@ -461,3 +461,24 @@ def test_functions_in_a_row_and_behind_others_in_one_chain():
     again = AsyncDataStream.ordered_wait(squares.map(lambda n: n + 1, Types.INT()), Square(), SECOND, 2, Types.INT())
     with again.execute_and_collect() as results:
         assert list(results) == [(n * n + 1) ** 2 for n in range(30)]
+
+
+class Leaves(AsyncFunction):
+    def __init__(self, later):
+        self.later = later
+
+    async def async_invoke(self, value):
+        if self.later:
+            await asyncio.sleep(3600)
+        raise SystemExit("left")
+
+    def timeout(self, value):
+        raise SystemExit("left")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("later", [False, True], ids=["request", "timeout"])
+def test_a_request_that_ends_the_process_fails_and_hangs_nobody(later):
+    with harness_of(Leaves(later)) as harness, pytest.raises(UserFunctionError, match=r"raised SystemExit\('left'\)"):
+        harness.push("a", 1)
+        harness.set_processing_time(1000)

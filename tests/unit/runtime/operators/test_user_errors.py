@@ -212,3 +212,20 @@ def test_a_failing_reduce_keeps_what_was_reduced_before():
     )
     harness.push([("a", 1), ("a", "poison"), ("a", 2), ("b", 1)], [1, 2, 3, 4])
     assert harness.output == [Record(("a", 1), 1), Record(("a", 3), 3), Record(("b", 1), 4)]
+
+
+class Returns(ProcessFunction):
+    def process_element(self, value, ctx):
+        return value + 1
+
+
+@pytest.mark.parametrize(
+    ("factory", "function"), [(process_operator, Returns()), (flat_map_operator, lambda value: value + 1)], ids=["process", "flat_map"]
+)
+def test_a_result_that_is_no_collection_is_told_what_to_do(factory, function):
+    with pytest.raises(UserFunctionError) as caught:
+        harness_for(factory, function).push([1])
+    assert "yield the results, or return a list of them" in str(caught.value)
+    with pytest.raises(UserFunctionError) as caught:  # the user's own mistake, in the user's own line
+        harness_for(map_operator, lambda value: list(value)).push([1])
+    assert "yield the results" not in str(caught.value)

@@ -1,0 +1,86 @@
+"""Internal. Finds what it is in a function or object that cannot be pickled, and by which names it is reached."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from wiesel.core import code_pickling
+
+__all__ = ["what_cannot_be_pickled"]
+
+_DEEPEST = 12
+_MOST_PARTS = 1000
+
+
+def what_cannot_be_pickled(value: Any) -> str | None:
+    """Return a text such as ``global variable 'lock' of guarded is a _thread.lock``; None if there is nothing to say."""
+    names, culprit = _search(value, [], set()) or ([], None)
+    kind = type(culprit)
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return f"{', in '.join(reversed(names))} is a {module}{kind.__qualname__}" if names else None
+
+
+def _search(value: Any, names: list[str], seen: set[int]) -> tuple[list[str], Any] | None:
+    if id(value) in seen or len(seen) > _MOST_PARTS or len(names) > _DEEPEST or _is_picklable(value):
+        return None
+    seen.add(id(value))
+    for name, part in _parts(value):
+        found = _search(part, [*names, name] if name else names, seen)
+        if found is not None:
+            return found
+    return names, value
+
+
+def _is_picklable(value: Any) -> bool:
+    try:
+        code_pickling.dumps(value)
+    except Exception:  # noqa: BLE001 - whatever pickling meets
+        return False
+    return True
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a value holds, with names as its user knows them; what is Wiesel's own has none."""
+    if isinstance(value, types.FunctionType):
+        own = _is_own(value.__module__)
+        yield from (("" if own else f"{name!r} of {value.__name__}", cell) for name, cell in _cells(value))
+        globals_ = value.__globals__
+        names = dict.fromkeys(name for name in _names(value.__code__) if name in globals_)
+        yield from ((f"global variable {name!r} of {value.__name__}", globals_[name]) for name in names)
+    elif isinstance(value, types.MethodType):
+        yield "", value.__self__
+        yield "", value.__func__
+    elif isinstance(value, functools.partial):
+        yield from (("", part) for part in (value.func, *value.args, *value.keywords.values()))
+    elif isinstance(value, dict):
+        yield from (("", part) for part in value.values())
+    elif isinstance(value, list | tuple | set | frozenset):
+        yield from (("", part) for part in value)
+    else:
+        slots = [name for each in type(value).__mro__ for name in getattr(each, "__slots__", ()) if isinstance(name, str)]
+        held = {name: getattr(value, name) for name in slots if hasattr(value, name)} | getattr(value, "__dict__", {})
+        own = _is_own(type(value).__module__)
+        yield from (("" if own else f"attribute {name!r} of {type(value).__name__}", part) for name, part in held.items())
+
+
+def _is_own(module: str | None) -> bool:
+    return (module or "").partition(".")[0] == "wiesel"
+
+
+def _cells(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # it has no value yet
+            continue
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """Yield the names that a function, or one within it, may look up among the globals."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
