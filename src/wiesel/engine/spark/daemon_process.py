@@ -37,8 +37,9 @@ def _worker(sock: Any, authenticated: bool) -> Any:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
     try:
         return _run_worker(sock, authenticated)
-    except BrokenPipeError:
-        # The JVM has cancelled the task and does not listen any more; the daemon would print a traceback of it.
+    except ConnectionError:
+        # The JVM has cancelled the task and does not listen any more; the daemon would print a traceback of it. Who is waiting in a
+        # write at that moment, with the JVM's end of the socket full, finds the connection not broken but reset.
         os._exit(1)
 
 
