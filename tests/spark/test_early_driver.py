@@ -21,9 +21,15 @@ from wiesel.common import Configuration, Types
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.engine.spark import early_driver
 
+def is_jvm(process):
+    try:
+        return "pyspark-shell" in process.cmdline()
+    except psutil.NoSuchProcess:
+        return False  # another child, which has ended since it was found
+
 def jvms():
     # One process from Spark's script to the JVM, in which it ends.
-    return [child.pid for child in psutil.Process().children() if "pyspark-shell" in child.cmdline()]
+    return [child.pid for child in psutil.Process().children() if is_jvm(child)]
 
 before = jvms()
 early_driver._early._coming.join()

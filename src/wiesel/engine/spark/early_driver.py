@@ -113,6 +113,7 @@ class EarlyDriver:
                 self.process.wait(_END_S)
             except TimeoutExpired:
                 self.process.kill()
+                self.process.wait()
 
     def give_away(self) -> None:
         """Leave the JVM's end to somebody else."""
