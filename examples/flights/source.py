@@ -35,6 +35,9 @@ STEP_MS = 15 * MINUTE_MS
 
 _POLL_RECORDS = 1000
 
+_LEAP_MS = 2000
+"""A replay that has a speed makes up for no more than this when its machine stood still: it goes on where it was."""
+
 
 def watermark_at(reported_ms: int) -> int:
     """Return the watermark that a record finds which is reported at this time."""
@@ -144,6 +147,7 @@ class _Reader(SourceReader[Feed]):
         self._cursors: list[_Cursor] = []
         self._no_more = False
         self._started: tuple[int, int] | None = None
+        self._asked_ms = 0
 
     def add_splits(self, splits: Sequence[Feed]) -> None:
         self._cursors.extend(_Cursor(feed, self._until_ms) for feed in splits)
@@ -178,8 +182,10 @@ class _Reader(SourceReader[Feed]):
             return True
         now_ms = self._context.now_ms()
         if self._started is None:
-            self._started = (now_ms, replay_ms)
+            self._started, self._asked_ms = (now_ms, replay_ms), now_ms
         began_ms, from_ms = self._started
+        began_ms += max(0, now_ms - self._asked_ms - _LEAP_MS)
+        self._started, self._asked_ms = (began_ms, from_ms), now_ms
         return replay_ms - from_ms <= (now_ms - began_ms) * self._speed_up
 
     def snapshot_state(self, checkpoint_id: int) -> list[Feed]:

@@ -147,6 +147,17 @@ def test_the_replay_keeps_the_pace(directory: Path) -> None:
     assert seen == [0, 0, 1, 1, 3]
 
 
+def test_a_replay_goes_on_where_it_was_when_its_machine_stood_still(directory: Path) -> None:
+    source = FlightSource(directory, speed_up=900)
+    context = Context()
+    reader, output = reader_of(source, context, all_feeds(source)), Output()
+    seen = []
+    for context.time_ms in (0, 1000, 61_000, 62_000):
+        assert reader.poll(output) is InputStatus.NOTHING_AVAILABLE
+        seen.append((output.flights[-1].reported_ms - FIRST_DAY_MS) // STEP_MS)
+    assert seen == [0, 1, 3, 4]
+
+
 def test_a_part_of_the_year_is_read(directory: Path) -> None:
     hour = FlightSource(directory, days=1 / 24)
     flights = read_to_the_end(reader_of(hour, Context(), all_feeds(hour))).flights
