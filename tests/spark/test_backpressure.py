@@ -174,12 +174,21 @@ def test_n9_n16_n25_a_source_goes_as_fast_as_its_consumer_and_nothing_is_lost(tm
 
         # It is free again: the rate comes back, and every record has come once.
         shared["pace"] = FREE
-        began_s, consumed = time.monotonic(), shared["consumed"]
-        until(lambda: shared["consumed"] == RECORDS)  # the end of the job takes a time of its own
-        assert (RECORDS - consumed) / (time.monotonic() - began_s) > 2 * slow_rate
+        assert fastest(shared) > 2 * slow_rate
         assert list(results) == [(RECORDS, RECORDS * (RECORDS - 1) // 2)]
         client.get_job_execution_result().result()
         assert shares(client)[False]["Shuffle.Netty.Input.Buffers.inputQueueSize"] == 0
+
+
+def fastest(shared: Shared) -> float:
+    """Return the rate at which the best piece of the rest is consumed: a machine that stands still for seconds spoils one of them."""
+    rates = []
+    # The end of the job takes a time of its own.
+    while (before := shared["consumed"]) < RECORDS:
+        began_s = time.monotonic()
+        until(lambda before=before: shared["consumed"] >= min(before + RECORDS // 20, RECORDS))  # type: ignore[misc]
+        rates.append((shared["consumed"] - before) / (time.monotonic() - began_s))
+    return max(rates)
 
 
 EVERY = 1000
