@@ -35,6 +35,7 @@ HELD_BACK = 0.2
 """Share of the records that waits for ``go``."""
 
 _POLL_RECORDS = 200
+_LEAP_MS = 500
 _LOOK_EVERY_S = 0.1
 _HEAP_EVERY_S = 5.0
 
@@ -68,6 +69,23 @@ class Part:
     @property
     def split_id(self) -> str:
         return str(self.number)
+
+
+class TimeAtWork:
+    """The time since the start that a reader was at work. Nothing is made up for after a process or its machine stood still: what a test
+    wants to see while records come would be over.
+    """
+
+    def __init__(self) -> None:
+        self.total_ms = 0
+        self.last_ms: int | None = None
+
+    def until(self, now_ms: int) -> int:
+        """Return it in ms; to be asked often."""
+        if self.last_ms is not None:
+            self.total_ms += max(0, min(now_ms - self.last_ms, _LEAP_MS))
+        self.last_ms = now_ms
+        return self.total_ms
 
 
 class PacedSource(Source[Part]):
@@ -108,7 +126,8 @@ class PacedReader(SourceReader[Part]):
         self.context, self.source = context, source
         self.parts: list[Part] = []
         self.no_more = False
-        self.since: tuple[int, dict[int, int]] | None = None
+        self.time = TimeAtWork()
+        self.since: dict[int, int] | None = None
 
     def add_splits(self, splits: Sequence[Part]) -> None:
         self.parts.extend(splits)
@@ -120,13 +139,12 @@ class PacedReader(SourceReader[Part]):
         if not self.no_more:
             return InputStatus.NOTHING_AVAILABLE
         released = Path(self.source.go).exists()
-        now_ms = self.context.now_ms()
         if self.since is None:
-            self.since = (now_ms, {p.number: p.position for p in self.parts})
-        due = int((now_ms - self.since[0]) * self.source.rate / 1000)
+            self.since = {p.number: p.position for p in self.parts}
+        due = int(self.time.until(self.context.now_ms()) * self.source.rate / 1000)
         for i, part in enumerate(self.parts):
             held = part.end if released else int(part.end * (1 - HELD_BACK))
-            paced = part.end if released else self.since[1][part.number] + due
+            paced = part.end if released else self.since[part.number] + due
             until = min(held, paced, part.position + _POLL_RECORDS)
             if until > part.position:
                 indexes = range(part.position, until)

@@ -164,6 +164,14 @@ class Driver:
                 continue
         return found
 
+    def jvm(self) -> psutil.Process:
+        """Return Spark's JVM."""
+        for process in self.family():
+            with contextlib.suppress(psutil.NoSuchProcess):  # a worker, which has ended since
+                if process.name().startswith("java"):
+                    return process
+        raise AssertionError(f"there is no JVM\n{self.tail()}")
+
     def family_must_vanish(self) -> None:
         """Wait for the processes that the driver has left behind."""
         started_s = time.monotonic()

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from tests.faults.counting_job import HELD_BACK, configuration, option_parser  # noqa: E402
+from tests.faults.counting_job import HELD_BACK, TimeAtWork, configuration, option_parser  # noqa: E402
 from tests.sim.schedules.jobs import ScheduledJob, Size, Surroundings, new_job  # noqa: E402
 from tests.sim.schedules.source import Batches, BatchReader, Reading, Written  # noqa: E402
 from wiesel.datastream import StreamExecutionEnvironment  # noqa: E402
@@ -55,14 +55,15 @@ class PacedReader(BatchReader):
     def __init__(self, context: Any, source: Paced) -> None:
         super().__init__(source.written)
         self.context, self.source = context, source
-        self.since: tuple[int, dict[int, int]] | None = None
+        self.time = TimeAtWork()
+        self.since: dict[int, int] | None = None
         self.released = False
 
     def poll(self, output: Any) -> InputStatus:
         if not self.complete:
             return InputStatus.NOTHING_AVAILABLE
         if self.since is None:
-            self.since = (self.context.now_ms(), {reading.number: reading.position for reading in self.readings})
+            self.since = {reading.number: reading.position for reading in self.readings}
         self.released = self.released or (self.source.directory / "go").exists()
         return super().poll(output)
 
@@ -70,7 +71,7 @@ class PacedReader(BatchReader):
         if self.released:
             return True
         assert self.since is not None
-        paced = self.since[1][reading.number] + int((self.context.now_ms() - self.since[0]) * self.source.rate / 1000)
+        paced = self.since[reading.number] + int(self.time.until(self.context.now_ms()) * self.source.rate / 1000)
         return reading.position < min(paced, int(len(self.written[reading.number]) * (1 - HELD_BACK)))
 
     def may_end(self) -> bool:

@@ -16,7 +16,7 @@ from tests.faults.file_job import BUCKETS, PART_BYTES, expected
 
 WRITERS, CHECKPOINTS = 2, 8
 PROGRAM = Path(__file__).with_name("file_job.py")
-RECORDS = 3000
+RECORDS = 5000
 RATE = 100
 """Records per second and split, so slow that every attempt has some to write."""
 

@@ -10,7 +10,7 @@ import pytest
 from tests.faults.driver_process import Driver, must_be_exact
 from wiesel.checkpoint.store import CheckpointStore
 
-RECORDS = 1500
+RECORDS = 3000
 OPTIONS = ("--records", str(RECORDS), "--rate", "50", "--setting", "execution.checkpointing.data-inline-threshold=0")
 """So slow that there is something to write as long as the job runs, and however little it is, it goes to files."""
 

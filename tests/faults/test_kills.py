@@ -18,7 +18,9 @@ import pytest
 
 from tests.faults.driver_process import Driver, alive, all_run, has_own_checkpoint, kill_worker, must_be_exact, must_have_hit, published
 
-RECORDS = 1500
+RECORDS = 5000
+"""Per split. Some are left to be read as long as something is killed, also where checkpoints take ten times as long as they should."""
+
 SOURCE, COUNTS, WINDOWS = 0, 1, 2
 """The vertices of the job."""
 
@@ -125,8 +127,7 @@ def test_driver_killed_at_random_leaves_no_process_behind(tmp_path: Path) -> Non
 def test_jvm_killed_ends_the_driver_with_an_error(tmp_path: Path) -> None:
     with driver(tmp_path) as job:
         before = job.wait_for(has_own_checkpoint, "a checkpoint")
-        jvm = next(p for p in job.family() if p.name().startswith("java"))
-        jvm.kill()
+        job.jvm().kill()
         assert job.wait_for_end() == 1, "the driver did not notice"
         assert "Spark's JVM, a child of this process, has ended or was killed" in job.log.read_text()
         job.family_must_vanish()

@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -347,7 +348,8 @@ def session_of(pid: int) -> list[psutil.Process]:
 
 def kill_session_of(process: subprocess.Popen[str]) -> None:
     for member in session_of(process.pid):
-        member.kill()
+        with suppress(psutil.NoSuchProcess):  # it has ended since
+            member.kill()
     process.wait()
 
 

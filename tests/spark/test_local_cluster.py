@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         must_vanish(process.pid)
     finally:
         for left in family(process.pid):
-            os.kill(left.pid, signal.SIGKILL)
+            with suppress(psutil.NoSuchProcess):  # it has ended since
+                left.kill()
         process.wait()
         left_over = os.listdir(temporary)
         shutil.rmtree(temporary)
