@@ -118,9 +118,10 @@ def register(function: AggregateFunction) -> None:
 def aggregate_names() -> set[str]:
     """Return the names of all functions."""
     if not _loaded:
-        _loaded.extend(_MODULES)
         for module in _MODULES:
             importlib.import_module(f"wiesel.columnar.aggregates.{module}")
+        # Only now: another thread that comes meanwhile has to wait for the same modules.
+        _loaded.extend(_MODULES)
     return set(_FUNCTIONS)
 
 

@@ -143,9 +143,10 @@ def register(function: ScalarFunction) -> None:
 
 def _load() -> None:
     if not _loaded:
-        _loaded.extend(_MODULES)
         for module in _MODULES:
             importlib.import_module(f"wiesel.columnar.functions.{module}")
+        # Only now: another thread that comes meanwhile has to wait for the same modules.
+        _loaded.extend(_MODULES)
 
 
 def find_function(name: str) -> ScalarFunction | None:
