@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from wiesel.common import Configuration, JobClient, JobStatus, WatermarkStrategy
 from wiesel.core.errors import JobCancelledError
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors.number_seq import NumberSequenceSource
+from wiesel.engine.rest.server import JobEndpoint
 from wiesel.platform.cli import main
 
 LIMIT_S = 150.0
@@ -74,6 +76,21 @@ def test_a_job_is_cancelled(job: JobClient) -> None:
     assert (ended.exit_code, ended.output) == (0, f"job {job.get_job_id()} is cancelled\n")
     with pytest.raises(JobCancelledError):
         job.get_job_execution_result().result(LIMIT_S)
+    assert wiesel("list").output == "no job runs here\n"
+
+
+def test_a_job_that_was_stopped_is_not_found_any_more(job: JobClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next command may name another job of that name: the first one has ended by then, however long its end takes."""
+    end, gone = JobEndpoint._end, threading.Event()
+
+    def late(endpoint: JobEndpoint, unregister: Callable[[], None]) -> None:
+        threading.Timer(0.5, gone.set).start()
+        assert gone.wait(LIMIT_S)
+        end(endpoint, unregister)
+
+    monkeypatch.setattr(JobEndpoint, "_end", late)
+    stopped = wiesel("stop", "endless sums", "-p", "savepoints")
+    assert stopped.exit_code == 0, stopped.output
     assert wiesel("list").output == "no job runs here\n"
 
 

@@ -88,9 +88,9 @@ def take_savepoint(job: str, directory: str | None, label: str) -> int:
 
 
 def stop(job: str, directory: str | None, label: str, *, drain: bool) -> int:
-    """End a job with a savepoint and print its path; return the exit code."""
+    """End a job with a savepoint and print its path; return the exit code when it has ended."""
     body = {"targetDirectory": directory, "drain": drain, "label": label}
-    return _operation(job, "/stop", body, lambda done: done["location"])
+    return _operation(job, "/stop", body, lambda done: done["location"], then=_wait_for_end)
 
 
 def take_checkpoint(job: str) -> int:
@@ -114,7 +114,15 @@ def _rescaled(done: dict[str, Any]) -> str:
     return "\n".join([f"the job goes on from checkpoint {done['checkpointId']}", *as_table(rows)])
 
 
-def _operation(job: str, path: str, body: dict[str, Any], result: Callable[[dict[str, Any]], str], *, method: str = "POST") -> int:
+def _operation(
+    job: str,
+    path: str,
+    body: dict[str, Any],
+    result: Callable[[dict[str, Any]], str],
+    *,
+    method: str = "POST",
+    then: Callable[[JobEntry], None] = lambda entry: None,
+) -> int:
     def work() -> None:
         entry = _find(job)
         trigger = _ask(entry, method, path, body)["request-id"]
@@ -124,6 +132,7 @@ def _operation(job: str, path: str, body: dict[str, Any], result: Callable[[dict
         if "failure-cause" in operation:
             raise JobRefusedError(operation["failure-cause"]["stack-trace"])
         click.echo(result(operation))
+        then(entry)
 
     return told(work)
 
