@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import resource
 import subprocess
 import sys
 from importlib import import_module
@@ -35,18 +34,18 @@ def test_the_console_script_is_the_command() -> None:
     assert isinstance(getattr(import_module(found[1]), found[2]), click.Group)
 
 
-def test_help_answers_within_a_second() -> None:
-    script = Path(sys.executable).with_name("wiesel")
-    command = [str(script)] if script.exists() else [sys.executable, "-c", "from wiesel.platform.cli import main; main()"]
-
-    def seconds() -> float:
-        # Time on a core, not on the clock: other tests run on the same cores.
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([*command, "--help"], capture_output=True, check=True, timeout=60)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    assert min(seconds() for _ in range(3)) < 1.0
+def test_help_answers_at_once_as_it_imports_next_to_nothing() -> None:
+    # Counted, not timed: what a start takes are its imports. A bare Python has some 40, with click 100, with PySpark 270.
+    program = (
+        "import sys\n"
+        "from wiesel.platform.cli import main\n"
+        "try:\n"
+        "    main(['--help'])\n"
+        "finally:\n"
+        "    print(len(sys.modules))\n"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert "Usage:" in said and int(said.split()[-1]) < 180
 
 
 def test_continuous_integration_runs_the_test_command_and_nothing_else() -> None:

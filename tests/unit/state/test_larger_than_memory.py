@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import time
@@ -35,14 +36,21 @@ def test_b3_the_backend_in_memory_does_not(tmp_path: Path) -> None:
 
 
 def test_b4_the_backend_in_memory_is_faster_than_those_on_disk(tmp_path: Path) -> None:
-    took: dict[str, float] = {}
-    for kind in ("hashmap", "lmdb", "rocksdb"):
-        backend = new_backend(kind, tmp_path, **SMALL)
-        table, began_s = backend.table("v"), time.process_time()
-        for number in range(30_000):
-            table.put(number, value_of(number))
-        assert all(table.get(number) is not None for number in range(30_000))
-        took[kind] = time.process_time() - began_s
-        backend.close()
+    took: dict[str, list[float]] = {"hashmap": [], "lmdb": [], "rocksdb": []}
+    for number_of_try in range(3):
+        for kind, times in took.items():
+            backend = new_backend(kind, tmp_path / str(number_of_try), **SMALL)
+            # Of this thread alone: other tests may have left threads behind. The garbage is that of the whole process.
+            gc.disable()
+            try:
+                table, began_s = backend.table("v"), time.thread_time()
+                for number in range(30_000):
+                    table.put(number, value_of(number))
+                assert all(table.get(number) is not None for number in range(30_000))
+                times.append(time.thread_time() - began_s)
+            finally:
+                gc.enable()
+            backend.close()
     print(took)
-    assert 2 * took["hashmap"] < min(took["lmdb"], took["rocksdb"]), took
+    # Whatever else the machine does makes tries longer, none shorter.
+    assert 2 * min(took["hashmap"]) < min(*took["lmdb"], *took["rocksdb"]), took
