@@ -157,7 +157,7 @@ class _Compiler:
     def __init__(self) -> None:
         self._stops: dict[str, State] = {}
         self._named: set[str] = set()
-        self._without_greed: dict[int, State] = {}
+        self._without_greed: dict[State, State] = {}
 
     def sequence(
         self, patterns: list[Pattern], sink: State, group: GroupPattern | None, first_round: bool, following: Pattern | None
@@ -284,7 +284,7 @@ class _Compiler:
         if not place.pattern._quantifier.greedy or until is None:
             state.add(PROCEED, proceed, place.passes)
             return
-        state.add(PROCEED, self._without_greed.get(id(proceed), proceed), conjunction(place.group_until, until))
+        state.add(PROCEED, self._without_greed.get(proceed, proceed), conjunction(place.group_until, until))
         state.add(PROCEED, proceed, conjunction(place.group_until, until.negated()))
 
     def _loop(self, place: _Place, sink: State) -> State:
@@ -325,7 +325,7 @@ class _Compiler:
         """Let what follows a greedy pattern happen only for events that the pattern does not take; return the sink without that."""
         original = None
         if until is not None:
-            original = self._without_greed[id(sink)] = sink.copied()
+            original = self._without_greed[sink] = sink.copied()
         for edge in sink.edges:
             edge.condition = conjunction(edge.condition, take.negated())
         return original
