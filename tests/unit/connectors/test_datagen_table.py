@@ -261,7 +261,8 @@ def test_floats_are_positive_by_default_and_keep_to_bounds(data_type: Any, most:
     made = values(data_type, seed, min=-1.5, max=2.5)
     assert -1.5 <= min(made) < -1.45 and 2.45 < max(made) <= 2.5
     made = values(data_type, seed, min=-most, max=most)
-    assert min(made) < -most * 0.99 and max(made) > most * 0.99
+    # A hundredth of the numbers at either end: that 2000 have none of them happens once in 500 million.
+    assert min(made) < -most * 0.98 and max(made) > most * 0.98
     assert set(values(data_type, seed, min=0.5, max=0.5)) == {0.5}
 
 
