@@ -13,17 +13,13 @@ about a record (state used without a key, a backend that fails) end the job what
 from __future__ import annotations
 
 import logging
-import os
 import re
 import sys
-import sysconfig
-import traceback
 from collections.abc import Callable, Iterable
 from operator import length_hint
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
-import wiesel
 from wiesel.core.errors import (
     SerializationError,
     StateAccessError,
@@ -32,12 +28,13 @@ from wiesel.core.errors import (
     UserFunctionError,
     WieselError,
 )
+from wiesel.core.user_frames import error_location, is_engine, is_library, user_traceback
 from wiesel.runtime.operator import OperatorContext, Output
 from wiesel.spi.functions import Function, RuntimeContext
 from wiesel.types.row import Row
 from wiesel.wire.batch import Batch
 
-__all__ = ["ERRORS_TAG", "UserCode", "caller_location", "raise_failure", "user_location"]
+__all__ = ["ERRORS_TAG", "UserCode", "caller_location", "raise_failure"]
 
 ERRORS_TAG = "wiesel-errors"
 """Side output of records for which a user's function raised: rows of record, timestamp, error, operator, subtask and location."""
@@ -46,31 +43,7 @@ SKIPPED_COUNTER = "numRecordsSkipped"
 
 _RECORD_CHARS_MAX = 300
 _NO_COLLECTION = re.compile(r"'.*' object is not iterable")
-_PACKAGE_FOLDERS = tuple(os.path.join(p, "") for p in wiesel.__path__)
-_LIBRARY_FOLDERS = tuple(
-    os.path.join(p, "") for p in {sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-)
 _log = logging.getLogger("wiesel.runtime.user_code")
-
-
-def _is_engine(filename: str) -> bool:
-    return filename.startswith(_PACKAGE_FOLDERS)
-
-
-def _is_library(filename: str) -> bool:
-    return filename.startswith(_LIBRARY_FOLDERS) or filename.startswith("<frozen")
-
-
-def user_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
-    """Return the frames of a traceback without the engine's own, outermost first."""
-    return [frame for frame in traceback.extract_tb(trace) if not _is_engine(frame.filename)]
-
-
-def user_location(error: BaseException) -> str | None:
-    """Return ``file:line in function`` of the innermost frame that is the user's, or of a library if there is none."""
-    frames = user_frames(error.__traceback__)
-    own = [frame for frame in frames if not _is_library(frame.filename)] or frames
-    return f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}" if own else None
 
 
 def caller_location() -> str:
@@ -78,7 +51,7 @@ def caller_location() -> str:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         filename = frame.f_code.co_filename
-        if not _is_engine(filename) and not _is_library(filename):
+        if not is_engine(filename) and not is_library(filename):
             return f"{filename}:{frame.f_lineno} in {frame.f_code.co_name}"
         frame = frame.f_back
     return "unknown place"
@@ -168,7 +141,7 @@ class UserCode:
 
     def _located(self, error: WieselError) -> WieselError:
         """Return an error that is not about a record with the user's line, which is where it has to be corrected."""
-        place = user_location(error)
+        place = error_location(error)
         if not isinstance(error, StateAccessError | StateMigrationError) or "location" in error.details or place is None:
             return error
         return type(error)(
@@ -182,10 +155,9 @@ class UserCode:
         )
 
     def _failure(self, error: Exception, record: Any, lifecycle: str | None = None) -> WieselError:
-        place = user_location(error) or ("the declared output type" if isinstance(error, TypeMismatchError | SerializationError) else None)
+        place = error_location(error) or ("the declared output type" if isinstance(error, TypeMismatchError | SerializationError) else None)
         shown = _shortened(record)
-        frames = user_frames(error.__traceback__)
-        trace = "".join(traceback.format_list(frames)) + "".join(traceback.format_exception_only(type(error), error))
+        trace = user_traceback(error)
         summary = f"{type(error).__name__}: {error.message if isinstance(error, WieselError) else error}"
         subject = f"in {lifecycle}" if lifecycle else f"with record {shown}"
         message = (
@@ -218,7 +190,7 @@ class UserCode:
             error=f"{type(error).__name__}: {error}",
             operator=self._context.name,
             subtask=self._context.subtask_index,
-            location=user_location(error),
+            location=error_location(error),
         )
         self._output.emit_side(ERRORS_TAG, Batch([row], None if timestamp is None else [timestamp]))
 

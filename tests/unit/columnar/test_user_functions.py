@@ -92,10 +92,28 @@ def test_what_goes_wrong_is_told() -> None:
     divided = udf(lambda a: 1 // (a - 2), result_type="INT", name="divided")
     with pytest.raises(UserFunctionError, match=r"'divided' raised ZeroDivisionError: .* \(for \(2,\)\)"):
         values(bound("f(a)", f=divided))
-    with pytest.raises(UserFunctionError, match="returned what is no INT"):
+    with pytest.raises(UserFunctionError, match=r"returned what is no INT: .*\n  made at .*test_user_functions\.py:\d+\n"):
         values(bound("f(a)", f=udf(lambda a: "x", result_type="INT")))
     with pytest.raises(UserFunctionError, match="returned 1 values for 3 rows"):
         values(bound("f(a)", f=udf(lambda a: a[:1], result_type="INT", func_type="arrow")))
+
+
+def helper(value: int) -> int:
+    return 1 // (value - 2)
+
+
+@pytest.mark.parametrize("kind", ["general", "pandas", "arrow", "async"])
+def test_the_line_that_raised_is_told(kind: str) -> None:
+    async def later(a: int) -> int:
+        return helper(a)
+
+    function = later if kind == "async" else lambda a: helper(2)
+    with pytest.raises(UserFunctionError) as caught:
+        values(bound("f(a)", f=udf(function, result_type="INT", **({} if kind == "async" else {"func_type": kind}))))
+    location = f"{__file__}:{helper.__code__.co_firstlineno + 1} in helper"
+    assert f"\n  at {location}\n" in str(caught.value) and caught.value.details["location"] == location
+    trace = str(caught.value.details["user_traceback"])
+    assert "in helper" in trace and "ZeroDivisionError" in trace and "src/wiesel" not in trace
 
 
 def test_the_row_is_named_whatever_a_function_raises() -> None:

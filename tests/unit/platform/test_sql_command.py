@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,31 @@ def test_scripts_are_laid_out(tmp_path: Path) -> None:
 def test_the_standard_input_is_a_script() -> None:
     result = CliRunner().invoke(main, ["sql", "check", "-"], input="select 1")
     assert result.exit_code == 0 and "-: 1 statement, all read" in result.output
+
+
+SHOUTS = """CREATE FUNCTION shout AS '{module}.shout' LANGUAGE PYTHON;
+SELECT shout(a) AS b FROM (VALUES ('x')) AS t (a);
+"""
+
+
+@pytest.mark.parametrize("way", ["beside the script", "python.files", "working directory"])
+def test_functions_are_found_beside_the_script(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    module = "shouts_" + way.replace(" ", "_").replace(".", "_")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    code = "from wiesel.table.udf import udf\n\nshout = udf(lambda text: text.upper() + '!', result_type='STRING')\n"
+    (folder / f"{module}.py").write_text(code)
+    script = SHOUTS.format(module=module)
+    arguments = ["-D", "wiesel.engine=local", "--batch"]
+    if way == "beside the script":
+        (folder / "script.sql").write_text(script)
+        assert CliRunner().invoke(main, ["sql", "check", str(folder / "script.sql")]).exit_code == 0
+        arguments += ["-f", str(folder / "script.sql")]
+    elif way == "python.files":
+        arguments += ["-D", f"python.files={folder / module}.py", "-e", script]
+    else:
+        monkeypatch.chdir(folder)
+        arguments += ["-e", script]
+    result = CliRunner().invoke(main, ["sql", *arguments])
+    assert result.exit_code == 0 and " X! |" in result.output, result.output

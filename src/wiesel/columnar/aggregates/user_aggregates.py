@@ -20,10 +20,10 @@ from wiesel.columnar.aggregates.slots import Column, Slot
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.functions.registry import Arguments, Signature
 from wiesel.columnar.functions.user_contexts import FunctionLife
-from wiesel.columnar.functions.user_functions import call_failure, python_columns, series_of
+from wiesel.columnar.functions.user_functions import call_failure, python_columns, result_failure, series_of
 from wiesel.columnar.grouping import Groups
 from wiesel.columnar.rows import column_array
-from wiesel.core.errors import ProgramError, UserFunctionError
+from wiesel.core.errors import ProgramError
 from wiesel.types.logical import DataType
 
 __all__ = ["USER_AGGREGATE", "UserAggregate", "require_retract"]
@@ -148,10 +148,9 @@ def _results(function: UserAggregate, values: list[Any]) -> Column:
         return column_array(values, wanted)
     except (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError) as error:
         kind = function.result_type.as_summary_string()
-        raise UserFunctionError(
-            f"the function {function.name!r} returned what is no {kind}: {error}",
-            hint="return values of its result type, or declare another one",
-        ) from error
+        hint = "return values of its result type, or declare another one"
+        code = getattr(function.function, "get_value", function.function)
+        raise result_failure(function.name, code, f"returned what is no {kind}: {error}", hint) from error
 
 
 # The rows of groups

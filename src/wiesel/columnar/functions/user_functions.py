@@ -18,9 +18,10 @@ from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signat
 from wiesel.columnar.functions.user_contexts import FunctionLife
 from wiesel.columnar.rows import column_array, column_values
 from wiesel.core.errors import ProgramError, UserFunctionError
+from wiesel.core.user_frames import error_location, function_location, user_traceback
 from wiesel.types.logical import DataType
 
-__all__ = ["ModuleFunction", "UserFunction", "call_failure", "is_user_call", "python_columns", "series_of", "user_call"]
+__all__ = ["ModuleFunction", "UserFunction", "call_failure", "is_user_call", "python_columns", "result_failure", "series_of", "user_call"]
 
 _NAME = "USER FUNCTION"
 _AT_ONCE = 10
@@ -199,9 +200,8 @@ def _of_batch(call: Call, function: UserFunction, length: int, arguments: Sequen
         raise call_failure(function.name, error, f"a batch of {length} rows") from error
     column = _column(call, function, found)
     if len(column) != length:
-        raise UserFunctionError(
-            f"the function {function.name!r} returned {len(column)} values for {length} rows", hint="return one value for each row"
-        )
+        problem = f"returned {len(column)} values for {length} rows"
+        raise result_failure(function.name, function.compute, problem, "return one value for each row")
     return column
 
 
@@ -216,10 +216,9 @@ def _column(call: Call, function: UserFunction, values: Any) -> Any:
             return _of_pandas(values, wanted)
         return column_array(values, wanted) if pa.types.is_nested(wanted) else pa.array(values, wanted)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise UserFunctionError(
-            f"the function {function.name!r} returned what is no {call.data_type.as_summary_string()}: {error}",
-            hint="return values of its result type, or declare another one",
-        ) from error
+        problem = f"returned what is no {call.data_type.as_summary_string()}: {error}"
+        hint = "return values of its result type, or declare another one"
+        raise result_failure(function.name, function.compute, problem, hint) from error
 
 
 def _of_pandas(values: Any, wanted: pa.DataType) -> Any:
@@ -235,9 +234,20 @@ def _of_pandas(values: Any, wanted: pa.DataType) -> Any:
 def call_failure(name: str, error: Exception, record: str) -> UserFunctionError:
     """Return the error for a function that raised one; ``record`` shows what for."""
     shown = record if len(record) <= 200 else record[:200] + "..."
+    place = error_location(error)
     return UserFunctionError(
-        f"the function {name!r} raised {type(error).__name__}: {error} (for {shown})", hint="correct the function", record=shown
+        f"the function {name!r} raised {type(error).__name__}: {error} (for {shown})" + (f"\n  at {place}" if place else ""),
+        hint="correct the function",
+        record=shown,
+        user_traceback=user_traceback(error),
+        location=place,
     )
+
+
+def result_failure(name: str, function: Any, problem: str, hint: str) -> UserFunctionError:
+    """Return the error for a function that returned something wrong; ``function`` is the user's code, by which it is found."""
+    place = function_location(function)
+    return UserFunctionError(f"the function {name!r} {problem}" + (f"\n  made at {place}" if place else ""), hint=hint, location=place)
 
 
 _KINDS = {"general": _per_row, "async": _at_once, "pandas": _with_pandas, "arrow": _with_arrow}

@@ -324,8 +324,10 @@ def sql(
         return
     from wiesel.platform.cli._program import configuration_of
     from wiesel.platform.cli._sql import SqlSources, converse, run
+    from wiesel.platform.cli._sql_modules import find_modules
 
     options = configuration_of(dynamic, parallelism)
+    find_modules([*files, *init], options)
     if files or texts:
         raise SystemExit(run(SqlSources(files, texts), options, init, batch=batch, explain_only=explain))
     if not sys.stdin.isatty():
@@ -338,8 +340,10 @@ def sql(
 @click.option("-k", "--only", metavar="TEXT", help="Only tests whose name contains this.")
 def test_sql(files: tuple[str, ...], only: str | None) -> None:
     """Run the tests in FILES of YAML: given rows of tables, statements, and what they must return. The exit code is 1 if one fails."""
+    from wiesel.platform.cli._sql_modules import find_modules
     from wiesel.platform.cli._sql_test import run_tests
 
+    find_modules(files)
     raise SystemExit(run_tests(files, only))
 
 
@@ -353,7 +357,9 @@ def test_sql(files: tuple[str, ...], only: str | None) -> None:
 def check_sql(scripts: tuple[str, ...], init: tuple[str, ...], batch: bool, syntax_only: bool, to_format: bool, diff: bool) -> None:
     """Show what is wrong in the SCRIPTS ('-': the standard input): syntax, names, types and options. No job runs."""
     from wiesel.platform.cli._sql_check import check, lay_out
+    from wiesel.platform.cli._sql_modules import find_modules
 
+    find_modules([*scripts, *init])
     if to_format or diff:
         raise SystemExit(lay_out(scripts, diff=diff))
     raise SystemExit(check(scripts, init, names=not syntax_only, batch=batch))

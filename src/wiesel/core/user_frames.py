@@ -1,0 +1,56 @@
+"""Internal. Which lines of a traceback are the user's."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sysconfig
+import traceback
+from collections.abc import Callable
+from types import CodeType, TracebackType
+from typing import Any
+
+import wiesel
+
+__all__ = ["error_location", "function_location", "is_engine", "is_library", "user_frames", "user_traceback"]
+
+_PACKAGE_FOLDERS = tuple(os.path.join(p, "") for p in wiesel.__path__)
+_LIBRARY_FOLDERS = tuple(
+    os.path.join(p, "") for p in {sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+)
+
+
+def is_engine(filename: str) -> bool:
+    """Return whether a file is Wiesel's."""
+    return filename.startswith(_PACKAGE_FOLDERS)
+
+
+def is_library(filename: str) -> bool:
+    """Return whether a file belongs to Python or to an installed package."""
+    return filename.startswith(_LIBRARY_FOLDERS) or filename.startswith("<frozen")
+
+
+def user_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
+    """Return the frames of a traceback without the engine's own, outermost first."""
+    return [frame for frame in traceback.extract_tb(trace) if not is_engine(frame.filename)]
+
+
+def user_traceback(error: BaseException) -> str:
+    """Return what Python would print of an error, without the engine's own frames."""
+    frames = traceback.format_list(user_frames(error.__traceback__))
+    return "".join(frames) + "".join(traceback.format_exception_only(type(error), error))
+
+
+def error_location(error: BaseException) -> str | None:
+    """Return ``file:line in function`` of the innermost frame that is the user's, or of a library if there is none."""
+    frames = user_frames(error.__traceback__)
+    own = [frame for frame in frames if not is_library(frame.filename)] or frames
+    return f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}" if own else None
+
+
+def function_location(function: Callable[..., Any]) -> str | None:
+    """Return ``file:line`` where a function of the user begins; None if it is none of Python, or not the user's."""
+    code = getattr(getattr(inspect.unwrap(function), "__func__", function), "__code__", None)
+    if not isinstance(code, CodeType) or is_engine(code.co_filename):
+        return None
+    return f"{code.co_filename}:{code.co_firstlineno}"

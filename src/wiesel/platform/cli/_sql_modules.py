@@ -1,0 +1,26 @@
+"""Internal. Where ``wiesel sql`` finds the Python modules that scripts name: functions and models."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+__all__ = ["find_modules"]
+
+_PYTHON_FILES = "python.files"
+
+
+def find_modules(scripts: Iterable[str], options: Mapping[str, str] | None = None) -> None:
+    """Have modules imported that lie beside the scripts, and those of ``python.files``, as ``wiesel run`` finds those of programs.
+
+    Args:
+        scripts: Paths of scripts; without any, and for the standard input, the working directory counts.
+        options: The options of the command line.
+    """
+    folders = dict.fromkeys(Path.cwd() if path == "-" else Path(path).resolve().parent for path in scripts)
+    listed = [Path(file).resolve() for file in (options or {}).get(_PYTHON_FILES, "").split(",") if file]
+    places = [*(folders or {Path.cwd(): None}), *(file.parent if file.suffix == ".py" else file for file in listed)]
+    for place in reversed(places):
+        if str(place) not in sys.path:
+            sys.path.insert(0, str(place))
