@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from wiesel.core.config import Configuration
@@ -65,3 +67,9 @@ def test_settings_that_the_user_names_win() -> None:
 def test_a_timeout_shorter_than_the_interval_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"heartbeat.timeout \(20000 ms\) is shorter than heartbeat.interval \(30000 ms\)"):
         job_settings(Configuration.from_dict({"heartbeat.interval": "30 s", "heartbeat.timeout": "20 s"}))
+
+
+def test_log4j_tells_nothing_of_its_own_troubles() -> None:
+    """It does so at ERROR by default: a trace of its stack where there is no network and the machine's name cannot be resolved."""
+    settings = Path(driver_jvm.__file__).with_name("log4j2.properties").read_text().splitlines()
+    assert "status = off" in settings
