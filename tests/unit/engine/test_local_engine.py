@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
 import pytest
 
-from wiesel.common import Configuration, WatermarkStrategy
+from wiesel.common import Configuration, JobClient, WatermarkStrategy
 from wiesel.core.errors import JobExecutionError
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiterStrategy
+from wiesel.engine.local import executor
 
 
 def test_a_job_may_take_any_time_of_the_virtual_clock() -> None:
@@ -29,3 +32,25 @@ def test_code_that_ends_the_process_fails_its_job_and_hangs_nobody() -> None:
     with pytest.raises(JobExecutionError) as caught:
         env.execute("leaves")
     assert "SystemExit: 4" in str(caught.value.__cause__) and "in leaves at" in str(caught.value.__cause__)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_end_of_a_job_is_told_when_nothing_of_it_is_left(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    started, told = Future[JobClient](), list[bool]()
+
+    def remove(path: str) -> None:
+        told.append(started.result(60).get_job_execution_result().done())
+        removed(path)
+
+    removed = executor.remove_directory
+    monkeypatch.setattr(executor, "remove_directory", remove)
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"wiesel.engine": "local"}))
+    env.from_collection([0, 1]).map(lambda n: 1 // n if fails else n).print()
+    client = env.execute_async("told")
+    started.set_result(client)
+    if fails:
+        with pytest.raises(JobExecutionError, match="ZeroDivisionError"):
+            client.get_job_execution_result().result(60)
+    else:
+        client.get_job_execution_result().result(60)
+    assert told == [False]

@@ -89,6 +89,8 @@ class LocalJob:
         self._master = master
         self._local_dir = local_dir
         self._over = threading.Event()
+        self._ended: Future[JobExecutionResult] = Future()
+        self._ended.set_running_or_notify_cancel()
         self.endpoint: JobEndpoint | None = None
 
     def run(self) -> None:
@@ -103,7 +105,19 @@ class LocalJob:
         finally:
             self._over.set()
             self._world.answer_the_rest()
-            self.release()
+            try:
+                self.release()
+            finally:
+                self._tell_the_end()
+
+    def _tell_the_end(self) -> None:
+        """Let those who wait for the end go on: now this thread does nothing more beside them."""
+        result = self._master.result
+        error = result.exception() if result.done() else JobExecutionError("the thread of the local engine was ended")
+        if error is not None:
+            self._ended.set_exception(error)
+        else:
+            self._ended.set_result(result.result())
 
     def release(self) -> None:
         """Let go of the job's working files and of its endpoint."""
@@ -152,5 +166,5 @@ class LocalJob:
         return answer
 
     def result(self) -> Future[JobExecutionResult]:
-        """Complete when the job has ended."""
-        return self._master.result
+        """Complete when the job has ended and has let go of all that it had."""
+        return self._ended
