@@ -16,13 +16,13 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call
-from wiesel.columnar.functions.kernels import by_arrays, by_kernel, by_value
+from wiesel.columnar.functions import fdlibm
+from wiesel.columnar.functions.kernels import by_arrays, by_doubles, by_kernel, by_value
 from wiesel.columnar.functions.reading import read_date, read_timestamp
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.signatures import (
@@ -85,7 +85,7 @@ def _evaluate_modulo(call: Call, frame: Any, operands: list[Any]) -> Any:
     return by_value(_whole_modulo if isinstance(call.data_type, t.IntegralType) else _modulo)(call, frame, operands)
 
 
-_register("CBRT", taking(t.DoubleType(), DOUBLE), by_value(lambda value: float(np.cbrt(value))))
+_register("CBRT", taking(t.DoubleType(), DOUBLE), by_doubles(fdlibm.cbrt))
 _register("FACTORIAL", taking(returning_null(t.BigIntType()), INTEGER), by_value(_factorial))
 _register("NEGATIVE", taking(_same, NUMERIC), by_kernel(pc.negate))
 _register("POSITIVE", taking(_same, NUMERIC), by_kernel(lambda value: value))

@@ -37,6 +37,16 @@ def by_arrays(compute: Callable[..., Any]) -> Evaluate:
     return evaluate
 
 
+def by_doubles(compute: Callable[[Any], Any]) -> Evaluate:
+    """Compute by a function of an array of float64, of which another comes out."""
+
+    def evaluate(call: Call, frame: Any, column: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return from_numbers(compute(numbers(column)), valid_mask(column), pa.float64())
+
+    return by_arrays(evaluate)
+
+
 def repeated(scalar: Any, length: int) -> Any:
     """Return a column of one value (``pyarrow.repeat`` makes no empty columns of arrays)."""
     return pa.repeat(scalar, length) if length else pa.nulls(0, scalar.type)

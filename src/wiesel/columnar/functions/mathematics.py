@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call
-from wiesel.columnar.functions import decimals
-from wiesel.columnar.functions.kernels import by_arrays, by_kernel, fail_where, from_numbers, numbers, valid_mask
+from wiesel.columnar.functions import decimals, fdlibm
+from wiesel.columnar.functions.kernels import by_arrays, by_doubles, by_kernel, fail_where, from_numbers, numbers, valid_mask
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.signatures import BIGINT, DOUBLE, INTEGER, NUMERIC, never_null, nullable_if_any, taking
 from wiesel.columnar.type_rules import is_approximate, round_type
@@ -27,48 +27,8 @@ __all__: list[str] = []
 _DOUBLE = t.DoubleType()
 _DEGREES = 57.29577951308232
 _RADIANS = 0.017453292519943295
-
-
-def _of_numbers(compute: Callable[[Any], Any]) -> Callable[..., Any]:
-    def evaluate(call: Call, frame: Any, column: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return from_numbers(compute(numbers(column)), valid_mask(column), pa.float64())
-
-    return by_arrays(evaluate)
-
-
-# The hyperbolic functions by the formulas of fdlibm, as Java has them to the last digit.
-
-
-def _sinh(x: Any) -> Any:
-    size = np.abs(x)
-    t = np.expm1(size)
-    small = np.where(size < 1, 2 * t - t * t / (t + 1), t + t / (t + 1))
-    return np.where(size < 22, np.copysign(0.5 * small, x), np.sinh(x))
-
-
-def _exp(x: Any) -> Any:
-    """Return exp(x) for 0 <= x < 22, at times one digit off where other libraries are not."""
-    k = np.where(x < 0.5 * math.log(2), 0, np.where(x < 1.5 * math.log(2), 1, (x * 1.44269504088896338700 + 0.5).astype(np.int64)))
-    high, low = x - k * 6.93147180369123816490e-01, k * 1.90821492927058770002e-10
-    r = high - low
-    t = r * r
-    p = (6.61375632143793436117e-05, -1.65339022054652515390e-06, 4.13813679705723846039e-08)
-    c = r - t * (1.66666666666666019037e-01 + t * (-2.77777777770155933842e-03 + t * (p[0] + t * (p[1] + t * p[2]))))
-    return np.where(k == 0, 1 - ((r * c) / (c - 2) - r), np.ldexp(1 - ((low - (r * c) / (2 - c)) - high), k))
-
-
-def _cosh(x: Any) -> Any:
-    size = np.abs(x)
-    t, e = np.expm1(size), _exp(np.minimum(size, 22))
-    small = np.where(size < 0.5 * math.log(2), 1 + t * t / (2 * (1 + t)), 0.5 * e + 0.5 / e)
-    return np.where(size < 22, small, np.cosh(x))
-
-
-def _tanh(x: Any) -> Any:
-    size = np.abs(x)
-    up, down = np.expm1(2 * size), np.expm1(-2 * size)
-    return np.copysign(np.where(size >= 22, 1.0, np.where(size >= 1, 1 - 2 / (up + 2), -down / (down + 2))), x)
+# As they are written: a power that is computed may be off in its last digit.
+_POWERS_OF_TEN = np.array([float(f"1e{n}") for n in range(-300, 301)])
 
 
 _KERNELS: dict[str, Callable[[Any], Any]] = {
@@ -92,8 +52,8 @@ _KERNELS: dict[str, Callable[[Any], Any]] = {
 for _name, _kernel in _KERNELS.items():
     _operands = [DOUBLE] * (2 if _name in ("ATAN2", "POWER") else 1)
     register(ScalarFunction(_name, taking(_DOUBLE, *_operands), by_kernel(_kernel)))
-for _name, _compute in (("SINH", _sinh), ("COSH", _cosh), ("TANH", _tanh)):
-    register(ScalarFunction(_name, taking(_DOUBLE, DOUBLE), _of_numbers(_compute)))
+for _name, _compute in (("SINH", fdlibm.sinh), ("COSH", fdlibm.cosh), ("TANH", fdlibm.tanh)):
+    register(ScalarFunction(_name, taking(_DOUBLE, DOUBLE), by_doubles(_compute)))
 
 
 def _log(*values: Any) -> Any:
@@ -187,7 +147,7 @@ def _exactly(values: npt.NDArray[np.float64], places: npt.NDArray[np.int64], mod
 
 def _rounded_floats(call: Call, column: Any, places: npt.NDArray[np.int64], valid: Any) -> Any:
     values = _shortest(column)
-    scale = np.power(10.0, np.clip(places, -300, 300))
+    scale = _POWERS_OF_TEN[np.clip(places, -300, 300) + 300]
     with np.errstate(all="ignore"):
         scaled = values * scale
         whole = np.floor(np.abs(scaled) + 0.5)
@@ -214,7 +174,7 @@ def _truncated_floats(call: Call, column: Any, places: npt.NDArray[np.int64], va
     # They are computed as DECIMAL(38, 18), in Flink, which cannot hold more.
     large = ~(np.abs(values) < 1e20)
     fail_where(call, [column], large if valid is None else large & valid, "the number is too large")
-    scale = np.power(10.0, np.clip(places, -300, 300))
+    scale = _POWERS_OF_TEN[np.clip(places, -300, 300) + 300]
     scaled = values * scale
     near = np.abs(scaled - np.rint(scaled)) < 1e-4
     simple = (np.abs(scaled) < 1e9) & ~near & (np.abs(places) <= 6)
