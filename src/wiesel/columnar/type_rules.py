@@ -189,8 +189,10 @@ def _of_numbers(left: t.DataType, right: t.DataType, choice: _FirstWins) -> t.Da
     if isinstance(left, t.IntegralType) and isinstance(right, t.IntegralType):
         return max(left, right, key=lambda of: of.bits)
     one, other = as_decimal(left), as_decimal(right)
-    scale = max(one.scale, other.scale)
-    return decimal_of(max(one.precision - one.scale, other.precision - other.scale) + scale, scale)
+    # Unlike in sums no digits in front of the point are given up.
+    whole = max(one.precision - one.scale, other.precision - other.scale)
+    scale = min(max(one.scale, other.scale), 38 - whole)
+    return t.DecimalType(whole + scale, scale)
 
 
 def _of_lengths(left: t.DataType, right: t.DataType) -> t.DataType:

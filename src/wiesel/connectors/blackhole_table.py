@@ -19,7 +19,7 @@ class BlackHoleTableFactory(TableSinkFactory):
     def create_sink(self, context: TableContext) -> TableSink:
         """Return the sink; it has no options."""
         TableOptions(self.identifier, context.table.options).refuse_unknown()
-        return TableSink(_BlackHole(), ALL_KINDS)
+        return TableSink(_BlackHole(), ALL_KINDS, finds_by_key=True)
 
 
 class _BlackHole(Sink):

@@ -33,7 +33,7 @@ class PrintTableFactory(TableSinkFactory):
         sink = _PrintTable(context.row_type, options.get(_IDENTIFIER), to_error=options.get(_TO_ERROR))
         parallelism = options.get(_PARALLELISM)
         options.refuse_unknown()
-        return TableSink(sink, ALL_KINDS, parallelism)
+        return TableSink(sink, ALL_KINDS, parallelism, finds_by_key=True)
 
 
 class _PrintTable(DriverSink):

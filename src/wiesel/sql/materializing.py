@@ -2,7 +2,7 @@
 
 Changes of a row come in order from the subtask that makes them. If the columns by which they find their row are not all in the primary
 key of the table, changes of one primary key come from several subtasks, and in any order. Then, and only then, an operator in front of
-the sink keeps the rows of each key.
+the sink keeps the rows of each key. Sinks that are told the old row of each update need none.
 """
 
 from __future__ import annotations
@@ -63,7 +63,12 @@ def why_materialized(insertion: Insertion, sink: TableSink, options: Options) ->
         return None
     if wanted == "FORCE":
         return f"{UPSERT_MATERIALIZE.key} is FORCE"
-    return _out_of_order(insertion)
+    return None if _finds_by_old_rows(sink) else _out_of_order(insertion)
+
+
+def _finds_by_old_rows(sink: TableSink) -> bool:
+    """Return whether a sink is told which rows go, so that it needs no order by its primary key."""
+    return RowKind.UPDATE_BEFORE in sink.kinds and not sink.finds_by_key
 
 
 def _out_of_order(insertion: Insertion) -> str | None:
@@ -88,6 +93,9 @@ def check_conflict(insertion: Insertion, sink: TableSink, options: Options) -> N
     if insertion.conflict is not None:
         if changes_of(insertion.relation).append_only:
             message = "ON CONFLICT is for queries that update rows, but this one only adds rows"
+            raise ProgramError(f"table {insertion.identifier.sql}: {message}", hint="leave ON CONFLICT out")
+        if _finds_by_old_rows(sink):
+            message = "ON CONFLICT is for tables that find rows by their primary key, but this one is told the old row of each update"
             raise ProgramError(f"table {insertion.identifier.sql}: {message}", hint="leave ON CONFLICT out")
         _check_watermarks(insertion)
         return

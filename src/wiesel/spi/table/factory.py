@@ -154,12 +154,14 @@ class TableSink:
         kinds: The kinds of rows that it takes. Without ``-U`` it needs a primary key, and gets all rows of a key at one writer.
         parallelism: How many writers; as many as the operator before it if it is None.
         shuffle_by: Columns of which rows with the same values go to the same writer; of rows that come in order by a key it is of no use.
+        finds_by_key: Whether rows are found by the primary key, if there is one, though ``-U`` is taken, too.
     """
 
     sink: Sink
     kinds: frozenset[RowKind] = INSERT_ONLY
     parallelism: int | None = None
     shuffle_by: tuple[str, ...] = ()
+    finds_by_key: bool = False
 
 
 class TableSourceFactory(ABC):

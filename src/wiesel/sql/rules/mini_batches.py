@@ -1,4 +1,7 @@
-"""Internal. Groups change by mini-batches: rows wait for each other, so that a group changes, and says so, once for many of them."""
+"""Internal. Groups change by mini-batches: rows wait for each other, so that a group changes, and says so, once for many of them.
+
+Which first rows are replaced by earlier ones is decided by a rule of its own, which runs before those that ask whether rows are taken back.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from wiesel.runtime.table.mini_batch import MiniBatch
 from wiesel.sql.plan import Aggregate, Filter, Project, Relation, TopN, Union
 from wiesel.sql.rules.options import Options, is_on
 
-__all__ = ["ALLOW_LATENCY", "ENABLED", "SIZE", "by_mini_batches"]
+__all__ = ["ALLOW_LATENCY", "ENABLED", "SIZE", "by_mini_batches", "with_first_rows_at_once"]
 
 ENABLED = "table.exec.mini-batch.enabled"
 ALLOW_LATENCY = "table.exec.mini-batch.allow-latency"
@@ -39,13 +42,23 @@ def _mini_batch(options: Options) -> MiniBatch:
     return MiniBatch(latency_ms, int(size))
 
 
-def _changed(relation: Relation, mini_batch: MiniBatch, *, may_revise: bool = True) -> Relation:
-    may_revise = may_revise and isinstance(relation, _READ_CHANGES)
+def _changed(relation: Relation, mini_batch: MiniBatch) -> Relation:
     if relation.inputs:
-        relation = relation.with_inputs(*(_changed(below, mini_batch, may_revise=may_revise) for below in relation.inputs))
+        relation = relation.with_inputs(*(_changed(below, mini_batch) for below in relation.inputs))
     if isinstance(relation, Aggregate):
         return replace(relation, phases=replace(relation.phases, mini_batch=mini_batch))
+    return relation
+
+
+def with_first_rows_at_once(relation: Relation, options: Options) -> Relation:
+    """Return a relation whose first rows by event time come at once and are replaced by earlier ones, if there are mini-batches."""
+    return _revising(relation, may_revise=True) if is_on(options, ENABLED) else relation
+
+
+def _revising(relation: Relation, *, may_revise: bool) -> Relation:
+    may_revise = may_revise and isinstance(relation, _READ_CHANGES)
+    if relation.inputs:
+        relation = relation.with_inputs(*(_revising(below, may_revise=may_revise) for below in relation.inputs))
     if isinstance(relation, TopN) and may_revise and relation.waits_for_watermark:
         return replace(relation, revises=True)
     return relation
-

@@ -12,7 +12,7 @@ from wiesel.sql.rules.file_aggregates import AGGREGATES, with_known_aggregates
 from wiesel.sql.rules.join_strategies import THRESHOLD, with_strategies
 from wiesel.sql.rules.limits import with_limits
 from wiesel.sql.rules.merge import merged
-from wiesel.sql.rules.mini_batches import by_mini_batches
+from wiesel.sql.rules.mini_batches import by_mini_batches, with_first_rows_at_once
 from wiesel.sql.rules.nested import with_parts_of_rows
 from wiesel.sql.rules.options import Options, is_on, number_of
 from wiesel.sql.rules.prune import pruned
@@ -54,7 +54,7 @@ def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:
     if in_batch:
         threshold = number_of(options, THRESHOLD, 1 << 20)
         found = [with_strategies(root, estimator, threshold) for root in found]
-    for rule in (in_two_phases, with_split_distinct, by_mini_batches):
+    for rule in (with_first_rows_at_once, in_two_phases, with_split_distinct, by_mini_batches):
         found = [rule(root, options) for root in found]
     return shared(found) if is_on(options, REUSE, "true") else found
 

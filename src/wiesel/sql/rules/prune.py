@@ -238,6 +238,9 @@ def _expand(pruner: _Pruner, relation: Expand, wanted: set[int]) -> tuple[Relati
 
 def _over(pruner: _Pruner, relation: OverAggregate, wanted: set[int]) -> tuple[Relation, Kept]:
     width = len(relation.input.fields)
+    if all(index < width for index in wanted):
+        # Rows that are late for it then come through, as in Flink.
+        return pruner.prune(relation.input, wanted)
     order = {key.index for key in relation.keys}
     read = {index for index in wanted if index < width} | {*relation.partition} | order | _read_by(relation.calls)
     below, left = pruner.exactly(relation.input, read)

@@ -1,0 +1,3 @@
+-- uses: arrivals
+SELECT id, who, gate FROM (SELECT *, COUNT(*) OVER (ORDER BY ts) AS n FROM arrivals);
+SELECT COUNT(*) AS n, COUNT(DISTINCT id) AS ids FROM (SELECT *, SUM(gate) OVER (PARTITION BY who ORDER BY ts ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS n FROM arrivals);
