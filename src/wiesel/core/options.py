@@ -226,7 +226,7 @@ CHECKPOINT_STORAGE: ConfigOption[str | None] = _option(
     _CP + "storage",
     "str",
     None,
-    "'filesystem' (needs a directory) or 'jobmanager' (kept by the job's driver only); filesystem if there is a directory.",
+    "'filesystem' (needs a directory) or 'jobmanager' (kept by the job's driver); a directory is used with both, and without the option.",
     "state.checkpoint-storage",
 )
 CHECKPOINT_NUM_RETAINED: ConfigOption[int] = _option(

@@ -94,6 +94,23 @@ class JobSettings:
     task: dict[str, Any]
 
 
+def _check_storage(config: Configuration) -> None:
+    """Refuse a storage of checkpoints that there is not, or that would be another one than was asked for.
+
+    Raises:
+        ConfigurationError: If it is none of Flink's, or has no directory.
+    """
+    key = opt.CHECKPOINT_STORAGE.key
+    kind = config.get(opt.CHECKPOINT_STORAGE)
+    if kind is None:
+        return
+    if kind.lower() not in ("filesystem", "jobmanager"):
+        raise ConfigurationError(f"option {key}: there is no storage {kind!r}", hint="write filesystem or jobmanager", key=key)
+    if kind.lower() == "filesystem" and not config.get(opt.CHECKPOINT_DIR):
+        hint = f"set {opt.CHECKPOINT_DIR.key} as well, or write jobmanager"
+        raise ConfigurationError(f"option {key}: 'filesystem' needs a directory, and there is none", hint=hint, key=key)
+
+
 def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSettings:
     """Resolve the options of a job; one over bounded data takes no checkpoints, whatever they say."""
     interval = None if job is not None and job.of_bounded_data else config.get(opt.CHECKPOINT_INTERVAL)
@@ -101,6 +118,7 @@ def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSetti
     interval_ms = None if interval is None or to_millis(interval) <= 0 else to_millis(interval)
     retention = str(config.get(opt.CHECKPOINT_RETENTION))
     _check_heartbeats(config)
+    _check_storage(config)
     check_backend(str(config.get(opt.STATE_BACKEND)))
     return JobSettings(
         checkpoints=CheckpointSettings(
