@@ -12,7 +12,7 @@ from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from wiesel.datastream.connectors.datagen import RateLimiter, RateLimiterStrategy
 
 # The first job on Spark waits for the session; a busy machine makes everything slow.
-SECONDS = 150
+SECONDS = 300
 
 
 def environment(

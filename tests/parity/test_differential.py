@@ -15,7 +15,7 @@ from tests.parity.conftest import SPARK_MASTER, time_limit
 
 ENGINES = ("local", "spark")
 # The first job on Spark waits for the session; a busy machine makes everything slow.
-SECONDS = 150
+SECONDS = 300
 
 
 def expected(name: str) -> dict[str, list[Any]]:

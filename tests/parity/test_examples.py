@@ -28,7 +28,7 @@ from tests.differential.examples_wheel import (
 from tests.parity.conftest import time_limit
 
 ENGINES = ("local", "spark")
-SECONDS = 180
+SECONDS = 300
 COUNTS_WANTED, COUNTS_RECORDED = 25, 15
 WITH_JSON = Path(__file__).parents[1] / "differential" / "example_with_json.py"
 COMMAND = [sys.executable, "-c", "from wiesel.platform.cli import main; main()", "run"]
@@ -106,7 +106,7 @@ def test_unbounded_word_counts_count_until_they_are_interrupted(example, engine,
                 with time_limit(SECONDS):
                     counts, others = read_counts(process.stdout)
                 process.send_signal(signal.SIGINT)
-                process.wait(timeout=100)
+                process.wait(timeout=200)
             finally:
                 process.kill()
         errors.seek(0)

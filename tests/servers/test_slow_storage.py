@@ -15,7 +15,7 @@ from wiesel.checkpoint.file_io import open_root
 
 RECORDS = 20_000
 """Per split; only some of them until the outage is over: what is read depends on the time since the start."""
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(900)
 
 
 def records_in(look: dict[str, Any]) -> int:

@@ -203,5 +203,5 @@ def test_a_job_is_not_failed_because_spark_is_faster_than_the_last_messages(
     options = {"restart-strategy.type": "none", "wiesel.spark.master": "local[64]"}
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(options)).set_parallelism(2)
     env.set_runtime_mode(mode)
-    with time_limit(150), env.from_collection(list(range(10))).map(lambda n: n + 1).rebalance().execute_and_collect() as found:
+    with time_limit(300), env.from_collection(list(range(10))).map(lambda n: n + 1).rebalance().execute_and_collect() as found:
         assert sorted(found) == list(range(1, 11))

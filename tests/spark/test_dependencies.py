@@ -40,7 +40,7 @@ def test_python_files_archives_and_cached_files_reach_every_worker(tmp_path: Pat
     env.add_python_file("code/module_of_the_job.py")
     env.add_python_archive("a.tgz", "data")
     env.register_cached_file("w.txt", "words")
-    with time_limit(150), env.from_collection([1, 2, 3]).rebalance().map(UsesAll()).execute_and_collect() as results:
+    with time_limit(300), env.from_collection([1, 2, 3]).rebalance().map(UsesAll()).execute_and_collect() as results:
         found = sorted(results)
     assert [row[:4] for row in found] == [(n, "shipped", "unpacked", "cached") for n in (1, 2, 3)]
     assert {row[4] for row in found} != {tmp_path / "code"}
@@ -56,7 +56,7 @@ def test_the_interpreter_of_the_workers_is_the_one_that_was_set(tmp_path: Path) 
         env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"wiesel.spark.master": "local[64]"}))
         if executable:
             env.set_python_executable(executable)
-        with time_limit(150), env.from_collection([1]).map(lambda _: os.environ.get("MARK_OF_THE_TEST")).execute_and_collect() as results:
+        with time_limit(300), env.from_collection([1]).map(lambda _: os.environ.get("MARK_OF_THE_TEST")).execute_and_collect() as results:
             found += list(results)
     assert found == ["seen", None]
     env.set_python_executable(str(tmp_path / "nothing"))

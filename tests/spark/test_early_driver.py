@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 
-LIMIT_S = 240
+LIMIT_S = 450
 
 PROGRAM = """
 import json, os, sys, time

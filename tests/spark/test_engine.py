@@ -37,7 +37,7 @@ from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.job_graph import build_job_graph
 from wiesel.graph.stage_plan import build_stage_plan
 
-SECONDS = 150
+SECONDS = 300
 """A job that hangs fails its test; a busy machine makes everything slow."""
 
 PROMPT_S = 60

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-LIMIT_S = 200
+LIMIT_S = 450
 PROGRAM = """
 import signal
 

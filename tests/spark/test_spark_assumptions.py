@@ -27,7 +27,7 @@ from wiesel.engine.spark.pipelined_settings import PIPELINED_SETTINGS
 from wiesel.engine.spark.session import spark_session
 from wiesel.engine.spark.session_settings import _executor_settings
 
-SECONDS = 120
+SECONDS = 300
 SLOTS = 64
 
 

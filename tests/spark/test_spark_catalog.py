@@ -25,7 +25,7 @@ COLUMNS = "id INT, price DECIMAL(9, 2), day DATE, at TIMESTAMP, words ARRAY<STRI
 
 @pytest.fixture(autouse=True)
 def limited() -> Iterator[None]:
-    with time_limit(200):
+    with time_limit(400):
         yield
 
 

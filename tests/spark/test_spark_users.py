@@ -11,7 +11,7 @@ from wiesel.common import Configuration, Types, WatermarkStrategy
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiterStrategy
 
-LIMIT_S = 120.0
+LIMIT_S = 300.0
 
 
 def same(index: int) -> int:

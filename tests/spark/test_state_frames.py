@@ -15,7 +15,7 @@ from wiesel.engine.spark.session import spark_session
 from wiesel.state_processor import KeyedStateBootstrapFunction, OperatorTransformation, SavepointReader, SavepointWriter
 
 USERS = 1000
-SECONDS = 120
+SECONDS = 300
 
 
 @pytest.fixture(autouse=True)

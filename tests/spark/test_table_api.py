@@ -19,7 +19,7 @@ SETTINGS = {"wiesel.spark.master": "local[64]", "parallelism.default": "2"}
 
 @pytest.fixture(autouse=True)
 def limited() -> Iterator[None]:
-    with time_limit(200):
+    with time_limit(400):
         yield
 
 
