@@ -25,7 +25,7 @@ from wiesel.types.logical import quoted
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder
 
-__all__ = ["Item", "join", "join_columns"]
+__all__ = ["Item", "join", "join_columns", "timed"]
 
 Item = Callable[["QueryBinder", exp.Expr], tuple[Relation, Source]]
 
@@ -54,7 +54,7 @@ def join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Join, ite
 def join_columns(left: Relation, right: Relation, kind: JoinType) -> tuple[Field, ...]:
     """Return the columns of a join. None of them has time: rows may come late."""
     if kind in (JoinType.SEMI, JoinType.ANTI):
-        return left.fields
+        return tuple(replace(field, time=None) for field in left.fields)
     sides = [
         (left, kind in (JoinType.RIGHT, JoinType.FULL)),
         (right, kind in (JoinType.LEFT, JoinType.FULL)),
@@ -69,8 +69,10 @@ def join_columns(left: Relation, right: Relation, kind: JoinType) -> tuple[Field
 
 def timed(join: Join) -> Join:
     """Return a join of windows or within bounds of time with the times of its inputs: watermarks do not overtake its rows."""
-    if join.type in (JoinType.SEMI, JoinType.ANTI) or (windows_of_join(join) is None and not _is_within_bounds(join)):
+    if windows_of_join(join) is None and not _is_within_bounds(join):
         return join
+    if join.type in (JoinType.SEMI, JoinType.ANTI):
+        return replace(join, columns=join.left.fields)
     width = len(join.left.fields)
     missing = {JoinType.LEFT: (False, True), JoinType.RIGHT: (True, False), JoinType.FULL: (True, True)}.get(join.type, (False, False))
     of = (*join.left.fields, *join.right.fields)

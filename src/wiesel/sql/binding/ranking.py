@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Expression, InputRef
 from wiesel.sql.binding.keys import partition_keys
+from wiesel.sql.binding.problems import meant
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.plan import Field, SortKey, TopN
 from wiesel.sql.rules.project import with_columns
@@ -36,12 +37,13 @@ def _calls(node: exp.Expr) -> Iterator[exp.Window]:
 def _numbered(selection: Selection, node: exp.Window) -> Expression:
     if node.this.expressions:
         raise selection.refuse(node, "ROW_NUMBER takes no arguments")
-    if node.args.get("spec") or node.args.get("alias"):
-        raise selection.refuse(node, "ROW_NUMBER with a frame or a named window is not supported in this version")
-    order = node.args.get("order")
+    window = _window(selection, node)
+    if window.args.get("spec"):
+        raise selection.refuse(node, "ROW_NUMBER takes no ROWS or RANGE", "leave the frame out")
+    order = window.args.get("order")
     if order is None:
         raise selection.refuse(node, "ROW_NUMBER needs an ORDER BY")
-    partition = partition_keys(selection, node)
+    partition = partition_keys(selection, window)
     ordered = [selection.binder.bind(part.this) for part in order.expressions]
     below, places = with_columns(selection.relation, [*partition, *ordered])
     keys = tuple(
@@ -51,3 +53,14 @@ def _numbered(selection: Selection, node: exp.Window) -> Expression:
     number = Field("$row_number", t.BigIntType(False))
     selection.relation = TopN(below, places[: len(partition)], keys, number)
     return InputRef(number.data_type, len(below.fields), "ROW_NUMBER")
+
+
+def _window(selection: Selection, node: exp.Window) -> exp.Window:
+    """Return what stands in the brackets of OVER, or behind WINDOW for its name."""
+    alias = node.args.get("alias")
+    if alias is None:
+        return node
+    named: dict[str, exp.Window] = {str(window.this.name): window for window in selection.node.args.get("windows") or ()}
+    if alias.name not in named:
+        raise selection.refuse(alias, f"there is no WINDOW {t.quoted(alias.name)}", meant(t.quoted(alias.name), map(t.quoted, named)))
+    return named[alias.name]

@@ -13,6 +13,7 @@ from wiesel.columnar.expressions import Call, InputRef, Literal
 from wiesel.columnar.functions.registry import call, cast
 from wiesel.columnar.functions.user_functions import UserFunction, user_call
 from wiesel.columnar.type_rules import least_restrictive
+from wiesel.sql.binding.joins import join_columns
 from wiesel.sql.binding.keys import keyed
 from wiesel.sql.binding.ordering import ordered
 from wiesel.sql.binding.problems import problem
@@ -48,7 +49,8 @@ def intersect_or_except(queries: QueryBinder, node: Any) -> Relation:
         for index, of in enumerate(left.fields)
     ]
     kind = JoinType.SEMI if isinstance(node, exp.Intersect) else JoinType.ANTI
-    return ordered(queries.sql, node, Join(_distinct(queries, node, left), right, kind, all_of(equal), left.fields))
+    first = _distinct(queries, node, left)
+    return ordered(queries.sql, node, Join(first, right, kind, all_of(equal), join_columns(left, right, kind)))
 
 
 def _as_often(left: Relation, right: Relation, *, of_both: bool) -> Relation:

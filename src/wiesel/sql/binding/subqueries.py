@@ -15,7 +15,7 @@ from wiesel.columnar.expressions import Expression, InputRef, Literal, transform
 from wiesel.columnar.functions.registry import call
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.aggregates import aggregate_calls_in, call_parts
-from wiesel.sql.binding.joins import join_columns
+from wiesel.sql.binding.joins import join_columns, timed
 from wiesel.sql.binding.problems import at
 from wiesel.sql.binding.scope import OuterRef, Scope
 from wiesel.sql.binding.selection import Selection, bound_condition
@@ -104,7 +104,7 @@ def _join(selection: Selection, node: exp.Expr) -> None:
     else:
         right, _, conditions = _inner(selection, inner.this)
     kind = JoinType.ANTI if negated else JoinType.SEMI
-    selection.relation = joined(Join(left, right, kind, all_of(conditions), join_columns(left, right, kind)))
+    selection.relation = timed(joined(Join(left, right, kind, all_of(conditions), join_columns(left, right, kind))))
 
 
 def _equal(one: Expression, other: Expression, *, may_be_unknown: bool) -> Expression:
