@@ -69,7 +69,7 @@ def test_comments_and_lines_between_the_words_change_nothing() -> None:
 
 
 def _without_texts(statements: list[s.Statement]) -> list[Any]:
-    return [[value for name, value in vars(one).items() if name not in ("span", "query_text")] for one in statements]
+    return [[value for name, value in vars(one).items() if name not in ("span", "target_span", "query_text")] for one in statements]
 
 
 def test_a_script_is_split_at_its_semicolons_and_each_statement_knows_its_place() -> None:
