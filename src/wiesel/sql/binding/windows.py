@@ -111,7 +111,10 @@ def make_window(sql: str, node: exp.Expr, kind: str, lengths: dict[str, int], *,
         raise problem(sql, node, f"{kind} needs lengths of more than nothing")
     if size % step and not (uneven and step < size):
         raise problem(sql, node, f"{kind} needs a size that is a multiple of the {'slide' if kind == 'HOP' else 'step'}")
-    return Window(kind, size, step, lengths.get("OFFSET", 0))
+    offset = lengths.get("OFFSET", 0)
+    if kind == "TUMBLE" and abs(offset) >= size:
+        raise problem(sql, node, "TUMBLE needs an offset that is shorter than its windows")
+    return Window(kind, size, step, offset)
 
 
 # Groups

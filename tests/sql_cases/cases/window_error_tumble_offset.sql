@@ -1,0 +1,4 @@
+-- uses: ticks
+-- modes: streaming
+SELECT id, window_start FROM TABLE(HOP(TABLE ticks, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND, INTERVAL '12' SECOND));
+SELECT id, window_start FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '-5' SECOND));
