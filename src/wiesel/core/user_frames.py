@@ -6,7 +6,7 @@ import inspect
 import os
 import sysconfig
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -14,10 +14,15 @@ import wiesel
 
 __all__ = ["error_location", "function_location", "is_engine", "is_library", "user_frames", "user_traceback"]
 
-_PACKAGE_FOLDERS = tuple(os.path.join(p, "") for p in wiesel.__path__)
-_LIBRARY_FOLDERS = tuple(
-    os.path.join(p, "") for p in {sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-)
+
+
+def _with_real_paths(folders: Iterable[str]) -> tuple[str, ...]:
+    """Return folders as they are and behind symbolic links, each with a separator at its end."""
+    return tuple({os.path.join(path, "") for folder in folders for path in (folder, os.path.realpath(folder))})
+
+
+_PACKAGE_FOLDERS = _with_real_paths(wiesel.__path__)
+_LIBRARY_FOLDERS = _with_real_paths(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def is_engine(filename: str) -> bool:

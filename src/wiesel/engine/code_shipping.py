@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import pickle
 import sys
-import sysconfig
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,10 +17,9 @@ from types import ModuleType
 import cloudpickle
 
 from wiesel.core import code_pickling
+from wiesel.core.user_frames import is_engine, is_library
 
 _log = logging.getLogger("wiesel.code")
-_WIESEL = str(Path(__file__).resolve().parents[1])
-_INSTALLED = tuple(str(Path(sysconfig.get_path(k)).resolve()) for k in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def beside_the_program(module: ModuleType) -> bool:
@@ -34,7 +32,7 @@ def beside_the_program(module: ModuleType) -> bool:
 def _is_of_the_program(file: str) -> bool:
     # Remembered, as it is asked about all modules at each start, and a path takes long to resolve.
     path = str(Path(file).resolve())
-    return path.endswith(".py") and not path.startswith((*_INSTALLED, _WIESEL)) and "site-packages" not in path
+    return path.endswith(".py") and not is_engine(path) and not is_library(path) and "site-packages" not in path
 
 
 def ship_program_modules() -> None:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import pickle
-import sysconfig
 import traceback
-from pathlib import Path
 from types import TracebackType
 
 from wiesel.core.errors import JobExecutionError, UserFunctionError, WieselError
+from wiesel.core.user_frames import is_library, user_frames
 from wiesel.runtime.descriptor import TaskDescriptor
 
-_OURS = str(Path(__file__).resolve().parents[1])
-_LIBRARIES = tuple(str(Path(sysconfig.get_path(k)).resolve()) for k in ("stdlib", "platlib", "purelib"))
 
-
-def user_frames(tb: TracebackType | None) -> list[traceback.FrameSummary]:
-    """Return the frames of a traceback that belong neither to Wiesel nor to a library."""
-    frames = traceback.extract_tb(tb)
-    return [f for f in frames if not f.filename.startswith((_OURS, *_LIBRARIES, "<frozen")) and "/pyspark" not in f.filename]
+def _own_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
+    """Return the frames of a traceback that belong neither to Wiesel nor to a library, nor to the archive of PySpark that Spark ships."""
+    return [frame for frame in user_frames(trace) if not is_library(frame.filename) and "/pyspark" not in frame.filename]
 
 
 def picklable_error(error: BaseException, descriptor: TaskDescriptor | None) -> BaseException:
@@ -34,7 +29,7 @@ def picklable_error(error: BaseException, descriptor: TaskDescriptor | None) -> 
             return type(error)(error.message, hint=error.hint)
         return error
     where = _task_name(descriptor)
-    frames = user_frames(error.__traceback__)
+    frames = _own_frames(error.__traceback__)
     text = "".join(traceback.format_list(frames))
     message = f"{type(error).__name__}: {error}"
     if frames:

@@ -5,22 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 import sys
-import sysconfig
 import traceback
 from pathlib import Path
 
 import wiesel
 from wiesel.core.errors import WieselError
+from wiesel.core.user_frames import is_engine, is_library
 
 __all__ = ["describe", "fold_jvm"]
-
-_LIBRARY_FOLDERS = tuple(
-    str(Path(folder).resolve())
-    for folder in {
-        str(Path(wiesel.__file__).parent),
-        *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-    }
-)
 
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
 _LAUNCHER = str(Path("platform", "cli", "_program.py"))
@@ -104,7 +96,7 @@ def _of_a_library(filename: str) -> bool:
     if filename.startswith("<"):
         return True
     resolved = str(Path(filename).resolve())
-    return any(resolved.startswith(folder + "/") for folder in _LIBRARY_FOLDERS)
+    return is_engine(resolved) or is_library(resolved)
 
 
 def _frame_lines(error: BaseException, program: Path) -> list[str]:
