@@ -299,7 +299,8 @@ class DataStream(OperatorSettings, Generic[T]):
         require_function(key_selector, KeySelector, "key_by()")
         declared = require_type(key_type, "key_by()")
         selector = key_selector if declared.compile_coercer() is None else TypedKeySelector(key_selector, declared)
-        partitioned = PartitionTransformation(self.get_type(), user_location(), self._transformation, PartitionerSpec("hash", selector))
+        partitioner = PartitionerSpec("hash", selector, declared if key_type is not None else None)
+        partitioned = PartitionTransformation(self.get_type(), user_location(), self._transformation, partitioner)
         return KeyedStream(self._environment, partitioned, declared, self)
 
     def shuffle(self) -> DataStream[T]:

@@ -19,6 +19,11 @@ from wiesel.runtime.record_writer import ChannelTarget
 from wiesel.runtime.task_services import DEBLOAT
 from wiesel.state.key_groups import key_group_range
 from wiesel.state.operator_state import handles_for
+from wiesel.types.evolution import keys_stay
+from wiesel.types.serializers import serializer_for, type_from_snapshot
+
+KEY_TYPES = "keyTypes"
+"""What the facts of an operator have the declared types of its keys under, as snapshots of their serializers."""
 
 
 def vertex_descriptor(vertex: JobVertex) -> VertexDescriptor:
@@ -232,7 +237,7 @@ def without_uid(job: JobGraph, checkpoint: Checkpoint) -> list[str]:
 
 
 def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any], path: str | None, *, allow_non_restored: bool) -> None:
-    """Check that every state of a checkpoint has an operator in the job, with as many key groups (see ``take_over_key_groups``).
+    """Check that every state of a checkpoint has an operator in the job, with the same keys and as many key groups.
 
     ``path`` is where it lies, for who reads the error; None: nowhere that the user has named.
 
@@ -255,6 +260,7 @@ def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any
         old = there.get(operator_id)
         if old is not None:
             _check_key_groups(here[operator_id], old[0]["name"], int(old[1]["maxParallelism"]))
+            check_key_types(job, operator_id, old[0], checkpoint)
 
 
 def _check_key_groups(vertex: JobVertex, name: str, before: int) -> None:
@@ -271,6 +277,48 @@ def _check_key_groups(vertex: JobVertex, name: str, before: int) -> None:
     )
 
 
+def check_key_types(job: JobGraph, operator_id: str, old: dict[str, Any], checkpoint: Checkpoint) -> None:
+    """Check that keyed state of an operator is found under the keys that the program declares now.
+
+    Args:
+        job: The program.
+        operator_id: The operator, which the program has.
+        old: What the checkpoint says about it. Those of older versions do not have the types of keys, then nothing is checked.
+        checkpoint: The checkpoint.
+
+    Raises:
+        StateMigrationError: the types of keys differ, so that state would not be found.
+    """
+    before: list[dict[str, Any] | None] = old.get(KEY_TYPES) or []
+    vertex, now = _declared_key_types(job, operator_id)
+    for was, declared in zip(before, now, strict=False):
+        if was is None or declared is None or not _has_keyed_state(checkpoint, operator_id):
+            continue
+        old_type = type_from_snapshot(was)
+        if not keys_stay(old_type, declared):
+            node = next(o.node for o in vertex.operators if o.operator_id == operator_id)
+            raise StateMigrationError(
+                f"the state of {node.name} ({node.user_location}) is stored by keys of type {old_type}, and key_by() declares {declared} "
+                "now, so no state would be found",
+                hint="declare the old key type again (integers may become wider); or give the operator another uid, so that it begins "
+                "without state; or write its state by the new keys with the state processor",
+            )
+
+
+def _has_keyed_state(checkpoint: Checkpoint, operator_id: str) -> bool:
+    states = (task.operators[operator_id].state for task in checkpoint.tasks.values() if operator_id in task.operators)
+    return any(len(handle.files) > handle.meta.get("operator_files", 0) for handle in states if handle is not None)
+
+
+def _declared_key_types(job: JobGraph, operator_id: str) -> tuple[JobVertex, list[Any]]:
+    """Return the vertex of an operator and the declared types of its keys, input by input; none if it is not keyed."""
+    vertex = next(v for v in job.vertices if any(o.operator_id == operator_id for o in v.operators))
+    if vertex.operators[0].operator_id != operator_id:
+        return vertex, []  # only heads of chains get records by key
+    edges = sorted(job.in_edges(vertex.index), key=lambda edge: edge.input_index)
+    return vertex, list({e.input_index: e.partitioner.key_type for e in edges if e.partitioner.kind == "hash"}.values())
+
+
 def take_over_key_groups(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
     """Give vertices whose maximum parallelism nothing sets that of the state that they are to go on with, as Flink does.
 
@@ -284,14 +332,21 @@ def take_over_key_groups(job: JobGraph, checkpoint: Checkpoint, facts: dict[str,
             (vertex.max_parallelism,) = before
 
 
-def _operator_facts(operator: ChainedOperator) -> dict[str, Any]:
-    node = operator.node
-    return {"id": operator.operator_id, "name": node.name, "uid": node.uid, "kind": node.operator.kind}
+def key_type_facts(declared: Iterable[Any]) -> dict[str, Any]:
+    """Return what an operator's facts say about the declared types of its keys, input by input; nothing if none is declared."""
+    types = [None if key_type is None else serializer_for(key_type).snapshot() for key_type in declared]
+    return {KEY_TYPES: types} if any(types) else {}
 
 
 def job_facts(job: JobGraph, job_id: str) -> dict[str, Any]:
     """Return the JSON-able facts of a job that go into its checkpoints' metadata."""
-    return facts_of(job_id, job.job_name, job.vertices, _operator_facts)
+
+    def of_operator(operator: ChainedOperator) -> dict[str, Any]:
+        node = operator.node
+        facts = {"id": operator.operator_id, "name": node.name, "uid": node.uid, "kind": node.operator.kind}
+        return facts | key_type_facts(_declared_key_types(job, operator.operator_id)[1])
+
+    return facts_of(job_id, job.job_name, job.vertices, of_operator)
 
 
 def facts_of(job_id: str, name: str, vertices: Iterable[Any], of_operator: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:

@@ -35,11 +35,12 @@ class PartitionerSpec:
     """How records are shared out over the channels of an edge.
 
     ``kind``: forward, rebalance, rescale, shuffle, broadcast, global, hash or custom. ``payload``: for hash the key selector, for
-    custom a pair (partitioner, key selector).
+    custom a pair (partitioner, key selector). ``key_type``: for hash the declared type of the keys, None if none was declared.
     """
 
     kind: str
     payload: Any = None
+    key_type: Any = None
 
 
 FORWARD = PartitionerSpec("forward")

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from wiesel.core.errors import StateMigrationError
-from wiesel.engine.deployment import strangers
-from wiesel.graph.job_graph import ChainedOperator, JobVertex, build_job_graph
+from wiesel.engine.deployment import check_key_types, strangers
+from wiesel.graph.job_graph import ChainedOperator, JobGraph, JobVertex, build_job_graph
 from wiesel.graph.specs import StreamGraph
 from wiesel.state.operator_state import FACTS
-from wiesel.state.schema import StateSchema, check_schema
+from wiesel.state.schema import STORAGE, StateSchema, check_schema
 from wiesel.state_processor._checkpoint import StoredCheckpoint, schema_of
 from wiesel.state_processor._probe import Declared, DeclaredState, declared_by
-from wiesel.state_processor.operators import OperatorOverview, named
+from wiesel.state_processor.operators import OperatorIdentifier, OperatorOverview, named
 
 __all__ = ["SavepointCheck", "StateVerdict", "check_savepoint"]
 
 KEPT, CONVERTED, UNUSED, NEW = "kept", "converted", "unused", "new"
 DROPPED, INCOMPATIBLE, UNKNOWN = "dropped", "incompatible", "unknown"
 _POSITIONS = "(positions, or what a sink keeps)"
+_TIMERS = "(timers)"
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def check_savepoint(graph: StreamGraph, path: str) -> SavepointCheck:
                 old = None
             else:
                 here.add(operator.operator_id)
-            found = list(_verdicts(_Operator(stored, operator, vertex, declared), old))
+            found = list(_verdicts(_Operator(job, stored, operator, vertex, declared), old))
             verdicts += found
             warnings += _warnings(operator, declared, bool(found))
     for operator_id, overview in there.items():
@@ -107,6 +108,7 @@ def check_savepoint(graph: StreamGraph, path: str) -> SavepointCheck:
 
 @dataclass(frozen=True)
 class _Operator:
+    job: JobGraph
     stored: StoredCheckpoint
     operator: ChainedOperator
     vertex: JobVertex
@@ -116,6 +118,15 @@ class _Operator:
     def name(self) -> str:
         node = self.operator.node
         return named({"name": node.name, "uid": node.uid, "id": self.operator.operator_id})
+
+    def other_keys(self) -> str:
+        """Return why keyed state would not be found under the keys of the program, empty if it would."""
+        operator_id = self.operator.operator_id
+        try:
+            check_key_types(self.job, operator_id, self.stored.find(OperatorIdentifier(operator_id))[0], self.stored.checkpoint)
+        except StateMigrationError as error:
+            return f"{error.message}; {error.hint}"
+        return ""
 
     def verdict(self, state: str, verdict: str, reason: str = "") -> StateVerdict:
         return StateVerdict(self.name, state, verdict, reason, self.operator.node.user_location)
@@ -135,8 +146,12 @@ def _verdicts(here: _Operator, old: OperatorOverview | None) -> Iterator[StateVe
         return
     if old.has_other_state:
         yield here.verdict(_POSITIONS, KEPT)
+    other_keys = here.other_keys()
+    unreachable = [name for name, state in old.states.items() if state.kind in STORAGE] if other_keys else []
+    for name in unreachable or ([_TIMERS] if other_keys else []):
+        yield here.verdict(name, INCOMPATIBLE, other_keys)
     renamed = {was: name for name, state in here.declared.states.items() for was in _earlier(name, state, old)}
-    for name in old.states:
+    for name in (name for name in old.states if name not in unreachable):
         now = renamed.get(name, name)
         yield _compared(here, name, here.declared.states.get(now), now)
     for name in here.declared.states.keys() - old.states.keys() - set(renamed.values()):

@@ -42,6 +42,7 @@ class StateBootstrapTransformation:
     location: str
     max_parallelism: int | None = None
     one_subtask: bool = False
+    key_type: TypeInformation | None = None
 
     def set_max_parallelism(self, max_parallelism: int) -> StateBootstrapTransformation:
         """Return the transformation with a number of key groups of its own: what the operator of the job has."""
@@ -144,8 +145,10 @@ class KeyedStateTransformation:
         return self._made(nodes[-1].operator, result.get_name())
 
     def _made(self, spec: OperatorSpec, name: str) -> StateBootstrapTransformation:
-        partition = cast("PartitionTransformation", self._stream._transformation)
-        return StateBootstrapTransformation(self._source.records, spec, partition.partitioner.payload, name, self._source._location)
+        keys = cast("PartitionTransformation", self._stream._transformation).partitioner
+        return StateBootstrapTransformation(
+            self._source.records, spec, keys.payload, name, self._source._location, key_type=keys.key_type
+        )
 
 
 class WindowedStateTransformation:

@@ -14,7 +14,7 @@ from wiesel.checkpoint.snapshot import OperatorStateSnapshot, TaskSnapshot
 from wiesel.checkpoint.store import CheckpointStore, StateFiles
 from wiesel.core.errors import CheckpointStorageError
 from wiesel.datastream._checks import program_error, require_count, require_instance
-from wiesel.engine.deployment import facts_of
+from wiesel.engine.deployment import KEY_TYPES, facts_of, key_type_facts
 from wiesel.state.key_groups import MAX_MAX_PARALLELISM
 from wiesel.state_processor._bootstrap import bootstrap
 from wiesel.state_processor._checkpoint import StoredCheckpoint
@@ -37,6 +37,7 @@ class _Operator:
     kept: list[tuple[int, OperatorStateSnapshot]] | None = None
     enumerator: Any = None
     made: StateBootstrapTransformation | None = None
+    key_facts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -107,7 +108,8 @@ class SavepointWriter:
             for operator in vertex["operators"]:
                 identifier = OperatorIdentifier(operator["id"], operator.get("uid"))
                 snapshots, enumerator = stored.snapshots(operator["id"]), stored.checkpoint.enumerators.get(operator["id"])
-                kept.operators.append(_Operator(identifier, operator["name"], snapshots, enumerator))
+                key_facts = {KEY_TYPES: operator[KEY_TYPES]} if KEY_TYPES in operator else {}
+                kept.operators.append(_Operator(identifier, operator["name"], snapshots, enumerator, key_facts=key_facts))
             writer._vertices.append(kept)
         return writer
 
@@ -131,7 +133,8 @@ class SavepointWriter:
         parallelism = 1 if transformation.one_subtask else self._parallelism
         groups = transformation.max_parallelism or self._max_parallelism
         vertex = _Vertex(transformation.name, parallelism, groups, groups)
-        vertex.operators.append(_Operator(identifier, transformation.name, made=transformation))
+        key_facts = key_type_facts([transformation.key_type])
+        vertex.operators.append(_Operator(identifier, transformation.name, made=transformation, key_facts=key_facts))
         self._vertices.append(vertex)
         return self
 
@@ -263,7 +266,7 @@ class SavepointWriter:
 
 
 def _facts_of(operator: _Operator) -> dict[str, Any]:
-    return {"id": operator.identifier.operator_id, "name": operator.name, "uid": operator.identifier.uid}
+    return {"id": operator.identifier.operator_id, "name": operator.name, "uid": operator.identifier.uid, **operator.key_facts}
 
 
 def _place(path: str) -> tuple[str, str, int]:

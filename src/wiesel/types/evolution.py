@@ -29,7 +29,7 @@ from wiesel.types.typeinfo import (
     TypeInformation,
 )
 
-__all__ = ["Compatibility", "compatibility", "migrator", "mismatch", "resolver"]
+__all__ = ["Compatibility", "compatibility", "keys_stay", "migrator", "mismatch", "resolver"]
 
 Migration: TypeAlias = Callable[[Any], Any]
 
@@ -65,6 +65,24 @@ def migrator(old: TypeInformation, new: TypeInformation) -> Migration:
             hint="declare the old type again, or give the state a new name and drop the old one",
         )
     return migration
+
+
+def keys_stay(old: TypeInformation, new: TypeInformation) -> bool:
+    """Return whether keys of the old type that are coerced to the new one are the same keys, so that their state is found.
+
+    Stricter than :func:`compatibility`: keys are not converted, so integers may only become wider, alone or inside tuples, rows and lists.
+    Of objects that are just pickled nothing is known, so they are taken for the same keys.
+    """
+    old, new = (kind._type_info if isinstance(kind, ExternalTypeInfo) else kind for kind in (old, new))
+    if PickledBytesTypeInfo in (type(old), type(new)):
+        return True
+    if isinstance(old, BasicTypeInfo) and isinstance(new, BasicTypeInfo):
+        # 1 and Decimal(1) are one key; 0.1 as FLOAT and as DOUBLE are two.
+        return old == new or (old._basic_type in _INTEGERS and _widening(old._basic_type, new._basic_type) is not None)
+    parts = old.children(), new.children()
+    if type(old) is not type(new) or old.parameters() != new.parameters() or len(parts[0]) != len(parts[1]):
+        return False
+    return old == new if not parts[0] else all(map(keys_stay, *parts))
 
 
 def _names(kind: TypeInformation) -> Any:

@@ -34,6 +34,7 @@ __all__ = [
     "resolver",
     "serializer_for",
     "serializer_from_snapshot",
+    "type_from_snapshot",
 ]
 
 T = TypeVar("T")
@@ -122,7 +123,7 @@ class PickleSerializer(TypeSerializer[Any]):
         return {"version": _SNAPSHOT_VERSION, "serializer": "type", **self.type_info.to_json()}
 
     def resolve_compatibility(self, old: dict[str, Any]) -> Compatibility:
-        return compatibility(_old_type(old), self.type_info)
+        return compatibility(type_from_snapshot(old), self.type_info)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.type_info})"
@@ -209,10 +210,15 @@ def serializer_from_snapshot(snapshot: dict[str, Any]) -> TypeSerializer[Any]:
     Raises:
         StateMigrationError: If the snapshot is of a serializer of the user's own or of a newer version.
     """
-    return serializer_for(_old_type(snapshot))
+    return serializer_for(type_from_snapshot(snapshot))
 
 
-def _old_type(snapshot: dict[str, Any]) -> TypeInformation:
+def type_from_snapshot(snapshot: dict[str, Any]) -> TypeInformation:
+    """Return the declared type that a snapshot was made of.
+
+    Raises:
+        StateMigrationError: If the snapshot is of a serializer of the user's own or of a newer version.
+    """
     version, serializer = snapshot.get("version"), snapshot.get("serializer")
     if not isinstance(version, int) or version > _SNAPSHOT_VERSION:
         raise StateMigrationError(
