@@ -6,7 +6,7 @@ import gc
 import logging
 import os
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -30,6 +30,7 @@ from wiesel.core.errors import CheckpointError, CheckpointStorageError
 from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.local.executor import NEVER_MS
+from wiesel.engine.local.simulation import ShippedCode
 from wiesel.engine.restart import FixedDelayRestart
 from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.job_graph import build_job_graph
@@ -120,6 +121,7 @@ class Plans:
     def __init__(self, job: ScheduledJob) -> None:
         self.job = job
         self._plans: dict[Variant, tuple[StagePlan, JobSettings]] = {}
+        self.shipped_code: defaultdict[Variant, ShippedCode] = defaultdict(ShippedCode)
 
     def plan(self, variant: Variant) -> tuple[StagePlan, JobSettings]:
         if variant not in self._plans:
@@ -155,6 +157,7 @@ class Play:
         variants = [v for v in VARIANTS if self.job.takes_unaligned or not v.unaligned]
         self.variant = self.random.choice(variants)
         self.plan, self.settings = plans.plan(self.variant)
+        self.shipped_code = plans.shipped_code[self.variant]
         self.disk = disk
         self.local_dir = local_dir
         self.faults = Faults(self.random)
@@ -265,6 +268,7 @@ class Play:
             local_backup=copies,
             faults=self.faults,
             disk=self.disk,
+            shipped_code=self.shipped_code,
         )
         strategy = FixedDelayRestart(RESTARTS, DELAY_MS)
         job_id = self.job_id

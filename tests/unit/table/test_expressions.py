@@ -37,7 +37,7 @@ X = names()
 def made(name: str, folder: Path, mode: str) -> Any:
     settings = X.EnvironmentSettings.in_batch_mode() if mode == "batch" else X.EnvironmentSettings.in_streaming_mode()
     environment = X.TableEnvironment.create(settings)
-    environment.get_config().set("parallelism.default", "2").set("table.local-time-zone", "UTC")
+    environment.get_config().set("wiesel.engine", "local").set("parallelism.default", "2").set("table.local-time-zone", "UTC")
     return cases.CASES[name](X, cases.tables(X, environment, str(folder)))
 
 

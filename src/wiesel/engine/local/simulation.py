@@ -7,13 +7,14 @@ a function of program and seed, and time costs no time.
 
 from __future__ import annotations
 
+import operator
 import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from wiesel.checkpoint.local_copies import LocalBackup, LocalCopies
 from wiesel.checkpoint.messages import FromTask, Heartbeat, RegisterTask, TaskFailed, TaskKey, ToTask
@@ -39,6 +40,35 @@ _LINK_ROWS = 8
 _OUTSIDE_S = 0.02
 _INTERRUPTED = 0.25
 _Action = Callable[[], None]
+
+
+class ShippedCode:
+    """Copies of task descriptors with the user's code, which is pickled once per vertex and not again for each task and attempt.
+
+    Two simulations of the same plan may share one.
+    """
+
+    def __init__(self) -> None:
+        self._pickled: dict[int, tuple[list[Any], bytes]] = {}
+
+    def copy(self, descriptor: TaskDescriptor) -> TaskDescriptor:
+        """Return a copy that shares nothing with its original, as if it had been sent to another process.
+
+        Raises:
+            Exception: Whatever pickling the user's code raises.
+        """
+        vertex = descriptor.vertex
+        code: list[Any] = [each.payload for each in vertex.operators] + [each.partitioner for each in descriptor.outputs]
+        before, pickled = self._pickled.get(vertex.vertex, ([], b""))
+        if len(before) != len(code) or any(map(operator.is_not, before, code)):
+            pickled = code_pickling.dumps(code)
+            self._pickled[vertex.vertex] = code, pickled
+        copies = pickle.loads(pickled)
+        operators = tuple(replace(each, payload=copies[i]) for i, each in enumerate(vertex.operators))
+        outputs = tuple(replace(each, partitioner=copies[len(operators) + i]) for i, each in enumerate(descriptor.outputs))
+        bare = replace(descriptor, vertex=replace(vertex, operators=()), outputs=())
+        copy: TaskDescriptor = pickle.loads(code_pickling.dumps(bare))
+        return replace(copy, vertex=replace(copy.vertex, operators=operators), outputs=outputs)
 
 
 class SimulatedTask:
@@ -228,6 +258,7 @@ class Simulation:
         local_backup: LocalBackup | None = None,
         memory_limit_bytes: int = MEMORY_LIMIT_BYTES,
         faults: Callable[[str, TaskKey], None] | None = None,
+        shipped_code: ShippedCode | None = None,
     ) -> None:
         self.plan = plan
         self.clock = clock
@@ -246,6 +277,7 @@ class Simulation:
         self._background: deque[Callable[[], Callable[[], None]]] = deque()
         self._requests: deque[Callable[[], None]] = deque()
         self._faults = faults
+        self._shipped_code = ShippedCode() if shipped_code is None else shipped_code
 
     # Launcher
 
@@ -263,7 +295,7 @@ class Simulation:
 
     def _make_tasks(self, launch: _Launch, tasks: dict[TaskKey, TaskDescriptor], places: Mapping[TaskKey, Region]) -> None:
         for key, descriptor in tasks.items():
-            copy: TaskDescriptor = pickle.loads(code_pickling.dumps(descriptor))
+            copy = self._shipped_code.copy(descriptor)
             try:
                 self.tasks[key] = SimulatedTask(self, copy, places[key])
             except (Exception, SystemExit) as error:  # noqa: BLE001 - as on Spark: the task fails
