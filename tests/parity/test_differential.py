@@ -37,13 +37,15 @@ def cases() -> list[Any]:
 def variants_on(engine: str, name: str) -> list[str]:
     """Returns the variants of a program to run on an engine.
 
-    A program that waits for real time to pass (``NEEDS_CLOCK``) is nothing for the local engine's virtual clock. To keep the tests short,
-    one with ``ONCE_ON_SPARK`` runs on Spark in its last variant only, which is the widest; the local engine runs all.
+    The local engine runs all of them, except for programs that wait for real time to pass (``NEEDS_CLOCK``): its clock is virtual. Those
+    run on Spark in all variants, and the others in the one with the highest parallelism of each mode, which keeps the tests short.
     """
     variants = list(expected(name))
+    if declares(name, "NEEDS_CLOCK"):
+        return [] if engine == "local" else variants
     if engine == "local":
-        return [] if declares(name, "NEEDS_CLOCK") else variants
-    return variants[-1:] if declares(name, "ONCE_ON_SPARK") else variants
+        return variants
+    return list({variant.partition("-")[0]: variant for variant in variants}.values())
 
 
 def declares(name: str, what: str) -> bool:

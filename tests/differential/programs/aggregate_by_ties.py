@@ -21,4 +21,3 @@ def build(env):
     return {name: stream.set_parallelism(parallelism) for name, stream in streams.items()}
 
 
-ONCE_ON_SPARK = True

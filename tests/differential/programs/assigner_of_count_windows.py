@@ -37,4 +37,3 @@ def build(env):
     }
 
 
-ONCE_ON_SPARK = True

@@ -60,4 +60,3 @@ def build(env):
     return events.key_by(lambda e: e[0], key_type=Types.STRING()).window(ShortSessions()).process(Bounds()).set_parallelism(parallelism)
 
 
-ONCE_ON_SPARK = True

@@ -51,4 +51,3 @@ def build(env):
     }
 
 
-ONCE_ON_SPARK = True

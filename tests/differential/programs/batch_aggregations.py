@@ -22,4 +22,3 @@ def build(env):
 
 
 MODES = ("BATCH",)
-ONCE_ON_SPARK = True

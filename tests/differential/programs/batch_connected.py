@@ -54,4 +54,3 @@ def build(env):
 
 MODES = ("BATCH",)
 PARALLELISM = (1, 2)
-ONCE_ON_SPARK = True

@@ -50,4 +50,3 @@ def build(env):
 
 PARALLELISM = (2,)
 MODES = ("BATCH",)
-ONCE_ON_SPARK = True

@@ -42,4 +42,3 @@ def build(env):
 
 PARALLELISM = (2,)
 MODES = ("BATCH",)
-ONCE_ON_SPARK = True

@@ -33,4 +33,3 @@ def build(env):
 
 
 PARALLELISM = (3,)
-ONCE_ON_SPARK = True

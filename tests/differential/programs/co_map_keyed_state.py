@@ -55,4 +55,3 @@ def to_row(pair):
 
 
 PARALLELISM = (3,)
-ONCE_ON_SPARK = True

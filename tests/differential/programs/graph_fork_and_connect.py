@@ -49,4 +49,3 @@ def build(env):
 
 MODES = ("BATCH",)
 PARALLELISM = (3,)
-ONCE_ON_SPARK = True

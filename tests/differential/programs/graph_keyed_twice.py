@@ -26,4 +26,3 @@ def build(env):
 
 
 PARALLELISM = (1,)
-ONCE_ON_SPARK = True

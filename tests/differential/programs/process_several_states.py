@@ -62,4 +62,3 @@ def build(env):
 
 
 PARALLELISM = (2,)
-ONCE_ON_SPARK = True

@@ -18,4 +18,3 @@ def build(env):
 
 
 PARALLELISM = (4,)
-ONCE_ON_SPARK = True

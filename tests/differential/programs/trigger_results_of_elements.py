@@ -49,4 +49,3 @@ def build(env):
 
 
 PARALLELISM = (3,)
-ONCE_ON_SPARK = True

@@ -54,4 +54,3 @@ def build(env):
 
 
 PARALLELISM = (2,)
-ONCE_ON_SPARK = True

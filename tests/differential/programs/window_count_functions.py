@@ -48,4 +48,3 @@ def build(env):
 
 
 PARALLELISM = (2,)
-ONCE_ON_SPARK = True

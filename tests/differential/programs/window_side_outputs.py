@@ -46,4 +46,3 @@ def build(env):
 
 
 PARALLELISM = (2,)
-ONCE_ON_SPARK = True
