@@ -1,9 +1,10 @@
 """Runs the static checks and every group of tests; the last line sums up, the exit code is 0 only when all of it passed.
 
-usage: run_tests.py [--static] [arguments for pytest]
+usage: run_tests.py [--static | --quick] [arguments for pytest]
 
-Groups run as processes of their own: first the ones that need no JVM, then the ones with Spark, each with one Spark session that its
-tests share. What a group prints goes to ``build/test/<group>.log`` and is shown only when the group fails.
+Groups run as processes of their own, several at a time: one needs no JVM, the others have a Spark session each that their tests share.
+What a group prints goes to ``build/test/<group>.log`` and is shown only when the group fails. ``--quick`` runs the tests that need no JVM
+without those marked as slow, and the basic tests of jobs on Spark: for daily work, in a few minutes.
 
 Tests with real processes, sockets and clocks may fail where a machine stands still for seconds. So when a few tests failed, which are
 printed, these are run a second time, alone. Those that pass then are named and counted as unsteady; each is a defect to be mended, of a
@@ -39,7 +40,7 @@ class Group:
 
     Attributes:
         name: Name in the output and of the log.
-        folders: Folders below ``tests``; those that hold no tests yet are left out by name.
+        folders: Folders and files below ``tests``; folders that hold no tests yet are left out.
         timeout_s: Limit of one test that hangs; a slow machine, or one that others use, may take ten times as long as a fast one.
         limit_s: Limit of the whole group, for what hangs outside a test; a slow machine may take several times as long as a fast one.
         workers: Processes of xdist; 0 runs in one process, which keeps one Spark session for all of the group.
@@ -52,13 +53,16 @@ class Group:
     workers: int = 0
 
 
-PURE = Group("unit", ("unit", "arch", "api", "sim", "compat", "sql_cases"), timeout_s=600, workers=min(CORES, 8))
-SPARK = (
-    Group("parity", ("parity",), timeout_s=600),
-    Group("spark", ("spark",), timeout_s=900),
+UNIT = Group("unit", ("unit", "arch", "api", "sim", "compat", "sql_cases"), timeout_s=600, workers=min(CORES, 8))
+# The longest first. Fault tests wait most of their time, so the group without a JVM, which keeps all cores busy, runs beside them.
+GROUPS = (
     Group("faults", ("faults",), timeout_s=900),
+    UNIT,
+    Group("spark", ("spark",), timeout_s=900),
+    Group("parity", ("parity",), timeout_s=600),
     Group("servers", ("servers",), timeout_s=600),
 )
+QUICK = (Group("spark", ("spark/test_engine.py",), timeout_s=900), UNIT)
 # Not part of `make test`: hours long.
 ELSEWHERE = ("soak",)
 # Every Spark group keeps a JVM and Python workers busy.
@@ -173,8 +177,9 @@ def static_checks() -> bool:
 
 
 def holds_tests(folder: str) -> bool:
-    """Whether there are test files below ``tests/<folder>``."""
-    return any((ROOT / "tests" / folder).rglob("test_*.py"))
+    """Return whether ``tests/<folder>`` is a test file or a folder with test files."""
+    path = ROOT / "tests" / folder
+    return path.is_file() or any(path.rglob("test_*.py"))
 
 
 def pytest_command(group: Group, arguments: Sequence[str], report: Path) -> list[str]:
@@ -254,7 +259,7 @@ def try_alone(counts: dict[str, Counts]) -> None:
     """
     if sum(each.failed for each in counts.values()) > UNSTEADY_MAX or not all(each.ended_well for each in counts.values()):
         return
-    for group in (PURE, *SPARK):
+    for group in GROUPS:
         first = counts.get(group.name)
         if first is None or not first.failed:
             continue
@@ -281,8 +286,10 @@ def main(arguments: list[str]) -> int:
     good = static_checks()
     if arguments[:1] == ["--static"]:
         return 0 if good else 1
-    counts = run_groups([PURE], arguments, at_once=1)
-    counts.update(run_groups(SPARK, arguments, SIDE_BY_SIDE))
+    if arguments[:1] == ["--quick"]:
+        counts = run_groups(QUICK, ["-m", "not slow", *arguments[1:]], SIDE_BY_SIDE)
+    else:
+        counts = run_groups(GROUPS, arguments, SIDE_BY_SIDE)
     # Whoever runs a selection looks at its failures.
     if not arguments:
         try_alone(counts)

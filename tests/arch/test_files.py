@@ -73,7 +73,7 @@ def test_no_large_file_is_tracked() -> None:
 
 def test_every_folder_of_tests_is_run_by_a_group() -> None:
     runner = load_script("run_tests")
-    grouped = {folder for group in (runner.PURE, *runner.SPARK) for folder in group.folders} | set(runner.ELSEWHERE)
+    grouped = {folder for group in runner.GROUPS for folder in group.folders} | set(runner.ELSEWHERE)
     found = {path.parts[1] for path in tracked(".py", "tests") if path.name.startswith("test_")}
     assert found <= grouped
 

@@ -113,11 +113,12 @@ def run_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *files: str
     folder.mkdir(parents=True)
     for number, text in enumerate(files):
         (folder / f"test_{number}.py").write_text(text)
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\nmarkers = slow")
     monkeypatch.setattr(runner, "ROOT", tmp_path)
     monkeypatch.setattr(runner, "LOGS", tmp_path / "logs")
-    monkeypatch.setattr(runner, "PURE", runner.Group("unit", ("unit",), timeout_s=30, workers=2))
-    monkeypatch.setattr(runner, "SPARK", ())
+    group = runner.Group("unit", ("unit",), timeout_s=30, workers=2)
+    monkeypatch.setattr(runner, "GROUPS", (group,))
+    monkeypatch.setattr(runner, "QUICK", (group,))
     monkeypatch.setattr(runner, "static_checks", lambda: True)
     return int(runner.main(list(arguments)))
 
@@ -151,3 +152,9 @@ def test_a_group_that_did_not_end_well_has_no_second_try(
 def test_a_selection_has_no_second_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_of_a_folder(tmp_path, monkeypatch, UNSTEADY, arguments=("-k", "unsteady")) == 1
     assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 1 failed"
+
+
+def test_a_quick_run_leaves_slow_tests_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    slow = "import pytest\n\n@pytest.mark.slow\ndef test_slow(): assert False\n\ndef test_fast(): pass"
+    assert run_of_a_folder(tmp_path, monkeypatch, slow, arguments=("--quick",)) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "1 passed, 0 failed"

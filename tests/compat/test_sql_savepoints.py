@@ -13,6 +13,8 @@ from tests.compat.sql_program import all_rows, applied, build, expected
 from tests.unit.engine.stored_job import environment, start
 from wiesel.state.changelog import FORMAT_VERSION
 
+pytestmark = pytest.mark.slow
+
 KEPT = sorted(p.name for p in SAVEPOINTS.iterdir())
 
 

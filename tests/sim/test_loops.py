@@ -20,6 +20,8 @@ from wiesel.datastream.state import ValueStateDescriptor
 from wiesel.state.operator_state import FACTS
 from wiesel.testing import CollectedStream, JobSnapshot, LocalEnvironment, ManualSource, PipelineJob, local_environment
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = range(1, 40)
 SEEDS = 60
 

@@ -22,6 +22,8 @@ from wiesel.engine.job_attempt import AttemptState
 from wiesel.testing import CollectedStream, InjectedFailure, ManualSource
 from wiesel.testing._failures import MASTER_POINTS, TASK_POINTS
 
+pytestmark = pytest.mark.slow
+
 KEYS = 5
 STEPS = 16
 SEEDS = 40

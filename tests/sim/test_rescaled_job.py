@@ -19,6 +19,8 @@ from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimite
 from wiesel.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from wiesel.testing import local_environment
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = 900
 NUMBERS_PER_SECOND = 300
 RULES_TOLD = 30

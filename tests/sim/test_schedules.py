@@ -16,6 +16,8 @@ import pytest
 from tests.sim.schedules.faults import KINDS
 from tests.sim.schedules.play import prepared
 
+pytestmark = pytest.mark.slow
+
 JOBS = ("keyed-counts", "windows-with-lateness", "broadcast-state", "two-input-join", "cep", "file-sink", "transactional-sink")
 PARTS, SCHEDULES = 10, 144
 """Schedules with hits in each part of each job: 10,080 in all."""

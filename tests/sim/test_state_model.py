@@ -41,6 +41,8 @@ from wiesel.state.operator_state import handles_for
 from wiesel.state.snapshots import SnapshotLostError
 from wiesel.types import records
 
+pytestmark = pytest.mark.slow
+
 MAX_PARALLELISM = 8
 KINDS = ["hashmap", "lmdb", "rocksdb"]
 KEYS = [0, 1, True, 2.5, "a", ("a", 1), ("a", 1.0), None, "long" * 60, 1 << 70]

@@ -26,6 +26,8 @@ from wiesel.sql.table_factories import source_kinds
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import ManualSource, PipelineJob, local_environment
 
+pytestmark = pytest.mark.slow
+
 QUERIES = ("SELECT", "WITH")
 STATEFUL = re.compile(
     r"\b(GROUP BY|DISTINCT|JOIN|OVER|UNION|INTERSECT|EXCEPT|EXISTS|LIMIT|ORDER BY|MATCH_RECOGNIZE|COUNT|SUM|MIN|MAX|AVG)\b", re.I

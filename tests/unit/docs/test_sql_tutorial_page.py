@@ -18,6 +18,8 @@ from wiesel.sql.language import statements as s
 from wiesel.sql.language.parser import parse_script
 from wiesel.table import TableEnvironment
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parents[3] / "docs" / "sql-tutorial.md").read_text()
 BLOCKS = re.findall(r"^```sql\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 TABLES, QUESTION, STREAM, HOURS, JOB, MORE = BLOCKS

@@ -22,6 +22,8 @@ from wiesel.engine.spark import early_daemon
 from wiesel.engine.spark.early_daemon import EARLY_DAEMON, start_daemon_early
 from wiesel.engine.spark.preloading import PRELOADED_MODULES
 
+pytestmark = pytest.mark.slow
+
 LIMIT_S = 150
 
 

@@ -16,6 +16,8 @@ from tests.unit.examples import batch
 from wiesel.common import Configuration
 from wiesel.datastream import StreamExecutionEnvironment
 
+pytestmark = pytest.mark.slow
+
 DAYS = 10
 ROOT = Path(__file__).resolve().parents[3]
 

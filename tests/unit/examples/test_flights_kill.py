@@ -13,6 +13,8 @@ from rich.console import Console
 
 from examples.flights import kill
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:

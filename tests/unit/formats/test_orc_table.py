@@ -12,6 +12,8 @@ from wiesel.common import Configuration
 from wiesel.core.errors import ConfigurationError, JobExecutionError, ProgramError
 from wiesel.table import TableEnvironment
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 RECORDED = [tuple(row) for row in json.loads((HERE / "flink_orc_table.json").read_text())]
 

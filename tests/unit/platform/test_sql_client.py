@@ -21,6 +21,8 @@ from wiesel.platform.sql_client.result_rows import ChangeRows, TableRows
 from wiesel.platform.sql_client.typed import Command, command_of, is_complete
 from wiesel.table import TableEnvironment
 
+pytestmark = pytest.mark.slow
+
 LIMIT_S = 150
 PROMPT = "Wiesel SQL>"
 SRC = Path(__file__).parents[3] / "src"

@@ -12,6 +12,8 @@ import pytest
 from tests.unit.random_sql.choices import Choices, shrunk
 from tests.unit.random_sql.playing import OF_ONE_DATA, play
 
+pytestmark = pytest.mark.slow
+
 SEEDS = 102
 AT_ONCE = 6
 

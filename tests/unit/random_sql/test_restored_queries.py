@@ -16,6 +16,8 @@ from tests.unit.random_sql.queries import Query, random_query
 from tests.unit.random_sql.restored import restored_changes
 from tests.unit.random_sql.tables import Data, random_data, tables_in
 
+pytestmark = pytest.mark.slow
+
 FEATURES = (
     "join", "left join", "right join", "full join", "cross join", "using", "in", "not in", "exists", "not exists", "scalar", "group",
     "global", "distinct", "grouping sets", "union", "union all", "intersect", "except", "top-n", "limit", "with", "over", "window groups",

@@ -13,6 +13,8 @@ import pytest
 from tests.unit.state.backends import new_backend
 from tests.unit.state.much_state import SMALL, value_of
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = Path(__file__).with_name("much_state.py")
 MEMORY_MB, STATE_MB = 160, 240
 

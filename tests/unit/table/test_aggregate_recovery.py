@@ -19,6 +19,8 @@ from wiesel.sql.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import ManualSource, local_environment
 
+pytestmark = pytest.mark.slow
+
 LATE = (15, 27, 33)
 START = datetime.datetime(2024, 1, 1, 10)
 ON_TIME = [row for row in ROWS if row[0] not in LATE]

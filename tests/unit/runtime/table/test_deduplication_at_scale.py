@@ -20,6 +20,8 @@ from wiesel.columnar.row_batch import RowBatch
 from wiesel.runtime.table.first_row import first_row_operator
 from wiesel.runtime.table.top_n import TopNSpec
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = pa.schema([("key", pa.string()), ("at", pa.timestamp("ms"))])
 ROWS, BATCHES = 5_000, 32
 MOST = 3.0
