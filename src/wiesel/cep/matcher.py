@@ -102,7 +102,8 @@ class Matcher:
         if self._only_start is None:
             return None
         try:
-            return list(map(self._functions[self._only_start], values))
+            looked = list(map(self._functions[self._only_start], values))
+            return looked if len(looked) == len(values) else None  # a StopIteration that it raised ends the list
         except Exception:  # noqa: BLE001 - it will be raised again for the event that it is about
             return None
 

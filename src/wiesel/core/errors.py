@@ -70,7 +70,9 @@ class WieselError(Exception):
         self.details = details
 
     def __str__(self) -> str:
-        return f"{self.message}\n  what to do: {self.hint}" if self.hint else self.message
+        trace = str(self.details.get("user_traceback") or "").rstrip()
+        shown = f"\nTraceback of the user's code (innermost call last):\n{trace}" if trace else ""
+        return self.message + shown + (f"\n  what to do: {self.hint}" if self.hint else "")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross from the workers to the driver, so keyword-only parts must survive pickling.
@@ -108,7 +110,8 @@ class StateAccessError(ProgramError):
 class UserFunctionError(WieselError):
     """A user's function raised.
 
-    ``details`` holds ``operator``, ``subtask``, ``record`` (repr, shortened) and ``user_traceback`` (the user's frames first).
+    ``details`` holds ``operator``, ``subtask``, ``record`` (repr, shortened) and ``user_traceback`` (the user's frames, the
+    innermost last, as Python prints them).
     """
 
 

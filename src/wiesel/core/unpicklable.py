@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import pickle
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wiesel.core import code_pickling
 
-__all__ = ["what_cannot_be_pickled"]
+__all__ = ["what_cannot_be_pickled", "why_not_pickled"]
 
 _DEEPEST = 12
 _MOST_PARTS = 1000
@@ -18,9 +19,42 @@ _MOST_PARTS = 1000
 def what_cannot_be_pickled(value: Any) -> str | None:
     """Return a text such as ``global variable 'lock' of guarded is a _thread.lock``; None if there is nothing to say."""
     names, culprit = _search(value, [], set()) or ([], None)
-    kind = type(culprit)
-    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
-    return f"{', in '.join(reversed(names))} is a {module}{kind.__qualname__}" if names else None
+    return f"{', in '.join(reversed(names))} is a {_kind(culprit)}" if names else None
+
+
+def why_not_pickled(values: Iterable[Any], error: Exception) -> tuple[str, str]:
+    """Return what of some values cannot be pickled, and what to do about it.
+
+    Args:
+        values: The values, one of which cannot be pickled.
+        error: What pickling them has met.
+    """
+    for value in values:
+        try:
+            code_pickling.dumps(value)
+        except Exception as met:  # noqa: BLE001 - whatever pickling meets
+            if isinstance(met, RecursionError) or "recursion" in str(met):
+                return f"a {_kind(value)} is nested too deeply to be pickled", "emit flat values, with ids in place of references"
+            found = _search(value, [], set())
+            names, culprit = found if found is not None else ([], value)
+            inside = "" if culprit is value else f" in a {_kind(value)}" + (f" ({', in '.join(reversed(names))})" if names else "")
+            if isinstance(culprit, types.GeneratorType):
+                return f"a generator{inside} cannot be pickled", "emit a list, list(...), in place of the generator"
+            if culprit is value and not _is_refused(met):
+                return f"pickling a {_kind(value)} raised {type(met).__name__}: {met}", "correct the class, or emit plain values"
+            hint = "emit plain values; open files, locks and connections belong into the function, opened in its open()"
+            return f"a {_kind(culprit)}{inside} cannot be pickled", hint
+    return f"{type(error).__name__}: {error}", "emit plain values"
+
+
+def _is_refused(error: Exception) -> bool:
+    """Return whether it is pickling itself that has refused a value, not a method of the value's class."""
+    return isinstance(error, pickle.PicklingError) or (isinstance(error, TypeError) and str(error).startswith("cannot pickle"))
+
+
+def _kind(value: Any) -> str:
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _search(value: Any, names: list[str], seen: set[int]) -> tuple[list[str], Any] | None:

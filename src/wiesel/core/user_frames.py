@@ -22,6 +22,8 @@ def _with_real_paths(folders: Iterable[str]) -> tuple[str, ...]:
 
 
 _PACKAGE_FOLDERS = _with_real_paths(wiesel.__path__)
+_LIBRARY_PARTS = tuple(os.path.join(os.sep, *parts, "") for parts in (("site-packages",), ("dist-packages",), ("pyspark.zip", "pyspark")))
+"""Folders of packages of other installations than this one, which paths files and Spark add to the search path."""
 _LIBRARY_FOLDERS = _with_real_paths(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
@@ -32,7 +34,7 @@ def is_engine(filename: str) -> bool:
 
 def is_library(filename: str) -> bool:
     """Return whether a file belongs to Python or to an installed package."""
-    return filename.startswith(_LIBRARY_FOLDERS) or filename.startswith("<frozen")
+    return filename.startswith((*_LIBRARY_FOLDERS, "<frozen")) or any(part in filename for part in _LIBRARY_PARTS)
 
 
 def user_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
@@ -41,15 +43,16 @@ def user_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
 
 
 def user_traceback(error: BaseException) -> str:
-    """Return what Python would print of an error, without the engine's own frames."""
-    frames = traceback.format_list(user_frames(error.__traceback__))
-    return "".join(frames) + "".join(traceback.format_exception_only(type(error), error))
-
-
-def error_location(error: BaseException) -> str | None:
-    """Return ``file:line in function`` of the innermost frame that is the user's, or of a library if there is none."""
+    """Return the frames of an error as Python prints them, innermost last, without the engine's own and those that lead to the user's."""
     frames = user_frames(error.__traceback__)
-    own = [frame for frame in frames if not is_library(frame.filename)] or frames
+    first = next((i for i, frame in enumerate(frames) if not is_library(frame.filename)), 0)
+    return "".join(traceback.format_list(frames[first:]))
+
+
+def error_location(error: BaseException, *, libraries: bool = True) -> str | None:
+    """Return ``file:line in function`` of the innermost frame that is the user's, or of a library if there is none and it is asked for."""
+    frames = user_frames(error.__traceback__)
+    own = [frame for frame in frames if not is_library(frame.filename)] or (frames if libraries else [])
     return f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}" if own else None
 
 

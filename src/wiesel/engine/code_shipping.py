@@ -32,7 +32,7 @@ def beside_the_program(module: ModuleType) -> bool:
 def _is_of_the_program(file: str) -> bool:
     # Remembered, as it is asked about all modules at each start, and a path takes long to resolve.
     path = str(Path(file).resolve())
-    return path.endswith(".py") and not is_engine(path) and not is_library(path) and "site-packages" not in path
+    return path.endswith(".py") and not is_engine(path) and not is_library(path)
 
 
 def ship_program_modules() -> None:

@@ -4,41 +4,68 @@ from __future__ import annotations
 
 import pickle
 import traceback
+from collections.abc import Iterator
 from types import TracebackType
 
-from wiesel.core.errors import JobExecutionError, UserFunctionError, WieselError
+from wiesel.core.errors import JobExecutionError, WieselError
 from wiesel.core.user_frames import is_library, user_frames
 from wiesel.runtime.descriptor import TaskDescriptor
-
-
-def _own_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
-    """Return the frames of a traceback that belong neither to Wiesel nor to a library, nor to the archive of PySpark that Spark ships."""
-    return [frame for frame in user_frames(trace) if not is_library(frame.filename) and "/pyspark" not in frame.filename]
+from wiesel.runtime.operator import StreamOperator
+from wiesel.runtime.record_writer import EdgeWriter
+from wiesel.runtime.user_code import advice, locate, operator_place, user_failure
 
 
 def picklable_error(error: BaseException, descriptor: TaskDescriptor | None) -> BaseException:
-    """Return the error in a form that survives the way to the driver.
+    """Return the error in a form that survives the way to the driver, with the operator and the user's line.
 
     An error of Wiesel's own stays as it is. Anything else that passed through user code becomes a UserFunctionError with the user's
     frames; the rest is wrapped with its traceback as text.
     """
+    operator = _operator_of(error, descriptor)
+    where = operator or _task_name(descriptor)
     if isinstance(error, WieselError):
+        if operator is not None:
+            locate(error, operator)
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:  # noqa: BLE001 - whatever is wrong with its details, the message must get through
             return type(error)(error.message, hint=error.hint)
         return error
-    where = _task_name(descriptor)
-    frames = _own_frames(error.__traceback__)
-    text = "".join(traceback.format_list(frames))
-    message = f"{type(error).__name__}: {error}"
-    if frames:
-        last = frames[-1]
-        return UserFunctionError(
-            f"{message}\n  in {last.name} at {last.filename}:{last.lineno}, {where}\n{text}".rstrip(), user_traceback=text
-        )
-    full = "".join(traceback.format_exception(error))
-    return WieselError(f"{where} failed: {message}", traceback=full)
+    if any(not is_library(frame.filename) for frame in user_frames(error.__traceback__)):
+        return user_failure(error, where, hint=advice(error, about_record=False))
+    return WieselError(
+        f"{where} failed: {type(error).__name__}: {error}",
+        hint="if none of your functions is to blame, this is a bug in Wiesel: please report it with the program that shows it",
+        traceback="".join(traceback.format_exception(error)),
+    )
+
+
+def _operator_of(error: BaseException, descriptor: TaskDescriptor | None) -> str | None:
+    """Return how errors name the operator that was at work, which is the innermost one in the traceback; None if none was."""
+    found = None
+    for owner in _owners(error.__traceback__):
+        if isinstance(owner, StreamOperator) and hasattr(owner, "context"):
+            found = operator_place(owner.context)
+        elif isinstance(owner, EdgeWriter) and descriptor is not None:
+            found = _writing_operator(owner.edge, descriptor) or found
+    return found
+
+
+def _owners(trace: TracebackType | None) -> Iterator[object]:
+    """Yield the objects whose methods a traceback goes through, outermost first."""
+    while trace is not None:
+        yield trace.tb_frame.f_locals.get("self")
+        trace = trace.tb_next
+
+
+def _writing_operator(edge: int, descriptor: TaskDescriptor) -> str | None:
+    """Return how errors name the operator whose records an edge carries: they may leave long after it was at work."""
+    sources = {output.edge: output.source_node for output in descriptor.outputs}
+    for operator in descriptor.vertex.operators:
+        if operator.node_id == sources.get(edge):
+            made_at = f", made at {operator.user_location}" if operator.user_location else ""
+            return f"operator {operator.name!r} (subtask {descriptor.subtask + 1}/{descriptor.vertex.parallelism}{made_at})"
+    return None
 
 
 def broken_exchange(error: BaseException, descriptor: TaskDescriptor | None) -> JobExecutionError:

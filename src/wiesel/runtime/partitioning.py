@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ProgramError, WieselError
+from wiesel.core.user_frames import function_location
 from wiesel.runtime.descriptor import OutputDescriptor, TaskDescriptor
 from wiesel.runtime.record_writer import ByChannel, Distributor, RoundRobin, shuffle_distributor
 from wiesel.runtime.table.column_keys import ColumnKeys
+from wiesel.runtime.user_code import map_all
 from wiesel.spi.builtin_functions import TypedKeySelector
 from wiesel.state.key_groups import ChannelSelector
 from wiesel.wire.batch import Batch
@@ -17,15 +19,43 @@ Prepare = Callable[[Batch], Batch]
 
 
 def _key_function(selector: Any) -> Callable[[Any], Any]:
+    if isinstance(selector, TypedKeySelector):
+        return selector.select
     return selector.get_key if hasattr(selector, "get_key") else selector  # type: ignore[no-any-return]
 
 
 def _with_keys(selector: Any) -> Prepare:
-    if isinstance(selector, TypedKeySelector):
-        get_keys = selector.get_keys
-        return lambda batch: Batch(batch.values, batch.timestamps, get_keys(batch.values))
-    get_key = _key_function(selector)
-    return lambda batch: Batch(batch.values, batch.timestamps, list(map(get_key, batch.values)))
+    select = _key_function(selector)
+    coerce = selector.coerce_all if isinstance(selector, TypedKeySelector) else None
+
+    def prepare(batch: Batch) -> Batch:
+        try:
+            keys = map_all(select, batch.values)
+            return Batch(batch.values, batch.timestamps, keys if coerce is None else coerce(keys))
+        except WieselError as error:
+            _name_key_selector(error, select)
+            raise
+
+    return prepare
+
+
+def _name_key_selector(error: WieselError, select: Callable[[Any], Any]) -> None:
+    """Add to an error about a key which function has returned it."""
+    place = function_location(select)
+    if place is not None and error.details.get("location") is None:
+        error.message += f"\n  returned by the key selector at {place}"
+        error.details["location"] = place
+
+
+def _channels_by_key(selector: ChannelSelector, select: Callable[[Any], Any]) -> Distributor:
+    def choose(batch: Batch, _: int) -> list[int]:
+        try:
+            return selector.channels(batch.keys or [])
+        except WieselError as error:
+            _name_key_selector(error, select)
+            raise
+
+    return ByChannel(choose)
 
 
 def _without_keys(batch: Batch) -> Batch:
@@ -38,12 +68,14 @@ def _custom(payload: Any) -> Distributor:
     get_key = _key_function(selector)
 
     def choose(batch: Batch, n: int) -> list[int]:
-        channels = [partition(get_key(v), n) for v in batch.values]
+        channels = map_all(lambda value: partition(get_key(value), n), batch.values)
         for channel in channels:
             if not isinstance(channel, int) or not 0 <= channel < n:
+                place = function_location(partition)
                 raise ProgramError(
-                    f"the partitioner of partition_custom returned {channel!r} for {n} partitions",
+                    f"the partitioner of partition_custom{f' (at {place})' if place else ''} returned {channel!r} for {n} partitions",
                     hint="return an int from 0 to num_partitions - 1",
+                    location=place,
                 )
         return channels
 
@@ -68,8 +100,8 @@ def make_distributor(out: OutputDescriptor, task: TaskDescriptor) -> tuple[Distr
 
         return ByColumns(out.partitioner.payload, out.target_max_parallelism, n), None
     if kind == "hash":
-        selector = ChannelSelector(out.target_max_parallelism, n)
-        return ByChannel(lambda batch, _: selector.channels(batch.keys or [])), _with_keys(out.partitioner.payload)
+        channels = _channels_by_key(ChannelSelector(out.target_max_parallelism, n), _key_function(out.partitioner.payload))
+        return channels, _with_keys(out.partitioner.payload)
     if kind in ("rebalance", "rescale") and n > 1:
         # Flink starts at a random channel; starting at the subtask's own spreads just as well and is repeatable.
         return RoundRobin(task.subtask), _without_keys

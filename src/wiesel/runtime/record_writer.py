@@ -212,7 +212,7 @@ class EdgeWriter:
         broadcast: bool = False,
         prepare: Callable[[Batch], Batch] | None = None,
     ) -> None:
-        self._edge = edge
+        self.edge = edge
         self._source = source
         self._distributor = distributor
         self._rows = rows
@@ -300,7 +300,7 @@ class EdgeWriter:
 
     def _put(self, channel: _Pending, kind: int, payload: bytes) -> None:
         target = channel.target
-        head = header(target.level, target.partition, self._edge, self._source, kind, channel.sequence, len(payload))
+        head = header(target.level, target.partition, self.edge, self._source, kind, channel.sequence, len(payload))
         channel.sequence += 1
         channel.sent += HEADER_BYTES + len(payload)
         self._rows.put(target.next_partition, head, payload)

@@ -69,6 +69,7 @@ class ResultCollector:
                 values, side_times, failure, error = self._coerced(coerce, values, side_times)
             self._output.emit_side(tag_id, Batch(values, side_times))
             if failure is not None and error is not None:
+                failure.message += f"\n  for side output {tag_id!r}"
                 raise_failure(failure, error)
 
     def _coerced(

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wiesel.core.errors import StateAccessError
+from wiesel.core.errors import ProgramError, StateAccessError
 from wiesel.runtime.distributed_cache import DistributedCache
 from wiesel.runtime.operator import OperatorContext
 from wiesel.runtime.user_code import caller_location
 from wiesel.spi.functions import KeyedStateStore, RuntimeContext
+from wiesel.spi.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    ValueStateDescriptor,
+)
 from wiesel.state.backend import VOID
 from wiesel.state.handles import make_state
 from wiesel.state.key_context import KeyContext
 
 if TYPE_CHECKING:
-    from wiesel.spi.state import (
-        AggregatingState,
-        AggregatingStateDescriptor,
-        ListState,
-        ListStateDescriptor,
-        MapState,
-        MapStateDescriptor,
-        ReducingState,
-        ReducingStateDescriptor,
-        ValueState,
-        ValueStateDescriptor,
-    )
+    from wiesel.spi.state import AggregatingState, ListState, MapState, ReducingState, ValueState
 
 __all__ = ["KeyedStates", "StreamingRuntimeContext"]
 
@@ -50,19 +46,28 @@ class KeyedStates(KeyedStateStore):
         return make_state(descriptor, self._context.backend, self._key_context, namespace=self._namespace)
 
     def get_state(self, state_descriptor: ValueStateDescriptor) -> ValueState[Any]:
-        return self._make(state_descriptor)  # type: ignore[no-any-return]
+        return self._make(_checked(state_descriptor, ValueStateDescriptor))  # type: ignore[no-any-return]
 
     def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
-        return self._make(state_descriptor)  # type: ignore[no-any-return]
+        return self._make(_checked(state_descriptor, ListStateDescriptor))  # type: ignore[no-any-return]
 
     def get_map_state(self, state_descriptor: MapStateDescriptor) -> MapState[Any, Any]:
-        return self._make(state_descriptor)  # type: ignore[no-any-return]
+        return self._make(_checked(state_descriptor, MapStateDescriptor))  # type: ignore[no-any-return]
 
     def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> ReducingState[Any]:
-        return self._make(state_descriptor)  # type: ignore[no-any-return]
+        return self._make(_checked(state_descriptor, ReducingStateDescriptor))  # type: ignore[no-any-return]
 
     def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor) -> AggregatingState[Any, Any]:
-        return self._make(state_descriptor)  # type: ignore[no-any-return]
+        return self._make(_checked(state_descriptor, AggregatingStateDescriptor))  # type: ignore[no-any-return]
+
+
+def _checked(descriptor: Any, kind: type) -> Any:
+    if isinstance(descriptor, kind):
+        return descriptor
+    raise ProgramError(
+        f"a {kind.__name__} is needed, got {descriptor!r:.100} (a {type(descriptor).__name__})",
+        hint="each kind of state has its method: get_state, get_list_state, get_map_state, get_reducing_state, get_aggregating_state",
+    )
 
 
 class StreamingRuntimeContext(KeyedStates, RuntimeContext):

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from operator import index as as_index
 from typing import Any, NoReturn
 
 from wiesel.core.errors import StateAccessError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.operator import OperatorContext
-from wiesel.runtime.user_code import caller_location
+from wiesel.runtime.user_code import as_time, caller_location
 from wiesel.spi.timers import TimerService
 from wiesel.state.backend import VOID
 from wiesel.state.key_context import KeyContext
@@ -138,13 +137,11 @@ class KeyedTimerService(TimerService):
     def current_watermark(self) -> int:
         return self._internal.current_watermark
 
-    # as_index refuses fractions (time.time() * 1000), which would come back as timestamps of results.
-
     def register_processing_time_timer(self, timestamp: int) -> None:
-        self._internal.register_processing_time_timer(as_index(timestamp))
+        self._internal.register_processing_time_timer(as_time(timestamp, "the time of a timer"))
 
     def register_event_time_timer(self, timestamp: int) -> None:
-        self._event.register(as_index(timestamp), self._key_context.key)
+        self._event.register(as_time(timestamp, "the time of a timer"), self._key_context.key)
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
         self._processing.delete(timestamp, self._key_context.key)

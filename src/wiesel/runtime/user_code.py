@@ -15,26 +15,34 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from itertools import islice
+from operator import index as as_index
 from operator import length_hint
 from types import FrameType
 from typing import Any
 
-from wiesel.core.errors import (
-    SerializationError,
-    StateAccessError,
-    StateMigrationError,
-    TypeMismatchError,
-    UserFunctionError,
-    WieselError,
-)
+from wiesel.core.errors import ProgramError, SerializationError, StateMigrationError, TypeMismatchError, UserFunctionError, WieselError
 from wiesel.core.user_frames import error_location, is_engine, is_library, user_traceback
 from wiesel.runtime.operator import OperatorContext, Output
 from wiesel.spi.functions import Function, RuntimeContext
 from wiesel.types.row import Row
 from wiesel.wire.batch import Batch
 
-__all__ = ["ERRORS_TAG", "UserCode", "caller_location", "raise_failure"]
+__all__ = [
+    "ERRORS_TAG",
+    "FailedCall",
+    "UserCode",
+    "advice",
+    "as_time",
+    "caller_location",
+    "locate",
+    "map_all",
+    "operator_place",
+    "raise_failure",
+    "user_failure",
+]
 
 ERRORS_TAG = "wiesel-errors"
 """Side output of records for which a user's function raised: rows of record, timestamp, error, operator, subtask and location."""
@@ -55,6 +63,131 @@ def caller_location() -> str:
             return f"{filename}:{frame.f_lineno} in {frame.f_code.co_name}"
         frame = frame.f_back
     return "unknown place"
+
+
+def as_time(value: Any, what: str) -> int:
+    """Return a time in ms that the user's code has given.
+
+    Raises:
+        TypeError: It is no whole number: a fraction (``time.time() * 1000``) would come back as the timestamp of results.
+    """
+    try:
+        return as_index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be an int (milliseconds since 1970), got {value!r:.100} (a {type(value).__name__})") from None
+
+
+class FailedCall(ABC):
+    """Stands for the record where a function was called for something else, such as a timer."""
+
+    @property
+    @abstractmethod
+    def subject(self) -> str:
+        """Return what the function was called for, as the last line of a message."""
+
+
+def operator_place(context: OperatorContext) -> str:
+    """Return how errors name an operator: its name, its subtask, and the line of the program that made it."""
+    made_at = f", made at {context.user_location}" if context.user_location else ""
+    return f"operator {context.name!r} (subtask {context.subtask_index + 1}/{context.parallelism}{made_at})"
+
+
+def locate(error: WieselError, where: str) -> None:
+    """Add to an error in which operator or task it was raised, and at which line of the user's, unless it says so already."""
+    if "where" in error.details:
+        return
+    place = _place(error, libraries=False)
+    error.message += (f"\n  at {place}" if place else "") + f"\n  in {where}"
+    error.args = (error.message,)
+    error.details.update(where=where)
+    error.details.setdefault("location", place)
+
+
+def _place(error: BaseException, *, libraries: bool = True) -> str | None:
+    """Return the user's line where an error was raised, or one of those that it was raised for."""
+    link: BaseException | None = error
+    while link is not None:
+        place = error_location(link, libraries=libraries)
+        if place is not None:
+            return place
+        link = link.__cause__
+    return None
+
+
+def user_failure(error: BaseException, where: str | None, subject: str | None = None, *, hint: str = "correct the function") -> WieselError:
+    """Return the failure for what a user's function raised.
+
+    Args:
+        error: What it raised; an error of Wiesel's keeps its type and its advice.
+        where: The operator or task; None to have it added later, by :func:`locate`.
+        subject: What the function was called for.
+        hint: What to do.
+    """
+    # A generator turns StopIteration into a RuntimeError of its own, and asynchronous calls do so with what would end their loop.
+    raised = error.__cause__ if isinstance(error.__cause__, StopIteration | SystemExit | GeneratorExit) else error
+    place = _place(raised)
+    own = isinstance(error, WieselError)
+    lines = [error.message if isinstance(error, WieselError) else f"{type(raised).__name__}: {raised}".removesuffix(": ")]
+    lines += [f"  at {place}"] if place else []
+    lines += [f"  in {where}"] if where else []
+    lines += [f"  {subject}"] if subject else []
+    failure = (type(error) if isinstance(error, WieselError) else UserFunctionError)(
+        "\n".join(lines),
+        hint=(error.hint if isinstance(error, WieselError) else None) or hint,
+        user_traceback="" if own else user_traceback(raised),
+        location=place,
+    )
+    if where is not None:
+        failure.details["where"] = where
+    return failure
+
+
+def advice(error: BaseException, *, about_record: bool) -> str:
+    """Return what to do about what a function raised; ``about_record``: for a record, which the policy may let be skipped."""
+    raised = error.__cause__ if isinstance(error.__cause__, StopIteration | SystemExit | GeneratorExit) else error
+    if isinstance(raised, StopIteration):
+        return "give next() a default, as in next(iterator, None), or catch StopIteration: Python takes it for the end of a loop"
+    if isinstance(raised, GeneratorExit):
+        return "raise another exception: Python itself raises GeneratorExit, to close generators"
+    if isinstance(raised, SystemExit):
+        return "raise an exception to fail the job: a function cannot end the program"
+    if isinstance(error, TimeoutError) and not user_traceback(error):
+        return "wait longer (the timeout of unordered_wait and ordered_wait), or override timeout() to return another result"
+    if not about_record:
+        return "correct the function"
+    if not user_traceback(error) and _NO_COLLECTION.fullmatch(str(error)):
+        return "yield the results, or return a list of them: what the function returned is no collection"
+    return "correct the function, or set 'wiesel.user-error-policy' to 'skip' or 'side-output' to go on without such records"
+
+
+def map_all(function: Callable[..., Any], values: list[Any], *more: Iterable[Any]) -> list[Any]:
+    """Return ``function(value, *one of each of more)`` for each value, at C speed, where no policy lets records be skipped.
+
+    Raises:
+        WieselError: The function raised; names the record, and the operator is still to be added (:func:`locate`).
+    """
+    source = iter(values)
+    try:
+        results = list(map(function, source, *more))
+        if len(results) == len(values):
+            return results
+        # list() takes a StopIteration that the function raises for the end.
+        error: Exception = _stop_iteration(function, len(results), values, more)
+    except Exception as raised:  # noqa: BLE001 - whatever a user's function raises is about its record
+        error = raised
+    record = values[len(values) - length_hint(source) - 1]
+    raise user_failure(error, None, f"with record {_shortened(record)}", hint=advice(error, about_record=False)) from error
+
+
+def _stop_iteration(function: Callable[..., Any], index: int, values: list[Any], more: Iterable[Iterable[Any]]) -> StopIteration:
+    """Return the StopIteration that a function has raised inside of map(), which hides it; it is called again for the line."""
+    try:
+        function(values[index], *(next(islice(iter(argument), index, None)) for argument in more))
+    except StopIteration as error:
+        return error
+    except Exception:  # noqa: BLE001, S110 - something else this time: the first failure is what counts
+        pass
+    return StopIteration()
 
 
 def raise_failure(failure: WieselError, error: BaseException) -> None:
@@ -140,48 +273,20 @@ class UserCode:
             raise self.lifecycle_failure(error, what) from error
 
     def _located(self, error: WieselError) -> WieselError:
-        """Return an error that is not about a record with the user's line, which is where it has to be corrected."""
-        place = error_location(error)
-        if not isinstance(error, StateAccessError | StateMigrationError) or "location" in error.details or place is None:
-            return error
-        return type(error)(
-            f"{error.message}\n  at {place}\n  in {self._where()}", hint=error.hint, **{**error.details, "location": place}
-        )
-
-    def _where(self) -> str:
-        c = self._context
-        return f"operator {c.name!r} (subtask {c.subtask_index + 1}/{c.parallelism}" + (
-            f", made at {c.user_location})" if c.user_location else ")"
-        )
+        """Add the user's line, which is where it has to be corrected, to an error that is not about a record."""
+        if isinstance(error, ProgramError | StateMigrationError):
+            locate(error, operator_place(self._context))
+        return error
 
     def _failure(self, error: Exception, record: Any, lifecycle: str | None = None) -> WieselError:
-        place = error_location(error) or ("the declared output type" if isinstance(error, TypeMismatchError | SerializationError) else None)
-        shown = _shortened(record)
-        trace = user_traceback(error)
-        summary = f"{type(error).__name__}: {error.message if isinstance(error, WieselError) else error}"
-        subject = f"in {lifecycle}" if lifecycle else f"with record {shown}"
-        message = (
-            f"{summary}\n" + (f"  at {place}\n" if place else "") + f"  in {self._where()}\n  {subject}\n"
-            f"Traceback of the user's code (innermost call last):\n{trace.rstrip()}"
+        failure = user_failure(
+            error,
+            operator_place(self._context),
+            f"in {lifecycle}" if lifecycle else record.subject if isinstance(record, FailedCall) else f"with record {_shortened(record)}",
+            hint=advice(error, about_record=lifecycle is None),
         )
-        kind = type(error) if isinstance(error, WieselError) else UserFunctionError
-        hint = error.hint if isinstance(error, WieselError) else None
-        return kind(
-            message,
-            hint=hint
-            or (
-                "correct the function"
-                if lifecycle
-                else "yield the results, or return a list of them: what the function returned is no collection"
-                if place is None and _NO_COLLECTION.fullmatch(str(error))
-                else "correct the function, or set 'wiesel.user-error-policy' to 'skip' or 'side-output' to go on without such records"
-            ),
-            operator=self._context.name,
-            subtask=self._context.subtask_index,
-            record=shown,
-            user_traceback=trace,
-            location=place,
-        )
+        failure.details.update(operator=self._context.name, subtask=self._context.subtask_index, record=_shortened(record))
+        return failure
 
     def _send_aside(self, error: Exception, record: Any, timestamp: int | None) -> None:
         row = Row(
@@ -216,7 +321,9 @@ class UserCode:
                 if len(results) - done + len(skipped) == len(values):
                     return skipped, None, None
                 # map() takes a StopIteration that the function raises for its own end.
-                error = RuntimeError("the function raised StopIteration")
+                index = len(values) - length_hint(source) - 1
+                fails = self._context.error_policy == "fail"
+                error = _stop_iteration(function, index, values, more) if fails else StopIteration()
             index = len(values) - length_hint(source) - 1
             failure = self.failed(error, values[index], None if timestamps is None else timestamps[index])
             if failure is not None:

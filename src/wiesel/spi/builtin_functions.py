@@ -29,7 +29,7 @@ class TypedKeySelector(KeySelector):
 
     def _compile(self) -> None:
         selector = self._selector
-        self._get: Callable[[Any], Any] = selector.get_key if isinstance(selector, KeySelector) else selector
+        self.select: Callable[[Any], Any] = selector.get_key if isinstance(selector, KeySelector) else selector
         self._coerce = self._key_type.compile_coercer() or (lambda key: key)
         self._coerce_all = self._key_type.compile_batch_coercer() or (lambda keys: keys)
 
@@ -45,11 +45,11 @@ class TypedKeySelector(KeySelector):
 
     def get_key(self, value: Any) -> Any:
         """Return the key of a record as its type has it."""
-        return self._coerce(self._get(value))
+        return self._coerce(self.select(value))
 
-    def get_keys(self, values: list[Any]) -> list[Any]:
-        """Return the keys of many records, whose type is looked at for all of them at once."""
-        return self._coerce_all(list(map(self._get, values)))
+    def coerce_all(self, keys: list[Any]) -> list[Any]:
+        """Return what ``select`` returned for many records as the declared type has it; the type is looked at for all of them at once."""
+        return self._coerce_all(keys)
 
     def __getstate__(self) -> tuple[Any, TypeInformation]:
         return self._selector, self._key_type

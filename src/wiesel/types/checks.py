@@ -81,8 +81,9 @@ def check_all(kind: TypeInformation, values: Iterable[Any], where: str) -> None:
 def mismatch(kind: TypeInformation, value: Any, where: str) -> TypeMismatchError:
     """Return the error for a value that does not have its type."""
     place, found, wanted = _explain(kind, value, where)
+    whole = "" if wanted == kind else f"; {where} is declared as {kind}"
     return TypeMismatchError(
-        f"{place} is {_shortened(found)} ({type(found).__name__}), which is not {_article(wanted)}{wanted}; {where} is declared as {kind}",
+        f"{place} is {_shortened(found)} ({type(found).__name__}), which is not {_article(wanted)}{wanted}{whole}",
         hint=_hint(wanted, found),
         place=place,
     )

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from wiesel.core import code_pickling
 from wiesel.core.errors import SerializationError, invariant
+from wiesel.core.unpicklable import why_not_pickled
 from wiesel.wire.batch import Batch
 from wiesel.wire.events import Barrier, EndOfInput, Event, IterationBarrier, LatencyMarker, SavepointOptions, StreamStatus, Watermark
 
@@ -74,16 +75,16 @@ def encode_batch(batch: Batch) -> bytes:
     record = (batch.values, times, batch.keys)
     try:
         return pickle.dumps(record, 5)
-    except (AttributeError, TypeError, pickle.PicklingError):
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001, S110 - whatever pickling meets, also in methods of the user's classes
         # Instances of classes made inside functions, lambdas in records: slower, but they can be sent.
         pass
     try:
         return code_pickling.dumps(record)
     except Exception as error:
-        raise SerializationError(
-            f"records cannot be sent to the next task: {error}",
-            hint="emit picklable values (no open files, locks, generators or lambdas inside records)",
-        ) from error
+        problem, hint = why_not_pickled(batch.values, error)
+        raise SerializationError(f"a record cannot be sent to the next operator: {problem}", hint=hint) from error
 
 
 def decode_batch(payload: bytes | memoryview) -> Batch:

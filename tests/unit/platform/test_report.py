@@ -35,10 +35,10 @@ def test_prose_that_begins_with_at_is_not_a_frame() -> None:
 
 
 def failed_job() -> JobExecutionError:
-    remote = 'job.py:9, in parse\n    return int(text)\nValueError: no number: "x"\n'
+    remote = '  File "job.py", line 9, in parse\n    return int(text)\n           ^^^^^^^^^\n'
     try:
         try:
-            raise UserFunctionError("map failed on record 'x'", operator="parse", subtask=1, user_traceback=remote)
+            raise UserFunctionError('ValueError: no number: "x"\n  with record 1', hint="correct it", where="Map", user_traceback=remote)
         except UserFunctionError as cause:
             raise JobExecutionError("job 'word count' failed: " + JVM_WALL) from cause
     except JobExecutionError as error:
@@ -47,11 +47,12 @@ def failed_job() -> JobExecutionError:
 
 def test_a_failure_in_a_worker_begins_with_the_workers_own_account() -> None:
     lines = describe(failed_job(), PROGRAM).splitlines()
-    assert lines[:4] == [
+    assert lines[:5] == [
         "job.py:9, in parse",
         "    return int(text)",
         'ValueError: no number: "x"',
-        "UserFunctionError: map failed on record 'x'",
+        "  with record 1",
+        "  what to do: correct it",
     ]
     assert "so:" in lines
     assert not [line for line in lines if "DAGScheduler" in line]
@@ -82,13 +83,16 @@ def test_an_error_of_wiesel_is_told_at_the_users_line_with_what_to_do() -> None:
     assert lines[-2:] == ["ConfigurationError: parallelism.default is 'two'", "  what to do: give a whole number"]
 
 
-def test_what_a_cause_has_said_leaves_nothing_of_it_behind() -> None:
+def test_a_cause_that_the_message_repeats_is_left_out() -> None:
     try:
         raise TypeError("cannot pickle '_thread.lock' object")
     except TypeError as cause:
         error = JobExecutionError(f"Map (job.py:3) cannot be shipped: {cause}", hint="open it in open()")
         error.__cause__ = cause
-    assert "  JobExecutionError: Map (job.py:3) cannot be shipped\n" in describe(error, PROGRAM) + "\n"
+    assert describe(error, PROGRAM).splitlines()[-2:] == [
+        "JobExecutionError: Map (job.py:3) cannot be shipped: cannot pickle '_thread.lock' object",
+        "  what to do: open it in open()",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ class SimulatedTask:
         def run() -> Callable[[], None]:
             try:
                 result = work()
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - handed to the task
+            except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001 - handed to the task
                 failure = error
                 return lambda: done(None, failure)
             return lambda: done(result, None)
@@ -298,7 +298,7 @@ class Simulation:
             copy = self._shipped_code.copy(descriptor)
             try:
                 self.tasks[key] = SimulatedTask(self, copy, places[key])
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - as on Spark: the task fails
+            except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001 - as on Spark: the task fails
                 launch.ends(picklable_error(error, descriptor))
                 return
 
@@ -330,7 +330,7 @@ class Simulation:
         def step() -> Callable[[], None]:
             try:
                 result = work()
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - handed to the master
+            except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001 - handed to the master
                 failure = error
                 return lambda: done(None, failure)
             return lambda: done(result, None)
@@ -481,7 +481,7 @@ class Simulation:
         try:
             action()
             task.collect()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the task fails, not the scheduler; code that calls sys.exit() as well
+        except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001 - the task fails, not the scheduler
             failed = TaskFailed(task.key, picklable_error(error, task.task.descriptor))
             self._master().on_message(task.attempt, failed)
 
@@ -492,7 +492,7 @@ class Simulation:
             if not task.gone:
                 try:
                     task.task.close()
-                except (Exception, SystemExit) as error:  # noqa: BLE001 - it is being killed; only the first failure matters
+                except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001 - it is being killed; only the first failure matters
                     launch.error = launch.error or error
         self._over(region)
 

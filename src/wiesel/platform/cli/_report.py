@@ -1,4 +1,4 @@
-"""Internal. Tells a user about an error: their own line first, what happened, what to do; Wiesel's and the JVM's frames folded away."""
+"""Internal. Describes an error to the user: their line first, what happened, what to do; frames of Wiesel and the JVM are left out."""
 
 from __future__ import annotations
 
@@ -9,46 +9,59 @@ import traceback
 from pathlib import Path
 
 import wiesel
-from wiesel.core.errors import WieselError
+from wiesel.core.errors import UserFunctionError, WieselError
 from wiesel.core.user_frames import is_engine, is_library
 
 __all__ = ["describe", "fold_jvm"]
 
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
+_FRAME = re.compile(r'^  File "(.+)", line (\d+), in (.+)$')
 _LAUNCHER = str(Path("platform", "cli", "_program.py"))
+_FOLDED = "(frames inside libraries and the JVM are folded away; --traceback shows them)"
 
 
 def describe(error: BaseException, program: Path, *, full: bool = False) -> str:
-    """The text about an error that ended a program.
+    """Return the description of an error that ended a program.
+
+    The error of the chain that names an operator, or gives advice, comes first. What it does not say itself of the errors that it was
+    raised for follows, then those that were raised for it.
 
     Args:
         error: What the program raised.
-        program: The program's file; it counts as the user's wherever it lies.
+        program: The program's file; it counts as the user's wherever it is.
         full: Append Python's whole traceback.
 
     Returns:
         Text of several lines, with no newline at its end.
     """
     chain = _chain(error)
-    shipped = next((link for link in chain if _shipped_traceback(link)), None)
-    lines: list[str] = []
-    if shipped is not None:
-        # It happened in a worker: that side has already put the user's frames in order.
-        lines += [_shipped_traceback(shipped).rstrip(), *_title(shipped)]
-    else:
-        root = chain[-1]
-        told = root if _user_frames(root, program) else next((link for link in chain if _user_frames(link, program)), root)
-        lines += _frame_lines(told, program)
-        lines += _title(root)
-    said = shipped or chain[-1]
-    for link in reversed([link for link in chain if link is not said]):
-        lines += ["so:", *("  " + line for line in _title(link, already=fold_jvm(str(said))))]
+    main = _most_telling(chain)
+    at = chain.index(main)
+    lines = [*_places(main, chain[at:], program), *_title(main)]
+    for cause in chain[at + 1 :]:
+        if not _located(main) and not _says(lines, cause):
+            lines += ["because of:", *("  " + line for line in _title(cause))]
+    for link in reversed(chain[:at]):
+        title = _title(link, already=_message(main))
+        own = [] if isinstance(link, WieselError) else _frame_lines(_user_frames(link, program))
+        lines += ["so:", *("  " + line for line in (*own, *title))]
     lines += _name_hint(chain[-1])
     if full:
         lines += ["", "".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()]
-    elif shipped is not None or any(_folds(link, program) for link in chain):
-        lines.append("(frames inside libraries and the JVM are folded away; --traceback shows them)")
+    elif "user_traceback" in getattr(main, "details", {}) or any(_folds(link, program) for link in chain):
+        lines.append(_FOLDED)
     return "\n".join(lines)
+
+
+def _located(error: BaseException) -> bool:
+    """Return whether an error was raised in a task, and names the operator."""
+    return isinstance(error, WieselError) and "where" in error.details
+
+
+def _most_telling(chain: list[BaseException]) -> BaseException:
+    """Return the error that tells most: one that names an operator, else the innermost with advice, else the root."""
+    advising = (link for link in reversed(chain) if isinstance(link, WieselError) and link.hint)
+    return next(filter(_located, reversed(chain)), None) or next(advising, chain[-1])
 
 
 def fold_jvm(text: str) -> str:
@@ -64,7 +77,7 @@ def fold_jvm(text: str) -> str:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The error and its causes, the root last."""
+    """Return the error and its causes, the root last."""
     chain: list[BaseException] = []
     link: BaseException | None = error
     while link is not None and link not in chain:
@@ -73,17 +86,37 @@ def _chain(error: BaseException) -> list[BaseException]:
     return chain
 
 
-def _shipped_traceback(error: BaseException) -> str:
-    return str(error.details.get("user_traceback") or "") if isinstance(error, WieselError) else ""
+def _places(main: BaseException, raised_for: list[BaseException], program: Path) -> list[str]:
+    """Return the user's lines that an error came through: those that a task has reported, else those of the traceback."""
+    if isinstance(main, WieselError):
+        reported = _reported_frames(str(main.details.get("user_traceback") or ""))
+        if reported:
+            return _frame_lines(reported)
+        if _located(main):
+            return []  # it was raised in a task, and names the line itself
+    return next((lines for link in raised_for if (lines := _frame_lines(_user_frames(link, program)))), [])
+
+
+def _reported_frames(text: str) -> list[traceback.FrameSummary]:
+    """Return the frames that a traceback shows, the innermost first, without those of libraries if there are others."""
+    frames: list[traceback.FrameSummary] = []
+    for line in text.splitlines():
+        found = _FRAME.match(line)
+        if found:
+            frames.append(traceback.FrameSummary(found[1], int(found[2]), found[3], line=""))
+        elif frames and not frames[-1].line:
+            frames[-1] = traceback.FrameSummary(frames[-1].filename, frames[-1].lineno, frames[-1].name, line=line.strip())
+    own = [frame for frame in frames if not _of_a_library(frame.filename)] or frames
+    return own[::-1]
 
 
 def _user_frames(error: BaseException, program: Path) -> list[traceback.FrameSummary]:
-    """The frames of the user's own files, the innermost first."""
+    """Return the frames of the user's own files, the innermost first."""
     return [frame for frame in reversed(traceback.extract_tb(error.__traceback__)) if _is_users(frame.filename, program)]
 
 
 def _folds(error: BaseException, program: Path) -> bool:
-    """Whether an error came through frames that are not shown; the frames that started the program do not count."""
+    """Return whether an error came through frames that are not shown; the frames that started the program do not count."""
     frames = traceback.extract_tb(error.__traceback__)
     return any(not _is_users(frame.filename, program) and not frame.filename.endswith(_LAUNCHER) for frame in frames)
 
@@ -99,9 +132,11 @@ def _of_a_library(filename: str) -> bool:
     return is_engine(resolved) or is_library(resolved)
 
 
-def _frame_lines(error: BaseException, program: Path) -> list[str]:
+def _frame_lines(frames: list[traceback.FrameSummary]) -> list[str]:
     lines: list[str] = []
-    for i, frame in enumerate(_user_frames(error, program)):
+    for i, frame in enumerate(frames):
+        if i and (frame.filename, frame.lineno) == (frames[i - 1].filename, frames[i - 1].lineno):
+            continue  # a function that calls itself
         lines.append(f"{'' if i == 0 else 'called from '}{_shown(frame.filename)}:{frame.lineno}, in {frame.name}")
         if frame.line:
             lines.append(f"    {frame.line}")
@@ -109,26 +144,47 @@ def _frame_lines(error: BaseException, program: Path) -> list[str]:
 
 
 def _shown(filename: str) -> str:
-    """A path as short as it can be and still be opened from where the user stands."""
+    """Return a path that is as short as it can be and can still be opened from the working directory."""
     try:
         return str(Path(filename).relative_to(Path.cwd()))
     except ValueError:
         return filename
 
 
+def _message(error: BaseException) -> str:
+    """Return what an error says without its traceback and advice."""
+    text = fold_jvm(error.message if isinstance(error, WieselError) else str(error))
+    return text.replace(f"{Path.cwd()}/", "")
+
+
+def _says(lines: list[str], error: BaseException) -> bool:
+    """Return whether what an error says has been said."""
+    text = " ".join(_message(error).split())
+    shown = " ".join(" ".join(lines).split())
+    return text in shown and (bool(text) or type(error).__name__ in shown)
+
+
 def _title(error: BaseException, already: str = "") -> list[str]:
-    """What kind of error, and what it says; without what was said already, which wrapping errors like to repeat."""
+    """Return what kind of error it is, what it says and advises; without what was said already, which wrapping errors like to repeat."""
     if isinstance(error, SyntaxError):
         return [line.rstrip() for line in traceback.format_exception_only(type(error), error)]
-    text = fold_jvm(str(error))
+    text = _message(error)
+    hint = error.hint if isinstance(error, WieselError) else None
     if already and already in text:
         text = text.replace(f": {already}", "").replace(already, "").strip().rstrip(":").rstrip()
-    notes = [str(note) for note in getattr(error, "__notes__", [])]
-    return [*(f"{type(error).__name__}: {text}" if text else type(error).__name__).splitlines(), *notes]
+        hint = None
+    # A function's error begins with the type of what the function raised.
+    lines = (text if type(error) is UserFunctionError else f"{type(error).__name__}: {text}".removesuffix(": ")).splitlines()
+    location = str(error.details.get("location") or "") if isinstance(error, WieselError) and error.details.get("user_traceback") else ""
+    if location:
+        lines = [line for line in lines if line.strip() != f"at {location}".replace(f"{Path.cwd()}/", "")]
+    if hint:
+        lines.append(f"  what to do: {hint}")
+    return [*lines, *(str(note) for note in getattr(error, "__notes__", []))]
 
 
 def _name_hint(error: BaseException) -> list[str]:
-    """Say which name was probably meant where a program uses one that is not there.
+    """Return which name was probably meant where a program uses one that is not there.
 
     One that PyFlink has and Wiesel lacks fails as an import from ``wiesel...``; say that this is what happened.
     """

@@ -14,6 +14,7 @@ from itertools import repeat
 from typing import Any
 
 from wiesel.core.errors import ProgramError, invariant
+from wiesel.core.user_frames import user_traceback
 from wiesel.runtime.async_queue import Event, OrderedQueue, Request, RequestQueue, UnorderedQueue
 from wiesel.runtime.isolation import isolated
 from wiesel.runtime.operator import OperatorSnapshot
@@ -30,11 +31,11 @@ _STATE = "async-in-flight"
 
 @contextmanager
 def _without_exit() -> Iterator[None]:
-    """Have the user's ``sys.exit()`` fail its request: in an event loop it would end the loop, and all requests would wait for ever."""
+    """Have the user's ``sys.exit()`` fail its request: it would end the loop, or its task, and requests would wait for ever."""
     try:
         yield
-    except SystemExit as left:
-        raise RuntimeError(f"the function raised SystemExit({left.code!r})") from left
+    except (SystemExit, GeneratorExit) as left:
+        raise RuntimeError(f"the function raised {left!r}") from left
 
 
 class _Requests:
@@ -116,7 +117,9 @@ class _Requests:
                 results = self._function.timeout(request.value)
             self._settle(request, self._checked(results, "timeout"), None, loop)
         except Exception as error:  # noqa: BLE001 - handed to the mailbox thread
-            self._settle(request, [], error, loop)
+            own = isinstance(error, TimeoutError) and not user_traceback(error)
+            late = TimeoutError(f"the asynchronous request took longer than {self._timeout_s:g} s") if own else error
+            self._settle(request, [], late, loop)
         task.cancel()
 
     def _settle(self, request: Request, results: list[Any], error: Exception | None, loop: asyncio.AbstractEventLoop) -> None:

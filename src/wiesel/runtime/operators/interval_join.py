@@ -15,7 +15,7 @@ from wiesel.core.metrics import LATE_COUNTER
 from wiesel.runtime.isolation import isolated
 from wiesel.runtime.operators.function_operator import FunctionOperator, object_reuse
 from wiesel.runtime.timer_service import InternalTimerService
-from wiesel.runtime.user_code import raise_failure
+from wiesel.runtime.user_code import FailedCall, raise_failure
 from wiesel.spi.joins import ProcessJoinFunction
 from wiesel.state.backend import MapTable
 from wiesel.state.key_context import NO_KEY, KeyContext
@@ -31,6 +31,13 @@ class _Pair(NamedTuple):
 
     left: Any
     right: Any
+
+    @property
+    def subject(self) -> str:
+        return f"with left record {self.left!r} and right record {self.right!r}"
+
+
+FailedCall.register(_Pair)
 
 
 class _Context(ProcessJoinFunction.Context):

@@ -13,7 +13,7 @@ from wiesel.runtime.operators.function_operator import FunctionOperator, object_
 from wiesel.runtime.operators.timed import TimedOperator
 from wiesel.runtime.results import ProcessLoop
 from wiesel.runtime.timer_service import InternalTimerService, KeyedTimerService, NonKeyedTimerService
-from wiesel.runtime.user_code import raise_failure
+from wiesel.runtime.user_code import FailedCall, raise_failure
 from wiesel.spi.functions import CoProcessFunction, KeyedCoProcessFunction, KeyedProcessFunction, ProcessFunction
 from wiesel.spi.timers import TimeDomain, TimerService
 from wiesel.state.key_context import NO_KEY, KeyContext
@@ -71,6 +71,13 @@ class _FiredTimer(NamedTuple):
     timestamp: int
     key: Any
     domain: str
+
+    @property
+    def subject(self) -> str:
+        return f"with the timer of key {self.key!r} at {self.timestamp} ms ({self.domain.lower().replace('_', ' ')})"
+
+
+FailedCall.register(_FiredTimer)
 
 
 class UnkeyedFunctionOperator(FunctionOperator):

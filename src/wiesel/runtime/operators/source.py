@@ -12,6 +12,7 @@ from wiesel.runtime.alignment import AlignWatermark, SourceAlignment
 from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
 from wiesel.runtime.operator_states import OperatorStates
 from wiesel.runtime.slicing import MOST_RECORDS, SliceSizer, cut
+from wiesel.runtime.user_code import map_all
 from wiesel.spi.source import Boundedness, InputStatus, Source, SourceReader
 from wiesel.spi.state import OperatorStateStore
 from wiesel.spi.watermark import WatermarkGenerator, WatermarkStrategy
@@ -214,7 +215,7 @@ class SourceOperator(StreamOperator):
         if self._assigner is not None:
             extract = self._assigner.extract_timestamp
             known = timestamps if timestamps is not None else [MIN_TIMESTAMP] * len(values)
-            timestamps = list(map(extract, values, known))
+            timestamps = map_all(extract, values, known)
         generator = split.generator
         if not generator.emits_per_event:
             generator.on_events(values, timestamps if timestamps is not None else [MIN_TIMESTAMP] * len(values), split)

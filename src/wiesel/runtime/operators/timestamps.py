@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import logging
 from itertools import repeat
-from operator import index as as_index
 from typing import Any
 
 from wiesel.core.errors import WieselError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.operator import StreamOperator
 from wiesel.runtime.operators.function_operator import auto_watermark_interval_ms, is_batch
-from wiesel.runtime.user_code import UserCode, raise_failure, without
+from wiesel.runtime.user_code import UserCode, as_time, raise_failure, without
 from wiesel.spi.watermark import NoWatermarksGenerator, WatermarkGenerator, WatermarkStrategy
 from wiesel.wire.batch import Batch
 
@@ -83,7 +82,7 @@ class TimestampsOperator(StreamOperator):
             _log.warning("operator %r gives new timestamps to records that have some already", self.context.name)
 
         def extract(value: Any, timestamp: int) -> int:
-            return as_index(assigner.extract_timestamp(value, timestamp))  # type: ignore[union-attr]
+            return as_time(assigner.extract_timestamp(value, timestamp), "a timestamp")  # type: ignore[union-attr]
 
         times: list[Any] = []
         old = repeat(MIN_TIMESTAMP) if before is None else _without_none(before)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from wiesel.runtime.isolation import isolated
 from wiesel.runtime.operator import Output
 from wiesel.runtime.results import ResultCollector
+from wiesel.runtime.user_code import FailedCall
 from wiesel.wire.batch import Batch
 
 __all__ = ["FailedWindow", "WindowResults"]
@@ -20,6 +21,14 @@ class FailedWindow(NamedTuple):
     key: Any
     window: Any
     timestamp: int
+
+    @property
+    def subject(self) -> str:
+        """Return the line of a message about it."""
+        return f"with {self.window!r} of key {self.key!r}"
+
+
+FailedCall.register(FailedWindow)
 
 
 class WindowResults:

@@ -79,9 +79,10 @@ def test_fail_hands_on_what_came_before_and_names_record_and_line(factory, funct
     assert error.details["location"].endswith("in helper")
     # Only the user's frames, innermost last.
     trace = error.details["user_traceback"]
-    assert trace.rstrip().endswith("ZeroDivisionError: integer division or modulo by zero")
+    assert trace.splitlines()[-3].endswith("in helper")
     assert "wiesel/runtime" not in trace
     assert "return 12 // value" in trace
+    assert str(error).count("ZeroDivisionError") == 1
     assert "program.py:7" in str(error)
     assert pickle.loads(pickle.dumps(error)).details == error.details
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wiesel.runtime.batch.sort_keys import KeyEncoder, key_encoder, sort_encoder
+from wiesel.runtime.user_code import map_all
 
 __all__ = ["Keys", "SortFields"]
 
@@ -24,7 +25,7 @@ class Keys:
 
     def of(self, values: list[Any], keys: list[Any] | None) -> list[Any]:
         """Return the keys of records; ``keys`` are those that came with them, or None."""
-        return list(map(self.select, values)) if keys is None else keys
+        return map_all(self.select, values) if keys is None else keys
 
 
 class SortFields:
