@@ -82,7 +82,7 @@ def plain(column: list[str]) -> list[str]:
     return [name, kind.replace(" *ROWTIME*", "").replace(" *PROCTIME*", "").removesuffix(" NOT NULL")]
 
 
-@pytest.mark.parametrize("parallelism", [1, 2, 3])
+@pytest.mark.parametrize("parallelism", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("case", "mode"), PAIRS, ids=ids)
 def test_returns_what_flink_returns(case: Case, mode: str, parallelism: int, tmp_path: Path) -> None:
     run(case, mode, parallelism, tmp_path)

@@ -110,6 +110,7 @@ def plan_or_error(t_env: TableEnvironment, sql: str, *, run: bool = False) -> st
         return type(error).__name__
 
 
+@pytest.mark.slow
 def test_other_gaps_and_comments_give_the_same_statements() -> None:
     seed = random.randrange(2**32)
     print("seed", seed)

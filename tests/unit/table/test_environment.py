@@ -15,7 +15,8 @@ from wiesel.table import DataTypes, Schema, StreamTableEnvironment, TableDescrip
 
 @pytest.fixture
 def t_env() -> StreamTableEnvironment:
-    return StreamTableEnvironment.create(stream_execution_environment=StreamExecutionEnvironment.get_execution_environment())
+    config = Configuration().set("wiesel.engine", "local")
+    return StreamTableEnvironment.create(stream_execution_environment=StreamExecutionEnvironment.get_execution_environment(config))
 
 
 def described(*columns: tuple[str, Any], **options: Any) -> TableDescriptor:
