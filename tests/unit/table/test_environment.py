@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wiesel.common import Row, Types
+from wiesel.common import Configuration, Row, Types
 from wiesel.core.errors import ConfigurationError, ProgramError
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.table import DataTypes, Schema, StreamTableEnvironment, TableDescriptor
