@@ -63,7 +63,7 @@ class Driver:
         }
         config = Configuration.from_dict(settings)
         self.sink = TallySink()
-        env = StreamExecutionEnvironment.get_execution_environment(config)
+        env = StreamExecutionEnvironment.get_execution_environment(config).set_parallelism(1)
         env.from_collection([1, 2]).uid("numbers").key_by(lambda n: n).map(lambda n: n).uid("map").sink_to(self.sink).uid("sink")
         self.plan = build_stage_plan(build_execution_graph(build_job_graph(env._generate_stream_graph())))
         self.clock = ManualClock(0)

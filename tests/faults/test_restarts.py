@@ -45,7 +45,7 @@ class Tasks:
 
 
 def started(restarts: int, clock: Clock | None = None) -> tuple[JobMaster, Tasks]:
-    env = StreamExecutionEnvironment.get_execution_environment(Configuration())
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration()).set_parallelism(1)
     env.from_collection([1, 2]).key_by(lambda n: n).map(lambda n: n).print()
     plan = build_stage_plan(build_execution_graph(build_job_graph(env._generate_stream_graph())))
     tasks = Tasks()

@@ -36,7 +36,7 @@ BEGIN = "import sys; sys.argv[0] = 'wiesel'; from wiesel.platform.cli import mai
 def test_a_job_is_cancelled_without_a_failure(tmp_path: Path) -> None:
     (tmp_path / "job.py").write_text(PROGRAM)
     restarts = ["-D", "restart-strategy.type=fixed-delay", "-D", "restart-strategy.fixed-delay.delay=0 s"]
-    command = [sys.executable, "-c", BEGIN, "run", "-D", "wiesel.spark.master=local[4]", *restarts, "job.py"]
+    command = [sys.executable, "-c", BEGIN, "run", "-p", "1", "-D", "wiesel.spark.master=local[4]", *restarts, "job.py"]
     environ = {**os.environ, "WIESEL_REGISTRY_DIR": str(tmp_path / "registry")}
     # In a group of its own, all of which a terminal sends the signal to.
     child = subprocess.Popen(
@@ -56,5 +56,6 @@ def test_a_job_is_cancelled_without_a_failure(tmp_path: Path) -> None:
             child.kill()
             reader.join()
     assert code == 130, said
-    first, endless, *others = [line for line in said if "incubator modules" not in line]
+    first, endless, commands, *others = [line for line in said if "incubator modules" not in line]
     assert all(line.startswith("Job has been submitted with JobID ") for line in (first, endless)) and others == ["interrupted\n"]
+    assert f"wiesel stop {endless.split()[-1][:8]}" in commands

@@ -9,6 +9,7 @@ from wiesel.core import options
 from wiesel.core.config import ConfigOption, Configuration
 from wiesel.core.durations import Duration
 from wiesel.core.errors import ProgramError
+from wiesel.core.parallelism import default_parallelism
 
 __all__ = ["ExecutionConfig"]
 
@@ -30,6 +31,7 @@ class ExecutionConfig:
 
     def __init__(self, configuration: Configuration | None = None) -> None:
         self._configuration = Configuration() if configuration is None else configuration
+        self._set_back = False
         self._without_effect: dict[str, bool] = {}
 
     def _set_millis(self, option: ConfigOption[Duration], name: str, interval_ms: int) -> ExecutionConfig:
@@ -59,10 +61,8 @@ class ExecutionConfig:
         return self._configuration.get(options.LATENCY_INTERVAL).to_millis()
 
     def get_parallelism(self) -> int:
-        """Return the parallelism of operators that have none of their own; -1 if none is set."""
-        if not self._configuration.contains(options.PARALLELISM_DEFAULT):
-            return PARALLELISM_DEFAULT
-        return self._configuration.get(options.PARALLELISM_DEFAULT)
+        """Return the parallelism of operators that have none of their own; -1 after it was set back."""
+        return PARALLELISM_DEFAULT if self._set_back else default_parallelism(self._configuration)
 
     def set_parallelism(self, parallelism: int) -> ExecutionConfig:
         """Set the parallelism of operators that have none of their own; -1 takes the setting back, -2 leaves it.
@@ -76,6 +76,8 @@ class ExecutionConfig:
             if parallelism < 1:
                 raise ProgramError(f"the parallelism is {parallelism}", hint="give 1 or more, or ExecutionConfig.PARALLELISM_DEFAULT")
             self._configuration.set(options.PARALLELISM_DEFAULT, parallelism)
+        if parallelism != PARALLELISM_UNKNOWN:
+            self._set_back = parallelism == PARALLELISM_DEFAULT
         return self
 
     def get_max_parallelism(self) -> int:

@@ -1,7 +1,7 @@
 """Internal. Switches of the whole process, set by the command line before a program runs and read by the facades and engines.
 
 - *Plan only*: ``execute()`` hands its plan out and ends the program instead of running the job.
-- *Told of jobs*: what is called with the id of each job that was started.
+- *Told of jobs*: the function that takes the lines for the terminal about each job that was started.
 - *Waits for execute*: whether operators were added that no job has run.
 - *Worker initializers*: functions, named ``module:function``, that each worker process calls before it unpickles anything of the program.
 """
@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 __all__ = [
@@ -43,7 +44,7 @@ class PlanReady(BaseException):
 
 
 _plan_only = False
-_told_of_jobs: Callable[[str], None] | None = None
+_told_of_jobs: Callable[[Sequence[str]], None] | None = None
 _worker_initializers: list[str] = []
 _waits_for_execute = False
 
@@ -59,18 +60,26 @@ def set_plan_only(value: bool) -> None:
     _plan_only = value
 
 
-def tell_of_jobs(told: Callable[[str], None] | None) -> None:
-    """Have a function called with the id of each job that is started from now on; None for nothing."""
+def tell_of_jobs(told: Callable[[Sequence[str]], None] | None) -> None:
+    """Have a function called with the lines about each job that is started from now on; None for the default."""
     global _told_of_jobs
     _told_of_jobs = told
 
 
-def job_started(job_id: str) -> None:
-    """Tell whoever wants to know of it that a job was started."""
+def job_started(lines: Sequence[str], *, endless: bool) -> None:
+    """Report that a job was started.
+
+    Args:
+        lines: What to print about it. Without a function of :func:`tell_of_jobs` they go to standard error if that is a terminal and
+            the job does not end by itself.
+        endless: Whether it has a source without an end.
+    """
     global _waits_for_execute
     _waits_for_execute = False
     if _told_of_jobs is not None:
-        _told_of_jobs(job_id)
+        _told_of_jobs(lines)
+    elif endless and sys.stderr.isatty():
+        print(*lines, sep="\n", file=sys.stderr)
 
 
 def operator_added() -> None:

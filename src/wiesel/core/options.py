@@ -22,7 +22,8 @@ def _option(key: str, type: Any, default: Any, description: str, *deprecated_key
 # --- The job and its parallelism ---------------------------------------------------------------------------------------------
 
 PARALLELISM_DEFAULT: ConfigOption[int] = _option(
-    "parallelism.default", "int", 1, "Parallelism of operators for which the program sets none.", minimum=1
+    "parallelism.default", "int", 1, "Parallelism of operators for which the program sets none; "
+    "where it is not set, the number of cores for jobs on this machine (local masters).", minimum=1
 )
 MAX_PARALLELISM: ConfigOption[int] = _option(
     "pipeline.max-parallelism",

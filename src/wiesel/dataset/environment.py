@@ -12,6 +12,7 @@ from wiesel.connectors.number_sequence import NumberSequenceSource
 from wiesel.core import options
 from wiesel.core.config import Configuration
 from wiesel.core.managed_memory import managed_memory_bytes
+from wiesel.core.parallelism import default_parallelism
 from wiesel.dataset._builtin import to_tuple
 from wiesel.dataset._explain import plan_json, plan_text
 from wiesel.dataset._optimizer import PlannedNode, optimize
@@ -58,7 +59,7 @@ class ExecutionEnvironment:
 
     def get_parallelism(self) -> int:
         """Return the number of subtasks of operations that have none of their own."""
-        return self._config.get(options.PARALLELISM_DEFAULT)
+        return default_parallelism(self._config)
 
     # Sources.
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import TYPE_CHECKING, Any
 
 from wiesel.core import hooks
 from wiesel.core.config import Configuration
 from wiesel.core.errors import WieselError
+from wiesel.core.parallelism import default_parallelism_note
 from wiesel.datastream._plan import execution_plan_json
 from wiesel.graph.specs import StreamGraph
 
@@ -25,6 +27,7 @@ __all__ = ["cancel", "start", "wait"]
 
 _ENGINES = "wiesel.engine.base"
 _CANCEL_S = 30.0
+_log = logging.getLogger("wiesel.job")
 
 
 def start(graph: StreamGraph, config: Configuration) -> JobClient:
@@ -36,9 +39,24 @@ def start(graph: StreamGraph, config: Configuration) -> JobClient:
     if hooks.plan_only():
         raise hooks.PlanReady(execution_plan_json(graph), graph)
     executor: Any = importlib.import_module(_ENGINES).get_executor(config)
+    note = default_parallelism_note(config)
+    if note:
+        _log.info("%s", note)
     client: JobClient = executor.execute(graph, config)
-    hooks.job_started(str(client.get_job_id()))
+    endless = any(node.is_source and not node.bounded for node in graph.nodes.values())
+    hooks.job_started(_lines_of(str(client.get_job_id()), note, endless=endless), endless=endless)
     return client
+
+
+def _lines_of(job_id: str, note: str, *, endless: bool) -> list[str]:
+    """Return what the terminal shows about a job that was started; the first line is Flink's."""
+    lines = [f"Job has been submitted with JobID {job_id}"]
+    if note:
+        lines.append(f"  {note}")
+    if endless:
+        commands = ("info {}", "rescale {} PARALLELISM", "savepoint {} [DIRECTORY]", "stop {}")
+        lines.append(f"  commands for another terminal: {', '.join('wiesel ' + command.format(job_id[:8]) for command in commands)}")
+    return lines
 
 
 def wait(client: JobClient) -> JobExecutionResult:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from wiesel.common.restart_strategy import RestartStrategyConfiguration
 from wiesel.core import hooks, options
 from wiesel.core.config import ConfigOption, Configuration, process_defaults
 from wiesel.core.durations import Duration
+from wiesel.core.parallelism import default_parallelism, local_default_parallelism, set_local_default_parallelism
 from wiesel.datastream import _execution
 from wiesel.datastream._cached_stream import StreamCaches
 from wiesel.datastream._checks import program_error, require_built, require_count, require_instance, require_type, user_location
@@ -59,7 +59,6 @@ class StreamExecutionEnvironment(NoJavaObjects):
         self._collects = 0
         self._stream_caches = StreamCaches(self)
         self._slot_sharing_groups: dict[str, SlotSharingGroup] = {}
-        self._default_local_parallelism = os.cpu_count() or 1
 
     @staticmethod
     def get_execution_environment(configuration: Configuration | None = None) -> StreamExecutionEnvironment:
@@ -99,8 +98,11 @@ class StreamExecutionEnvironment(NoJavaObjects):
         return self
 
     def get_parallelism(self) -> int:
-        """Return the number of subtasks of operators that have none of their own."""
-        return self._config.get(options.PARALLELISM_DEFAULT)
+        """Return the number of subtasks of operators that have none of their own.
+
+        Where nothing sets it, this is the number of cores for jobs on this machine, and 1 on a cluster.
+        """
+        return default_parallelism(self._config)
 
     def set_max_parallelism(self, max_parallelism: int) -> StreamExecutionEnvironment:
         """Set the number of key groups (1 to 32768): the largest parallelism that keyed state can be rescaled to."""
@@ -144,12 +146,14 @@ class StreamExecutionEnvironment(NoJavaObjects):
         return self
 
     def get_default_local_parallelism(self) -> int:
-        """Return the number of cores, or what was set; for information."""
-        return self._default_local_parallelism
+        """Return the parallelism of jobs on this machine for which nothing sets one: the number of cores, or what was set."""
+        return local_default_parallelism()
 
     def set_default_local_parallelism(self, parallelism: int) -> None:
-        """Accept a default for local clusters; the parallelism is that of ``set_parallelism`` or ``parallelism.default``."""
-        self._default_local_parallelism = require_count(parallelism, "parallelism")
+        """Set the parallelism of jobs on this machine for which nothing sets one, in the environments made from now on."""
+        require_count(parallelism, "parallelism")
+        self._config.set(options.PARALLELISM_DEFAULT, self.get_parallelism())
+        set_local_default_parallelism(parallelism)
 
     # Checkpoints and state.
 

@@ -33,7 +33,9 @@ def new(settings: dict[str, Any] | None = None) -> StreamExecutionEnvironment:
 
 def test_defaults() -> None:
     env = new()
-    assert (env.get_parallelism(), env.get_max_parallelism(), env.get_buffer_timeout(), env.get_checkpoint_interval()) == (1, -1, 100, -1)
+    cores, unset = env.get_default_local_parallelism(), -1
+    assert (env.get_parallelism(), env.get_max_parallelism()) == (cores, unset)
+    assert (env.get_buffer_timeout(), env.get_checkpoint_interval()) == (100, unset)
     assert env.is_chaining_enabled()
     assert env.is_chaining_of_operators_with_different_max_parallelism_enabled()
     assert env.get_checkpointing_mode() is CheckpointingMode.AT_LEAST_ONCE
@@ -56,7 +58,7 @@ def test_settings_and_options_are_the_same() -> None:
         -1,
         0,
     )
-    assert env.set_parallelism(-1).get_parallelism() == 1
+    assert env.set_parallelism(-1).get_parallelism() == env.get_default_local_parallelism()
 
 
 def test_the_program_wins_over_the_command_line() -> None:

@@ -20,7 +20,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture
 def env() -> StreamExecutionEnvironment:
-    return StreamExecutionEnvironment.get_execution_environment()
+    return StreamExecutionEnvironment.get_execution_environment().set_parallelism(1)
 
 
 def texts(html: str, tag: str) -> list[str]:

@@ -43,7 +43,7 @@ PROGRAM = textwrap.dedent(
             return [value]
         flat_map2 = flat_map1
 
-    env = StreamExecutionEnvironment.get_execution_environment()
+    env = StreamExecutionEnvironment.get_execution_environment().set_parallelism(1)
     pairs = env.from_collection([("a", 1)], Types.TUPLE([Types.STRING(), Types.INT()]))
     keyed = pairs.key_by(lambda v: v[0], Types.STRING())
     timed = pairs.assign_timestamps_and_watermarks(WatermarkStrategy.for_monotonous_timestamps())

@@ -6,6 +6,7 @@ from typing import Any
 
 from wiesel.core import options as opt
 from wiesel.core.config import Configuration
+from wiesel.core.parallelism import default_parallelism
 from wiesel.engine.base import duration_ms
 from wiesel.engine.job_master import JobMaster
 
@@ -20,7 +21,7 @@ def of_job(master: JobMaster) -> dict[str, Any]:
         "execution-config": {
             "execution-mode": master.plan.graph.job.runtime_mode,
             "restart-strategy": config.get(opt.RESTART_STRATEGY) or "default",
-            "job-parallelism": config.get(opt.PARALLELISM_DEFAULT),
+            "job-parallelism": default_parallelism(config),
             "object-reuse-mode": config.get(opt.OBJECT_REUSE),
             "user-config": parameters or {},
         },

@@ -16,8 +16,8 @@ from pathlib import Path
 from wiesel.core import options as opt
 from wiesel.core.config import ConfigOption, Configuration
 from wiesel.core.errors import ResourceError
+from wiesel.core.parallelism import local_slots
 from wiesel.engine.spark.class_archive import archive_options, java_version_text
-from wiesel.engine.spark.slots import LOCAL_SLOTS
 
 __all__ = [
     "driver_settings",
@@ -72,7 +72,7 @@ def quiet_gateway() -> None:
 
 def local_master(config: Configuration, slots: int = 0) -> str:
     """Return the master that the configuration names, or one on this machine with ``slots`` and some to spare."""
-    return config.get(opt.SPARK_MASTER) or f"local[{max(LOCAL_SLOTS, slots)}]"
+    return config.get(opt.SPARK_MASTER) or f"local[{max(local_slots(), slots)}]"
 
 
 def java_options(config: Configuration, option: ConfigOption[str]) -> str:

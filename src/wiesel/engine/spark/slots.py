@@ -9,12 +9,9 @@ import time
 from collections.abc import Callable
 
 from wiesel.core.errors import JobCancelledError, NoResourceAvailableError
-
-LOCAL_SLOTS = 64
-"""How many slots a master on this machine has at least, where the configuration names none."""
+from wiesel.core.parallelism import LOCAL_MASTER
 
 _LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*]")
-_LOCAL = re.compile(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?])?")
 _LOOK_EVERY_S = 0.1
 _TELL_AFTER_S = 5.0
 _log = logging.getLogger("wiesel.spark")
@@ -28,7 +25,7 @@ def local_cluster(master: str) -> tuple[int, int, int] | None:
 
 def in_this_process(master: str) -> bool:
     """Return whether tasks run beside the driver's JVM, not on executors of their own."""
-    return _LOCAL.fullmatch(master) is not None
+    return LOCAL_MASTER.fullmatch(master) is not None
 
 
 def most_slots(master: str) -> int | None:
@@ -36,7 +33,7 @@ def most_slots(master: str) -> int | None:
     cluster = local_cluster(master)
     if cluster is not None:
         return cluster[0] * cluster[1]
-    found = _LOCAL.fullmatch(master)
+    found = LOCAL_MASTER.fullmatch(master)
     if found is None or found[1] == "*":
         return None
     return int(found[1] or 1)

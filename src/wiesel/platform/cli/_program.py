@@ -125,9 +125,9 @@ def run_program(submission: Submission) -> int:
     return 0
 
 
-def _tell_of_job(job_id: str) -> None:
-    # In Flink's words, but on standard error: the output is the program's.
-    click.echo(f"Job has been submitted with JobID {job_id}", err=True)
+def _tell_of_job(lines: Sequence[str]) -> None:
+    # On standard error: the output is the program's.
+    click.echo("\n".join(lines), err=True)
 
 
 def show_plan(submission: Submission) -> int:

@@ -1,0 +1,77 @@
+"""Internal. The parallelism of operators for which neither the program nor the configuration sets one."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from pathlib import Path
+
+from wiesel.core import options
+from wiesel.core.config import Configuration
+
+__all__ = [
+    "LOCAL_MASTER",
+    "available_cores",
+    "default_parallelism",
+    "default_parallelism_note",
+    "local_default_parallelism",
+    "local_slots",
+    "set_local_default_parallelism",
+]
+
+LOCAL_MASTER = re.compile(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?])?")
+"""Spark's masters that run tasks beside the driver; the group is the number of slots."""
+
+_CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+_LEAST_SLOTS = 64
+_VERTICES = 16
+_local_default: int | None = None
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use, as Java's ``availableProcessors``: by its affinity and its container's CPU quota."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = _CGROUP_QUOTA.read_text(encoding="ascii").split()
+        return max(1, min(cores, math.ceil(int(quota) / int(period))))
+    except (OSError, ValueError):  # no control groups, or no quota: "max"
+        return cores
+
+
+def local_default_parallelism() -> int:
+    """Return the default parallelism of jobs on this machine: the number of cores, or what was set."""
+    return available_cores() if _local_default is None else _local_default
+
+
+def set_local_default_parallelism(parallelism: int | None) -> None:
+    """Set the default parallelism of jobs on this machine for the whole process; None for the number of cores."""
+    global _local_default
+    _local_default = parallelism
+
+
+def local_slots() -> int:
+    """Return how many slots a master on this machine has at least, where the configuration names none."""
+    return max(_LEAST_SLOTS, _VERTICES * max(available_cores(), local_default_parallelism()))
+
+
+def default_parallelism(config: Configuration) -> int:
+    """Return ``parallelism.default``; where it is not set, the number of cores on a local master, else 1.
+
+    All tasks of a job hold a slot at the same time: a local master that is named with few slots gets the parallelism at which a job of
+    16 vertices fits. The local engine, which simulates a job in one thread, gives the same results on every machine: 1.
+    """
+    if config.contains(options.PARALLELISM_DEFAULT) or config.get(options.ENGINE) != "spark":
+        return config.get(options.PARALLELISM_DEFAULT)
+    local = LOCAL_MASTER.fullmatch(config.get("spark.master") or config.get(options.SPARK_MASTER) or f"local[{local_slots()}]")
+    if local is None:
+        return config.get(options.PARALLELISM_DEFAULT)
+    slots = available_cores() if local[1] == "*" else int(local[1] or 1)
+    return min(local_default_parallelism(), max(1, slots // _VERTICES))
+
+
+def default_parallelism_note(config: Configuration) -> str:
+    """Return where the parallelism of a job on this machine comes from if nothing sets it, else an empty string."""
+    if config.contains(options.PARALLELISM_DEFAULT) or (parallelism := default_parallelism(config)) == 1:
+        return ""
+    return f"parallelism {parallelism}, for the cores of this machine; -p or {options.PARALLELISM_DEFAULT.key} sets another"
