@@ -84,6 +84,11 @@ class CancelTask:
 
 
 @dataclass(frozen=True)
+class OpenOutput:
+    """Every task that reads what this one sends has connected to it: records may leave."""
+
+
+@dataclass(frozen=True)
 class MasterHeartbeat:
     """The JobMaster's process lives."""
 
@@ -100,6 +105,13 @@ class RegisterTask:
     pid: int
     host: str
     executor: str = ""
+
+
+@dataclass(frozen=True)
+class InputConnected:
+    """The task has connected to every task that it reads from."""
+
+    task: TaskKey
 
 
 @dataclass(frozen=True)
@@ -209,10 +221,12 @@ ToTask: TypeAlias = (
     | CheckpointAborted
     | EventToOperator
     | CancelTask
+    | OpenOutput
     | MasterHeartbeat
 )
 FromTask: TypeAlias = (
     RegisterTask
+    | InputConnected
     | RequestSplit
     | RequestCheckpoint
     | AckCheckpoint

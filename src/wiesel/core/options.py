@@ -131,6 +131,13 @@ DEBLOAT_TARGET: ConfigOption[Duration] = _option(
 DEBLOAT_PERIOD: ConfigOption[Duration] = _option(
     "taskmanager.network.memory.buffer-debloat.period", "duration", _ms(200), "How often that is worked out.", minimum=1
 )
+PARTITION_REQUEST_TIMEOUT: ConfigOption[Duration] = _option(
+    "taskmanager.network.partition-request-timeout",
+    "duration",
+    _s(30),
+    "How long tasks may take to connect to those that they read from, when all of them run. After it the attempt fails.",
+    minimum=1,
+)
 MANAGED_MEMORY_SIZE: ConfigOption[MemorySize | None] = _option(
     "taskmanager.memory.managed.size",
     "memory",

@@ -88,6 +88,7 @@ class JobSettings:
     heartbeat_interval_ms: int
     heartbeat_timeout_ms: int
     slot_request_timeout_ms: int
+    partition_request_timeout_ms: int
     cancellation_timeout_ms: int
     adaptive: AdaptiveSettings | None
     failover_strategy: str
@@ -140,6 +141,7 @@ def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSetti
         heartbeat_interval_ms=duration_ms(config, opt.HEARTBEAT_INTERVAL),
         heartbeat_timeout_ms=duration_ms(config, opt.HEARTBEAT_TIMEOUT),
         slot_request_timeout_ms=duration_ms(config, opt.SLOT_REQUEST_TIMEOUT),
+        partition_request_timeout_ms=duration_ms(config, opt.PARTITION_REQUEST_TIMEOUT),
         cancellation_timeout_ms=duration_ms(config, opt.CANCELLATION_TIMEOUT),
         adaptive=_adaptive_settings(config),
         failover_strategy=_failover_strategy(config),

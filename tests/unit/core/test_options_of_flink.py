@@ -20,6 +20,7 @@ ANOTHER_DEFAULT = {
     "execution.checkpointing.incremental": "all of our backends are incremental",
     "state.backend.rocksdb.block.cache-size": "Flink's counts only where the managed memory is not RocksDB's, which is its default",
     "python.executable": "the interpreter that runs the program",
+    "taskmanager.network.partition-request-timeout": "tasks are processes of their own, which a busy machine runs late",
 }
 SHARED_OLD_KEY = {
     "execution.checkpointing.local-backup.enabled": "Flink reads it under the keys of execution.state-recovery.from-local too"

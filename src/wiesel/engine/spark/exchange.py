@@ -7,9 +7,11 @@ assumption has a test in ``tests/spark/test_spark_assumptions.py``, so that anot
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
 from wiesel.core.errors import ResourceError
@@ -23,6 +25,30 @@ def use_in_this_thread(session: SparkSession) -> None:
     """Make the session the active one of the calling thread's JVM thread: physical plans look for it there."""
     jvm: Any = session._jvm
     jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+
+
+def listen_on_loopback(session: SparkSession) -> bool:
+    """Have servers of this JVM that name no address listen on its loopback address, if that is where its tasks find each other.
+
+    The servers of the exchange name none, and there is no setting for it; so they would listen on all addresses of the machine.
+
+    Returns:
+        Whether servers that name no address listen on a loopback address now.
+    """
+    jvm: Any = session._jvm
+    address = jvm.java.net.InetAddress.getByName(session.sparkContext.getConf().get("spark.driver.host", ""))
+    if address.isLoopbackAddress():
+        # Java keeps the wildcard address in a field; Spark opens the package to reflection.
+        with suppress(Py4JError):
+            implementation = _field(jvm.java.lang.Class.forName("java.net.InetAddress"), "impl").get(None)
+            _field(implementation.getClass(), "anyLocalAddress").set(implementation, address)
+    return bool(jvm.java.net.InetSocketAddress(0).getAddress().isLoopbackAddress())
+
+
+def _field(of_class: Any, name: str) -> Any:
+    field = of_class.getDeclaredField(name)
+    field.setAccessible(True)
+    return field
 
 
 def free_slots(session: SparkSession) -> int:
@@ -76,9 +102,7 @@ class Materialized:
         context: Any = self.frame.sparkSession.sparkContext
         scheduler = context._jsc.sc().dagScheduler()
         # The environment has it as well, but is a class that cannot be looked into without libraries that Spark does not bring along.
-        field = scheduler.getClass().getDeclaredField("mapOutputTracker")
-        field.setAccessible(True)
-        tracker = field.get(scheduler)
+        tracker = _field(scheduler.getClass(), "mapOutputTracker").get(scheduler)
         return bool(tracker.containsShuffle(self.shuffle)) and tracker.getNumAvailableOutputs(self.shuffle) == self.producers
 
 

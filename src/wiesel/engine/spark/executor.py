@@ -7,8 +7,9 @@ import os
 import queue
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -17,7 +18,7 @@ from py4j.protocol import Py4JNetworkError
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
-from wiesel.checkpoint.messages import CancelTask, FromTask, TaskKey, ToTask
+from wiesel.checkpoint.messages import CancelTask, FromTask, InputConnected, OpenOutput, RegisterTask, TaskFailed, TaskKey, ToTask
 from wiesel.common.job_client import JobClient
 from wiesel.common.job_execution_result import JobExecutionResult
 from wiesel.common.job_id import JobID
@@ -49,10 +50,12 @@ from wiesel.engine.spark.exchange import (
     use_in_this_thread,
 )
 from wiesel.engine.spark.failures import spark_failure
+from wiesel.engine.spark.handshake import Handshake, not_connected
 from wiesel.engine.spark.session import job_session, jvm_is_gone, spark_session
 from wiesel.engine.spark.slots import SlotRequest, in_this_process
 from wiesel.engine.spark.worker import AttemptPayload, stage_function
 from wiesel.engine.spark.worker_files import ship
+from wiesel.engine.task_errors import task_name
 from wiesel.engine.unaligned import check_unaligned
 from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.job_graph import build_job_graph
@@ -130,6 +133,7 @@ class SparkJob:
         self._fault_plan = os.environ.get(ENVIRONMENT_VARIABLE, "")
         self._launches: dict[tuple[int, int], _Launch] = {}
         """By attempt and region what runs."""
+        self._handshakes: dict[tuple[int, TaskKey], Handshake] = {}
         # By region and level: what the level before has given, in BATCH mode.
         self._kept: dict[int, dict[int, Materialized]] = {}
         self._classes = program_classes()
@@ -230,6 +234,13 @@ class SparkJob:
         remove_directory(self._local_dir)
 
     def _on_message(self, attempt: int, message: FromTask) -> None:
+        handshake = self._handshakes.get((attempt, message.task))
+        if isinstance(message, InputConnected):
+            if handshake is not None:
+                handshake.on_connected(message.task)
+            return
+        if isinstance(message, RegisterTask) and handshake is not None:
+            handshake.on_registered(message.task)
         self._events.put(lambda: self.master.on_message(attempt, message))
 
     def _on_lost(self, attempt: int, task: TaskKey) -> None:
@@ -317,6 +328,9 @@ class SparkJob:
             for launch, _ in left:
                 self._events.put(lambda launch=launch: self._region_ended(launch, error))  # type: ignore[misc]
 
+    def _is_pipelined(self, region: Region) -> bool:
+        return self.master.plan.graph.job.runtime_mode != "BATCH" and len(region.levels) > 1
+
     def _payload(self, attempt: int, region: Region) -> AttemptPayload:
         return AttemptPayload(
             attempt=attempt,
@@ -325,6 +339,8 @@ class SparkJob:
             checkpoint_dir=self._settings.checkpoint_dir if self._settings.checkpoints.interval_ms is not None else None,
             local_dir=self._local_dir if self._on_this_host else None,
             local_backup=self._settings.local_backup,
+            region=region.index,
+            pipelined=self._is_pipelined(region),
             hops=[len(level) for level in region.levels],
             relays=region.relays,
             initializers=hooks.worker_initializers(),
@@ -342,12 +358,40 @@ class SparkJob:
             use_in_this_thread(self._session)
             description = f"{launch.plan.graph.job.job_name}, attempt {launch.attempt}"
             self._session.sparkContext.setJobGroup(self._group(launch), description, interruptOnCancel=True)
-            while not self._collect(launch, region, stages):
-                # Others were faster, or an executor was lost since the look.
-                launch.request.wait(region.slots, refused=True)
+            with self._connecting(launch, region):
+                while not self._collect(launch, region, stages):
+                    # Others were faster, or an executor was lost since the look.
+                    launch.request.wait(region.slots, refused=True)
         except Exception as failure:  # noqa: BLE001 - handed to the master
             error = self._cause(failure)
         self._events.put(lambda: self._region_ended(launch, error))
+
+    @contextmanager
+    def _connecting(self, launch: _Launch, region: Region) -> Iterator[None]:
+        """Let the tasks of a region of the plan begin to send when all of them are connected, and fail the attempt if they never are."""
+        if not self._is_pipelined(region):
+            yield
+            return
+        attempt, timeout_ms = launch.attempt, self._settings.partition_request_timeout_ms
+        levels = [[(subtask.vertex, subtask.index) for subtask in level] for level in region.levels]
+        handshake = Handshake(levels, lambda task: self._control.send(attempt, task, OpenOutput()))
+        handshakes = {(attempt, task): handshake for level in levels for task in level}
+
+        def watch() -> None:
+            task = handshake.wait_for_stalled(timeout_ms / 1e3)
+            if task is not None:
+                vertex = launch.plan.graph.job.vertices[task[0]]
+                name = task_name(vertex.name, task[1], vertex.parallelism)
+                self._on_message(attempt, TaskFailed(task, not_connected(name, timeout_ms / 1e3)))
+
+        self._handshakes.update(handshakes)
+        threading.Thread(target=watch, name="wiesel-handshake", daemon=True).start()
+        try:
+            yield
+        finally:
+            handshake.end()
+            for key in handshakes:
+                del self._handshakes[key]
 
     def _collect(self, launch: _Launch, region: Region, stages: list[list[bytes]]) -> bool:
         """Run a region of the plan to its end; return False if Spark would not begin for want of slots."""

@@ -24,7 +24,7 @@ from wiesel.core.temporary import make_directory
 from wiesel.engine.spark.driver_jvm import find_java, local_master, prepare_environment, quiet_gateway
 from wiesel.engine.spark.early_daemon import start_daemon_early
 from wiesel.engine.spark.early_driver import GATEWAY, EarlyDriver, take_early_driver
-from wiesel.engine.spark.exchange import LOG_HINT
+from wiesel.engine.spark.exchange import LOG_HINT, listen_on_loopback
 from wiesel.engine.spark.interrupts import interrupts_afterwards
 from wiesel.engine.spark.pipelined_settings import JOB_SETTINGS, PIPELINED_SETTINGS
 from wiesel.engine.spark.preloading import PRELOADED_MODULES
@@ -125,6 +125,8 @@ def _create(config: Configuration, master: str, modules: Sequence[str]) -> Spark
             f"Spark could not start on {master}: the master cannot be reached, or has refused or ended the application ({why})",
             hint=LOG_HINT,
         ) from None
+    if in_this_process(master) and not listen_on_loopback(session):
+        _log.warning("the tasks of %s listen on all network addresses of this machine: see docs/security.md", master)
     # Workers that are waiting for work end in good order before the JVM goes.
     atexit.register(_stop, session)
     return session

@@ -31,6 +31,8 @@ def session_settings(config: Configuration, master: str, java: str) -> dict[str,
     }
     if in_this_process(master):
         settings[f"spark.executorEnv.{EARLY_DAEMON}"] = early_daemon_socket()
+        # Spark makes the secret. Without it, any process of the machine could read the code and the secrets of a job from its ports.
+        settings["spark.authenticate"] = "true"
     return {**settings, **given_settings(config)}
 
 

@@ -22,7 +22,17 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from wiesel.checkpoint.local_copies import LocalBackup, LocalCopies
-from wiesel.checkpoint.messages import CancelTask, FromTask, Heartbeat, MasterHeartbeat, RegisterTask, TaskFailed, ToTask
+from wiesel.checkpoint.messages import (
+    CancelTask,
+    FromTask,
+    Heartbeat,
+    InputConnected,
+    MasterHeartbeat,
+    OpenOutput,
+    RegisterTask,
+    TaskFailed,
+    ToTask,
+)
 from wiesel.checkpoint.savepoint import SavepointFiles
 from wiesel.checkpoint.store import MemoryStateFiles, StateFiles
 from wiesel.core import hooks
@@ -35,6 +45,7 @@ from wiesel.engine.fault_points import FaultPoints
 from wiesel.engine.spark.arrow_rows import row_batch
 from wiesel.engine.spark.control import ControlClient
 from wiesel.engine.spark.event_loop import EventLoopThread
+from wiesel.engine.spark.handshake import ExpectedGreetings, LevelId, greeting
 from wiesel.engine.spark.major_collections import MajorCollections
 from wiesel.engine.spark.relay import Outlet, OutletClosedError, Relay
 from wiesel.engine.spark.time_shares import TimeShares
@@ -270,8 +281,8 @@ def _executor_dir() -> str:
 class AttemptPayload:
     """What the closure of every stage of an attempt carries. ``tasks[level][partition]`` are pickled descriptors.
 
-    ``hops`` has the partitions per level, ``relays`` the levels that edges skip. ``local_dir`` is None where tasks may run on other
-    machines than the driver.
+    ``hops`` has the partitions per level, ``relays`` the levels that edges skip. ``region`` is the number of the Spark job; its stages run
+    at the same time if it is ``pipelined``. ``local_dir`` is None where tasks may run on other machines than the driver.
     """
 
     def __init__(
@@ -283,6 +294,8 @@ class AttemptPayload:
         checkpoint_dir: str | None,
         local_dir: str | None,
         local_backup: LocalBackup,
+        region: int,
+        pipelined: bool,
         hops: list[int],
         relays: frozenset[int],
         initializers: tuple[str, ...],
@@ -299,6 +312,8 @@ class AttemptPayload:
         self.checkpoint_dir = checkpoint_dir
         self.local_dir = local_dir
         self.local_backup = local_backup
+        self.region = region
+        self.pipelined = pipelined
         self.hops = hops
         self.relays = relays
         self.initializers = initializers
@@ -324,7 +339,7 @@ def stage_function(payload: AttemptPayload, level: int, tasks: list[bytes]) -> C
         with in_place(unpacked(payload.bundle)):
             hooks.run_worker_initializers(payload.initializers)
             install_program_classes(payload.classes)
-            worker = TaskWorker(payload, level, tasks[context.partitionId()])
+            worker = TaskWorker(payload, level, context.partitionId(), tasks[context.partitionId()])
             yield from worker.run(batches)
 
     return run
@@ -333,11 +348,16 @@ def stage_function(payload: AttemptPayload, level: int, tasks: list[bytes]) -> C
 class TaskWorker:
     """Runs one task to its end."""
 
-    def __init__(self, payload: AttemptPayload, level: int, pickled: bytes) -> None:
+    def __init__(self, payload: AttemptPayload, level: int, partition: int, pickled: bytes) -> None:
         self._payload = payload
         self._level = level
+        self._partition = partition
+        self._next_partitions = payload.hops[level + 1] if level + 1 < len(payload.hops) else 0
+        self._output_open = threading.Event()
+        if not payload.pipelined or not self._next_partitions:
+            self._output_open.set()
         relays = level in payload.relays
-        self._relay = Relay(level, payload.hops[level + 1]) if relays else None
+        self._relay = Relay(level, self._next_partitions) if relays else None
         self._outlet = Outlet()
         self._mailbox = Mailbox(_RELAYING_BYTES if relays else None)
         self._client = ControlClient(payload.address, payload.token, payload.attempt, patience_s=payload.heartbeat_timeout_s)
@@ -382,10 +402,22 @@ class TaskWorker:
         try:
             # First of all: a reader may ask for a split as soon as it starts, and the answer needs to know the way here.
             self._client.send(RegisterTask(descriptor.key, descriptor.attempt, os.getpid(), socket.gethostname()))
+            if not self._output_open.is_set():
+                yield self._greetings()
             self._task.start()
+            self._wait_until_open()
             yield from self._loop()
         finally:
             self._task.close()
+
+    def _greetings(self) -> pa.RecordBatch:
+        """Return the first row of each channel, with the fillers that push them through Spark."""
+        level = self._level_id(self._level)
+        partitions = range(self._next_partitions)
+        return row_batch([(reader, greeting(level, self._partition, reader)) for reader in partitions], partitions)
+
+    def _level_id(self, level: int) -> LevelId:
+        return LevelId(self._payload.token, self._payload.attempt, self._payload.region, level)
 
     def _run_beside(self, descriptor: TaskDescriptor) -> Iterator[pa.RecordBatch]:
         """Run the task in a thread of its own, so that what is relayed goes on while its user code stands still."""
@@ -407,6 +439,7 @@ class TaskWorker:
             yield from outlet.batches()
         finally:
             outlet.close()
+            self._output_open.set()
             thread.join(_ABANDON_S)
 
     def _hang_up(self) -> None:
@@ -436,7 +469,10 @@ class TaskWorker:
         try:
             while True:
                 message = self._client.receive()
-                if not isinstance(message, MasterHeartbeat):
+                if isinstance(message, OpenOutput):
+                    self._output_open.set()
+                    self._mailbox.put("wake", lambda: None)
+                elif not isinstance(message, MasterHeartbeat):
                     self._mailbox.put("control", message)
                 if isinstance(message, CancelTask) and self._payload.cancellation_timeout_s:
                     threading.Thread(target=self._end_by_force, name="wiesel-cancellation", daemon=True).start()
@@ -471,10 +507,12 @@ class TaskWorker:
 
     def _read_input(self, batches: Iterator[Any]) -> None:
         try:
-            for batch in self._unbroken(batches):
-                for value in batch.column(1):
-                    if value.is_valid and (row := self._passed_on(value.as_buffer())) is not None:
-                        self._mailbox.put_row(row)
+            rows = self._rows(batches)
+            if self._payload.pipelined:
+                self._connect(rows)
+            for value in rows:
+                if (row := self._passed_on(value)) is not None:
+                    self._mailbox.put_row(row)
             self._mailbox.put("end")
         except OutletClosedError:
             return  # the worker has come to its end
@@ -483,9 +521,24 @@ class TaskWorker:
             if self._relay is not None:
                 self._outlet.end(error)  # the task may stand still
 
-    def _unbroken(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def _connect(self, rows: Iterator[Any]) -> None:
+        """Take the greetings of all producers: they send nothing else before the JobMaster has heard that all of them have come."""
+        expected = ExpectedGreetings(self._level_id(self._level - 1), self._payload.hops[self._level - 1], self._partition)
+        for row in rows:
+            if expected.take(row.to_pybytes()):
+                break
+        else:
+            return
+        if self._descriptor is not None:
+            self._client.send(InputConnected(self._descriptor.key))
+
+    def _rows(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Return what has come, without fillers."""
         try:
-            yield from batches
+            for batch in batches:
+                for value in batch.column(1):
+                    if value.is_valid:
+                        yield value.as_buffer()
         except Exception as error:
             raise broken_exchange(error, self._descriptor) from error
 
@@ -495,10 +548,18 @@ class TaskWorker:
             return row
         rows, own = self._relay.take(row)
         if rows:
+            self._output_open.wait()
             self._outlet.put(row_batch(rows, []), [p for p, _ in rows])
         return row if own else None
 
     # The mailbox loop
+
+    def _wait_until_open(self) -> None:
+        """Wait until all readers of this task are connected; rows that come meanwhile stay in the mailbox."""
+        while not self._output_open.is_set():
+            item = self._mailbox.take(None, rows=False)
+            if item is not None:
+                self._handle(item)
 
     def _loop(self) -> Iterator[pa.RecordBatch]:
         task, mailbox = self._task, self._mailbox
