@@ -62,7 +62,7 @@ def test_frames_of_spark_become_tables_and_back() -> None:
     session = spark_session(Configuration.from_dict(SETTINGS), 2)
     frame = session.createDataFrame([(1, "a", 2.5), (2, None, None)], "n INT, s STRING, d DOUBLE")
     table = environment().from_spark(frame)
-    assert [(field.name, str(field.data_type.as_summary_string())) for field in table.get_schema().physical_row_type] == [
+    assert [(field.name, str(field.data_type.as_summary_string())) for field in table.get_schema().to_row_data_type()] == [
         ("n", "INT"),
         ("s", "STRING"),
         ("d", "DOUBLE"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from wiesel.core.durations import Instant
 from wiesel.core.errors import ExpressionError
 from wiesel.types.row import Row, RowKind, make_row
 
-__all__ = ["column_array", "column_values", "from_rows", "to_rows"]
+__all__ = ["DECIMALS_OF_ELEMENTS", "DECIMALS_OF_FUNCTIONS", "DecimalRounding", "column_array", "column_values", "from_rows", "to_rows"]
 
 _KINDS = list(RowKind)
 _Convert = Callable[[Any], Any]
@@ -27,27 +29,85 @@ def from_rows(rows: Sequence[Row], schema: pa.Schema) -> RowBatch:
     return RowBatch(rows_of(arrays, schema, len(rows)), kinds if kinds.any() else None)
 
 
-def column_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Return values as a column."""
-    convert = _to_arrow(kind)
-    return pa.array(values if convert is None else [None if value is None else convert(value) for value in values], kind)
+@dataclass(frozen=True)
+class DecimalRounding:
+    """How decimal numbers of Python are fitted to the scale of a column.
+
+    Attributes:
+        mode: A rounding mode of the module ``decimal``.
+        too_large_is_null: Whether numbers with too many digits before the point become NULL; they are an error otherwise.
+    """
+
+    mode: str
+    too_large_is_null: bool
+
+    def converter(self, kind: pa.DataType) -> _Convert:
+        """Return what rounds the numbers of a column of this type."""
+        step, digits = Decimal(1).scaleb(-kind.scale), kind.precision - kind.scale
+        context = Context(prec=kind.precision + 1, rounding=self.mode)
+
+        def fit(value: Any) -> Any:
+            if not isinstance(value, Decimal) or not value:
+                return value
+            if value.is_finite() and value.adjusted() < digits:
+                rounded = value.quantize(step, context=context)
+                if not rounded or rounded.adjusted() < digits:
+                    return rounded
+            if self.too_large_is_null:
+                return None
+            raise ValueError(f"{value} is too large for a DECIMAL({kind.precision}, {kind.scale})")
+
+        return fit
 
 
-def _to_arrow(kind: pa.DataType) -> _Convert | None:
+DECIMALS_OF_ELEMENTS = DecimalRounding(ROUND_HALF_UP, too_large_is_null=True)
+"""Flink's Java code rounds what programs give as rows."""
+DECIMALS_OF_FUNCTIONS = DecimalRounding(ROUND_HALF_EVEN, too_large_is_null=False)
+"""PyFlink's workers round what functions return, in the context of the module ``decimal``."""
+
+
+def column_array(values: Sequence[Any], kind: pa.DataType, decimals: DecimalRounding | None = None) -> pa.Array:
+    """Return values as a column.
+
+    Args:
+        values: The values.
+        kind: The type of the column.
+        decimals: How decimal numbers are rounded to the scale of the type; those with more digits are an error if it is None.
+    """
+    convert = _to_arrow(kind, None)
+    try:
+        return pa.array(values if convert is None else [None if value is None else convert(value) for value in values], kind)
+    except pa.ArrowInvalid:
+        # Arrow takes decimals that fit without being looked at one by one.
+        rounding = None if decimals is None or not _has_decimals(kind) else _to_arrow(kind, decimals)
+        if rounding is None:
+            raise
+        return pa.array([None if value is None else rounding(value) for value in values], kind)
+
+
+def _has_decimals(kind: pa.DataType) -> bool:
+    if pa.types.is_decimal(kind):
+        return True
+    return any(_has_decimals(kind.field(index).type) for index in range(kind.num_fields))
+
+
+def _to_arrow(kind: pa.DataType, decimals: DecimalRounding | None) -> _Convert | None:
     """Return what makes a value one that Arrow takes, None if all are."""
+    if pa.types.is_decimal(kind):
+        return None if decimals is None else decimals.converter(kind)
     if pa.types.is_timestamp(kind):
         return _zoned_value(kind) if kind.tz else None
     if pa.types.is_struct(kind):
         names = [kind.field(index).name for index in range(kind.num_fields)]
-        inner = [_to_arrow(kind.field(index).type) or _same for index in range(kind.num_fields)]
+        inner = [_to_arrow(kind.field(index).type, decimals) or _same for index in range(kind.num_fields)]
         return lambda row: {
             name: None if value is None else convert(value) for name, convert, value in zip(names, inner, _parts(row), strict=True)
         }
     if pa.types.is_map(kind):
-        key, item = _to_arrow(kind.key_type) or _same, _to_arrow(kind.item_type) or _same
+        key, item = _to_arrow(kind.key_type, decimals) or _same, _to_arrow(kind.item_type, decimals) or _same
         return lambda entries: [(key(k), None if v is None else item(v)) for k, v in entries.items()]
     if pa.types.is_list(kind):
-        element = _to_arrow(kind.value_type)
+        element = _to_arrow(kind.value_type, decimals)
         return None if element is None else lambda values: [None if value is None else element(value) for value in values]
     return None
 
@@ -74,19 +134,19 @@ def _zoned_value(kind: pa.DataType) -> _Convert:
 
 
 def to_rows(batch: RowBatch, *, named: bool = True) -> list[Row]:
-    """Return the rows as objects, with the names of the columns if ``named``."""
+    """Return the rows as objects; rows, and rows in their values, have the names of columns and fields if ``named``."""
     names = batch.rows.schema.names if named else None
-    columns = [column_values(column) for column in batch.rows.columns]
+    columns = [column_values(column, named=named) for column in batch.rows.columns]
     values = zip(*columns, strict=True) if columns else iter([()] * len(batch))
     if batch.kinds is None:
         return [make_row(names, list(row)) for row in values]
     return [make_row(names, list(row), _KINDS[kind]) for row, kind in zip(values, batch.kinds, strict=True)]
 
 
-def column_values(column: pa.Array) -> list[Any]:
+def column_values(column: pa.Array, *, named: bool = True) -> list[Any]:
     """Return the values of a column: rows of structs, dicts of maps, instants of timestamps with a zone.
 
-    Keys of maps that are arrays are tuples, those that are maps tuples of pairs.
+    Rows have the names of the fields if ``named``. Keys of maps that are arrays are tuples, those that are maps tuples of pairs.
     """
     kind = column.type
     if pa.types.is_timestamp(kind):
@@ -95,10 +155,12 @@ def column_values(column: pa.Array) -> list[Any]:
         return _plain_values(column.cast(pa.timestamp("us"), safe=False) if kind.unit == "ns" else column)
     if pa.types.is_struct(kind):
         names = [kind.field(index).name for index in range(kind.num_fields)]
-        parts = zip(*(column_values(part) for part in column.flatten()), strict=True) if names else iter([()] * len(column))
-        return [make_row(names, list(row)) if valid else None for row, valid in zip(parts, _valid(column), strict=True)]
+        columns = [column_values(part, named=named) for part in column.flatten()]
+        parts = zip(*columns, strict=True) if names else iter([()] * len(column))
+        return [make_row(names if named else None, list(row)) if valid else None for row, valid in zip(parts, _valid(column), strict=True)]
     if pa.types.is_map(kind):
-        keys, items, starts = column_values(column.keys), column_values(column.items), column.offsets.to_pylist()
+        keys, items = column_values(column.keys, named=named), column_values(column.items, named=named)
+        starts = column.offsets.to_pylist()
         if pa.types.is_nested(kind.key_type):
             keys = list(map(_as_key, keys))
         return [
@@ -106,7 +168,7 @@ def column_values(column: pa.Array) -> list[Any]:
             for a, b, valid in zip(starts, starts[1:], _valid(column), strict=False)
         ]
     if pa.types.is_list(kind) and _is_deep(kind.value_type):
-        items, starts = column_values(column.values), column.offsets.to_pylist()
+        items, starts = column_values(column.values, named=named), column.offsets.to_pylist()
         return [items[a:b] if valid else None for a, b, valid in zip(starts, starts[1:], _valid(column), strict=False)]
     return _plain_values(column)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from wiesel.columnar.arrow_types import arrow_schema, arrow_type
-from wiesel.columnar.rows import column_array
+from wiesel.columnar.rows import DECIMALS_OF_ELEMENTS, column_array
 from wiesel.core.durations import Instant
 from wiesel.core.errors import ProgramError
 from wiesel.sql.plan import ArrowScan, Field
@@ -150,7 +150,7 @@ def _python_type(value: Any) -> t.DataType | None:
 
 def _array(field: t.RowField, column: list[Any]) -> pa.Array:
     try:
-        return column_array(column, arrow_type(field.data_type))
+        return column_array(column, arrow_type(field.data_type), DECIMALS_OF_ELEMENTS)
     except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
         kind = field.data_type.as_summary_string()
         message = f"column {t.quoted(field.name)} has values that are no {kind}: {error}"

@@ -11,7 +11,7 @@ from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan import Relation, StreamScan, TableScan, TimeAttribute
 from wiesel.sql.rules.optimizer import optimized
 from wiesel.sql.stream_rows import table_row_info
-from wiesel.types.logical import quoted
+from wiesel.types.logical import RowType, quoted
 from wiesel.types.typeinfo import ExternalTypeInfo
 
 __all__ = ["to_stream"]
@@ -24,10 +24,12 @@ def to_stream(
     changelog: bool = False,
     update_before: bool = True,
     reader: str = "to_data_stream()",
+    time: int | None = None,
 ) -> DataStream:
     """Return the stream of a plan's rows; with ``changelog`` also of updates and deletions.
 
-    ``update_before``: whether updates are told by ``-U`` and ``+U``, or by ``+U`` alone; ``reader``: who takes new rows only.
+    ``update_before``: whether updates are told by ``-U`` and ``+U``, or by ``+U`` alone; ``reader``: who takes new rows only; ``time``: the
+    column that becomes the time of the records and is none of their fields.
 
     Raises:
         ProgramError: If a column's values cannot become records of a stream, the table cannot be read, or there are changes and
@@ -38,7 +40,7 @@ def to_stream(
     appends = not changelog and environment._config.get(RUNTIME_MODE) != "BATCH"
     if appends:
         require_append(plan, reader)
-    if isinstance(plan, TableScan):
+    if isinstance(plan, TableScan) and time is None:
         return scanned_rows(translator, plan)
     if isinstance(plan, StreamScan) and plan.rowtime is None:
         return stream_rows(plan)
@@ -46,8 +48,10 @@ def to_stream(
     if appends:
         require_append(plan, reader)  # by mini-batches there may be updates where there are none else
     translator.changes.add(plan, update_before)
-    rows = table_row_info(plan.row_type)
-    operator = translator.operator("ToRows", "table_to_rows", {"time": _time_of(plan)}, [translator.translate(plan)])
+    fields = RowType([field for index, field in enumerate(plan.row_type) if index != time], plan.row_type.is_nullable)
+    rows = table_row_info(fields)
+    params = {"time": _time_of(plan) if time is None else time, "drop_time": time is not None}
+    operator = translator.operator("ToRows", "table_to_rows", params, [translator.translate(plan)])
     operator.output_type = operator.node.output_type = ExternalTypeInfo(rows)
     return DataStream(environment, operator)
 

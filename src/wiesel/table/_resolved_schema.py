@@ -321,15 +321,9 @@ class ResolvedSchema(spi.ResolvedSchema):
         """Return the names of the columns."""
         return [column.name for column in self.columns]
 
-    get_field_names = get_column_names
-    """The name that the older class of schemas has for it, as ``Table.get_schema()`` returns this one."""
-
     def get_column_data_types(self) -> list[DataType]:
         """Return the types of the columns."""
         return [column.get_data_type() for column in self.get_columns()]
-
-    get_field_data_types = get_column_data_types
-    """As ``get_field_names``."""
 
     def get_column(self, column_index_or_name: int | str) -> Column | None:
         """Return a column, by its name or its place from 0 on; None if there is none."""

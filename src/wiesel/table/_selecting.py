@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from wiesel.columnar.aggregates.user_aggregates import USER_AGGREGATE, UserAggregate
-from wiesel.columnar.expressions import InputRef
+from wiesel.columnar.expressions import InputRef, Literal
 from wiesel.columnar.functions.registry import cast
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.ordering import without_keys
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.binding.scope import Scope, Source
-from wiesel.sql.language.built_nodes import BuiltIn, FieldAt, Nullable, OverAlias, UserCall, WindowProperty
-from wiesel.sql.plan import AggregateCall, Field, Project, Relation, TopN
+from wiesel.sql.jobs import is_batch
+from wiesel.sql.language.built_nodes import BuiltIn, FieldAt, Nullable, OverAlias, Plus, UserCall, WindowProperty
+from wiesel.sql.plan import AggregateCall, Field, Project, Relation, TimeAttribute, TopN
 from wiesel.sql.user_plan import TableAggregate
-from wiesel.table._built import built_in, column, stand_of
+from wiesel.table._built import built_in, column, constant, length_of_time, stand_of
 from wiesel.table._columns import aliased, expanded, is_aggregate, named, named_over_groups, rebuilt, summaries
 from wiesel.table.expression import Expression
 from wiesel.table.expressions import call
@@ -126,6 +127,8 @@ class Selecting:
 
     def windowed(self, keys: Sequence[exp.Expr], window: GroupWindow, expressions: Sequence[Any]) -> Relation:
         """Return a row per group and window."""
+        if is_batch(self._t_env._environment) and isinstance(self.type_of(window.time._node), t.BigIntType):
+            return self._windowed_numbers(keys, window, expressions)
         arguments = [window.time._node, *(each._node for each in window.lengths)]
 
         def of_window(part: exp.Expr) -> exp.Expr | None:
@@ -137,6 +140,18 @@ class Selecting:
         items = [rebuilt(item, of_window) for item in named_over_groups(self.expanded(expressions))]
         call = exp.Anonymous(this=window.kind, expressions=arguments)
         return self._query(items, group=exp.Group(expressions=[*keys, call]))
+
+    def _windowed_numbers(self, keys: Sequence[exp.Expr], window: GroupWindow, expressions: Sequence[Any]) -> Relation:
+        """Return a row per group and window of whole numbers, which are milliseconds since 1970; in batch mode only, as in Flink."""
+        if window.kind == "SESSION" or any(isinstance(each._node, BuiltIn) for each in window.lengths):
+            raise ProgramError("sessions and numbers of rows are no windows of a BIGINT", hint="give Tumble or Slide with a length of time")
+        since = Literal(t.TimestampType(3, False), 0)
+        moment = Plus(this=constant(since), expression=exp.Mul(this=window.time._node, expression=constant(length_of_time(1))))
+        timed = self._query([*map(column, self.names), aliased(built_in("CAST", [moment], (t.TimestampType(3),)), _TIME)])
+        refs = tuple(InputRef(field.data_type, index, field.name) for index, field in enumerate(timed.fields))
+        plan = Project(timed, refs, (*timed.fields[:-1], replace(timed.fields[-1], time=TimeAttribute.ROWTIME)))
+        windows = replace(window, time=Expression(column(_TIME)))
+        return Selecting(self._t_env, plan).windowed(keys, windows, expressions)
 
     def over(self, windows: Sequence[OverWindow], expressions: Sequence[Any]) -> Relation:
         """Return the rows with aggregates of those around them."""
@@ -168,7 +183,10 @@ class Selecting:
             return node.this if isinstance(node, exp.Alias) else node, given._names
         if not isinstance(given, UserDefinedFunctionWrapper):
             raise ProgramError(f"{given!r} is no function", hint="give what udf() or its like returned, or a call of it")
-        return call(given, Expression(self._row(leave_out)))._node, given._alias_names
+        node = call(given, Expression(self._row(leave_out)))._node
+        if isinstance(node, UserCall) and getattr(node.function, "kind", "") == "pandas":
+            node.meta["function"] = replace(node.function, whole_row=True)
+        return node, given._alias_names
 
     def map(self, given: Any) -> Relation:
         """Return the fields of the row that a function returns, as columns."""
@@ -226,6 +244,7 @@ class Selecting:
 
 
 _RESULT = "$result"
+_TIME = "$time"
 
 
 def hidden_name(node: WindowProperty) -> str:

@@ -344,10 +344,10 @@ class Expression(Generic[T]):
 
     @property
     def distinct(self) -> Expression[Any]:
-        """This aggregate over the different values only."""
+        """This aggregate over the different values only: ``col("a").sum.distinct``."""
         node = self._node
         if not isinstance(node, exp.Anonymous):
-            raise program_error("distinct stands behind an aggregate function", "write col('a').sum.distinct")
+            return Expression(exp.Distinct(expressions=[node]))
         return Expression(exp.Anonymous(this=node.this, expressions=[exp.Distinct(expressions=list(node.expressions))]))
 
     sum = _summary("SUM", "The sum of all values; NULL without any.")

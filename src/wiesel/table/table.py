@@ -20,6 +20,7 @@ from wiesel.table.expression import Expression
 from wiesel.table.expressions import col
 from wiesel.table.table_pipeline import TablePipeline
 from wiesel.table.table_result import TableResult
+from wiesel.table.table_schema import TableSchema
 from wiesel.table.udf import UserDefinedTableFunctionWrapper
 from wiesel.table.window import GroupWindow, OverWindow
 
@@ -295,9 +296,10 @@ class Table:
 
     # What is read of it
 
-    def get_schema(self) -> ResolvedSchema:
-        """Return the columns and their types; PyFlink's older name of :meth:`get_resolved_schema`."""
-        return self.get_resolved_schema()
+    def get_schema(self) -> TableSchema:
+        """Return the names and types of the columns; see :meth:`get_resolved_schema` for watermark and primary key."""
+        row = self._plan.row_type
+        return TableSchema(row.names, row.field_types())
 
     def get_resolved_schema(self) -> ResolvedSchema:
         """Return the columns and their types; of a table that was found by its name also its watermark and primary key."""

@@ -33,7 +33,7 @@ from wiesel.sql.stream_tables import stream_relation
 from wiesel.sql.translation import to_stream
 from wiesel.sql.upserts import normalized
 from wiesel.table._environment_names import NamesOfEnvironment
-from wiesel.table._fields import field_name, fitted_to, schema_of_fields
+from wiesel.table._fields import expressions_of_rows, field_name, fitted_to, schema_of_fields
 from wiesel.table._functions import function_in
 from wiesel.table._statements import insertion_into, run_statement
 from wiesel.table._user_catalog import opened_catalog
@@ -42,6 +42,7 @@ from wiesel.table.changelog_mode import ChangelogMode
 from wiesel.table.compiled_plan import CompiledPlan
 from wiesel.table.environment_settings import EnvironmentSettings
 from wiesel.table.explain_detail import ExplainDetail
+from wiesel.table.expression import Expression
 from wiesel.table.plan_reference import PlanReference
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.statement_set import StatementSet
@@ -294,27 +295,49 @@ class TableEnvironment(NamesOfEnvironment):
         """Return rows that the program has as a table.
 
         Args:
-            elements: Rows, tuples, lists or dicts; anything else is the one column of a row.
-            schema: A row type, or the names of the columns (their types are told from the first values).
-            verify_schema: Values are always held against the types here.
+            elements: Rows, tuples, lists or dicts; anything else is the one column of a row. Or expressions, such as ``row(1, "a")``.
+            schema: A row type, or the names of the columns (their types are derived from the first values).
+            verify_schema: Values are always compared with the types here.
 
         Raises:
-            ProgramError: If values do not fit the types, or there is nothing to tell the types from.
+            ProgramError: If values do not fit the types, there is nothing to derive the types from, or only some elements are expressions.
         """
         with AtUsersLine():
-            return Table(elements_scan(list(elements), schema), self)
+            given = list(elements)
+            if not any(isinstance(element, Expression) for element in given):
+                return Table(elements_scan(given, schema), self)
+            return Table(expressions_of_rows(self._tables(), given, schema), self)
 
-    def from_pandas(self, pdf: Any, schema: RowType | list[str] | None = None, splits_num: int = 1) -> Table:
+    def from_pandas(self, pdf: Any, schema: Any = None, splits_num: int = 1) -> Table:
         """Return a ``pandas.DataFrame`` as a table.
 
         Args:
             pdf: The rows.
-            schema: A row type, or the names of the columns; those of the frame if it is None.
-            splits_num: Not used: batches are shared out among the readers.
+            schema: A row type, the names of the first columns, which are taken, or the types of all; those of the frame if it is None.
+            splits_num: Not used: batches are distributed over the readers.
+
+        Raises:
+            TypeError: If the schema is none of these.
+            ProgramError: If a column cannot be one of a table, or not of its type.
         """
         import pyarrow as pa
 
-        return self.from_arrow(pa.Table.from_pandas(pdf, preserve_index=False), schema)
+        rows = pa.Table.from_pandas(pdf, preserve_index=False)
+        if schema is None or isinstance(schema, RowType):
+            return self.from_arrow(rows, schema)
+        if not isinstance(schema, list | tuple) or not all(isinstance(each, str | DataType) for each in schema):
+            raise TypeError(f"from_pandas() takes a RowType, a list of names or a list of types as schema, not {schema!r}")
+        names = [each for each in schema if isinstance(each, str)]
+        if names and len(names) < len(schema):
+            raise TypeError("from_pandas() takes a list of names or a list of types, but the schema has both: give a RowType")
+        if names or not schema:
+            return self.from_arrow(rows.select(range(min(len(names), rows.num_columns))), names)
+        types = [each for each in schema if isinstance(each, DataType)]
+        with AtUsersLine():
+            if len(types) != rows.num_columns:
+                raise ProgramError(f"there are {rows.num_columns} columns, but {len(types)} types", hint="give one for each column")
+            fields = [RowField(name, of) for name, of in zip(rows.column_names, types, strict=True)]
+            return Table(arrow_scan_of(rows, RowType(fields, False)), self)
 
     def from_arrow(self, rows: Any, schema: RowType | list[str] | None = None) -> Table:
         """Return a ``pyarrow.Table`` as a table; Wiesel's own.
@@ -625,7 +648,8 @@ class StreamTableEnvironment(TableEnvironment):
 
         Args:
             table: The table. A column with event time becomes the time of the records.
-            target_schema: The columns and types that rows are cast to, by their order.
+            target_schema: The columns and types that rows are cast to, by their order. The metadata column ``rowtime`` is no field of the
+                records: it becomes their time.
             changelog_mode: The kinds that are to come, all by default: without ``-U`` an update is told by ``+U`` alone;
                 ``ChangelogMode.insert_only()`` refuses tables with changes.
 
@@ -637,13 +661,15 @@ class StreamTableEnvironment(TableEnvironment):
         mode = ChangelogMode.all() if changelog_mode is None else changelog_mode
         require_instance(mode, ChangelogMode, "the changelog mode", "give ChangelogMode.all() or another of its modes")
         with AtUsersLine():
+            time: int | None = None
             if target_schema is not None:
-                plan = fitted_to(plan, target_schema)
+                plan, time = fitted_to(plan, target_schema)
             if mode == ChangelogMode.insert_only():
                 reader = "to_changelog_stream() with ChangelogMode.insert_only()"
                 require_append(plan, reader)
-                return to_stream(self._environment, plan, reader=reader)
-            return to_stream(self._environment, plan, changelog=True, update_before=RowKind.UPDATE_BEFORE in mode._kinds)
+                return to_stream(self._environment, plan, reader=reader, time=time)
+            update_before = RowKind.UPDATE_BEFORE in mode._kinds
+            return to_stream(self._environment, plan, changelog=True, update_before=update_before, time=time)
 
     def to_data_stream(self, table: Table) -> DataStream:
         """Return the rows of a table as a stream of :class:`~wiesel.common.Row` with the columns as fields.

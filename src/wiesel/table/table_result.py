@@ -16,6 +16,7 @@ from wiesel.sql.result_texts import NULL, batch_texts
 from wiesel.sql.tableau import lines_by_content, lines_by_type, widths_by_type
 from wiesel.table._resolved_schema import ResolvedSchema, resolved_schema
 from wiesel.table.result_kind import ResultKind
+from wiesel.table.table_schema import TableSchema
 from wiesel.types.row import Row, RowKind, make_row
 
 if TYPE_CHECKING:
@@ -121,9 +122,10 @@ class TableResult:
         """Return the columns of the result."""
         return resolved_schema(self._schema)
 
-    def get_table_schema(self) -> ResolvedSchema:
-        """Return the columns of the result; PyFlink's older name of :meth:`get_resolved_schema`."""
-        return resolved_schema(self._schema)
+    def get_table_schema(self) -> TableSchema:
+        """Return the names and types of the columns of the result."""
+        row = self._schema.physical_row_type
+        return TableSchema(row.names, row.field_types())
 
     def get_result_kind(self) -> ResultKind:
         """Return whether there are rows."""

@@ -23,7 +23,7 @@ class TableSchema:
         names, types = list(field_names or ()), list(data_types or ())
         if len(names) != len(types):
             raise ProgramError(f"a TableSchema got {len(names)} names and {len(types)} types", hint="give one type for each name")
-        self._row_type = RowType([RowField(name, kind) for name, kind in zip(names, types, strict=True)])
+        self._row_type = RowType([RowField(name, kind) for name, kind in zip(names, types, strict=True)], False)
 
     @classmethod
     def builder(cls) -> TableSchema.Builder:
@@ -63,7 +63,7 @@ class TableSchema:
         return next((known.data_type for known in self._row_type if known.name == name), None)
 
     def to_row_data_type(self) -> RowType:
-        """Return the type of a row of these columns."""
+        """Return the type of a row of these columns, which is NOT NULL."""
         return self._row_type
 
     def _resolved(self) -> ResolvedSchema:

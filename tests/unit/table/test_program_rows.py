@@ -46,7 +46,7 @@ def test_elements_with_names_and_types(t_env: StreamTableEnvironment) -> None:
         ]
     )
     typed = t_env.from_elements([Row(Decimal("1.50"), at, Row(3)), {"d": None, "ts": None, "inner": None}], rows)
-    assert collected(typed) == sorted([(Decimal("1.50"), at, Row(x=3)), (None, None, None)], key=repr)
+    assert collected(typed) == sorted([(Decimal("1.50"), at, Row(3)), (None, None, None)], key=repr)
     assert collected(t_env.from_elements([3, 1], DataTypes.INT())) == [(1,), (3,)]
 
 

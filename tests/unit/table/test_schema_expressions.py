@@ -57,7 +57,7 @@ def test_the_watermark_is_an_expression_too() -> None:
     def add(builder: Schema.Builder) -> None:
         builder.column_by_expression("ts", to_timestamp("2024-01-01 00:00:00")).watermark("ts", col("ts") - lit(5).seconds)
 
-    schema = environment().from_descriptor(of_schema(add)).select(col("ts")).get_schema()
+    schema = environment().from_descriptor(of_schema(add)).select(col("ts")).get_resolved_schema()
     assert "`ts` TIMESTAMP(3)" in str(schema)
     shown = of_schema(add).get_schema()
     assert "WATERMARK FOR `ts` AS [(`ts` - INTERVAL '5' SECOND)]" in str(shown)

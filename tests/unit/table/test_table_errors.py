@@ -49,7 +49,7 @@ WINDOW = Tumble.over(lit(1).hours).on(col("ts")).alias("w")
         (lambda t: t.select(col("a").sum.over("w")), "there is no window 'w'"),
         (lambda t: t.select(row(col("a")).get(1)), "there is no field 1 in ROW<`f0` BIGINT>"),
         (lambda t: t.select(col("a").get("x")), "FIELD|field|row"),
-        (lambda t: t.select(col("a").distinct), "distinct stands behind an aggregate function"),
+        (lambda t: t.select(col("a").distinct), "DISTINCT cannot be used here"),
         (lambda t: t.select(call("nothing_known")), "there is no function 'NOTHING_KNOWN'"),
         (lambda t: t.select(call_sql("a +")), "a \\+|expect|end"),
         (lambda t: t.filter(col("a") + 1), "a condition must be BOOLEAN, this is BIGINT"),

@@ -22,7 +22,7 @@ from wiesel.columnar.functions.registry import Arguments, Signature
 from wiesel.columnar.functions.user_contexts import FunctionLife
 from wiesel.columnar.functions.user_functions import call_failure, python_columns, result_failure, series_of
 from wiesel.columnar.grouping import Groups
-from wiesel.columnar.rows import column_array
+from wiesel.columnar.rows import DECIMALS_OF_FUNCTIONS, column_array
 from wiesel.core.errors import ProgramError
 from wiesel.types.logical import DataType
 
@@ -44,6 +44,7 @@ class UserAggregate:
         retracts: Whether it has ``retract``.
         of_tables: Whether its result are rows (``emit_value``).
         life: Opens and closes it.
+        whole_row: Whether its one argument is the row of all columns, given by the function's place and not by an expression.
     """
 
     name: str
@@ -54,6 +55,7 @@ class UserAggregate:
     retracts: bool = False
     of_tables: bool = False
     life: FunctionLife = field(default_factory=lambda: FunctionLife(None, None), compare=False)
+    whole_row: bool = False
     is_aggregate = True
 
     def prepared(self) -> Any:
@@ -145,7 +147,7 @@ def _places(groups: Groups) -> list[tuple[int, list[int]]]:
 def _results(function: UserAggregate, values: list[Any]) -> Column:
     wanted = arrow_type(function.result_type)
     try:
-        return column_array(values, wanted)
+        return column_array(values, wanted, DECIMALS_OF_FUNCTIONS)
     except (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError) as error:
         kind = function.result_type.as_summary_string()
         hint = "return values of its result type, or declare another one"
@@ -199,7 +201,7 @@ def _row_by_row(function: UserAggregate, columns: Sequence[Column], size: int) -
 
 def _with_pandas(function: UserAggregate, columns: Sequence[Column], size: int) -> Any:
     try:
-        found = function.prepared()(*map(series_of, columns))
+        found = function.prepared()(*(series_of(column, whole_row=function.whole_row) for column in columns))
     except Exception as error:
         raise call_failure(function.name, error, f"a group of {size} rows") from error
     return found.item() if isinstance(found, np.generic) else found

@@ -16,7 +16,7 @@ from wiesel.columnar.expressions import Call, Expression
 from wiesel.columnar.functions.kernels import repeated
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, call, register
 from wiesel.columnar.functions.user_contexts import FunctionLife
-from wiesel.columnar.rows import column_array, column_values
+from wiesel.columnar.rows import DECIMALS_OF_FUNCTIONS, column_array, column_values
 from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.core.user_frames import error_location, function_location, user_traceback
 from wiesel.types.logical import DataType
@@ -44,6 +44,7 @@ class UserFunction:
         deterministic: Whether it returns the same for the same arguments.
         life: Opens and closes it.
         origin: What it was made of, if that is more than code.
+        whole_row: Whether its one argument is the row of all columns, given by the function's place and not by an expression.
     """
 
     name: str
@@ -55,6 +56,7 @@ class UserFunction:
     life: FunctionLife = field(default_factory=lambda: FunctionLife(None, None), compare=False)
     loops: list[asyncio.AbstractEventLoop] = field(default_factory=list, compare=False)
     origin: Any = field(default=None, compare=False, repr=False)
+    whole_row: bool = False
 
     def prepared(self) -> Callable[..., Any]:
         """Return the function, opened."""
@@ -176,16 +178,30 @@ def _at_once(call: Call, function: UserFunction, length: int, columns: Sequence[
     return _column(call, function, function.loop().run_until_complete(all_rows()))
 
 
-def series_of(column: Any) -> Any:
-    """Return a column for functions of pandas: a ``Series``, of a struct a ``DataFrame``."""
+def series_of(column: Any, *, whole_row: bool = False) -> Any:
+    """Return a column for functions of pandas: a ``Series``, of a struct a ``DataFrame``.
+
+    In that of a ``whole_row`` the fields of columns that are rows are columns themselves, as in PyFlink.
+    """
     if not pa.types.is_struct(column.type):
         # To look for equal texts takes longer than to make another one of each.
         return column.to_pandas(deduplicate_objects=False)
-    return pa.table(column.flatten(), names=[field.name for field in column.type]).to_pandas()
+    parts = list(zip([field.name for field in column.type], column.flatten(), strict=True))
+    if whole_row:
+        parts = [each for name, part in parts for each in _parts_of(name, part)]
+    frame = pa.table([part for _, part in parts], names=[str(place) for place in range(len(parts))]).to_pandas()
+    frame.columns = [name for name, _ in parts]
+    return frame
+
+
+def _parts_of(name: str, column: Any) -> list[tuple[str, Any]]:
+    if not pa.types.is_struct(column.type):
+        return [(name, column)]
+    return list(zip([field.name for field in column.type], column.flatten(), strict=True))
 
 
 def _with_pandas(call: Call, function: UserFunction, length: int, columns: Sequence[Any]) -> Any:
-    series = [series_of(column) for column in columns]
+    series = [series_of(column, whole_row=function.whole_row) for column in columns]
     return _of_batch(call, function, length, series)
 
 
@@ -214,7 +230,7 @@ def _column(call: Call, function: UserFunction, values: Any) -> Any:
             return values if values.type == wanted else values.cast(wanted)
         if function.kind == "pandas":
             return _of_pandas(values, wanted)
-        return column_array(values, wanted) if pa.types.is_nested(wanted) else pa.array(values, wanted)
+        return column_array(values, wanted, DECIMALS_OF_FUNCTIONS)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         problem = f"returned what is no {call.data_type.as_summary_string()}: {error}"
         hint = "return values of its result type, or declare another one"
@@ -223,12 +239,21 @@ def _column(call: Call, function: UserFunction, values: Any) -> Any:
 
 def _of_pandas(values: Any, wanted: pa.DataType) -> Any:
     if not pa.types.is_struct(wanted):
-        return pa.array(values, wanted, from_pandas=True)
+        return _pandas_array(values, wanted)
     fields = list(wanted)
     if len(values.columns) != len(fields):
         raise ValueError(f"a frame of {len(values.columns)} columns for {len(fields)} fields")
-    parts = [pa.array(values.iloc[:, place], field.type, from_pandas=True) for place, field in enumerate(fields)]
+    parts = [_pandas_array(values.iloc[:, place], field.type) for place, field in enumerate(fields)]
     return pa.StructArray.from_arrays(parts, fields=fields)
+
+
+def _pandas_array(values: Any, wanted: pa.DataType) -> Any:
+    try:
+        return pa.array(values, wanted, from_pandas=True)
+    except pa.ArrowInvalid:
+        if not pa.types.is_decimal(wanted):
+            raise
+        return column_array(pa.array(values, from_pandas=True).to_pylist(), wanted, DECIMALS_OF_FUNCTIONS)
 
 
 def call_failure(name: str, error: Exception, record: str) -> UserFunctionError:

@@ -44,15 +44,24 @@ class FromRowsOperator(StreamOperator):
 
 
 class ToRowsOperator(StreamOperator):
-    """Makes rows of batches of columns; ``time`` is the column with the time that records get."""
+    """Makes rows of batches of columns.
 
-    def __init__(self, time: int | None = None) -> None:
+    Args:
+        time: The column with the time that records get; None if they have none.
+        drop_time: Whether it is no field of the rows.
+    """
+
+    def __init__(self, time: int | None = None, *, drop_time: bool = False) -> None:
         self._time = time
+        self._drop_time = drop_time
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
         """Convert all batches."""
         for rows in batch.values:
             times = None if self._time is None else milliseconds(rows.rows.column(self._time)).tolist()
+            if self._drop_time:
+                assert self._time is not None  # noqa: S101 - the time of the records is dropped
+                rows = rows.with_rows(rows.rows.remove_column(self._time))
             self.output.emit(Batch(to_rows(rows), times))
 
 
@@ -63,4 +72,4 @@ def from_rows_operator(params: dict[str, Any], payload: dict[str, Any]) -> Strea
 
 def to_rows_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
     """Return the operator of a spec."""
-    return ToRowsOperator(payload.get("time"))
+    return ToRowsOperator(payload.get("time"), drop_time=payload.get("drop_time", False))

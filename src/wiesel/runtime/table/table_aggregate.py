@@ -18,7 +18,7 @@ from wiesel.columnar.functions.user_functions import call_failure, python_column
 from wiesel.columnar.grouping import group_by
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import DELETE, INSERT, RowBatch
-from wiesel.columnar.rows import column_array
+from wiesel.columnar.rows import DECIMALS_OF_FUNCTIONS, column_array
 from wiesel.core.errors import UserFunctionError
 from wiesel.runtime.table.base import TableOperator, state_ttl
 from wiesel.runtime.table.row_signs import row_signs
@@ -99,7 +99,8 @@ class TableAggregateOperator(TableOperator):
         own = keys.take(pa.array(owners, pa.int64())).columns
         try:
             columns = zip(*found, strict=True)
-            made = [column_array(values, field.type) for values, field in zip(columns, list(schema)[width:], strict=True)]
+            results = zip(columns, list(schema)[width:], strict=True)
+            made = [column_array(values, field.type, DECIMALS_OF_FUNCTIONS) for values, field in results]
         except (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise UserFunctionError(
                 f"the function {self._spec.function.name!r} returned rows that do not fit its result type: {error}",
