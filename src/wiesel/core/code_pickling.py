@@ -2,6 +2,9 @@
 
 ``cloudpickle`` makes a class anew from its name and bases, and adds what it has afterwards. A ``Struct`` takes its fields and options
 only while it is made, so that one of the user's script would come without any.
+
+Where the pickle of a class is read in the process that defines the class, ``cloudpickle`` finds the class and overwrites its methods with
+those of the pickle, whose global variables are copies. Pickles made here leave such a class as it is.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import inspect
 import io
 import sys
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -37,12 +41,30 @@ def dumps(value: Any, protocol: int = PROTOCOL) -> bytes:
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def reducer_override(self, obj: Any) -> Any:
         reduced = super().reducer_override(obj)
-        if reduced is NotImplemented or not (isinstance(obj, type) and hasattr(obj, "__struct_fields__")):
+        if not isinstance(obj, type) or reduced is NotImplemented or len(reduced) != _PARTS_OF_CLASS:
             return reduced
+        if obj not in _received_classes:
+            _own_classes.add(obj)
         # How the class is made (metaclass, name, bases, namespace, ...), and what is added then.
-        make, (metaclass, name, bases, namespace, *rest), *added = reduced
-        made_by = _StructMaker(metaclass, _options(obj), _fields(obj), hasattr(obj, "__post_init__"))
-        return (make, (made_by, name, bases, namespace, *rest), *added)
+        make, arguments, contents, *items, _ = reduced
+        if hasattr(obj, "__struct_fields__"):
+            metaclass, *rest = arguments
+            arguments = (_StructMaker(metaclass, _options(obj), _fields(obj), hasattr(obj, "__post_init__")), *rest)
+        return (make, arguments, contents, *items, set_class_contents)
+
+
+_PARTS_OF_CLASS = 6  # how cloudpickle reduces a class that it pickles by value; others are reduced to two parts or by name
+
+_own_classes: weakref.WeakSet[type] = weakref.WeakSet()
+_received_classes: weakref.WeakSet[type] = weakref.WeakSet()
+
+
+def set_class_contents(made: type, contents: Any) -> type:
+    """Give a class that was unpickled its attributes, unless this process defines it; stored pickles name this function."""
+    if made not in _own_classes:
+        _received_classes.add(made)
+        cloudpickle.cloudpickle._class_setstate(made, contents)
+    return made
 
 
 class _StructMaker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from enum import Enum
 
 import pytest
 
@@ -10,6 +11,7 @@ from wiesel.common import Configuration, JobClient, WatermarkStrategy
 from wiesel.core.errors import JobExecutionError
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiterStrategy
+from wiesel.datastream.functions import MapFunction
 from wiesel.engine.local import executor
 
 
@@ -54,3 +56,28 @@ def test_the_end_of_a_job_is_told_when_nothing_of_it_is_left(fails: bool, monkey
     else:
         client.get_job_execution_result().result(60)
     assert told == [False]
+
+
+def plus_one(value: int) -> int:
+    return value + 1
+
+
+class Color(Enum):
+    RED = 1
+
+    def shown(self) -> str:
+        return self.name.lower()
+
+
+class PlusOne(MapFunction):
+    def map(self, value: int) -> tuple[int, str]:
+        return plus_one(value), Color.RED.shown()
+
+
+def test_the_users_classes_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    methods = PlusOne.__dict__["map"], Color.__dict__["shown"]
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"wiesel.engine": "local"}))
+    assert list(env.from_collection([1, 2]).map(PlusOne()).execute_and_collect()) == [(2, "red"), (3, "red")]
+    assert methods == (PlusOne.__dict__["map"], Color.__dict__["shown"])
+    monkeypatch.setitem(globals(), "plus_one", lambda value: -value)
+    assert PlusOne().map(5) == (-5, "red")
