@@ -291,7 +291,8 @@ class DataStream(OperatorSettings, Generic[T]):
         """Return the stream partitioned by key: records of one key go to one subtask, which has state and timers per key.
 
         Args:
-            key_selector: Returns the key of a record; keys must be hashable and equal in all processes.
+            key_selector: Returns the key of a record: any value that is compared by its contents. Values that compare equal
+                (``1`` and ``1.0``, ``0.0`` and ``-0.0``) are one key, NaN is one key, lists, dicts and sets are copied.
             key_type: The type of the keys; any picklable objects if it is None.
         """
         from wiesel.datastream.keyed_stream import KeyedStream

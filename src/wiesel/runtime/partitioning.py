@@ -13,6 +13,7 @@ from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.runtime.user_code import map_all
 from wiesel.spi.builtin_functions import TypedKeySelector
 from wiesel.state.key_groups import ChannelSelector
+from wiesel.state.value_keys import comparable_keys
 from wiesel.wire.batch import Batch
 
 Prepare = Callable[[Batch], Batch]
@@ -31,7 +32,7 @@ def _with_keys(selector: Any) -> Prepare:
     def prepare(batch: Batch) -> Batch:
         try:
             keys = map_all(select, batch.values)
-            return Batch(batch.values, batch.timestamps, keys if coerce is None else coerce(keys))
+            return Batch(batch.values, batch.timestamps, comparable_keys(keys if coerce is None else coerce(keys)))
         except WieselError as error:
             _name_key_selector(error, select)
             raise

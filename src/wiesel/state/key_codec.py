@@ -22,14 +22,13 @@ from typing import Any, TypeAlias
 from wiesel.core.errors import ProgramError
 from wiesel.types.row import Row
 
-__all__ = ["canonical_bytes", "unusable_key"]
+__all__ = ["canonical_bytes", "register_encoder", "unusable_key"]
 
 _INT64 = struct.Struct(">q")
 _DOUBLE = struct.Struct(">d")
 _LENGTH = struct.Struct(">I")
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
-_UNHASHABLE = (list, dict, set, bytearray)
 
 _Encoder: TypeAlias = Callable[[Any], bytes]
 
@@ -64,6 +63,11 @@ def canonical_bytes(key: Any) -> bytes:
         raise unusable_key(key) from error
 
 
+def register_encoder(kind: type, encode: Callable[[Any], bytes]) -> None:
+    """Set the function that returns the canonical bytes of a class of keys."""
+    _ENCODERS[kind] = encode
+
+
 def _encoder_of(kind: type) -> _Encoder:
     encode = _exact_encoder(kind)
     _ENCODERS[kind] = encode
@@ -72,7 +76,10 @@ def _encoder_of(kind: type) -> _Encoder:
 
 def _exact_encoder(kind: type) -> _Encoder:
     """Choose how keys of a class are written; the order matters, as classes may derive from several of these."""
-    if getattr(kind, "__hash__", None) is None or issubclass(kind, _UNHASHABLE):
+    for base, encode in _UNHASHABLE:
+        if issubclass(kind, base):
+            return encode
+    if getattr(kind, "__hash__", None) is None:
         return _refuse
     for base, encode in _BY_BASE:
         if issubclass(kind, base):
@@ -161,6 +168,22 @@ def _encode_row(key: Row) -> bytes:
     return _parts(b"Q" + kind, (part for i in order for part in (names[i].encode(), canonical_bytes(key[i]))))
 
 
+def _encode_list(key: list[Any]) -> bytes:
+    return _parts(b"L", map(canonical_bytes, key))
+
+
+def _encode_dict(key: dict[Any, Any]) -> bytes:
+    return _parts(b"M", (half for pair in sorted((canonical_bytes(k), canonical_bytes(v)) for k, v in key.items()) for half in pair))
+
+
+def _encode_set(key: set[Any]) -> bytes:
+    return _parts(b"S", sorted(map(canonical_bytes, key)))
+
+
+def _encode_bytearray(key: bytearray) -> bytes:
+    return b"B" + bytes(key)
+
+
 def _encode_enum(key: Enum) -> bytes:
     return _parts(b"e", (_name(type(key)), canonical_bytes(key.value) if isinstance(key, Flag) else key.name.encode()))
 
@@ -226,6 +249,13 @@ def _encode_inside(part: Any) -> bytes:
         return _parts(b"t", map(_encode_inside, part))
     return canonical_bytes(part)
 
+
+_UNHASHABLE: tuple[tuple[Any, _Encoder], ...] = (
+    (list, _encode_list),
+    (dict, _encode_dict),
+    (set, _encode_set),
+    (bytearray, _encode_bytearray),
+)
 
 _BY_BASE: tuple[tuple[Any, _Encoder], ...] = (
     (type, _encode_type),

@@ -18,6 +18,7 @@ from wiesel.runtime.runtime_context import StreamingRuntimeContext
 from wiesel.runtime.user_code import UserCode
 from wiesel.state.backend import StateFileWriter
 from wiesel.state.key_groups import ChannelSelector, key_group_range
+from wiesel.state.value_keys import comparable_keys
 from wiesel.state_processor._operator import NoOutput, operator_context
 from wiesel.state_processor._parts import working_backend
 from wiesel.state_processor.operators import OperatorIdentifier
@@ -123,7 +124,7 @@ def _batches(made: StateBootstrapTransformation, key_of: Callable[[Any], Any] | 
     while chunk := list(islice(records, _BATCH)):
         values = [value for value, _ in chunk]
         timestamps = [timestamp for _, timestamp in chunk]
-        keys = None if key_of is None else list(map(key_of, values))
+        keys = None if key_of is None else comparable_keys(list(map(key_of, values)))
         yield Batch(values, None if all(t is None for t in timestamps) else timestamps, keys)
 
 

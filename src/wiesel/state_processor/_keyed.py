@@ -21,6 +21,7 @@ from wiesel.state.handles import keys_with, serializer_of
 from wiesel.state.key_context import NO_KEY, KeyContext
 from wiesel.state.schema import StateSchema
 from wiesel.state.ttl import TtlSettings
+from wiesel.state.value_keys import key_value
 from wiesel.state_processor._operator import NoOutput, operator_context
 from wiesel.state_processor._parts import Expiry, KeyedPart
 from wiesel.state_processor.functions import KeyedStateReaderFunction
@@ -106,7 +107,7 @@ class StatesPart:
             for key in keys:
                 values = {view.name: view.shown(table.get(key)) for view, table in tables}
                 if any(value is not None for value in values.values()):
-                    yield key, values
+                    yield key_value(key), values
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class WindowsPart:
                 held = None if contents is None or place is None else contents.get(key, place)
                 kept = {name: value for name, table in states.items() if (value := table.get(key, namespace)) is not None}
                 if held is not None or kept:
-                    yield WindowContents(key, decode_window(namespace), held, kept)
+                    yield WindowContents(key_value(key), decode_window(namespace), held, kept)
 
 
 def _windows(contents: KeyedTable | None, merging: KeyedTable | None, states: Any) -> dict[tuple[Any, Any], None]:
@@ -155,7 +156,7 @@ class TimersPart:
         """Read it."""
         with self.part.opened() as backend:
             timers = [
-                KeyedTimer(domain, timestamp, key, None if namespace is VOID else decode_window(namespace))
+                KeyedTimer(domain, timestamp, key_value(key), None if namespace is VOID else decode_window(namespace))
                 for domain in ("event", "processing")
                 for timestamp, key, namespace in backend.timers(domain).items()
             ]
@@ -213,7 +214,7 @@ class FunctionPart:
         for key in keys:
             key_context.key = key
             try:
-                rows = list(function.read_key(key, timers) or ())
+                rows = list(function.read_key(key_value(key), timers) or ())
             except Exception as error:  # noqa: BLE001 - whatever a user's function raises is about its key
                 failure = guard.failed(error, key)
                 if failure is not None:

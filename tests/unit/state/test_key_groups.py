@@ -282,10 +282,6 @@ def test_keys_that_cannot_be_keys_are_refused() -> None:
 
     selector = ChannelSelector(128, 4)
     for key, hint in [
-        ([1], "tuple"),
-        ({"a": 1}, "tuple"),
-        ({1}, "tuple"),
-        (bytearray(b"x"), "tuple"),
         (Plain(), "__eq__"),
         (object(), "__eq__"),
     ]:

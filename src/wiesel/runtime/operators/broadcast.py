@@ -25,6 +25,7 @@ from wiesel.spi.timers import TimeDomain, TimerService
 from wiesel.state.handles import keys_with, make_state
 from wiesel.state.key_context import NO_KEY, KeyContext
 from wiesel.state.operator_handles import make_broadcast_state
+from wiesel.state.value_keys import key_value
 from wiesel.wire.batch import Batch
 
 __all__ = ["broadcast_process_operator", "keyed_broadcast_process_operator"]
@@ -96,7 +97,7 @@ class _KeyedReadOnlyContext(_BaseContext, KeyedBroadcastProcessFunction.ReadOnly
         self._key_context = key_context
 
     def get_current_key(self) -> Any:
-        return self._key_context.key
+        return key_value(self._key_context.key)
 
 
 class _KeyedOnTimerContext(_KeyedReadOnlyContext, KeyedBroadcastProcessFunction.OnTimerContext):

@@ -17,6 +17,7 @@ from wiesel.runtime.user_code import FailedCall, raise_failure
 from wiesel.spi.functions import CoProcessFunction, KeyedCoProcessFunction, KeyedProcessFunction, ProcessFunction
 from wiesel.spi.timers import TimeDomain, TimerService
 from wiesel.state.key_context import NO_KEY, KeyContext
+from wiesel.state.value_keys import key_value
 from wiesel.wire.batch import Batch
 
 __all__ = ["KeyedFunctionOperator", "UnkeyedFunctionOperator", "keyed_process_operator", "process_operator"]
@@ -53,7 +54,7 @@ class _KeyedContext(KeyedProcessFunction.Context, KeyedCoProcessFunction.Context
         return MIN_TIMESTAMP if timestamp is None else timestamp
 
     def get_current_key(self) -> Any:
-        return self._key_context.key
+        return key_value(self._key_context.key)
 
 
 class _OnTimerContext(_KeyedContext, KeyedProcessFunction.OnTimerContext, KeyedCoProcessFunction.OnTimerContext):

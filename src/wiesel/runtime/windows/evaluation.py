@@ -15,6 +15,7 @@ from wiesel.runtime.windows.spec import WindowSpec
 from wiesel.runtime.windows.states import WindowStates
 from wiesel.spi.functions import KeyedStateStore, ProcessAllWindowFunction, ProcessWindowFunction, user_callable
 from wiesel.state.key_context import KeyContext
+from wiesel.state.value_keys import key_value
 
 __all__ = ["Evaluation", "make_evaluation"]
 
@@ -47,7 +48,7 @@ class Apply(Evaluation):
         self._apply = function.apply
 
     def evaluate(self, key: Any, window: Any, namespace: Any, contents: list[Any]) -> Iterable[Any] | None:
-        return self._apply(key, window, contents)  # type: ignore[no-any-return]
+        return self._apply(key_value(key), window, contents)  # type: ignore[no-any-return]
 
 
 class ApplyAll(Evaluation):
@@ -151,7 +152,7 @@ class Process(Evaluation):
         self._states.namespace = namespace
         if self._of_all:
             return self._process(self._context, contents)  # type: ignore[no-any-return]
-        return self._process(key, self._context, contents)  # type: ignore[no-any-return]
+        return self._process(key_value(key), self._context, contents)  # type: ignore[no-any-return]
 
     def clear(self, window: Any, namespace: Any) -> None:
         self._context.current = window
