@@ -33,7 +33,7 @@ def test_code_that_ends_the_process_fails_its_job_and_hangs_nobody() -> None:
     env.from_collection([1, 2]).map(leaves).print()
     with pytest.raises(JobExecutionError) as caught:
         env.execute("leaves")
-    assert "SystemExit: 4" in str(caught.value.__cause__) and "test_local_engine.py:25 in leaves" in str(caught.value.__cause__)
+    assert "SystemExit: 4" in str(caught.value.__cause__) and "test_local_engine.py:27 in leaves" in str(caught.value.__cause__)
 
 
 @pytest.mark.parametrize("fails", [False, True])
