@@ -45,6 +45,31 @@ OF_THE_PLANNER = ("AGG_DECIMAL_PLUS", "DEFAULT", "HIVE_AGG_DECIMAL_PLUS", "REINT
 NO_AGGREGATES = ("DISTINCT", "SUM0")
 """What Flink's definitions list among aggregates and no query can call as one."""
 
+EXPLAINED = {
+    "$": "belongs to plans: the name cannot be written",
+    "AUXILIARY_GROUP": "Flink's planner cannot run it",
+    "/INT": "belongs to plans: it cannot be written",
+    "CLASSIFIER": "Flink's parser reads it and its generated code has no value for it",
+    "DOT": "is written as a point",
+    "IGNORE NULLS": "Flink reads and disregards it; it is refused",
+    "JSON_ARRAYAGG_ABSENT_ON_NULL": "is written JSON_ARRAYAGG(... ABSENT ON NULL)",
+    "JSON_ARRAYAGG_NULL_ON_NULL": "is written JSON_ARRAYAGG(... NULL ON NULL)",
+    "JSON_OBJECTAGG_ABSENT_ON_NULL": "is written JSON_OBJECTAGG(... ABSENT ON NULL)",
+    "JSON_OBJECTAGG_NULL_ON_NULL": "is written JSON_OBJECTAGG(... NULL ON NULL)",
+    "HOP_PROCTIME": "refused; PROCTIME() over the groups is the same",
+    "ML_EVALUATE": "needs a model provider that can evaluate; no connector that is built in has one",
+    "PROCTIME_MATERIALIZE": "belongs to plans: it makes a processing time a value",
+    "RESPECT NULLS": "as IGNORE NULLS",
+    "RUNNING": "needs ALL ROWS PER MATCH, which Flink does not run",
+    "Reinterpret": "belongs to plans",
+    "SEARCH": "belongs to plans: several comparisons of one value",
+    "SESSION_PROCTIME": "as HOP_PROCTIME",
+    "STREAMRECORD_TIMESTAMP": "belongs to plans; Flink's generated code fails",
+    "TUMBLE_PROCTIME": "as HOP_PROCTIME",
+    "VECTOR_SEARCH": "needs a connector that finds vectors; none that is built in can, as in Flink",
+}
+"""Operators of Flink's planner that no recorded statement has, and why."""
+
 HIVE = """
     abs acos add_months aes_decrypt aes_encrypt array array_contains ascii asin assert_true atan base64 between bin bround cbrt ceil ceiling
     char_length character_length chr coalesce concat concat_ws context_ngrams conv cos crc32 create_union current_database current_date
@@ -144,6 +169,16 @@ Python, in `collect()` and in functions, it is the text of JSON.
 
 `LAG` and `LEAD` stand with `OVER` only, and `LEAD` in batch mode, as in Flink.
 
+## Operators of Flink's planner that are not recorded
+
+`tests/differential/goldens/sql_operators.json` lists all operators and functions of the planner with their signatures. Every one is in a
+statement that was recorded from real Flink, except for those whose names begin with `$` (they belong to plans) and
+
+{_explained()}
+
+`APPROX_COUNT_DISTINCT` returns what Flink's HyperLogLog++ does; as in Flink groups have it in batch mode only, and with `OVER` in
+streaming mode it counts exactly. `PRINT` writes to the standard output of the worker.
+
 ## Functions of Hive
 
 `LOAD MODULE hive` brings functions that Hive has and Flink has not. They follow the rules of Hive's manual, and are held against
@@ -163,6 +198,10 @@ texts in Thai, which are refused; where marks stand one behind the other that no
 `murmur_hash` came with Hive 3, and `ngrams` and `context_ngrams` are aggregates that estimate.
 
 {DIFFERENCES}"""
+
+
+def _explained() -> str:
+    return "\n".join(f"- `{name}`: {why}" for name, why in EXPLAINED.items() if name != "$")
 
 
 def _listed(begin: str, names: list[str]) -> str:

@@ -51,6 +51,7 @@ ZONES = {
     "sql_mixed_expressions": "UTC",
     "sql_random_expressions": "UTC",
     "sql_objects": "UTC",
+    "sql_signatures": "UTC",
     "sql_text_comparisons": "UTC",
     "sql_variants": "UTC",
     "sql_zoned_expressions": "America/New_York",

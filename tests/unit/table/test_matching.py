@@ -31,7 +31,6 @@ def query(
         (query(pattern="A?? B"), r"\?\? is not supported in PATTERN"),
         (query(pattern="PERMUTE(A, B)"), "PERMUTE is not supported in PATTERN"),
         (query(pattern="{- A -} B"), "exclusions are not supported"),
-        (query(define="C AS C.price > 1"), "`C` is not a variable of the pattern"),
         (query(define="B AS B.price"), "a condition must be BOOLEAN, this is INT"),
         (query(define="B AS PREV(B.price) > 1"), "PREV is not supported for rows that stand before or behind those of the match"),
         (query(define="B AS NEXT(A.price) > 1"), "NEXT is not supported for rows that stand before or behind those of the match"),

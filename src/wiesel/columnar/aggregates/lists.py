@@ -1,4 +1,4 @@
-"""Internal. Aggregates that keep the values: LISTAGG, COLLECT, ARRAY_AGG; FIRST_VALUE and LAST_VALUE.
+"""Internal. Aggregates that keep the values: LISTAGG, COLLECT, ARRAY_AGG; FIRST_VALUE, LAST_VALUE and SINGLE_VALUE.
 
 Where rows may be taken back, there are two lists: what was added and what was taken back. They are set off against each other whenever
 slots have been merged.
@@ -20,7 +20,7 @@ from wiesel.columnar.aggregates.slots import Column, Slot, numbers
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.functions.registry import Arguments, Signature
 from wiesel.columnar.keys import key_values
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ExpressionError, ProgramError
 from wiesel.types import logical as t
 
 __all__ = ["is_empty", "kept"]
@@ -103,6 +103,23 @@ def _at_end(how: str, place: int) -> Callable[[Spec], Accumulator]:
     return make
 
 
+# SINGLE_VALUE
+
+_WITH_PARTS = (t.ArrayType, t.MapType, t.MultisetType, t.RowType, t.BinaryType, t.VarBinaryType)
+
+
+def _single_type(arguments: Arguments, may_be_empty: bool) -> Signature:
+    if len(arguments.types) != 1 or isinstance(arguments.types[0], _WITH_PARTS):
+        raise arguments.refuse(f"{arguments.name}(<BOOLEAN>|<NUMERIC>|<CHARACTER>|<DATE>|<TIME>|<TIMESTAMP>)")
+    return _same_type(arguments, may_be_empty)
+
+
+def _single(spec: Spec, lists: Column) -> Column:
+    if numbers(pc.greater(pc.list_value_length(lists), 1)).any():
+        raise ExpressionError("SINGLE_VALUE got more than one value", hint="aggregate the values by another function, such as MAX")
+    return pa.array([each[0] if each else None for each in lists.to_pylist()], lists.type.value_type)
+
+
 # LISTAGG
 
 
@@ -145,6 +162,7 @@ def _multisets(lists: Column) -> Column:
 
 register(AggregateFunction("FIRST_VALUE", _same_type, _at_end("first", 0)))
 register(AggregateFunction("LAST_VALUE", _same_type, _at_end("last", -1)))
+register(AggregateFunction("SINGLE_VALUE", _single_type, kept(_single, keeps_nulls=True)))
 register(AggregateFunction("LISTAGG", _text, _text_list, literals=1))
 register(AggregateFunction("COLLECT", _multiset, kept(lambda spec, lists: _multisets(lists))))
 register(AggregateFunction("ARRAY_AGG", _array, kept(lambda spec, lists: nulled(lists, is_empty(lists)), keeps_nulls=True)))

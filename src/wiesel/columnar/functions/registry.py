@@ -47,6 +47,7 @@ _MODULES = (
     "hive_sentences",
     "hive_tables",
     "intervals",
+    "java_objects",
     "json_functions",
     "logic",
     "maps",

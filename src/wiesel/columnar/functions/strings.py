@@ -14,12 +14,12 @@ from wiesel.columnar.expressions import Call
 from wiesel.columnar.functions.kernels import by_arrays, by_kernel, by_value
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.signatures import (
-    ANY,
     BIGINT,
     INTEGER,
     TEXT,
     TEXT_OR_BINARY,
     TEXT_OR_NULL,
+    Kind,
     never_null,
     nullable_if_any,
     returning_null,
@@ -226,7 +226,7 @@ _strings("RPAD", taking(STRING, TEXT, INTEGER, TEXT), _padded(False))
 
 
 def _place(sought: str, text: str, start: int = 1) -> int:
-    return text.find(sought, max(0, start - 1)) + 1
+    return text.find(sought, max(0, start - 1)) + 1 if sought else 1
 
 
 def _position(call: Call, frame: Any, operands: list[Any]) -> Any:
@@ -238,7 +238,7 @@ def _position(call: Call, frame: Any, operands: list[Any]) -> Any:
     return by_value(_place)(call, frame, operands)
 
 
-_strings("POSITION", taking(t.IntType(), TEXT, TEXT), _position)
+_strings("POSITION", taking(t.IntType(), TEXT, TEXT, INTEGER, optional=1), _position)
 _strings("LOCATE", taking(t.IntType(), TEXT, TEXT, INTEGER, optional=1), _position)
 
 
@@ -247,6 +247,8 @@ def _nth_place(text: str, sought: str, start: int = 1, nth: int = 1) -> int:
         raise ValueError("the number of the occurrence must be positive")
     if start == 0:
         return 0
+    if not sought and start > 0:
+        return 1
     if start < 0:
         place = _nth_place(text[::-1], sought[::-1], -start, nth)
         return len(text) + 2 - place - len(sought) if place else 0
@@ -313,7 +315,8 @@ def _translated(text: str, old: str, new: str) -> str:
     return text.translate(table)
 
 
-_strings("TRANSLATE", taking(STRING, TEXT, TEXT, TEXT), by_value(_translated))
+for _name in ("TRANSLATE", "TRANSLATE3"):
+    _strings(_name, taking(STRING, TEXT, TEXT, TEXT), by_value(_translated))
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -349,7 +352,7 @@ _strings("ELT", _resolve_elt, by_value(_elt, nulls=True))
 _NUMBER = re.compile(r"\s*[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)\s*")
 
 
-def _test(text_test: Callable[[str], bool], accepts: type[t.DataType]) -> Callable[..., Any]:
+def _test(text_test: Callable[[str], bool], *accepts: type[t.DataType]) -> Callable[..., Any]:
     def evaluate(call: Call, frame: Any, operands: list[Any]) -> Any:
         of = call.operands[0].data_type
         if is_text(of):
@@ -359,6 +362,9 @@ def _test(text_test: Callable[[str], bool], accepts: type[t.DataType]) -> Callab
     return evaluate
 
 
-_strings("IS_DIGIT", taking(never_null(t.BooleanType()), ANY), _test(str.isdigit, t.IntegralType))
-_strings("IS_ALPHA", taking(never_null(t.BooleanType()), ANY), _test(str.isalpha, t.NullType))
-_strings("IS_DECIMAL", taking(never_null(t.BooleanType()), ANY), _test(lambda text: _NUMBER.fullmatch(text) is not None, t.NumericType))
+_TESTED = Kind("<CHARACTER>|<NUMERIC>", lambda of: of if is_text(of) or isinstance(of, t.NumericType) else None)
+
+_strings("IS_DIGIT", taking(never_null(t.BooleanType()), _TESTED), _test(str.isdigit, t.IntegralType))
+_strings("IS_ALPHA", taking(never_null(t.BooleanType()), _TESTED), _test(str.isalpha, t.NullType))
+_is_number = _test(lambda text: _NUMBER.fullmatch(text) is not None, t.IntegralType, t.FloatType, t.DoubleType)
+_strings("IS_DECIMAL", taking(never_null(t.BooleanType()), _TESTED), _is_number)

@@ -13,7 +13,7 @@ from wiesel.columnar.aggregates.user_aggregates import USER_AGGREGATE, UserAggre
 from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import Arguments, Signature, cast
 from wiesel.sql.binding.expressions import ExpressionBinder
-from wiesel.sql.binding.grouping import expanded, group_items, group_window, grouping_calls, one_window, row_window
+from wiesel.sql.binding.grouping import expanded, group_items, group_window, grouping_calls, grouping_value, one_window, row_window
 from wiesel.sql.binding.keys import check_key, distinct_argument, keyed
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.selection import Selection, bound_condition
@@ -121,6 +121,10 @@ def bind_call(
     filtered = None
     if isinstance(node, exp.Filter):
         filtered = columns.add(bound_condition(sql, binder, node.expression.this))
+    if name == "APPROX_COUNT_DISTINCT" and not in_batch:
+        if not isinstance(node.parent, exp.Window):
+            raise problem(sql, call, f"{name} runs in batch mode only, as in Flink", "write COUNT(DISTINCT ...)")
+        name, is_distinct = "COUNT", True  # Flink counts exactly there
     own = (call.function,) if isinstance(call, UserCall) else ()
     if not given and not own:
         raise problem(sql, call, f"{name} needs arguments")
@@ -158,7 +162,7 @@ class GroupedBinder(ExpressionBinder):
     """Binds expressions over groups: they read keys, and results of aggregates."""
 
     def __init__(
-        self, inner: ExpressionBinder, keys: Sequence[tuple[Expression, Field]], calls: Sequence[tuple[exp.Expr, InputRef]]
+        self, inner: ExpressionBinder, keys: Sequence[tuple[Expression, Field]], calls: Sequence[tuple[exp.Expr, Expression]]
     ) -> None:
         super().__init__(inner.sql, inner.scope, inner.user_functions)
         self._inner = inner
@@ -218,9 +222,9 @@ def group_by(selection: Selection) -> None:
     items = group_items(selection, clause)
     window = one_window(sql, items.windows)
     counted = None if window is None else row_window(sql, selection.binder, selection.relation, window)
-    borders, results = _windowed(selection, window) if counted is None else ([], [])
+    borders, found = _windowed(selection, window) if counted is None else ([], [])
     groups = list(dict.fromkeys([*(_bound_key(selection, item) for item in items.nodes), *borders]))
-    results = [(node, replace(ref, index=groups.index(ref))) for node, ref in results]
+    results: list[tuple[exp.Expr, Expression]] = [(node, replace(ref, index=groups.index(ref))) for node, ref in found]
     columns = Columns(groups, len(groups) if len(items.sets) > 1 else 0)
     calls: dict[exp.Expr, AggregateCall] = {}
     for node in called:
@@ -237,6 +241,10 @@ def group_by(selection: Selection) -> None:
         added = 1 + len(grouping)
         keys += added
         calls = {node: _shifted(call, added) for node, call in calls.items()}
+    else:
+        every = frozenset(range(keys))
+        for node in grouping_calls(_expressions(selection)):
+            results.append((node, Literal(t.BigIntType(False), grouping_value(selection, node, groups, every))))
     results += [(node, InputRef(call.data_type, keys + index)) for index, (node, call) in enumerate(calls.items())]
     if counted is None:
         _aggregate(selection, below, keys, list(calls.values()))

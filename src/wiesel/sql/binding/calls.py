@@ -178,7 +178,7 @@ CALLS: dict[type[exp.Expr], Callable[[Any, Any], Expression | None]] = {
     exp.Trim: _trim,
     exp.Extract: lambda binder, node: call("EXTRACT", [binder.bind(node.expression)], [node.this.name.upper()]),
     exp.Overlay: _parts("OVERLAY", "this", "expression", "from_", "for_"),
-    exp.StrPosition: _parts("POSITION", "substr", "this"),
+    exp.StrPosition: _parts("POSITION", "substr", "this", "position"),
     exp.Substring: _parts("SUBSTRING", "this", "start", "length"),
     exp.CurrentDate: lambda binder, node: call("CURRENT_DATE", []),
     exp.CurrentTime: lambda binder, node: call("CURRENT_TIME", []),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, product
@@ -21,7 +22,17 @@ if TYPE_CHECKING:
     from wiesel.sql.binding.expressions import ExpressionBinder
     from wiesel.sql.binding.selection import Selection
 
-__all__ = ["GroupItems", "GroupWindow", "expanded", "group_items", "group_window", "grouping_calls", "one_window", "row_window"]
+__all__ = [
+    "GroupItems",
+    "GroupWindow",
+    "expanded",
+    "group_items",
+    "group_window",
+    "grouping_calls",
+    "grouping_value",
+    "one_window",
+    "row_window",
+]
 
 _MOST_SETS = 64
 _LENGTHS = {"TUMBLE": ("SIZE",), "HOP": ("SLIDE", "SIZE"), "SESSION": ("GAP",)}
@@ -65,8 +76,6 @@ def group_items(selection: Selection, clause: exp.Expr | None) -> GroupItems:
             raise selection.refuse(item, f"more than {_MOST_SETS} grouping sets are not supported")
         places = [tuple(_place(found, node) for node in choice) for choice in choices]
         found.sets = [tuple(dict.fromkeys((*one, *other))) for one, other in product(found.sets, places)]
-    if len(set(map(frozenset, found.sets))) < len(found.sets):
-        raise selection.refuse(clause, "a grouping set that comes twice is not supported in this version")
     return found
 
 
@@ -110,10 +119,10 @@ def grouping_calls(nodes: Sequence[Any]) -> list[exp.Expr]:
     return found
 
 
-def _mask(selection: Selection, call: exp.Expr, keys: Sequence[Expression], chosen: frozenset[int]) -> int:
-    """Return which arguments of GROUPING are not in a set, the last one in the lowest bit."""
+def grouping_value(selection: Selection, call: exp.Expr, keys: Sequence[Expression], chosen: frozenset[int], before: int = 0) -> int:
+    """Return which arguments of GROUPING are not in a set, the last one in the lowest bit; for GROUP_ID how many equal sets are before."""
     if call.name.upper() == "GROUP_ID":
-        return 0
+        return before
     value = 0
     for argument in call.expressions:
         bound = selection.binder.bind(argument)
@@ -127,6 +136,7 @@ def expanded(selection: Selection, below: Relation, items: GroupItems, keys: Seq
     """Return rows once per grouping set: keys that are not in it are NULL, and behind the keys stand which set it is, and ``calls``."""
     count = len(keys)
     projections: list[tuple[Expression, ...]] = []
+    seen: Counter[frozenset[int]] = Counter()
     for number, places in enumerate(items.sets):
         # Items that mean the same expression are one key.
         bound = {selection.binder.bind(items.nodes[place]) for place in places}
@@ -136,7 +146,8 @@ def expanded(selection: Selection, below: Relation, items: GroupItems, keys: Seq
         for index, column in enumerate(below.fields):
             kept = index >= count or index in chosen
             own.append(InputRef(column.data_type, index, column.name) if kept else Literal(column.data_type.nullable(), None))
-        numbers = [number, *(_mask(selection, call, keys, chosen) for call in calls)]
+        numbers = [number, *(grouping_value(selection, call, keys, chosen, seen[chosen]) for call in calls)]
+        seen[chosen] += 1
         projections.append((*own[:count], *(Literal(t.BigIntType(False), value) for value in numbers), *own[count:]))
     nulled = {index for index in range(count) if any(isinstance(each[index], Literal) for each in projections)}
     fields = [

@@ -213,7 +213,7 @@ def match_recognize(queries: QueryBinder, node: Any, relation: Relation) -> Rela
         raise problem(sql, node.args["subsets"][0], "SUBSET is not supported in MATCH_RECOGNIZE")
     parts = pattern_parts(sql, node.args["pattern"])
     own = [InputRef(field.data_type, index, field.name) for index, field in enumerate(relation.fields)]
-    names = frozenset(part.name for part in parts)
+    names = frozenset([*(part.name for part in parts), *(each.alias for each in node.args["define"])])
     time, order = _order(sql, plain, node, relation)
     matching = _Matching(queries, plain, names, Columns(own), relation, time)
     partition = [_partition_column(matching, each) for each in node.args.get("partition_by") or ()]
@@ -257,7 +257,7 @@ def _skip(matching: _Matching, node: Any, parts: list[PatternPart]) -> tuple[str
     skip, target = _SKIPS[node.args.get("after")], node.args.get("skip_to")
     if target is None:
         return skip, None
-    if target.name not in matching.names:
+    if target.name not in [part.name for part in parts]:
         raise matching.refuse(target, f"{t.quoted(target.name)} is not a variable of the pattern")
     if target.name == parts[0].name and skip == "first":
         raise matching.refuse(target, "the next match would begin where this one began", "skip to a later variable")
@@ -267,11 +267,11 @@ def _skip(matching: _Matching, node: Any, parts: list[PatternPart]) -> tuple[str
 def _defined(matching: _Matching, define: list[Any], parts: list[PatternPart]) -> tuple[MatchVariable, ...]:
     conditions: dict[str, exp.Expr] = {}
     for each in define:
-        if each.alias not in matching.names:
-            raise matching.refuse(each, f"{t.quoted(each.alias)} is not a variable of the pattern")
         if each.alias in conditions:
             raise matching.refuse(each, f"{t.quoted(each.alias)} is defined twice")
         conditions[each.alias] = each.this
+    for name in conditions.keys() - {part.name for part in parts}:
+        _condition(matching, matching.binder(name), conditions[name])  # only checked: no row becomes one of this variable
     return tuple(_variable(matching, part, conditions.get(part.name)) for part in parts)
 
 
@@ -280,9 +280,7 @@ def _variable(matching: _Matching, part: PatternPart, node: exp.Expr | None) -> 
     if node is None:
         return variable
     binder = matching.binder(part.name)
-    bound = binder.bind(node)
-    if not isinstance(bound.data_type, t.BooleanType):
-        raise matching.refuse(node, f"a condition must be BOOLEAN, this is {bound.data_type.as_summary_string()}")
+    bound = _condition(matching, binder, node)
     values = tuple(binder.values)
     # The last row of the variable, and of all, is the one that is asked about.
     if all(each.call is None and each.offset == -1 and each.variable in (None, part.name) for each in values):
@@ -290,6 +288,13 @@ def _variable(matching: _Matching, part: PatternPart, node: exp.Expr | None) -> 
         plain = transformed(bound, lambda of: rows[of.index] if isinstance(of, InputRef) else None)
         return replace(variable, plain=matching.columns.add(plain))
     return replace(variable, condition=bound, values=values)
+
+
+def _condition(matching: _Matching, binder: _MatchBinder, node: exp.Expr) -> Expression:
+    bound = binder.bind(node)
+    if not isinstance(bound.data_type, t.BooleanType):
+        raise matching.refuse(node, f"a condition must be BOOLEAN, this is {bound.data_type.as_summary_string()}")
+    return bound
 
 
 def _measures(

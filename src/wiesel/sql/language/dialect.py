@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar, NoReturn
 
 from sqlglot import exp, parser, tokens
@@ -185,6 +186,24 @@ class FlinkParser(parser.Parser):
         return self.expression(kind(this=this, to=self.parse_flink_type()))
 
     # Functions
+
+    def _parse_position(self, haystack_first: bool = False) -> exp.StrPosition:
+        found = super()._parse_position(haystack_first)
+        if self._match(TokenType.FROM):
+            found.set("position", self._wanted(self._parse_bitwise(), "a number"))
+        return found
+
+    def _parse_primary(self) -> exp.Expr | None:
+        """Read a text in parts, which stand on lines of their own, as one."""
+        first = self._curr
+        found = super()._parse_primary()
+        if not isinstance(found, exp.Concat):
+            return found
+        parts = [token for token in self._tokens if first.start <= token.start <= self._prev.start]
+        for before, behind in pairwise(parts):
+            if "\n" not in self.sql[before.end + 1 : behind.start]:
+                self.raise_error("the parts of a text stand on lines of their own", behind)
+        return self.expression(exp.Literal.string("".join(part.name for part in found.expressions)), first)
 
     def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
         if self._match(TokenType.TABLE):

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT SINGLE_VALUE(who) FROM orders;

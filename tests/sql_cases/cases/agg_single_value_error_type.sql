@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT SINGLE_VALUE(ARRAY[id]) FROM orders WHERE id = 1;

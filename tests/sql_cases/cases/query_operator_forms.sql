@@ -1,0 +1,6 @@
+-- uses: orders
+SELECT id, '1' IS JSON SCALAR, item IS NOT JSON SCALAR, item IS NOT JSON ARRAY, item IS NOT JSON OBJECT, (id > 3) IS UNKNOWN, (id > 3) IS NOT UNKNOWN
+FROM orders;
+SELECT id FROM orders WHERE item NOT SIMILAR TO 'p%' AND id NOT BETWEEN SYMMETRIC 7 AND 5;
+SELECT STDDEV(amount), VARIANCE(amount) FROM orders WHERE id < 6 GROUP BY id - id;
+SELECT item FROM orders INTERSECT ALL SELECT item FROM orders WHERE id < 4;
