@@ -184,8 +184,8 @@ MUTANTS = (
     Mutant(
         "a savepoint takes no other one's place",
         "checkpoint/savepoint.py",
-        "        if not self._io.create(METADATA, encode_metadata(whole, job)):\n",
-        "        if self._io.write(METADATA, [encode_metadata(whole, job)]):\n",
+        "        if not self._io.create(METADATA, encode_metadata(whole, job, key)):\n",
+        "        if self._io.write(METADATA, [encode_metadata(whole, job, key)]):\n",
         (f"{HYGIENE}::test_a_savepoint_never_takes_the_place_of_another",),
     ),
     Mutant(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.metadata import unpacked
 from wiesel.checkpoint.savepoint import Savepoint
 from wiesel.checkpoint.snapshot import OperatorStateSnapshot, TaskSnapshot
 from wiesel.checkpoint.store import CheckpointStore, StateFiles, resolve_restore_path
@@ -50,7 +51,7 @@ def job_with(directory: Path, count: int) -> CheckpointStore:
 
 def must_be_whole(directory: Path, checkpoint: Checkpoint) -> None:
     """Compare all that a restored checkpoint says with what was written."""
-    files = StateFiles(str(directory), JOB, "reader")
+    files, checkpoint = StateFiles(str(directory), JOB, "reader"), unpacked(checkpoint)
     assert checkpoint.enumerators == {"op": [checkpoint.checkpoint_id]}
     assert set(checkpoint.tasks) == set(TASKS)
     for task, snapshot in checkpoint.tasks.items():

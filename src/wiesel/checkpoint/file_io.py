@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import stat
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,7 +15,7 @@ from urllib.parse import unquote, urlparse
 from uuid import uuid4
 
 from wiesel.checkpoint.direct_io import WritingWay, write_past_cache
-from wiesel.core.errors import CheckpointStorageError
+from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError
 from wiesel.core.folders import make_folder, sync_folder
 
 
@@ -62,6 +64,9 @@ class LocalFileIO(FileIO):
         self._way = WritingWay(direct_io)
 
     def _full(self, path: str) -> Path:
+        if path.startswith("/") or ".." in path.split("/"):
+            # Names of files come from metadata, which somebody may have forged.
+            raise CorruptCheckpointError(f"{path!r} is not a path below {self._root}", hint="do not use this checkpoint or savepoint")
         return self._root / path
 
     def write(self, path: str, parts: Sequence[bytes | memoryview]) -> None:
@@ -129,12 +134,14 @@ class LocalFileIO(FileIO):
     def delete(self, path: str) -> None:
         """See ``FileIO``."""
         full = self._full(path)
-        if full.is_dir():
-            for name in self.names(path):
-                self.delete(f"{path}/{name}")
-            full.rmdir()
-        else:
-            full.unlink(missing_ok=True)
+        try:
+            # Of a symbolic link the link is deleted, never what it leads to; rmtree does not follow any either.
+            if stat.S_ISDIR(full.lstat().st_mode):
+                shutil.rmtree(full)
+            else:
+                full.unlink()
+        except (FileNotFoundError, NotADirectoryError):
+            return
 
 
 def open_root(uri: str, *, direct_io: str = "false") -> FileIO:

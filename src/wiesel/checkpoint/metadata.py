@@ -1,45 +1,51 @@
 """Internal. The ``_metadata`` file of a checkpoint: JSON with a version and a checksum.
 
 State files are named, small ones are inline. Values that belong to sources and sinks (positions, committables, writer state) are
-pickled and carried as base64: only they know their form.
+pickled and carried as base64: only they know their form. They stay pickled (``Packed``) where metadata is read, so that looking at a
+snapshot runs nothing that is in it; ``unpacked`` is for jobs that start from it.
 """
 
 from __future__ import annotations
 
 import base64
+import hmac
 import json
-import pickle
 import re
 import zlib
+from dataclasses import replace
 from typing import Any
 
 from wiesel.checkpoint.coordinator import Checkpoint
-from wiesel.checkpoint.snapshot import CheckpointStats, OperatorStateSnapshot, TaskSnapshot
+from wiesel.checkpoint.snapshot import CheckpointStats, OperatorStateSnapshot, Packed, TaskSnapshot
 from wiesel.core import code_pickling
-from wiesel.core.errors import CorruptCheckpointError
+from wiesel.core.errors import CorruptCheckpointError, UntrustedSnapshotError
 from wiesel.state.backend import StateFile, StateHandle
 
 VERSION = 2
 """Since 2 there may be records in flight. What has none is written as version 1, which older ones read as well."""
+_SIGNATURE = "signature"
 _HEADER = re.compile(rb"WIESEL-CHECKPOINT ([1-9][0-9]*) ([0-9a-f]{8}) ([0-9]+)")
 
 
 def _pack(value: Any) -> str | None:
-    return None if value is None else base64.b64encode(code_pickling.dumps(value)).decode()
+    if value is None:
+        return None
+    return base64.b64encode(value.data if isinstance(value, Packed) else code_pickling.dumps(value)).decode()
 
 
-def _unpack(text: str | None) -> Any:
-    return None if text is None else pickle.loads(base64.b64decode(text))
+def _packed(text: str | None) -> Any:
+    return None if text is None else Packed(base64.b64decode(text))
 
 
 def _file_out(file: StateFile) -> dict[str, Any]:
     inline = None if file.inline is None else base64.b64encode(file.inline).decode()
-    return {"name": file.name, "size": file.size, "crc32": file.crc32, "inline": inline}
+    digest = {} if file.sha256 is None else {"sha256": file.sha256}
+    return {"name": file.name, "size": file.size, "crc32": file.crc32, "inline": inline, **digest}
 
 
 def _file_in(data: dict[str, Any]) -> StateFile:
     inline = None if data["inline"] is None else base64.b64decode(data["inline"])
-    return StateFile(data["name"], data["size"], data["crc32"], inline)
+    return StateFile(data["name"], data["size"], data["crc32"], inline, data.get("sha256"))
 
 
 def _handle_out(handle: StateHandle | None) -> dict[str, Any] | None:
@@ -73,19 +79,20 @@ def _operator_out(state: OperatorStateSnapshot) -> dict[str, Any]:
 def _operator_in(data: dict[str, Any]) -> OperatorStateSnapshot:
     return OperatorStateSnapshot(
         _handle_in(data["state"]),
-        _unpack(data["splits"]),
-        _unpack(data["writer"]),
-        _unpack(data["committables"]) or [],
+        _packed(data["splits"]),
+        _packed(data["writer"]),
+        _packed(data["committables"]) or [],
         _handle_in(data.get("inFlight")),
     )
 
 
-def encode_metadata(checkpoint: Checkpoint, job: dict[str, Any]) -> bytes:
+def encode_metadata(checkpoint: Checkpoint, job: dict[str, Any], key: bytes | None = None) -> bytes:
     """Return the bytes of the metadata file.
 
     Args:
         checkpoint: The checkpoint.
         job: JSON-able facts: job id and name, and per vertex its operators (id, name, uid), parallelism and maximum parallelism.
+        key: Signs it; None for no signature.
     """
     in_flight = any(o.in_flight is not None for t in checkpoint.tasks.values() for o in t.operators.values())
     version = VERSION if in_flight else 1
@@ -108,8 +115,29 @@ def encode_metadata(checkpoint: Checkpoint, job: dict[str, Any]) -> bytes:
             for task, snapshot in checkpoint.tasks.items()
         ],
     }
-    text = json.dumps(body, separators=(",", ":"), sort_keys=True).encode()
+    if key is not None:
+        body[_SIGNATURE] = _signature(body, key)
+    text = _text(body)
     return b"WIESEL-CHECKPOINT %d %08x %d\n" % (version, zlib.crc32(text), len(text)) + text
+
+
+def _text(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, separators=(",", ":"), sort_keys=True).encode()
+
+
+def _signature(body: dict[str, Any], key: bytes) -> str:
+    """Return the keyed digest (HMAC) of all but the signature itself; state files are in it by their own digests."""
+    return hmac.new(key, _text({name: value for name, value in body.items() if name != _SIGNATURE}), "sha256").hexdigest()
+
+
+def _require_signed(body: dict[str, Any], checkpoint: Checkpoint, key: bytes, where: str) -> None:
+    hint = "if you trust whoever wrote it: --trust; else do not read it, as reading state runs what is pickled in it"
+    if not hmac.compare_digest(str(body.get(_SIGNATURE, "")), _signature(body, key)):
+        raise UntrustedSnapshotError(f"{where} is not signed with the key of this user's jobs", hint=hint)
+    handles = (handle for task in checkpoint.tasks.values() for part in task.operators.values() for handle in (part.state, part.in_flight))
+    for file in (file for handle in handles if handle is not None for file in handle.files):
+        if file.inline is None and file.sha256 is None:
+            raise UntrustedSnapshotError(f"{where} names a file of an older version, which is not signed: {file.name}", hint=hint)
 
 
 def vars_of(stats: CheckpointStats) -> dict[str, Any]:
@@ -117,11 +145,17 @@ def vars_of(stats: CheckpointStats) -> dict[str, Any]:
     return {name: getattr(stats, name) for name in CheckpointStats.__dataclass_fields__}
 
 
-def decode_metadata(data: bytes, where: str) -> tuple[Checkpoint, dict[str, Any]]:
-    """Read a metadata file back: the checkpoint and the job's facts.
+def decode_metadata(data: bytes, where: str, key: bytes | None = None) -> tuple[Checkpoint, dict[str, Any]]:
+    """Read a metadata file back: the checkpoint, with pickled values as they are, and the job's facts.
+
+    Args:
+        data: Its contents.
+        where: Names it in errors.
+        key: It must be signed with this key, and its files by their digests; None: it need not be.
 
     Raises:
         CorruptCheckpointError: the file is torn or altered, or of a version that this one cannot read.
+        UntrustedSnapshotError: it is not signed with the key.
     """
     line, _, text = data.partition(b"\n")
     header = _HEADER.fullmatch(line)
@@ -132,7 +166,19 @@ def decode_metadata(data: bytes, where: str) -> tuple[Checkpoint, dict[str, Any]
         raise CorruptCheckpointError(f"{where} has format version {version}; this Wiesel reads up to {VERSION}", hint="upgrade Wiesel")
     if size != len(text) or checksum != zlib.crc32(text):
         raise CorruptCheckpointError(f"{where} is torn or altered: its checksum does not match", hint="restore an older checkpoint")
-    body = json.loads(text)
+    try:
+        body = json.loads(text)
+        checkpoint, job = _decoded(body)
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        # The checksum keeps out accidents only.
+        message = f"{where} is not the metadata of a checkpoint: {error!r}"
+        raise CorruptCheckpointError(message, hint="restore an older checkpoint") from error
+    if key is not None:
+        _require_signed(body, checkpoint, key, where)
+    return checkpoint, job
+
+
+def _decoded(body: dict[str, Any]) -> tuple[Checkpoint, dict[str, Any]]:
     tasks = {
         (t["task"][0], t["task"][1]): TaskSnapshot(
             {k: _operator_in(v) for k, v in t["operators"].items()}, CheckpointStats(**t["stats"])
@@ -144,7 +190,7 @@ def decode_metadata(data: bytes, where: str) -> tuple[Checkpoint, dict[str, Any]
         body["attempt"],
         body["timestamp"],
         tasks,
-        {k: _unpack(v) for k, v in body["enumerators"].items()},
+        {k: _packed(v) for k, v in body["enumerators"].items()},
         frozenset((t[0], t[1]) for t in body["finished"]),
         body["savepoint"],
         body["final"],
@@ -154,4 +200,29 @@ def decode_metadata(data: bytes, where: str) -> tuple[Checkpoint, dict[str, Any]
 
 def copied(checkpoint: Checkpoint) -> Checkpoint:
     """Return what would be read if the checkpoint were written: nothing in it is shared with anybody."""
-    return decode_metadata(encode_metadata(checkpoint, {}), "the copy of a checkpoint")[0]
+    return unpacked(decode_metadata(encode_metadata(checkpoint, {}), "the copy of a checkpoint")[0])
+
+
+def unpacked(checkpoint: Checkpoint) -> Checkpoint:
+    """Return a checkpoint with the values of sources and sinks unpickled, for a job that starts from it.
+
+    Raises:
+        StateMigrationError: A class that a value needs is missing or has changed.
+    """
+
+    def value(stored: Any) -> Any:
+        return stored.unpacked() if isinstance(stored, Packed) else stored
+
+    def part(state: OperatorStateSnapshot) -> OperatorStateSnapshot:
+        return replace(
+            state,
+            reader_splits=value(state.reader_splits),
+            writer_state=value(state.writer_state),
+            committables=value(state.committables),
+        )
+
+    tasks = {
+        task: replace(snapshot, operators={name: part(state) for name, state in snapshot.operators.items()})
+        for task, snapshot in checkpoint.tasks.items()
+    }
+    return replace(checkpoint, tasks=tasks, enumerators={name: value(state) for name, state in checkpoint.enumerators.items()})

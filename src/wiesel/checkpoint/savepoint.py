@@ -5,7 +5,9 @@ A savepoint belongs to the user: no checkpoint names its files, and no job delet
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
@@ -65,7 +67,7 @@ class Savepoint:
     """
 
     def __init__(self, path: str) -> None:
-        self.path = absolute(path.rstrip("/").removesuffix(f"/{METADATA}"))
+        self.path = absolute(path).rstrip("/").removesuffix(f"/{METADATA}")
         self._io = open_root(self.path)
 
     def exists(self) -> bool:
@@ -81,13 +83,16 @@ class Savepoint:
         self._io.write("_begun", [b""])
         self._io.delete("_begun")
 
-    def publish(self, checkpoint: Checkpoint, job: dict[str, Any], files: StateFiles | MemoryStateFiles) -> None:
+    def publish(
+        self, checkpoint: Checkpoint, job: dict[str, Any], files: StateFiles | MemoryStateFiles, key: bytes | None = None
+    ) -> None:
         """Make the savepoint exist: copy the files that lie elsewhere (those of finished tasks), then write the metadata.
 
         Args:
             checkpoint: The checkpoint, with its files in this directory or where ``files`` reads them.
             job: See ``encode_metadata``.
             files: Reads what is not here.
+            key: Signs the metadata; None for no signature.
 
         Raises:
             CheckpointStorageError: the storage failed, or there is a savepoint already.
@@ -104,25 +109,26 @@ class Savepoint:
                 data = files.read(file)
                 name = f"{prefix}-{len(copies) + 1}"
                 self._io.write(name, [data])
-                copies[file.name] = StateFile(name, len(data), crc32(data))
+                copies[file.name] = StateFile(name, len(data), crc32(data), sha256=sha256(data).hexdigest())
             return copies[file.name]
 
         whole = standing_alone(with_files(checkpoint, here))
-        if not self._io.create(METADATA, encode_metadata(whole, job)):
+        if not self._io.create(METADATA, encode_metadata(whole, job, key)):
             raise CheckpointStorageError(f"there is a savepoint at {self.path} already", hint="give another directory")
 
-    def load_metadata(self) -> tuple[Checkpoint, dict[str, Any]]:
+    def load_metadata(self, key: bytes | None = None) -> tuple[Checkpoint, dict[str, Any]]:
         """Read the savepoint without looking at its files; they are named by their whole paths, wherever it lies now.
 
         Raises:
             CorruptCheckpointError: the metadata is missing, torn or altered.
+            UntrustedSnapshotError: it is not signed with the key, if there is one.
         """
         where = f"{self.path}/{METADATA}"
         try:
             data = self._io.read(METADATA)
         except FileNotFoundError as error:
             raise CorruptCheckpointError(f"there is no savepoint at {self.path}", hint="check the path") from error
-        checkpoint, job = decode_metadata(data, where)
+        checkpoint, job = decode_metadata(data, where, key)
 
         def whole(file: StateFile) -> StateFile:
             return file if is_elsewhere(file.name) else replace(file, name=f"{self.path}/{file.name}")
@@ -162,7 +168,15 @@ class Savepoint:
         return checkpoint, job
 
     def delete(self) -> None:
-        """Delete the savepoint: first its metadata, then its files."""
+        """Delete the savepoint: first its metadata, then its files.
+
+        Raises:
+            CheckpointStorageError: there is a symbolic link at its path, or the storage failed.
+        """
+        if "://" not in self.path and os.path.islink(self.path):
+            raise CheckpointStorageError(
+                f"{self.path} is a symbolic link to a savepoint", hint=f"name the directory itself: {os.path.realpath(self.path)}"
+            )
         self._io.delete(METADATA)
         open_root(self.path.rpartition("/")[0] or "/").delete(self.path.rpartition("/")[2])
 

@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass, field
 from typing import Any
 
+from wiesel.core.errors import StateMigrationError
 from wiesel.state.backend import StateHandle
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A value as it was read from metadata: still pickled. To unpickle it runs code of whoever has written it."""
+
+    data: bytes
+
+    def unpacked(self) -> Any:
+        """Return the value.
+
+        Raises:
+            StateMigrationError: A class that it needs is missing or has changed.
+        """
+        try:
+            return pickle.loads(self.data)
+        except Exception as error:  # the metadata passed its checksum, so what fails is user code
+            raise StateMigrationError(
+                f"what a source or sink has stored in the snapshot cannot be read back: {type(error).__name__}: {error}",
+                hint="make the classes that it was written with available under the same module and name",
+            ) from error
 
 
 @dataclass(frozen=True)
 class OperatorStateSnapshot:
     """State of one operator in one subtask.
 
-    ``reader_splits``, ``writer_state`` and ``committables`` are picklable values of the source's or sink's own. ``in_flight``: records
-    on their way to the task whose first operator this is.
+    ``reader_splits``, ``writer_state`` and ``committables`` are picklable values of the source's or sink's own, ``Packed`` where they
+    were read from metadata and no job has started from it. ``in_flight``: records on their way to the task whose first operator this is.
     """
 
     state: StateHandle | None = None

@@ -73,27 +73,31 @@ class Found:
             root.delete(name)
 
 
-def find_snapshot(path: str, *, verify: bool = True) -> Found:
+def find_snapshot(path: str, *, verify: bool = True, key: bytes | None = None) -> Found:
     """Return the savepoint or checkpoint at a path; of a job's path, the newest checkpoint that is whole.
 
     Args:
         path: The path of a savepoint, of a checkpoint (``.../<job id>/chk-7``) or of a job; the first two with or without ``/_metadata``.
         verify: Whether to read all files and compare their checksums.
+        key: Where files are not verified: the metadata must be signed with it; None: it need not be signed.
 
     Raises:
         CorruptCheckpointError: There is none, or it is torn or altered.
+        UntrustedSnapshotError: It is not signed with the key.
     """
     if is_savepoint(path):
         savepoint = Savepoint(path)
-        return Found(savepoint.path, *(savepoint.load() if verify else savepoint.load_metadata()))
+        return Found(savepoint.path, *(savepoint.load() if verify else savepoint.load_metadata(key)))
     retained = Retained(*resolve_restore_path(path))
     store, number = retained.store, retained.checkpoint_id
     if number is None:
         found = store.load_latest()
+        if found is not None and key is not None:
+            found = store.load_metadata(found[0].checkpoint_id, key)
     elif verify:
         found = store.load(number)
     else:
-        found = store.load_metadata(number)
+        found = store.load_metadata(number, key)
     if found is None:
         raise CorruptCheckpointError(
             f"there is no checkpoint at {path}", hint="give the path of a savepoint, of a checkpoint (.../<job id>/chk-7) or of a job"
@@ -104,6 +108,6 @@ def find_snapshot(path: str, *, verify: bool = True) -> Found:
 
 def is_savepoint(path: str) -> bool:
     """Return whether a savepoint lies at a path, in a directory of its own."""
-    clean = path.rstrip("/").removesuffix(f"/{METADATA}")
+    clean = absolute(path).rstrip("/").removesuffix(f"/{METADATA}")
     name = clean.rpartition("/")[2]
     return not (name.startswith("chk-") and name[4:].isdigit()) and Savepoint(clean).exists()

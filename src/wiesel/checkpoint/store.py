@@ -12,6 +12,7 @@ import os
 import socket
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
@@ -22,7 +23,7 @@ from wiesel.checkpoint.file_io import FileIO, open_root
 from wiesel.checkpoint.local_copies import LocalCopies
 from wiesel.checkpoint.metadata import decode_metadata, encode_metadata
 from wiesel.checkpoint.state_files import absolute, is_elsewhere, state_file_names, state_files, with_files
-from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, FencedError, StateTooLargeError
+from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, FencedError, StateTooLargeError, UntrustedSnapshotError
 from wiesel.core.processes import lives
 from wiesel.state.backend import StateFile
 
@@ -41,6 +42,7 @@ class StateFiles:
         copies: Where copies are kept on this host.
         inline_bytes: Files of up to so many bytes travel in the metadata instead; None for the default.
         direct_io: Whether large files of a local directory are written past the page cache: ``true``, ``false`` or ``auto``.
+        signed: Whether files that are read must have the digests by which signed metadata names them, not only the checksums.
     """
 
     def __init__(
@@ -52,7 +54,9 @@ class StateFiles:
         inline_bytes: int | None = None,
         *,
         direct_io: str = "false",
+        signed: bool = False,
     ) -> None:
+        self._signed = signed
         self._direct_io = direct_io
         self._inline_bytes = _INLINE_BYTES if inline_bytes is None else inline_bytes
         self._directory = directory
@@ -82,7 +86,10 @@ class StateFiles:
         if size <= self._inline_bytes:
             return StateFile(name, size, crc, b"".join(data))
         self._files.write(name, data)
-        file = StateFile(name, size, crc)
+        digest = sha256()
+        for part in data:
+            digest.update(part)
+        file = StateFile(name, size, crc, sha256=digest.hexdigest())
         if self._copies is not None:
             self._copies.store(file, data)
         return file
@@ -95,7 +102,16 @@ class StateFiles:
 
         Raises:
             CorruptCheckpointError: it is missing, torn or altered.
+            UntrustedSnapshotError: it must be that of signed metadata, and is not.
         """
+        data = self._read(file)
+        if self._signed and file.inline is None and sha256(data).hexdigest() != file.sha256:
+            raise UntrustedSnapshotError(
+                f"the state file {file.name} is not the one that was signed", hint="do not use this checkpoint or savepoint"
+            )
+        return data
+
+    def _read(self, file: StateFile) -> bytes:
         if file.inline is not None:
             return _intact(file, file.inline)
         if is_elsewhere(file.name):
@@ -289,8 +305,8 @@ class CheckpointStore:
         """Return the address of a checkpoint, as users give it to restore."""
         return f"{self.directory.rstrip('/')}/{self.job_id}/chk-{checkpoint_id}"
 
-    def publish(self, checkpoint: Checkpoint, job: dict[str, Any]) -> None:
-        """Step 3: make the checkpoint exist.
+    def publish(self, checkpoint: Checkpoint, job: dict[str, Any], key: bytes | None = None) -> None:
+        """Step 3: make the checkpoint exist, signed if there is a key.
 
         Raises:
             FencedError: another master has taken over, or a later attempt has begun.
@@ -298,7 +314,7 @@ class CheckpointStore:
         """
         self.check_fence(checkpoint.attempt)
         name = f"{self.job_id}/chk-{checkpoint.checkpoint_id}/_metadata"
-        if not self._io.create(name, encode_metadata(checkpoint, job)):
+        if not self._io.create(name, encode_metadata(checkpoint, job, key)):
             raise CheckpointStorageError(f"{name} exists already below {self.directory}", hint="is another process running this job?")
         # A successor may have come between the first look and the create, and have restored an older checkpoint: then nothing of this
         # one may be committed. One that comes later finds the checkpoint.
@@ -320,7 +336,7 @@ class CheckpointStore:
         for other in keep:
             needed |= state_file_names(other)
         for name in state_file_names(checkpoint) - needed:
-            if name.startswith(f"{self.job_id}/"):
+            if name.startswith(f"{self.job_id}/shared/") and ".." not in name.split("/"):
                 self._io.delete(name)
 
     def sweep(self, keep: Iterable[Checkpoint], *, vertices: Container[int] | None = None, before: int | None = None) -> None:
@@ -421,18 +437,19 @@ class CheckpointStore:
         """Return a file below this directory with its name relative to it, whatever it was named by."""
         return replace(file, name=file.name.removeprefix(f"{absolute(self.directory)}/"))
 
-    def load_metadata(self, checkpoint_id: int) -> tuple[Checkpoint, dict[str, Any]]:
+    def load_metadata(self, checkpoint_id: int, key: bytes | None = None) -> tuple[Checkpoint, dict[str, Any]]:
         """Read a checkpoint without looking at its files.
 
         Raises:
             CorruptCheckpointError: the metadata is missing, torn or altered.
+            UntrustedSnapshotError: it is not signed with the key, if there is one.
         """
         where = f"{self.path_of(checkpoint_id)}/_metadata"
         try:
             data = self._io.read(f"{self.job_id}/chk-{checkpoint_id}/_metadata")
         except FileNotFoundError as error:
             raise CorruptCheckpointError(f"there is no checkpoint at {where}", hint="check the path") from error
-        checkpoint, job = decode_metadata(data, where)
+        checkpoint, job = decode_metadata(data, where, key)
         if checkpoint.checkpoint_id != checkpoint_id:
             raise CorruptCheckpointError(f"{where} is that of checkpoint {checkpoint.checkpoint_id}", hint="restore an older checkpoint")
         return checkpoint, job
@@ -477,7 +494,7 @@ def resolve_restore_path(path: str) -> tuple[str, str, int | None]:
     Raises:
         CorruptCheckpointError: there is nothing that looks like a checkpoint.
     """
-    clean = path.rstrip("/").removesuffix("/_metadata")
+    clean = absolute(path).rstrip("/").removesuffix("/_metadata")
     parent, _, name = clean.rpartition("/")
     if name.startswith("chk-") and name[4:].isdigit():
         directory, _, job_id = parent.rpartition("/")

@@ -155,6 +155,10 @@ class CorruptCheckpointError(CheckpointError):
     """A file that a checkpoint names is missing, torn or altered."""
 
 
+class UntrustedSnapshotError(CheckpointError):
+    """A snapshot is not known to be written by somebody whose code may be run."""
+
+
 class StateMigrationError(WieselError):
     """Restored state does not fit the program."""
 

@@ -548,6 +548,13 @@ REGISTRY_DIR: ConfigOption[str | None] = _option(
     "Directory of the files by which the commands of `wiesel` find running jobs; else that of the environment variable "
     "`WIESEL_REGISTRY_DIR`, or one of the user's own.",
 )
+SNAPSHOT_KEY_FILE: ConfigOption[str | None] = _option(
+    "wiesel.snapshots.key-file",
+    "str",
+    None,
+    "File, readable by its user only, with the key by which jobs sign the metadata of checkpoints and savepoints, and by which "
+    "`wiesel state read` knows them; else one that the first job makes in the directory of running jobs.",
+)
 ENGINE: ConfigOption[str] = _option(
     "wiesel.engine",
     "enum",

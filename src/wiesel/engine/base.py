@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from wiesel.checkpoint.coordinator import CheckpointSettings
@@ -93,6 +93,8 @@ class JobSettings:
     adaptive: AdaptiveSettings | None
     failover_strategy: str
     task: dict[str, Any]
+    snapshot_key: bytes | None = field(default=None, repr=False)
+    """Signs the metadata of checkpoints and savepoints; None: they are not signed."""
 
 
 def _check_storage(config: Configuration) -> None:

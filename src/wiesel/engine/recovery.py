@@ -15,6 +15,7 @@ from typing import Any
 
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.local_copies import LocalCopies
+from wiesel.checkpoint.metadata import unpacked
 from wiesel.checkpoint.snapshots import Found, Retained, find_snapshot
 from wiesel.checkpoint.state_files import standing_alone, with_files
 from wiesel.checkpoint.store import CheckpointStore, MemoryStateFiles, StateFiles
@@ -35,6 +36,7 @@ class Recovery:
         number: The present attempt; it is never used again.
         store: The job's own checkpoints, None if they are kept in memory only.
         facts: What the job's checkpoints say about it.
+        snapshot_key: Signs the job's snapshots, None for no signature.
         base_facts: What the checkpoint that the present attempt began with says about its job.
     """
 
@@ -43,6 +45,7 @@ class Recovery:
         self.number = 0
         self.store: CheckpointStore | None = None
         self.facts = job_facts(job, job_id)
+        self.snapshot_key = settings.snapshot_key
         self.base_facts: dict[str, Any] | None = None
         self.job = job
         self._settings = settings
@@ -97,7 +100,8 @@ class Recovery:
         return self._begin_with(checkpoint, found.facts)
 
     def _begin_with(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> Checkpoint:
-        self._base, self.base_facts = without_operators(checkpoint, strangers(self.job, facts)), facts
+        # The job trusts what it was told to start from: here, and in its tasks, what is pickled in it is unpickled.
+        self._base, self.base_facts = unpacked(without_operators(checkpoint, strangers(self.job, facts))), facts
         return self._base
 
     def _check(self, checkpoint: Checkpoint, facts: dict[str, Any], path: str | None) -> None:
@@ -227,7 +231,7 @@ class Recovery:
         """
         facts = self.facts
         if self.store is not None:
-            self.store.publish(checkpoint, facts)
+            self.store.publish(checkpoint, facts, self.snapshot_key)
             return
         self.check_fence(checkpoint.attempt)
         self._published = checkpoint, facts

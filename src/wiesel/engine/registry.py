@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
-import stat
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from wiesel.core import options as opt
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ConfigurationError
+from wiesel.core.private_folders import make_private_folder, read_private_file, why_untrusted
 from wiesel.core.processes import lives
 
 ENVIRONMENT_VARIABLE = "WIESEL_REGISTRY_DIR"
+_SNAPSHOT_KEY = "snapshots.key"
+_log = logging.getLogger("wiesel.registry")
 
 
 @dataclass(frozen=True)
@@ -41,13 +45,17 @@ class JobEntry:
 
 
 def registry_directory(config: Configuration | None = None) -> Path:
-    """Return the directory of the files: as configured, or of the environment, or the user's own for things that run."""
+    """Return the directory of the files: as configured, or of the environment, or the user's own for things that run.
+
+    It is not there yet if no job has run, and in the temporary directory others may have made it: see ``require_private``.
+    """
     configured = config.get(opt.REGISTRY_DIR) if config is not None else None
     given = configured or os.environ.get(ENVIRONMENT_VARIABLE)
     if given:
         return Path(given)
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if runtime and os.path.isdir(runtime):
+    # After su the variable may still name that of another user.
+    if runtime and os.path.isdir(runtime) and os.stat(runtime).st_uid == os.getuid():
         return Path(runtime) / "wiesel" / "jobs"
     return Path(tempfile.gettempdir()) / f"wiesel-{os.getuid()}" / "jobs"
 
@@ -58,11 +66,12 @@ def register(entry: JobEntry, directory: Path) -> Callable[[], None]:
     Raises:
         ConfigurationError: the directory belongs to somebody else, or others may write to it.
     """
-    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _check_private(directory)
+    make_private_folder(directory)
+    require_private(directory)
     path, temporary = directory / f"{entry.job_id}.json", directory / f"{entry.job_id}.{secrets.token_hex(4)}.tmp"
     with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         json.dump(asdict(entry), file)
+        os.fchmod(file.fileno(), 0o600)
     temporary.replace(path)
 
     def unregister() -> None:
@@ -74,17 +83,27 @@ def register(entry: JobEntry, directory: Path) -> Callable[[], None]:
     return unregister
 
 
-def _check_private(directory: Path) -> None:
-    facts = directory.stat()
-    if facts.st_uid != os.getuid() or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+def require_private(directory: Path) -> None:
+    """Refuse a directory into which somebody else could have put files; no error if there is none.
+
+    Raises:
+        ConfigurationError: it, or a component of its path, belongs to another user or can be written by others.
+    """
+    reason = why_untrusted(directory)
+    if reason:
         raise ConfigurationError(
-            f"the directory of running jobs {directory} belongs to another user or can be written by others",
-            hint=f"set wiesel.registry.dir, or {ENVIRONMENT_VARIABLE}, to a directory of your own",
+            f"the directory of running jobs {directory} cannot be trusted: {reason}",
+            hint=f"set {opt.REGISTRY_DIR.key}, or {ENVIRONMENT_VARIABLE}, to a directory of your own",
         )
 
 
 def running_jobs(directory: Path) -> list[JobEntry]:
-    """Return the jobs that run on this machine, oldest first; files of processes that are gone are removed."""
+    """Return the jobs that run on this machine, oldest first; files of processes that are gone are removed.
+
+    Raises:
+        ConfigurationError: somebody else could have put files into the directory.
+    """
+    require_private(directory)
     found = []
     for path in sorted(directory.glob("*.json")) if directory.is_dir() else ():
         entry = _read(path)
@@ -99,6 +118,61 @@ def running_jobs(directory: Path) -> list[JobEntry]:
 
 def _read(path: Path) -> JobEntry | None:
     try:
-        return JobEntry(**json.loads(path.read_text()))
+        data = read_private_file(path)
+        return None if data is None else JobEntry(**json.loads(data))
+    except PermissionError as error:
+        _log.warning("not taken for a job: %s", error)
+        return None
     except (OSError, ValueError, TypeError):
         return None
+
+
+def snapshot_key(config: Configuration | None = None, *, make: bool = False) -> bytes | None:
+    """Return the key by which the metadata of snapshots is signed: that of the configured file, else one of the registry directory.
+
+    Args:
+        config: The configuration.
+        make: Whether to make one in the registry directory if there is none.
+
+    Raises:
+        ConfigurationError: the configured file is missing, empty, or not the user's alone.
+    """
+    configured = config.get(opt.SNAPSHOT_KEY_FILE) if config is not None else None
+    if configured:
+        return configured_snapshot_key(configured)
+    directory = registry_directory(config)
+    path = directory / _SNAPSHOT_KEY
+    try:
+        if make:
+            make_private_folder(directory)
+        require_private(directory)
+        key = read_private_file(path, secret=True)
+        if key is None and make:
+            temporary = directory / f"{_SNAPSHOT_KEY}.{secrets.token_hex(4)}.tmp"
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(secrets.token_hex(32).encode())
+            with suppress(FileExistsError):
+                os.link(temporary, path)  # another job may be first
+            temporary.unlink()
+            key = read_private_file(path, secret=True)
+    except (OSError, ConfigurationError) as error:
+        _log.warning("snapshots are not signed: %s", error)
+        return None
+    return key or None
+
+
+def configured_snapshot_key(path: str) -> bytes:
+    """Return the key in a file.
+
+    Raises:
+        ConfigurationError: it is missing, empty, or not the user's alone.
+    """
+    try:
+        key = read_private_file(Path(path), secret=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"the file of the key of snapshots cannot be used: {error}", hint="give a file of your own with mode 0600"
+        ) from error
+    if not key:
+        raise ConfigurationError(f"the file of the key of snapshots {path} is missing or empty", hint="e.g. openssl rand -hex 32 > FILE")
+    return key

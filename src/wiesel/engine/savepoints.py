@@ -195,7 +195,7 @@ class Savepoints:
         for operator in without_uid(self._recovery.job, checkpoint):
             _log.warning("%s has state and no uid: a changed program may not find its state in the savepoint", operator)
         savepoint = Savepoint(options.directory)
-        savepoint.publish(checkpoint, self._facts(request), self._recovery.files)
+        savepoint.publish(checkpoint, self._facts(request), self._recovery.files, self._recovery.snapshot_key)
         if options.stop:
             self._recovery.publish(savepoint.load_metadata()[0])
         request.published = True

@@ -37,12 +37,16 @@ class KeyGroupRange:
 
 @dataclass(frozen=True)
 class StateFile:
-    """An immutable file of a checkpoint: name below the checkpoint root, bytes, crc32 of the contents; or the contents inline."""
+    """An immutable file of a checkpoint: name below the checkpoint root, bytes, crc32 of the contents; or the contents inline.
+
+    ``sha256``: of the contents, which the signature of the metadata covers; None for inline contents, and if an older version wrote it.
+    """
 
     name: str
     size: int
     crc32: int
     inline: bytes | None = None
+    sha256: str | None = None
 
 
 @dataclass(frozen=True)

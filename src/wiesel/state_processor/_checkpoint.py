@@ -32,25 +32,31 @@ class StoredCheckpoint:
         facts: What its metadata says about the job.
     """
 
-    def __init__(self, path: str, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
+    def __init__(self, path: str, checkpoint: Checkpoint, facts: dict[str, Any], *, signed: bool = False) -> None:
         self.path = path
         self.checkpoint = checkpoint
         self.facts = facts
+        self._signed = signed
 
     @staticmethod
-    def load(path: str) -> StoredCheckpoint:
+    def load(path: str, key: bytes | None = None) -> StoredCheckpoint:
         """Read the metadata; of a job's path, that of the newest checkpoint that is whole, which a job would be restored from.
+
+        Args:
+            path: Where it lies.
+            key: The metadata, and each file that is read, must be signed with it; None: nothing need be signed.
 
         Raises:
             CorruptCheckpointError: There is none, or it is torn or altered.
+            UntrustedSnapshotError: It is not signed with the key.
         """
-        found = find_snapshot(path, verify=False)
-        return StoredCheckpoint(found.path, found.checkpoint, found.facts)
+        found = find_snapshot(path, verify=False, key=key)
+        return StoredCheckpoint(found.path, found.checkpoint, found.facts, signed=key is not None)
 
     @property
     def files(self) -> StateFiles:
         """What reads the files."""
-        return StateFiles("/", "", "read")
+        return StateFiles("/", "", "read", signed=self._signed)
 
     def operators(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Return all operators (id, name, uid) and their vertices (parallelism, maxParallelism)."""

@@ -56,8 +56,12 @@ class SavepointReader:
         self._expiry = expiry
 
     @staticmethod
-    def read(path: str, *, state_backend: str = "hashmap", now_ms: int | None = None, show_expired: bool = False) -> SavepointReader:
+    def read(
+        path: str, *, state_backend: str = "hashmap", now_ms: int | None = None, show_expired: bool = False, key: bytes | None = None
+    ) -> SavepointReader:
         """Open a checkpoint, whichever state backend wrote it.
+
+        The metadata is JSON. State is pickled, so to read it runs code of whoever has written it; see ``docs/security.md``.
 
         Args:
             path: That of a checkpoint (``.../<job id>/chk-7``), or of a job, for its newest.
@@ -65,14 +69,16 @@ class SavepointReader:
                 (disk, for subtasks with more state than memory).
             now_ms: The time (ms since the epoch) that decides whether state with a time to live has expired; now by default.
             show_expired: Show what has expired but is still stored.
+            key: The checkpoint must be signed with this key, and all that is read of it; None: whatever lies at the path is trusted.
 
         Raises:
             CorruptCheckpointError: There is no checkpoint, or its metadata is torn or altered.
+            UntrustedSnapshotError: It is not signed with the key.
         """
         require_instance(path, str, "the path of a checkpoint", "give a path or URI, e.g. .../<job id>/chk-7")
         if state_backend not in _BACKENDS:
             raise program_error(f"state is read into {' or '.join(_BACKENDS)}, not {describe(state_backend)}", "choose one of them")
-        return SavepointReader(StoredCheckpoint.load(path), state_backend, Expiry(now_ms, show_expired))
+        return SavepointReader(StoredCheckpoint.load(path, key), state_backend, Expiry(now_ms, show_expired))
 
     # What there is
 

@@ -15,6 +15,7 @@ from wiesel.checkpoint.store import CheckpointStore, StateFiles
 from wiesel.core.errors import CheckpointStorageError
 from wiesel.datastream._checks import program_error, require_count, require_instance
 from wiesel.engine.deployment import KEY_TYPES, facts_of, key_type_facts
+from wiesel.engine.registry import snapshot_key
 from wiesel.state.key_groups import MAX_MAX_PARALLELISM
 from wiesel.state_processor._bootstrap import bootstrap
 from wiesel.state_processor._checkpoint import StoredCheckpoint
@@ -208,7 +209,7 @@ class SavepointWriter:
         files = FileCopier(StateFiles(directory, name, f"{attempt}-{uuid4().hex[:8]}"))
         try:
             checkpoint = self._checkpoint(checkpoint_id, attempt, files)
-            store.publish(checkpoint, self._facts(name))
+            store.publish(checkpoint, self._facts(name), snapshot_key(make=True))
         except BaseException:
             # Another writer of the same path would have announced itself; then it is not for this one to delete anything.
             store.check_fence()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from pathlib import Path
 from uuid import uuid4
@@ -11,6 +12,7 @@ import pytest
 
 from tests.unit.checkpoint.file_io_contract import keeps_all
 from wiesel.checkpoint.file_io import open_root
+from wiesel.checkpoint.store import resolve_restore_path
 from wiesel.core.errors import CheckpointStorageError
 
 
@@ -76,3 +78,15 @@ def test_a_database_that_does_not_answer_is_told_without_the_password() -> None:
     root = open_root("sqlite:////nowhere/at/all/checkpoints.db")
     with pytest.raises(CheckpointStorageError, match="unable to open"):
         root.exists("x")
+
+
+@pytest.mark.parametrize("inside", [".", "job", "job/chk-7"])
+@pytest.mark.parametrize("place", ["job/chk-7", "job/chk-7/_metadata", "job"])
+def test_relative_paths_of_checkpoints_have_their_whole_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str, place: str
+) -> None:
+    (tmp_path / "job" / "chk-7").mkdir(parents=True)
+    (tmp_path / "job" / "chk-7" / "_metadata").touch()
+    monkeypatch.chdir(tmp_path / inside)
+    path = os.path.relpath(tmp_path / place)
+    assert resolve_restore_path(path) == (str(tmp_path), "job", None if place == "job" else 7)

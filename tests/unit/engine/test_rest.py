@@ -371,7 +371,7 @@ def test_the_file_of_a_job_is_for_its_user_alone(tmp_path: Path) -> None:
 
 def test_a_directory_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
-    with pytest.raises(ConfigurationError, match="can be written by others"):
+    with pytest.raises(ConfigurationError, match="others may write to"):
         register(ENTRY, tmp_path)
 
 

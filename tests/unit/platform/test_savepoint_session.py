@@ -64,7 +64,7 @@ def wiesel(*arguments: str) -> str:
 
 def counts(savepoint: str) -> dict[int, int]:
     """Return how many numbers of each key the savepoint has seen; they must be the first ones, each once."""
-    rows = [json.loads(line) for line in wiesel("state", "read", savepoint, "--uid", "summed").splitlines()]
+    rows = [json.loads(line) for line in wiesel("state", "read", savepoint, "--uid", "summed", "--trust").splitlines()]
     for row in rows:
         key, count = row["key"], row["count"]
         assert row["sum"] == count * key + KEYS * count * (count - 1) // 2

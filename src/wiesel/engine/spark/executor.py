@@ -35,6 +35,7 @@ from wiesel.engine.fault_points import ENVIRONMENT_VARIABLE
 from wiesel.engine.futures import Question, ask_later
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
+from wiesel.engine.registry import snapshot_key
 from wiesel.engine.rest.server import JobEndpoint, open_endpoint
 from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
@@ -78,7 +79,7 @@ class SparkExecutor:
         """Plan the job, make sure of Spark, and start its JobMaster."""
         check_unaligned(graph, config)
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
-        settings = job_settings(config, plan.graph.job)
+        settings = replace(job_settings(config, plan.graph.job), snapshot_key=snapshot_key(config, make=True))
         modules = check_shippable(plan)
         session = spark_session(config, slots_needed(plan), least=least_slots(plan, settings), modules=modules)
         job = SparkJob(session, plan, settings, config, ship(session, dependencies_of(config)))

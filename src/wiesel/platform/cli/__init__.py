@@ -286,8 +286,13 @@ def show_state(path: str) -> None:
 @click.option("--timers", is_flag=True, help="The timers.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many rows.")
 @click.option("--expired", is_flag=True, help="Also what has outlived its time to live and is still stored.")
+@click.option("--trust", is_flag=True, help="Read it also if it is not signed: this runs whatever code is pickled in it.")
+@click.option("--key-file", type=click.Path(dir_okay=False), help="The key that the job had (wiesel.snapshots.key-file).")
 def read_state(path: str, **options: Any) -> None:
-    """Print state of the checkpoint at PATH, a row per line, as JSON."""
+    """Print state of the checkpoint at PATH, a row per line, as JSON.
+
+    State is pickled, so a checkpoint is read only if it was signed by a job of this user, or with --trust.
+    """
     from wiesel.platform.cli._state import Wanted, read
 
     raise SystemExit(read(path, Wanted(**options)))

@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from wiesel.core.errors import ConfigurationError, WieselError
+from wiesel.core.errors import ConfigurationError, UntrustedSnapshotError, WieselError
+from wiesel.engine.registry import configured_snapshot_key, snapshot_key
 from wiesel.state_processor import OperatorIdentifier, SavepointReader, StateRows
 from wiesel.state_processor._plain import plain
 
@@ -32,6 +33,8 @@ class Wanted:
     timers: bool
     limit: int | None
     expired: bool
+    trust: bool
+    key_file: str | None
 
 
 def show(path: str) -> int:
@@ -41,9 +44,6 @@ def show(path: str) -> int:
 
 def read(path: str, wanted: Wanted) -> int:
     """Print rows of state as JSON; return the exit code."""
-    # State may hold objects of classes that lie beside the program.
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
     return told(lambda: _read(path, wanted))
 
 
@@ -83,10 +83,26 @@ def _show(path: str) -> None:
 
 
 def _read(path: str, wanted: Wanted) -> None:
-    reader = SavepointReader.read(path, show_expired=wanted.expired)
+    reader = SavepointReader.read(path, show_expired=wanted.expired, key=_key(wanted, path))
+    # State may hold objects of classes that lie beside the program.
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
     rows = _rows(reader, _operator(wanted), wanted)
     for row in islice(rows.dicts(), wanted.limit):
         click.echo(json.dumps(_as_json(row), default=repr, ensure_ascii=False))
+
+
+def _key(wanted: Wanted, path: str) -> bytes | None:
+    """Return the key by which the snapshot must be signed, None if it is trusted as it is."""
+    if wanted.trust:
+        return None
+    key = configured_snapshot_key(wanted.key_file) if wanted.key_file else snapshot_key()
+    if key is None:
+        raise UntrustedSnapshotError(
+            f"there is no key to tell who wrote {path}",
+            hint="if you trust whoever wrote it: --trust; else do not read it, as reading state runs what is pickled in it",
+        )
+    return key
 
 
 def _operator(wanted: Wanted) -> OperatorIdentifier:
