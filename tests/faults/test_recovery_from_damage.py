@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from tests.faults.counting_job import PacedSource, RunningCount, expected, file_sink
 from tests.parity.conftest import time_limit
@@ -15,6 +18,8 @@ from wiesel.common import Configuration, Types, WatermarkStrategy
 from wiesel.core.errors import JobExecutionError
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors.base import Sink, SinkWriter
+from wiesel.engine.registry import ENVIRONMENT_VARIABLE, snapshot_key
+from wiesel.platform.cli import main
 
 RECORDS = 1000
 SECONDS = 200
@@ -51,7 +56,7 @@ class FailingCount(RunningCount):
         yield from super().process_element(value, ctx)
 
 
-def job(directory: Path, damage: Callable[[Path], None]) -> Any:
+def job(directory: Path, damage: Callable[[Path], None], **more: str) -> Any:
     settings = {
         "wiesel.engine": "local",
         "execution.checkpointing.dir": str(directory / "checkpoints"),
@@ -60,6 +65,7 @@ def job(directory: Path, damage: Callable[[Path], None]) -> Any:
         "restart-strategy.type": "fixed-delay",
         "restart-strategy.fixed-delay.attempts": "1",
         "restart-strategy.fixed-delay.delay": "10 ms",
+        **more,
     }
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings))
     env.set_parallelism(2)
@@ -107,6 +113,36 @@ def test_exactly_once_sink_refuses_to_write_again_what_is_visible(tmp_path: Path
     stream.sink_to(file_sink(tmp_path / "counts"))
     with time_limit(SECONDS), pytest.raises(JobExecutionError, match=r"is ahead of checkpoint \d+: the parts"):
         stream.get_execution_environment().execute("goes back")
+
+
+def test_the_output_is_repaired_by_following_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENVIRONMENT_VARIABLE, str(tmp_path / "registry"))
+    assert snapshot_key(make=True)
+    stay = {"execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
+    stream = job(tmp_path, damage_newest, **stay)
+    stream.sink_to(file_sink(tmp_path / "counts"))
+    with time_limit(SECONDS), pytest.raises(JobExecutionError) as refused:
+        stream.get_execution_environment().execute("goes back")
+    text = str(refused.value).replace("CHECKPOINT_DIR", str(tmp_path / "checkpoints"))
+    repair = re.search(r"wiesel (savepoint repair (\S+) (\S+)) && wiesel run -s \2 --claimMode claim PROGRAM", text)
+    assert repair is not None, text
+    # The job's process is this one, which lives on.
+    monkeypatch.setattr("wiesel.platform.cli._savepoints._ends", lambda master: True)
+    done = CliRunner().invoke(main, repair[1].split())
+    assert done.exit_code == 0, done.output
+    taken = [line for line in done.output.splitlines() if "/.taken-back-" in line]
+    uids = {found[0] for line in taken if (found := re.search(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=-\d+\.txt$)", line))}
+    assert len(uids) == 2, f"both writers were ahead: {done.output}"
+    # Once more does no harm.
+    assert CliRunner().invoke(main, repair[1].split()).exit_code == 0
+    claim = {"execution.state-recovery.path": repair[2], "execution.state-recovery.claim-mode": "CLAIM"}
+    again = job(tmp_path, damage_newest, **stay, **claim)
+    again.sink_to(file_sink(tmp_path / "counts"))
+    with time_limit(SECONDS):
+        again.get_execution_environment().execute("goes on")
+    visible = [p for p in (tmp_path / "counts").rglob("*") if p.is_file() and not any(part.startswith(".") for part in p.parts[-3:])]
+    counts = Counter(line for path in visible for line in path.read_text().splitlines())
+    assert counts == Counter(expected(RECORDS)["counts"])
 
 
 def test_results_that_were_handed_out_are_not_handed_out_again(tmp_path: Path) -> None:

@@ -228,10 +228,13 @@ class FileWriter(SinkWriter):
         if not ahead:
             return
         names = ", ".join(f"*-{uid}-{numbers[uid]} to -{highest}" for uid, highest in sorted(ahead.items()))
+        checkpoint = f"CHECKPOINT_DIR/{self._context.job_id}/chk-{self._context.restored_checkpoint_id}"
         raise ConnectorError(
             f"the output in {self._settings.base_path} is ahead of checkpoint {self._context.restored_checkpoint_id}: the parts {names} "
-            "were made visible by a later checkpoint, and their records would be written again",
-            hint=f"restore the later checkpoint, or delete these parts and {self._staging}/.committed.json",
+            "were made visible by a later checkpoint, and their records would be written again; other writers may have more",
+            hint="restore the later checkpoint; or take back what all writers have made visible since, and start from the older one, where "
+            f"CHECKPOINT_DIR is that of execution.checkpointing.dir: wiesel savepoint repair {checkpoint} {self._settings.base_path} "
+            f"&& wiesel run -s {checkpoint} --claimMode claim PROGRAM",
             path=self._settings.base_path,
         )
 

@@ -24,6 +24,7 @@ from wiesel.engine.futures import Question, ask_later
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
 from wiesel.engine.local.simulation import Simulation
+from wiesel.engine.registry import snapshot_key
 from wiesel.engine.rest.server import JobEndpoint, open_endpoint
 from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
@@ -46,7 +47,7 @@ class LocalExecutor:
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         check_shippable(plan)
         # Tasks in this process cannot be lost, so they send no heartbeats that could be missed.
-        settings = replace(job_settings(config, plan.graph.job), heartbeat_timeout_ms=NEVER_MS)
+        settings = replace(job_settings(config, plan.graph.job), heartbeat_timeout_ms=NEVER_MS, snapshot_key=snapshot_key(config))
         use_in_this_process(dependencies_of(config))
         local_dir = make_directory("wiesel-local-")
         settings = replace(settings, local_backup=settings.local_backup.below(local_dir))

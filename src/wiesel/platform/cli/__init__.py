@@ -263,6 +263,26 @@ def dispose_savepoint(path: str, force: bool) -> None:
     raise SystemExit(dispose(path, force=force))
 
 
+_TRUST = click.option("--trust", is_flag=True, help="Read it also if it is not signed: this runs whatever code is pickled in it.")
+_KEY_FILE = click.option("--key-file", type=click.Path(dir_okay=False), help="The key that the job had (wiesel.snapshots.key-file).")
+
+
+@savepoint.command("repair")
+@click.argument("checkpoint")
+@click.argument("output")
+@_TRUST
+@_KEY_FILE
+def repair_output(checkpoint: str, output: str, trust: bool, key_file: str | None) -> None:
+    """Make OUTPUT, the folder of a file sink, that of CHECKPOINT (.../<job id>/chk-7) again, so that the job can go on from there.
+
+    Where later checkpoints are damaged, what they have made visible would be written twice. It is moved to a hidden folder in OUTPUT.
+    """
+    from wiesel.platform.cli._savepoints import repair
+    from wiesel.platform.cli._state import SnapshotTrust
+
+    raise SystemExit(repair(checkpoint, output, SnapshotTrust(trust, key_file)))
+
+
 @main.group()
 def state() -> None:
     """Look into retained checkpoints."""
@@ -286,16 +306,16 @@ def show_state(path: str) -> None:
 @click.option("--timers", is_flag=True, help="The timers.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many rows.")
 @click.option("--expired", is_flag=True, help="Also what has outlived its time to live and is still stored.")
-@click.option("--trust", is_flag=True, help="Read it also if it is not signed: this runs whatever code is pickled in it.")
-@click.option("--key-file", type=click.Path(dir_okay=False), help="The key that the job had (wiesel.snapshots.key-file).")
-def read_state(path: str, **options: Any) -> None:
+@_TRUST
+@_KEY_FILE
+def read_state(path: str, trust: bool, key_file: str | None, **options: Any) -> None:
     """Print state of the checkpoint at PATH, a row per line, as JSON.
 
     State is pickled, so a checkpoint is read only if it was signed by a job of this user, or with --trust.
     """
-    from wiesel.platform.cli._state import Wanted, read
+    from wiesel.platform.cli._state import SnapshotTrust, Wanted, read
 
-    raise SystemExit(read(path, Wanted(**options)))
+    raise SystemExit(read(path, Wanted(**options), SnapshotTrust(trust, key_file)))
 
 
 @main.group(invoke_without_command=True)

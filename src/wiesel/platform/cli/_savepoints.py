@@ -8,16 +8,19 @@ from datetime import datetime, timezone
 
 import click
 
+from wiesel.checkpoint.metadata import unpacked
 from wiesel.checkpoint.savepoint import Savepoint, savepoints_below
 from wiesel.checkpoint.snapshots import Retained, find_snapshot, is_savepoint
 from wiesel.checkpoint.store import MasterProcess
+from wiesel.connectors.file_parts import WriterState
+from wiesel.connectors.file_repair import take_back
 from wiesel.core.errors import CheckpointError, CorruptCheckpointError
 from wiesel.engine.registry import registry_directory, running_jobs
 from wiesel.platform.cli._program import ProgramFailed, Submission, first_job
-from wiesel.platform.cli._state import as_table, told
+from wiesel.platform.cli._state import SnapshotTrust, as_table, told
 from wiesel.state_processor.compatibility import SavepointCheck, check_savepoint
 
-__all__ = ["check", "dispose", "list_below"]
+__all__ = ["check", "dispose", "list_below", "repair"]
 
 _PROCESS_ENDS_S = 5.0
 _LOOK_EVERY_S = 0.1
@@ -94,6 +97,31 @@ def _check_ended(checkpoint: Retained, *, force: bool) -> None:
         f"whether the job {job_id}, which wrote the checkpoint, still runs{where} is not known",
         hint="if you know that it has ended, delete the checkpoint with --force",
     )
+
+
+def repair(path: str, output: str, trust: SnapshotTrust) -> int:
+    """Take back what the file sinks of a job have made visible in a folder after a checkpoint; return the exit code."""
+
+    def work() -> None:
+        found = find_snapshot(path.rstrip("/"), verify=False, key=trust.key(path))
+        if found.retained is None or found.retained.checkpoint_id is None or not found.retained.is_of_job:
+            raise CheckpointError(f"{path} is not a checkpoint of a job", hint="give .../<job id>/chk-7, from which the job is to go on")
+        _check_ended(found.retained, force=False)
+        job_id, checkpoint_id = found.retained.name, found.checkpoint.checkpoint_id
+        states: dict[str, list[WriterState]] = {}
+        for task in unpacked(found.checkpoint).tasks.values():
+            for operator_id, part in task.operators.items():
+                if isinstance(part.writer_state, WriterState):
+                    states.setdefault(operator_id, []).append(part.writer_state)
+        folder = f".taken-back-{job_id}-chk-{checkpoint_id}"
+        taken = {operator_id: take_back(output, job_id, operator_id, of_sink, folder) for operator_id, of_sink in states.items()}
+        if all(moved is None for moved in taken.values()):
+            raise CheckpointError(f"no file sink of the job writes to {output}", hint="give the path that the program gives to the sink")
+        for moved_to in (path for moved in taken.values() for path in moved or ()):
+            click.echo(moved_to)
+        click.echo(f"{output} is that of checkpoint {checkpoint_id}; start the job from {found.path} with --claimMode claim")
+
+    return told(work)
 
 
 def _ends(master: MasterProcess) -> bool:

@@ -17,9 +17,33 @@ from wiesel.engine.registry import configured_snapshot_key, snapshot_key
 from wiesel.state_processor import OperatorIdentifier, SavepointReader, StateRows
 from wiesel.state_processor._plain import plain
 
-__all__ = ["Wanted", "as_table", "read", "show", "told"]
+__all__ = ["SnapshotTrust", "Wanted", "as_table", "read", "show", "told"]
 
 _HEADS = ("uid", "operator", "id", "parallelism", "bytes", "states")
+
+
+@dataclass(frozen=True)
+class SnapshotTrust:
+    """Whose snapshots may be unpickled: those of anybody, or those signed with the key of a file, or of this user's jobs."""
+
+    trust: bool
+    key_file: str | None
+
+    def key(self, path: str) -> bytes | None:
+        """Return the key by which a snapshot must be signed, None if it is trusted as it is.
+
+        Raises:
+            UntrustedSnapshotError: It is not to be trusted as it is, and there is no key.
+        """
+        if self.trust:
+            return None
+        key = configured_snapshot_key(self.key_file) if self.key_file else snapshot_key()
+        if key is None:
+            raise UntrustedSnapshotError(
+                f"there is no key to tell who wrote {path}",
+                hint="if you trust whoever wrote it: --trust; else do not read it, as reading state runs what is pickled in it",
+            )
+        return key
 
 
 @dataclass(frozen=True)
@@ -33,8 +57,6 @@ class Wanted:
     timers: bool
     limit: int | None
     expired: bool
-    trust: bool
-    key_file: str | None
 
 
 def show(path: str) -> int:
@@ -42,9 +64,9 @@ def show(path: str) -> int:
     return told(lambda: _show(path))
 
 
-def read(path: str, wanted: Wanted) -> int:
+def read(path: str, wanted: Wanted, trust: SnapshotTrust) -> int:
     """Print rows of state as JSON; return the exit code."""
-    return told(lambda: _read(path, wanted))
+    return told(lambda: _read(path, wanted, trust))
 
 
 def told(work: Callable[[], int | None]) -> int:
@@ -82,27 +104,14 @@ def _show(path: str) -> None:
         click.echo(line)
 
 
-def _read(path: str, wanted: Wanted) -> None:
-    reader = SavepointReader.read(path, show_expired=wanted.expired, key=_key(wanted, path))
+def _read(path: str, wanted: Wanted, trust: SnapshotTrust) -> None:
+    reader = SavepointReader.read(path, show_expired=wanted.expired, key=trust.key(path))
     # State may hold objects of classes that lie beside the program.
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     rows = _rows(reader, _operator(wanted), wanted)
     for row in islice(rows.dicts(), wanted.limit):
         click.echo(json.dumps(_as_json(row), default=repr, ensure_ascii=False))
-
-
-def _key(wanted: Wanted, path: str) -> bytes | None:
-    """Return the key by which the snapshot must be signed, None if it is trusted as it is."""
-    if wanted.trust:
-        return None
-    key = configured_snapshot_key(wanted.key_file) if wanted.key_file else snapshot_key()
-    if key is None:
-        raise UntrustedSnapshotError(
-            f"there is no key to tell who wrote {path}",
-            hint="if you trust whoever wrote it: --trust; else do not read it, as reading state runs what is pickled in it",
-        )
-    return key
 
 
 def _operator(wanted: Wanted) -> OperatorIdentifier:
