@@ -22,6 +22,7 @@ from wiesel.spi.source import (
     SplitEnumeratorContext,
 )
 from wiesel.types.checks import check_all
+from wiesel.types.collected import from_collection_converter
 from wiesel.types.typeinfo import TypeInformation
 
 __all__ = ["CollectionSource", "CollectionSplit"]
@@ -94,6 +95,9 @@ class CollectionSource(Source[CollectionSplit]):
 
 def _conform(elements: Sequence[Any], type_info: TypeInformation) -> list[Any]:
     """Return the elements as the declared type has them."""
+    convert = from_collection_converter(type_info)
+    if convert is not None:
+        elements = list(map(convert, elements))
     check_all(type_info, elements, "element")
     coerce = type_info.compile_coercer()
     if coerce is None:

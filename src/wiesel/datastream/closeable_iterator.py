@@ -12,6 +12,8 @@ from wiesel.connectors.collect_sink import CollectDelivery, CollectReceiver, Col
 from wiesel.core.errors import JobCancelledError, WieselError
 from wiesel.datastream._record_type import T
 from wiesel.datastream.checkpointing_mode import CheckpointingMode
+from wiesel.types.collected import to_collected_converter
+from wiesel.types.typeinfo import TypeInformation
 
 if TYPE_CHECKING:
     from wiesel.common.job_client import JobClient
@@ -36,8 +38,9 @@ class CloseableIterator(Iterator[T]):
         JobExecutionError: While iterating, if the job has failed.
     """
 
-    def __init__(self, client: JobClient, receiver: CollectReceiver) -> None:
+    def __init__(self, client: JobClient, receiver: CollectReceiver, type_info: TypeInformation | None = None) -> None:
         self._client = client
+        self._convert = to_collected_converter(type_info)
         self._receiver = receiver
         self._values: deque[T] = deque()
         self._ended = False
@@ -68,7 +71,7 @@ class CloseableIterator(Iterator[T]):
             # The results are complete; if the job failed after the last one, say so.
             self._client.get_job_execution_result().result()
             return
-        self._values.extend(values)
+        self._values.extend(values if self._convert is None else map(self._convert, values))
         outcome = self._client.get_job_execution_result()
         if not values and outcome.done():
             # The engine brings all results before the job's end is known, so nothing more will come.
@@ -117,7 +120,8 @@ def execute_and_collect(stream: DataStream[T], job_name: str | None, limit: int 
     # One writer, as in Flink: the records of one subtask come back in order.
     stream._add_sink(sink, "Data stream collect sink", "Sink: {}").set_parallelism(1)
     receiver = sink.receiver = CollectReceiver(_delivery(environment))
-    results: CloseableIterator[T] = CloseableIterator(environment.execute_async(job_name or _DEFAULT_JOB_NAME), receiver)
+    client = environment.execute_async(job_name or _DEFAULT_JOB_NAME)
+    results: CloseableIterator[T] = CloseableIterator(client, receiver, stream.get_type())
     if limit is None:
         return results
     with results:

@@ -35,7 +35,7 @@ from wiesel.types.typeinfo import (
     TypeInformation,
 )
 
-__all__ = ["INT_RANGES", "Checker", "check_all", "checker_for", "predicate_for"]
+__all__ = ["INT_RANGES", "Checker", "check_all", "checker_for", "may_be_none", "predicate_for"]
 
 Predicate: TypeAlias = Callable[[Any], bool]
 Checker: TypeAlias = Callable[..., bool]
@@ -192,8 +192,15 @@ def row_fields(kind: RowTypeInfo, value: Any) -> list[Any] | tuple[Any, ...] | N
     return None
 
 
+def may_be_none(field: TypeInformation) -> bool:
+    """Return whether a field of a tuple may be ``None``: Flink's tuples have no nulls of their own, but some of its types do."""
+    if isinstance(field, BasicTypeInfo):
+        return field._basic_type in (BasicType.STRING, BasicType.BIG_INT, BasicType.BIG_DEC, BasicType.INSTANT)
+    return isinstance(field, DateTypeInfo | LocalTimeTypeInfo)
+
+
 def _tuple(kind: TupleTypeInfo) -> Predicate:
-    predicates = [predicate_for(field) for field in kind.get_field_types()]
+    predicates = [_or_none(predicate_for(field)) if may_be_none(field) else predicate_for(field) for field in kind.get_field_types()]
     size = len(predicates)
     return lambda value: (
         isinstance(value, tuple | list | Row) and len(value) == size and all(p(v) for p, v in zip(predicates, value, strict=True))
@@ -251,7 +258,8 @@ def _parts(kind: TypeInformation, value: Any, where: str) -> Iterable[tuple[str,
     if isinstance(kind, TupleTypeInfo):
         if not isinstance(value, tuple | list | Row) or len(value) != len(kind.get_field_types()):
             return []
-        return [(f"{where}[{i}]", part, field, False) for i, (part, field) in enumerate(zip(value, kind.get_field_types(), strict=True))]
+        pairs = zip(value, kind.get_field_types(), strict=True)
+        return [(f"{where}[{i}]", part, field, may_be_none(field)) for i, (part, field) in enumerate(pairs)]
     if isinstance(kind, MapTypeInfo):
         if not isinstance(value, dict):
             return []

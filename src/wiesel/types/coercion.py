@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
 from wiesel.core.durations import Instant
-from wiesel.types.checks import INT_RANGES, mismatch, row_fields
+from wiesel.types.checks import INT_RANGES, may_be_none, mismatch, row_fields
 from wiesel.types.row import Row, RowKind, make_row
 from wiesel.types.typeinfo import (
     BasicArrayTypeInfo,
@@ -57,7 +57,7 @@ def coercer_for(kind: TypeInformation) -> Coercer | None:
         case TimestampTypeInfo():
             return _to_milliseconds(kind, datetime.datetime)
         case TimeTypeInfo():
-            return _to_milliseconds(kind, datetime.time)
+            return _to_milliseconds(kind, datetime.time, lambda value: value.time() if isinstance(value, datetime.datetime) else value)
         case RowTypeInfo():
             return _row(kind)
         case TupleTypeInfo():
@@ -138,27 +138,42 @@ def _basic(kind: BasicTypeInfo) -> Coercer | None:
             return _boolean(kind)
         case BasicType.STRING | BasicType.CHAR:
             return _string(kind)
+        case BasicType.BIG_INT:
+            return _integer(kind, None, None)
+        case BasicType.BIG_DEC:
+            return _decimal(kind)
     return None
 
 
-def _integer(kind: BasicTypeInfo, low: int, high: int) -> Coercer:
+def _real(kind: BasicTypeInfo, value: Any) -> Any:
+    """Return a number, also one of numpy's, as a number of Python."""
+    number = value.item() if getattr(value, "shape", None) == () else value
+    if not isinstance(number, numbers.Real | decimal.Decimal):
+        raise mismatch(kind, value, "value")
+    return number
+
+
+def _integer(kind: BasicTypeInfo, low: int | None, high: int | None) -> Coercer:
     def coerce(value: Any) -> int:
-        if type(value) is not int:
-            if not isinstance(value, numbers.Real) or not math.isfinite(value):
+        number = value
+        if type(number) is not int:
+            number = _real(kind, value)
+            if not math.isfinite(number):
                 raise mismatch(kind, value, "value")
-            value = math.trunc(value)
-        if not low <= value <= high:
+            number = math.trunc(number)
+        if low is not None and high is not None and not low <= number <= high:
             raise mismatch(kind, value, "value")
-        return value  # type: ignore[no-any-return]
+        return number  # type: ignore[no-any-return]
 
     return coerce
 
 
 def _number(kind: BasicTypeInfo, convert: Callable[[Any], float]) -> Coercer:
     def coerce(value: Any) -> float:
-        if not isinstance(value, numbers.Real):
-            raise mismatch(kind, value, "value")
-        return convert(value)
+        try:
+            return convert(float(_real(kind, value)))
+        except OverflowError as error:
+            raise mismatch(kind, value, "value") from error
 
     return coerce
 
@@ -167,28 +182,49 @@ def _boolean(kind: BasicTypeInfo) -> Coercer:
     def coerce(value: Any) -> bool:
         if value is True or value is False:
             return value
-        if not isinstance(value, numbers.Integral):
+        number = _real(kind, value)
+        if not math.isfinite(number):
             raise mismatch(kind, value, "value")
-        return bool(value)
+        return bool(math.trunc(number))
 
     return coerce
 
 
 def _string(kind: BasicTypeInfo) -> Coercer:
     def coerce(value: Any) -> str:
+        if type(value) is str:
+            return value
         if not isinstance(value, str):
             raise mismatch(kind, value, "value")
-        return value
+        return str.__str__(value)
 
     return coerce
 
 
-def _to_milliseconds(kind: TypeInformation, cls: type) -> Coercer:
-    def coerce(value: Any) -> Any:
-        if not isinstance(value, cls):
+def _decimal(kind: BasicTypeInfo) -> Coercer:
+    def coerce(value: Any) -> decimal.Decimal:
+        if isinstance(value, decimal.Decimal):
+            return value
+        try:
+            number = decimal.Decimal(str(value))
+        except decimal.InvalidOperation as error:
+            raise mismatch(kind, value, "value") from error
+        if not number.is_finite():
             raise mismatch(kind, value, "value")
-        extra = value.microsecond % 1000  # type: ignore[attr-defined]
-        return value.replace(microsecond=value.microsecond - extra) if extra else value  # type: ignore[attr-defined]
+        return number
+
+    return coerce
+
+
+def _to_milliseconds(kind: TypeInformation, cls: type, convert: Coercer = lambda value: value) -> Coercer:
+    """Return the function that drops microseconds and, as in Flink, the time zone."""
+
+    def coerce(value: Any) -> Any:
+        at = convert(value)
+        if not isinstance(at, cls):
+            raise mismatch(kind, value, "value")
+        extra = at.microsecond % 1000  # type: ignore[attr-defined]
+        return at.replace(microsecond=at.microsecond - extra, tzinfo=None) if extra or at.tzinfo else at  # type: ignore[attr-defined]
 
     return coerce
 
@@ -279,7 +315,7 @@ def _row(kind: RowTypeInfo) -> Coercer:
 
 
 def _tuple(kind: TupleTypeInfo) -> Coercer:
-    coercers = [coercer_for(field) for field in kind.get_field_types()]
+    coercers = [nullable(coercer_for(field)) if may_be_none(field) else coercer_for(field) for field in kind.get_field_types()]
     size = len(coercers)
     nothing_to_do = _compiled(kind.get_field_types(), _FIELDS_FIT, with_none=False)
 
