@@ -51,6 +51,11 @@ class FileIO(ABC):
         """Delete a file or a directory with all in it; no error if there is none."""
 
 
+def _open_private(path: str, flags: int) -> int:
+    """Open a file that is made for this user alone: state and metadata hold records, and whoever changed them could run code."""
+    return os.open(path, flags, 0o600)
+
+
 class LocalFileIO(FileIO):
     """A local (or mounted) directory.
 
@@ -74,7 +79,7 @@ class LocalFileIO(FileIO):
         full = self._full(path)
         try:
             make_folder(full.parent)
-            with full.open("wb") as file:
+            with open(full, "wb", opener=_open_private) as file:
                 self._fill(file, parts)
                 os.fsync(file.fileno())
             sync_folder(full.parent)

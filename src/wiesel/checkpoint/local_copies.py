@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from zlib_ng.zlib_ng import crc32
 
+from wiesel.core.private_folders import make_private_folder
 from wiesel.state.backend import StateFile
 
 _log = logging.getLogger("wiesel.checkpoint")
@@ -111,7 +112,7 @@ class LocalCopies:
             if usage.free - file.size < usage.total * _FREE_SHARE:
                 _log.info("no local copy of %s: the disk of %s is nearly full", file.name, path.parent)
                 return
-            with temporary.open("wb") as out:
+            with open(temporary, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as out:
                 out.writelines(parts)
             temporary.replace(path)
         except OSError as error:
@@ -171,7 +172,7 @@ def _name(file: StateFile) -> str:
 def _make_private(root: Path, job_id: str) -> bool:
     """Make a directory that no other user can write to: state is unpickled, which runs code."""
     try:
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(root)
         owner = root.stat()
         if owner.st_uid != os.getuid() or owner.st_mode & 0o022:
             _log.warning("no local copies of state in %s: others than this user can write to it", root)

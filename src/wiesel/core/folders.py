@@ -10,7 +10,7 @@ __all__ = ["make_folder", "sync_folder"]
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it, durably; no error if it is there.
+    """Make a folder and those above it, durably and for this user alone whatever the umask; no error if it is there.
 
     Raises:
         NotADirectoryError: something else is in its place.
@@ -18,9 +18,10 @@ def make_folder(path: Path) -> None:
     if not path.is_dir():
         make_folder(path.parent)
         try:
-            path.mkdir(exist_ok=True)
+            path.mkdir(mode=0o700)
         except FileExistsError as error:
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from error
+            if not path.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from error
         sync_folder(path.parent)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import lmdb
 
 from wiesel.core.errors import ResourceError
+from wiesel.core.private_folders import make_private_folder
 from wiesel.state.snapshots import SnapshotLostError
 
 __all__ = ["LmdbEnvironment", "Snapshot"]
@@ -65,7 +66,7 @@ class LmdbEnvironment:
     """
 
     def __init__(self, parent: str, name: str, map_bytes: int, resident_bytes: int) -> None:
-        Path(parent).mkdir(parents=True, exist_ok=True)
+        make_private_folder(Path(parent))
         self._path = tempfile.mkdtemp(prefix=f"{name}-", dir=parent)
         self.map_bytes = map_bytes
         self._resident_bytes = resident_bytes

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wiesel.core.errors import ResourceError, WieselError
+from wiesel.core.private_folders import make_private_folder
 from wiesel.state.rocksdb_library import rocksdict
 
 __all__ = ["LocalCheckpoint", "RocksDbEnvironment", "RocksDbSettings"]
@@ -130,7 +131,7 @@ class RocksDbEnvironment:
 
     def __init__(self, parent: str, name: str, settings: RocksDbSettings) -> None:
         self._library = rocksdict()
-        Path(parent).mkdir(parents=True, exist_ok=True)
+        make_private_folder(Path(parent))
         self._path = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=parent))
         self._settings = settings
         self._database: Any = None
