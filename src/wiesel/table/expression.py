@@ -14,7 +14,7 @@ from wiesel.datastream._checks import program_error, require_instance
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import FieldAt, OverAlias, Plus, Stand, WindowProperty
 from wiesel.table._built import aggregate, built_in, constant, json_call, length_of_time, literal, months, stand_of
-from wiesel.table._shown import shown
+from wiesel.table._expression_text import expression_text
 from wiesel.table._sql import sql_of
 from wiesel.types import logical as t
 from wiesel.types.data_types import DataTypes
@@ -197,7 +197,7 @@ class Expression(Generic[T]):
 
     >>> from wiesel.table.expressions import col
     >>> print((col("price") * 2).alias("twice"))
-    `price` * 2 AS `twice`
+    as(times(price, 2), 'twice')
     """
 
     def __init__(self, node: exp.Expr, names: Sequence[str] = ()) -> None:
@@ -234,7 +234,7 @@ class Expression(Generic[T]):
     __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        return shown(self._node)
+        return expression_text(self._node)
 
     __repr__ = __str__
 
@@ -378,7 +378,9 @@ class Expression(Generic[T]):
     def over(self, alias: Any) -> Expression[Any]:
         """Return this aggregate over the rows of a window that ``Table.over_window()`` has named."""
         name = alias if isinstance(alias, str) else alias._node.name
-        return Expression(OverAlias(this=self._node, alias=name))
+        node = OverAlias(this=self._node, alias=name)
+        node.meta["by_column"] = not isinstance(alias, str)
+        return Expression(node)
 
     start = _window("START", "The start of the window that this is the alias of.")
     end = _window("END", "The end of the window that this is the alias of; the first moment that is not in it.")
@@ -392,6 +394,7 @@ class Expression(Generic[T]):
         require_instance(name, str, "a name", "give a text")
         inner = self._node.this if isinstance(self._node, exp.Alias) else self._node
         node = exp.Alias(this=inner, alias=exp.Identifier(this=name, quoted=True))
+        node.meta["names"] = (name, *extra_names)
         return Expression(node, (name, *extra_names))
 
     def as_argument(self, name: str) -> Expression[Any]:
@@ -440,7 +443,9 @@ class Expression(Generic[T]):
 
     def substr(self, begin_index: Any, length: Any = None) -> Expression[str]:
         """Return the part of the text from a place (from 1 on), maybe of a length only."""
-        return call_of("SUBSTRING", self, begin_index, length)
+        found = call_of("SUBSTRING", self, begin_index, length)
+        found._node.meta["java_name"] = "substr"
+        return found
 
     def trim_leading(self, character: Any = None) -> Expression[str]:
         """Return the text without blanks, or other characters, at its begin."""

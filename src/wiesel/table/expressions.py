@@ -133,9 +133,11 @@ def without_columns(head: Any, *tails: Any) -> Expression[Any]:
 
 
 def _chained(node: type[exp.Expr], parts: tuple[Any, ...]) -> Expression[bool]:
-    found = node_of(parts[0])
-    for part in parts[1:]:
-        found = node(this=found, expression=node_of(part))
+    operands = list(map(node_of, parts))
+    found = operands[0]
+    for operand in operands[1:]:
+        found = node(this=found, expression=operand)
+    found.meta["operands"] = operands
     return Expression(found)
 
 
@@ -175,7 +177,7 @@ def null_of(data_type: t.DataType) -> Expression[Any]:
 
 def current_database() -> Expression[Any]:
     """Return the name of the current database."""
-    return call("CURRENT_DATABASE")
+    return Expression(aggregate("CURRENT_DATABASE", []))
 
 
 def current_date() -> Expression[Any]:
@@ -425,7 +427,9 @@ def call(f: Any, *args: Any) -> Expression[Any]:
     """
     operands = [node_of(each) for each in args]
     if isinstance(f, str):
-        return Expression(aggregate(f, operands))
+        named = aggregate(f, operands)
+        named.meta["by_name"] = True
+        return Expression(named)
     from wiesel.table.udf import UserDefinedFunctionWrapper
 
     if not isinstance(f, UserDefinedFunctionWrapper):
