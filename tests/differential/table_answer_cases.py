@@ -312,3 +312,70 @@ def records_with_a_column_as_time(x: Any, env: Any, t_env: Any) -> list[str]:
 def records_with_unknown_metadata(x: Any, env: Any, t_env: Any) -> list[str]:
     schema = target(x).column_by_metadata("tt", "TIMESTAMP_LTZ(3)", "foo").build()
     return records(x, t_env.to_changelog_stream(with_time(x, t_env, env), schema))
+
+
+# Schemas with time attributes and keys
+
+
+def schemas_of(*tables: Any) -> list[str]:
+    return [text for table in tables for text in (str(table.get_resolved_schema()), str(table.get_schema()))]
+
+
+def untimed(x: Any, env: Any) -> Any:
+    return env.from_collection([(1, "a")], x.Types.ROW_NAMED(["id", "name"], [x.Types.INT(), x.Types.STRING()]))
+
+
+@case
+def schemas_of_streams(x: Any, env: Any, t_env: Any) -> list[str]:
+    def schema() -> Any:
+        return x.Schema.new_builder()
+
+    after = schema().column("id", "INT").column("ts", "BIGINT").column_by_expression("rt", "TO_TIMESTAMP_LTZ(ts, 3)")
+    tables = (
+        t_env.from_data_stream(untimed(x, env), schema().column("id", "INT").column_by_expression("p", "PROCTIME()").build()),
+        t_env.from_data_stream(timed(x, env), after.watermark("rt", "rt - INTERVAL '5' SECOND").build()),
+        t_env.from_data_stream(env.from_collection([1, 2], x.Types.INT())),
+        t_env.from_data_stream(timed(x, env)),
+    )
+    with_watermark = schema().column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)").watermark("rowtime", "SOURCE_WATERMARK()").build()
+    return [*schemas_of(*tables), str(t_env.from_data_stream(timed(x, env), with_watermark).get_resolved_schema())]
+
+
+@case
+def schemas_of_changelog_streams(x: Any, env: Any, t_env: Any) -> list[str]:
+    def schema() -> Any:
+        return x.Schema.new_builder()
+
+    unnamed = env.from_collection([x.Row(1, "a")], x.Types.ROW([x.Types.INT(), x.Types.STRING()]))
+    tables = (
+        t_env.from_changelog_stream(untimed(x, env), schema().primary_key("id").build(), x.ChangelogMode.upsert()),
+        t_env.from_changelog_stream(unnamed, schema().primary_key("f0").build(), x.ChangelogMode.upsert()),
+    )
+    timely = schema().column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)").watermark("rowtime", "SOURCE_WATERMARK()")
+    others = (
+        t_env.from_changelog_stream(timed(x, env), timely.build()),
+        t_env.from_changelog_stream(timed(x, env), timely.primary_key("id").build(), x.ChangelogMode.upsert()),
+    )
+    return [*schemas_of(*tables), *(str(table.get_resolved_schema()) for table in others)]
+
+
+@case
+def upserts_with_a_primary_key_alone(x: Any, env: Any, t_env: Any) -> list[str]:
+    rows = [("a", 1), ("b", 2), ("a", 3)]
+    stream = env.from_collection([x.Row(*row) for row in rows], x.Types.ROW([x.Types.STRING(), x.Types.INT()]))
+    return told(t_env.from_changelog_stream(stream, x.Schema.new_builder().primary_key("f0").build(), x.ChangelogMode.upsert()))
+
+
+@case
+def schemas_of_tables(x: Any, env: Any, t_env: Any) -> list[str]:
+    t_env.execute_sql(
+        "CREATE TEMPORARY TABLE generated (a INT NOT NULL, b STRING, ts TIMESTAMP(3), p AS PROCTIME(), WATERMARK FOR ts AS"
+        " ts - INTERVAL '1' SECOND, PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'datagen')"
+    )
+    table = t_env.from_path("generated")
+    t_env.create_temporary_view("selected", table.select(x.col("a"), x.col("ts"), x.col("p")))
+    windows = t_env.sql_query(
+        "SELECT window_start, window_end, window_time, SUM(a) AS s FROM TABLE(TUMBLE(TABLE generated, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+        " GROUP BY window_start, window_end, window_time"
+    )
+    return schemas_of(table, t_env.from_path("selected"), t_env.sql_query("SELECT * FROM generated"), windows)

@@ -16,14 +16,24 @@ from wiesel.sql.stream_rows import row_type
 from wiesel.types.logical import DataType, RowType, quoted
 from wiesel.types.row import RowKind
 
-__all__ = ["stream_relation"]
+__all__ = ["stream_relation", "with_fields"]
 
 _ROWTIME = "rowtime"
 """What a stream tells of its records besides their fields."""
 
 
-def stream_relation(stream: DataStream, schema: Schema | None, kinds: frozenset[RowKind]) -> Relation:
-    """Return what a stream is read by.
+def with_fields(stream: DataStream, schema: Schema) -> Schema:
+    """Return a schema with the fields of a stream as columns in front of its own, if it declares none that is stored."""
+    if any(isinstance(column, PhysicalColumn) for column in schema._columns):
+        return schema
+    key = () if schema._primary_key is None else schema._primary_key.columns
+    fields = row_type(stream.get_type())
+    stored = [PhysicalColumn(field.name, field.data_type.not_null() if field.name in key else field.data_type) for field in fields]
+    return Schema([*stored, *schema._columns], schema._primary_key, schema._watermark)
+
+
+def stream_relation(stream: DataStream, schema: Schema | None, kinds: frozenset[RowKind]) -> tuple[Relation, ResolvedSchema | None]:
+    """Return what a stream is read by, and its schema if all fields are columns.
 
     With a schema, fields get the types that columns of their names are declared with, and only declared columns are there; if no column
     of a field is declared, all fields are columns, in front of those that are.
@@ -33,21 +43,23 @@ def stream_relation(stream: DataStream, schema: Schema | None, kinds: frozenset[
     """
     derived = row_type(stream.get_type())
     if schema is None:
-        return StreamScan(stream, ResolvedSchema.physical(derived), kinds)
-    declared = schema.resolve()
+        return StreamScan(stream, ResolvedSchema.physical(derived), kinds), None
+    completed = with_fields(stream, schema)
+    declared = completed.resolve()
     own = [column for column in declared.columns if isinstance(column, PhysicalColumn)]
     types = {column.name: column.data_type for column in own}
     _check_names(list(types), derived)
-    every = [PhysicalColumn(field.name, types.get(field.name, field.data_type)) for field in derived]
     others = [column for column in declared.columns if not isinstance(column, PhysicalColumn)]
+    hidden = {column.name for column in others}
+    every = [PhysicalColumn(field.name, types.get(field.name, field.data_type)) for field in derived if field.name not in hidden]
     _check_metadata(declared.metadata_columns)
     checked = checked_schema([*every, *others], declared.primary_key, declared.watermark)
     scan = StreamScan(stream, ResolvedSchema.physical(derived), kinds, "$rowtime" if declared.metadata_columns else None)
     relation = _typed(scan, checked)
-    wanted = checked.columns if not own else [_named(checked, column.name) for column in declared.columns]
+    wanted = [_named(checked, column.name) for column in declared.columns]
     if [column.name for column in wanted] != [field.name for field in relation.fields] or checked.has_computed_columns:
         relation = with_computed(relation, wanted)
-    return _with_watermark(relation, checked)
+    return _with_watermark(relation, checked), None if completed is schema else checked
 
 
 def _check_names(names: Sequence[str], derived: RowType) -> None:
@@ -72,7 +84,8 @@ def _typed(scan: StreamScan, schema: ResolvedSchema) -> Relation:
     """Return the fields of a stream as columns of their declared types, and the time of records under its names."""
     refs = [InputRef(field.data_type, index, field.name) for index, field in enumerate(scan.fields)]
     stored = [column for column in schema.columns if not isinstance(column, ComputedColumn)]
-    sources = [refs[place] if isinstance(column, PhysicalColumn) else refs[-1] for place, column in enumerate(stored)]
+    fields = {ref.name: ref for ref in refs}
+    sources = [fields[column.name] if isinstance(column, PhysicalColumn) else refs[-1] for column in stored]
     expressions = tuple(_cast(ref, _known(column.data_type), column.name) for ref, column in zip(sources, stored, strict=True))
     columns = tuple(Field(column.name, _known(column.data_type)) for column in stored)
     return scan if columns == scan.fields else Project(scan, expressions, columns)

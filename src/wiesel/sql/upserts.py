@@ -8,6 +8,7 @@ from typing import Any
 from wiesel.datastream import DataStream
 from wiesel.spi.functions import KeyedProcessFunction, RuntimeContext
 from wiesel.spi.state import ValueStateDescriptor
+from wiesel.sql.stream_rows import row_type
 from wiesel.types.row import Row, RowKind, make_row
 from wiesel.types.typeinfo import TypeInformation
 
@@ -16,8 +17,9 @@ __all__ = ["normalized"]
 
 def normalized(stream: DataStream, key: Sequence[str]) -> DataStream:
     """Return the changes of a stream of rows that take the place of those with the same key; ``-D`` needs no more than the key."""
-    names = list(key)
-    keyed = stream.key_by(lambda row: tuple(row[name] for name in names))
+    names = row_type(stream.get_type()).names
+    places = [names.index(name) for name in key]
+    keyed = stream.key_by(lambda row: tuple(row._values[place] for place in places))
     return keyed.process(_Normalize(stream.get_type()), output_type=stream.get_type()).name("ChangelogNormalize")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from typing import Any
@@ -28,8 +28,10 @@ __all__ = [
 class Column(ABC):
     """A column of a table. Made by :meth:`physical`, :meth:`computed` and :meth:`metadata`."""
 
-    def __init__(self, column: Any) -> None:
+    def __init__(self, column: Any, time: str | None = None) -> None:
         self._column = column
+        self._time = time
+        """``ROWTIME`` or ``PROCTIME`` if it is a time attribute of a table."""
 
     @staticmethod
     def physical(name: str, data_type: DataType) -> PhysicalColumn:
@@ -92,10 +94,14 @@ class Column(ABC):
 
     def as_summary_string(self) -> str:
         """Return it as schemas show it."""
-        return str(self._column)
+        return str(self)
 
     def __str__(self) -> str:
-        return str(self._column)
+        text = str(self._column)
+        if self._time is None:
+            return text
+        typed = f"{quoted(self._column.name)} {self._column.data_type.as_summary_string()}"
+        return f"{typed} *{self._time}*{text.removeprefix(typed)}"
 
     __repr__ = __str__
 
@@ -298,6 +304,10 @@ class ResolvedSchema(spi.ResolvedSchema):
             None if primary_key is None else primary_key._key,
             watermarks[0] if watermarks else None,
         )
+        object.__setattr__(self, "_times", {column.get_name(): column._time for column in columns or () if column._time is not None})
+
+    _times: Mapping[str, str]
+    """The time attributes among the columns."""
 
     @staticmethod
     def of(columns: Sequence[Column]) -> ResolvedSchema:
@@ -315,7 +325,13 @@ class ResolvedSchema(spi.ResolvedSchema):
 
     def get_columns(self) -> list[Column]:
         """Return the columns."""
-        return [_KINDS[type(column)](column) for column in self.columns]
+        return [_KINDS[type(column)](column, self._times.get(column.name)) for column in self.columns]
+
+    def __str__(self) -> str:
+        lines = [*self.get_columns(), *(other for other in (self.watermark_text(), self.primary_key) if other is not None)]
+        return "(\n" + ",\n".join(f"  {line}" for line in lines) + "\n)"
+
+    __repr__ = __str__
 
     def get_column_names(self) -> list[str]:
         """Return the names of the columns."""
@@ -375,11 +391,11 @@ def _row_type(columns: Sequence[Column]) -> RowType:
     return RowType([RowField(column.get_name(), column.get_data_type()) for column in columns], nullable=False)
 
 
-def resolved_schema(schema: spi.ResolvedSchema) -> ResolvedSchema:
-    """Return a schema as programs see it."""
+def resolved_schema(schema: spi.ResolvedSchema, times: Mapping[str, str] | None = None) -> ResolvedSchema:
+    """Return a schema as programs see it; ``times`` are its time attributes, ``ROWTIME`` and ``PROCTIME``."""
     if isinstance(schema, ResolvedSchema):
         return schema
-    found = ResolvedSchema([_KINDS[type(column)](column) for column in schema.columns])
+    found = ResolvedSchema([_KINDS[type(column)](column, (times or {}).get(column.name)) for column in schema.columns])
     object.__setattr__(found, "primary_key", schema.primary_key)
     object.__setattr__(found, "watermark", schema.watermark)
     return found

@@ -9,8 +9,9 @@ from sqlglot import exp
 
 from wiesel.datastream._checks import program_error, require_instance
 from wiesel.spi.table import schema as schemas
+from wiesel.sql.jobs import is_batch
 from wiesel.sql.language.built_nodes import WindowProperty
-from wiesel.sql.plan import Relation
+from wiesel.sql.plan import Relation, TimeAttribute
 from wiesel.table._built import column
 from wiesel.table._columns import rebuilt
 from wiesel.table._resolved_schema import ResolvedSchema, resolved_schema
@@ -297,13 +298,15 @@ class Table:
     # What is read of it
 
     def get_schema(self) -> TableSchema:
-        """Return the names and types of the columns; see :meth:`get_resolved_schema` for watermark and primary key."""
-        row = self._plan.row_type
-        return TableSchema(row.names, row.field_types())
+        """Return the names and types of the columns; see also :meth:`get_resolved_schema`."""
+        return TableSchema._of(self.get_resolved_schema())
 
     def get_resolved_schema(self) -> ResolvedSchema:
         """Return the columns and their types; of a table that was found by its name also its watermark and primary key."""
-        return resolved_schema(self._declared or self._plan.schema)
+        # As in Flink, the rows of batch mode have no event time.
+        shown = [TimeAttribute.PROCTIME] if is_batch(self._t_env._environment) else list(TimeAttribute)
+        times = {field.name: field.time.value for field in self._plan.fields if field.time in shown}
+        return resolved_schema(self._declared or self._plan.schema, times)
 
     def print_schema(self) -> None:
         """Print the columns and their types."""

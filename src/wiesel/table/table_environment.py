@@ -29,7 +29,7 @@ from wiesel.sql.physical.sinks import sink_of
 from wiesel.sql.plan import Relation
 from wiesel.sql.program_rows import arrow_scan_of, elements_scan
 from wiesel.sql.relations import CatalogTables, renamed, table_relation
-from wiesel.sql.stream_tables import stream_relation
+from wiesel.sql.stream_tables import stream_relation, with_fields
 from wiesel.sql.translation import to_stream
 from wiesel.sql.upserts import normalized
 from wiesel.table._environment_names import NamesOfEnvironment
@@ -589,15 +589,16 @@ class StreamTableEnvironment(TableEnvironment):
         """
         require_instance(data_stream, DataStream, "from_data_stream() takes a stream: it", "give the stream that a method returned")
         with AtUsersLine():
-            return Table(self._stream_plan(data_stream, fields_or_schema), self)
+            return self._stream_table(data_stream, fields_or_schema)
 
-    def _stream_plan(self, stream: DataStream, given: Sequence[Any], kinds: frozenset[RowKind] = INSERT_ONLY) -> Relation:
+    def _stream_table(self, stream: DataStream, given: Sequence[Any], kinds: frozenset[RowKind] = INSERT_ONLY) -> Table:
         if stream.get_execution_environment() is not self._environment:
             raise ProgramError("the stream belongs to another environment", hint="create the table environment on the stream's environment")
         if len(given) == 1 and isinstance(given[0], Schema):
-            return stream_relation(stream, given[0], kinds)
-        plan = stream_relation(stream, schema_of_fields(stream, given) if given else None, kinds)
-        return renamed(plan, [field_name(each) for each in given]) if given else plan
+            plan, declared = stream_relation(stream, given[0], kinds)
+            return Table(plan, self, declared)
+        plan, _ = stream_relation(stream, schema_of_fields(stream, given) if given else None, kinds)
+        return Table(renamed(plan, [field_name(each) for each in given]) if given else plan, self)
 
     def create_temporary_view(self, view_path: str, table_or_data_stream: Any, *fields_or_schema: Any) -> None:
         """Make a table or a stream known under a path, as long as the environment lives.
@@ -622,7 +623,8 @@ class StreamTableEnvironment(TableEnvironment):
 
         Args:
             data_stream: A stream of rows of a declared type; for each ``-U`` and ``-D`` the row it takes back has come before.
-            schema: As :meth:`from_data_stream` takes it; for upserts it has the primary key.
+            schema: As :meth:`from_data_stream` takes it; for upserts it has the primary key. All fields of the stream are columns
+                if it declares none of them.
             changelog_mode: The kinds that come, all by default; with ``ChangelogMode.upsert()`` rows take the place of those with the same
                 key, and the table remembers the row of each key.
 
@@ -635,11 +637,11 @@ class StreamTableEnvironment(TableEnvironment):
         kinds = mode._kinds
         with AtUsersLine():
             if RowKind.UPDATE_AFTER in kinds and RowKind.UPDATE_BEFORE not in kinds:
-                key = None if schema is None else schema.resolve().primary_key
+                key = None if schema is None else with_fields(data_stream, schema).resolve().primary_key
                 if key is None:
                     raise ProgramError("upserts need a primary key", hint="give a Schema with primary_key(...)")
                 data_stream, kinds = normalized(data_stream, key.columns), frozenset(RowKind)
-            return Table(self._stream_plan(data_stream, () if schema is None else (schema,), kinds), self)
+            return self._stream_table(data_stream, () if schema is None else (schema,), kinds)
 
     def to_changelog_stream(
         self, table: Table, target_schema: Schema | None = None, changelog_mode: ChangelogMode | None = None

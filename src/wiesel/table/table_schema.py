@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.schema import ResolvedSchema
+from wiesel.table._resolved_schema import ResolvedSchema as Resolved
 from wiesel.types.logical import DataType, RowField, RowType
 
 __all__ = ["TableSchema"]
@@ -24,6 +25,25 @@ class TableSchema:
         if len(names) != len(types):
             raise ProgramError(f"a TableSchema got {len(names)} names and {len(types)} types", hint="give one type for each name")
         self._row_type = RowType([RowField(name, kind) for name, kind in zip(names, types, strict=True)], False)
+        self._lines = [f"{field.name}: {field.data_type.as_summary_string()}" for field in self._row_type]
+
+    @classmethod
+    def _of(cls, schema: Resolved) -> TableSchema:
+        """Return the older form of a schema; its text tells what else is known of the columns."""
+        columns = schema.get_columns()
+        made = cls(schema.get_column_names(), schema.get_column_data_types())
+        lines = []
+        for column in columns:
+            time = "" if column._time is None else f" *{column._time}*"
+            extras = column.explain_extras()
+            lines.append(f"{column.get_name()}: {column.get_data_type().as_summary_string()}{time}{'' if extras is None else f' {extras}'}")
+        for spec in schema.get_watermark_specs():
+            kind = spec.get_watermark_expression().get_output_data_type().as_summary_string()
+            lines.append(f"WATERMARK FOR {spec.get_rowtime_attribute()}: {kind} AS {spec.get_watermark_expression()}")
+        if schema.primary_key is not None:
+            lines.append(f"CONSTRAINT {schema.primary_key.name} PRIMARY KEY ({', '.join(schema.primary_key.columns)})")
+        made._lines = lines
+        return made
 
     @classmethod
     def builder(cls) -> TableSchema.Builder:
@@ -70,8 +90,7 @@ class TableSchema:
         return ResolvedSchema.physical(self._row_type)
 
     def __repr__(self) -> str:
-        lines = (f" |-- {field.name}: {field.data_type.as_summary_string()}\n" for field in self._row_type)
-        return "root\n" + "".join(lines)
+        return "root\n" + "".join(f" |-- {line}\n" for line in self._lines)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TableSchema) and self._row_type == other._row_type

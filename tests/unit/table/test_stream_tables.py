@@ -52,7 +52,7 @@ def test_records_and_types_are_those_of_flink(name: str, parallelism: int) -> No
     if "records" in golden:
         assert final_records(made) == golden["records"]
         return
-    fields = made.get_resolved_schema().physical_row_type
+    fields = made.get_resolved_schema().to_source_row_data_type()
     assert [f"{field.name} {field.data_type.as_summary_string()}" for field in fields] == golden["schema"]
     assert sorted(final_rows(made), key=repr) == golden["rows"]
 
