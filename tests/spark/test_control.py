@@ -10,7 +10,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing import AuthenticationError
 from typing import Any
 
@@ -20,6 +20,7 @@ from tests.parity.conftest import time_limit
 from wiesel.checkpoint.messages import AssignSplits, CancelTask, Heartbeat, MasterHeartbeat, RegisterTask
 from wiesel.common import Configuration
 from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from wiesel.engine.spark import control
 from wiesel.engine.spark.control import ControlClient, ControlServer
 from wiesel.engine.spark.executor import SparkJob
 
@@ -87,6 +88,18 @@ def test_strangers_are_in_nobodys_way(caplog: pytest.LogCaptureFixture) -> None:
         client.close()
         while "refused a connection" not in caplog.text:  # by a thread that the client did not wait for
             time.sleep(0.01)
+
+
+def test_connections_that_say_nothing_take_a_bounded_number_of_threads_and_no_task_waits_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control, "_MOST_UNPROVEN", 4)
+    monkeypatch.setattr(control, "_UNPROVEN_S", 0.05)
+    with serving(heartbeat_s=0.05) as server, ExitStack() as silent:
+        for _ in range(40):
+            silent.enter_context(socket.create_connection(server.address))
+        client = task_of(server)
+        assert client.receive() == MasterHeartbeat()
+        assert sum(thread.name == "wiesel-control-read" for thread in threading.enumerate()) <= 4 + 1
+        client.close()
 
 
 def test_a_task_that_takes_nothing_holds_up_neither_the_master_nor_other_tasks() -> None:

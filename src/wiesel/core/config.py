@@ -26,6 +26,7 @@ from wiesel.core.errors import ConfigurationError
 from wiesel.core.html import html_table
 from wiesel.core.memory_size import MemorySize
 from wiesel.core.option_values import OptionType, convert, to_text
+from wiesel.core.secrets import HIDDEN, is_secret, without_secrets
 
 __all__ = ["ConfigOption", "ConfigOptions", "Configuration", "declared_options", "find_option", "process_defaults", "set_process_defaults"]
 
@@ -329,7 +330,7 @@ class Configuration:
         return "{" + ", ".join(f"{key}={value}" for key, value in self._shown()) + "}"
 
     def _shown(self) -> list[tuple[str, str]]:
-        return [(key, "******" if _is_secret(key) else to_text(value)) for key, value in self._values.items()]
+        return [(key, HIDDEN if is_secret(key) else without_secrets(to_text(value))) for key, value in self._values.items()]
 
     def _repr_html_(self) -> str:
         count = f"{len(self)} setting{'' if len(self) == 1 else 's'}"
@@ -337,13 +338,6 @@ class Configuration:
 
     def __repr__(self) -> str:
         return f"Configuration({self})"
-
-
-_SECRET_WORDS = ("password", "secret", "apikey", "api-key", "auth-params", "service-key", "token", "basic-auth", "jaas.config")
-
-
-def _is_secret(key: str) -> bool:
-    return any(word in key.lower() for word in _SECRET_WORDS)
 
 
 # The registry: filled by wiesel.core.options when that is imported, which happens with the first question to it.

@@ -28,6 +28,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wiesel.core.secrets import without_secrets
+
 __all__ = [
     "CheckpointError",
     "CheckpointStorageError",
@@ -64,6 +66,7 @@ class WieselError(Exception):
     """
 
     def __init__(self, message: str, *, hint: str | None = None, **details: Any) -> None:
+        message = without_secrets(message)
         super().__init__(message)
         self.message = message
         self.hint = hint

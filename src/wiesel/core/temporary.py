@@ -15,9 +15,14 @@ _TRY_AGAIN_S = 0.05
 _made: dict[str, int] = {}
 
 
-def make_directory(prefix: str) -> str:
-    """Make a directory and return its path; what is not removed before is removed at the end of this process."""
-    path = tempfile.mkdtemp(prefix=prefix)
+def make_directory(prefix: str, parent: str | None = None) -> str:
+    """Make a directory that only this user can enter, and return its path; it is removed at the end of this process at the latest.
+
+    Args:
+        prefix: The beginning of its name.
+        parent: Where it is; else in the directory for temporary files.
+    """
+    path = tempfile.mkdtemp(prefix=prefix, dir=parent)
     _made[path] = os.getpid()
     return path
 

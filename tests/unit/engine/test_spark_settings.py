@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -73,3 +75,47 @@ def test_log4j_tells_nothing_of_its_own_troubles() -> None:
     """It does so at ERROR by default: a trace of its stack where there is no network and the machine's name cannot be resolved."""
     settings = Path(driver_jvm.__file__).with_name("log4j2.properties").read_text().splitlines()
     assert "status = off" in settings
+
+
+@pytest.mark.parametrize("name", ["short", "long" * 20])
+def test_files_of_a_local_master_are_in_a_directory_that_nobody_else_can_enter(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    temporary = tmp_path / name
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    driver_jvm._private_directory.cache_clear()
+    driver_jvm._socket_directory.cache_clear()
+    before = os.umask(0)
+    try:
+        found = settings("local[4]")
+    finally:
+        os.umask(before)
+        driver_jvm._private_directory.cache_clear()
+        driver_jvm._socket_directory.cache_clear()
+    private = Path(found["spark.local.dir"])
+    assert private.parent == temporary
+    assert f"-Djava.io.tmpdir={private}" in found["spark.driver.extraJavaOptions"]
+    sockets = Path(found["spark.python.unix.domain.socket.dir"])
+    assert len(str(sockets)) <= 60
+    assert private.stat().st_mode & 0o777 == sockets.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_user_chooses_where_spark_keeps_its_files() -> None:
+    assert settings("local[4]", **{"spark.local.dir": "/data"})["spark.local.dir"] == "/data"
+
+
+def test_the_jvm_of_a_cluster_has_the_directory_for_temporary_files_of_the_program() -> None:
+    found = settings("spark://host:7077")
+    assert f"-Djava.io.tmpdir={tempfile.gettempdir()}" in found["spark.driver.extraJavaOptions"]
+    assert "spark.local.dir" not in found
+
+
+def test_no_secret_is_on_the_command_line_of_the_jvm() -> None:
+    found = settings(
+        "local[4]",
+        **{"spark.driver.password": "x", "spark.jars.repositories": "https://user:hunter2@host/maven", "spark.driver.memory": "1g"},
+    )
+    shown = driver_jvm.launched_with(found)
+    assert shown["spark.driver.memory"] == "1g"
+    assert not shown.keys() & {"spark.driver.password", "spark.jars.repositories"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,11 +72,19 @@ def test_run_hands_the_options_over_as_defaults_of_the_process(tmp_path: Path) -
         "main()\n",
     )
     write(tmp_path, "job.py", "import more\nprint(more.word)\n")
-    arguments = ["-p", "3", "-D", "a.b=c=d", "-Dparallelism.default=7", "-s", "chk/chk-4", "--py-files", "extra/more.py", "job.py"]
-    ended = subprocess.run([sys.executable, "spy.py", "run", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S)
+    write(tmp_path, "password", "hunter2\n")
+    secrets = ["-Da.password=@password", "-Da.url=http://${env:WIESEL_USER}@host", "-Da.at=@@x"]
+    given_twice = ["-p", "3", "-Dparallelism.default=7"]
+    arguments = [*given_twice, *secrets, "-D", "a.b=c=d", "-s", "chk/chk-4", "--py-files", "extra/more.py", "job.py"]
+    environment = {**os.environ, "WIESEL_USER": "me"}
+    command = [sys.executable, "spy.py", "run", *arguments]
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=LIMIT_S)
     assert ended.returncode == 0, ended.stderr
     given, word = ended.stdout.splitlines()
     assert json.loads(given) == {
+        "a.password": "hunter2",
+        "a.url": "http://me@host",
+        "a.at": "@x",
         "a.b": "c=d",
         "parallelism.default": "3",
         "execution.state-recovery.path": "chk/chk-4",
@@ -89,6 +98,8 @@ def test_run_hands_the_options_over_as_defaults_of_the_process(tmp_path: Path) -
     [
         (["run", "missing.py"], "missing.py"),
         (["run", "-D", "novalue", "job.py"], "not of the form key=value"),
+        (["run", "-D", "my.password=@gone", "job.py"], "my.password: the file 'gone' cannot be read: No such file"),
+        (["run", "-D", "my.password=${env:WIESEL_NOT_SET}", "job.py"], "'WIESEL_NOT_SET' is not set"),
         (["run", "-p", "0", "job.py"], "0"),
         (["run", "--py-files", "job.py,gone.zip", "job.py"], "there is no 'gone.zip'"),
         (["run", "--py-files", "data.csv", "job.py"], "neither a .py file"),

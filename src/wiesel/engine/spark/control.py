@@ -11,6 +11,7 @@ import pickle
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
@@ -23,6 +24,12 @@ _log = logging.getLogger("wiesel.control")
 _BACKLOG = 256
 _ACCEPT_AGAIN_S = 0.1
 _WAKE_S = 5.0
+_MOST_UNPROVEN = 128
+"""How many connections may be about to prove whose they are, each of which takes a thread."""
+
+_UNPROVEN_S = 1.0
+"""How long one may take for it when there are so many. A task needs some milliseconds."""
+
 
 
 @contextmanager
@@ -134,6 +141,8 @@ class ControlServer:
         self._ended: set[tuple[int, TaskKey]] = set()
         self._tasks: dict[tuple[int, TaskKey], _Peer] = {}
         self._peers: set[_Peer] = set()
+        self._room = threading.Condition(self._lock)
+        self._unproven: dict[_Peer, float] = {}
         self._patience_s = patience_s
         self._known_as = known_as
         self._closed = threading.Event()
@@ -156,8 +165,23 @@ class ControlServer:
                 # One that takes nothing must not keep the others waiting.
                 peer.send_if_idle(beat)
 
+    def _wait_for_room(self) -> None:
+        """Wait while too many connections have not proved yet whose they are; then give up those that take long for it."""
+        with self._room:
+            while len(self._unproven) >= _MOST_UNPROVEN and not self._closed.is_set():
+                if not self._room.wait(_UNPROVEN_S):
+                    before_s = time.monotonic() - _UNPROVEN_S
+                    for peer in [peer for peer, since_s in self._unproven.items() if since_s <= before_s]:
+                        peer.end()
+
+    def _no_longer_unproven(self, peer: _Peer) -> None:
+        with self._room:
+            self._unproven.pop(peer, None)
+            self._room.notify_all()
+
     def _accept(self) -> None:
         while not self._closed.is_set():
+            self._wait_for_room()
             try:
                 peer = _Peer(self._listener.accept())
             except OSError as error:
@@ -168,6 +192,7 @@ class ControlServer:
                 continue
             with self._lock:
                 self._peers.add(peer)
+                self._unproven[peer] = time.monotonic()
             if self._closed.is_set():
                 peer.end()
             threading.Thread(target=self._serve, args=(peer,), name="wiesel-control-read", daemon=True).start()
@@ -177,8 +202,10 @@ class ControlServer:
         known: list[tuple[int, TaskKey]] = []
         try:
             if self._proves_itself(peer):
+                self._no_longer_unproven(peer)
                 self._read(peer, known)
         finally:
+            self._no_longer_unproven(peer)
             with self._lock:
                 self._peers.discard(peer)
                 for task in known:

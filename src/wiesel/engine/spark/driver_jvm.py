@@ -8,16 +8,22 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from wiesel.core import options as opt
 from wiesel.core.config import ConfigOption, Configuration
 from wiesel.core.errors import ResourceError
 from wiesel.core.parallelism import local_slots
+from wiesel.core.secrets import is_secret, without_secrets
+from wiesel.core.temporary import make_directory
 from wiesel.engine.spark.class_archive import archive_options, java_version_text
+from wiesel.engine.spark.slots import in_this_process
 
 __all__ = [
     "driver_settings",
@@ -27,11 +33,13 @@ __all__ = [
     "launched_with",
     "local_master",
     "prepare_environment",
+    "public",
     "quiet_gateway",
 ]
 
 _JAVA_HINT = "install the package openjdk-17-jre-headless, or set JAVA_HOME"
 _DRIVER_LOG = f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')}"
+_LONGEST_SOCKET_DIRECTORY = 60
 _AT_LAUNCH = ("spark.driver.", "spark.jars", "spark.files", "spark.archives", "spark.submit.")
 
 
@@ -86,12 +94,31 @@ def java_options(config: Configuration, option: ConfigOption[str]) -> str:
 def driver_settings(config: Configuration, master: str, java: str) -> dict[str, str]:
     """Return Spark's settings for the driver, without those that the user has given."""
     options = java_options(config, opt.JAVA_OPTS_JOBMANAGER)
-    settings = {"spark.driver.extraJavaOptions": " ".join((_DRIVER_LOG, archive_options(java, options), options))}
+    own_process = in_this_process(master)
+    temporary = _private_directory() if own_process else tempfile.gettempdir()
+    given = (_DRIVER_LOG, shlex.quote(f"-Djava.io.tmpdir={temporary}"), archive_options(java, options), options)
+    settings = {"spark.driver.extraJavaOptions": " ".join(given)}
     if master.startswith("local"):
         settings["spark.driver.host"] = "127.0.0.1"
         settings["spark.driver.bindAddress"] = "127.0.0.1"
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if own_process:
+        settings["spark.local.dir"] = temporary
+        settings["spark.python.unix.domain.socket.dir"] = _socket_directory()
     return settings
+
+
+@cache
+def _private_directory() -> str:
+    """Return a directory of this process for the JVM: Spark makes files by the umask, but nobody else gets in there."""
+    return make_directory("wiesel-spark-")
+
+
+@cache
+def _socket_directory() -> str:
+    """Return the directory for the sockets of workers, whose paths must be short."""
+    directory = _private_directory()
+    return directory if len(directory) <= _LONGEST_SOCKET_DIRECTORY else make_directory("wiesel-spark-", "/tmp")
 
 
 def given_settings(config: Configuration) -> dict[str, str]:
@@ -101,4 +128,9 @@ def given_settings(config: Configuration) -> dict[str, str]:
 
 def launched_with(settings: Mapping[str, str]) -> dict[str, str]:
     """Return those of Spark's settings that have to be known when the JVM is started; the others are given to it later."""
-    return {key: value for key, value in settings.items() if key.startswith(_AT_LAUNCH)}
+    return {key: value for key, value in public(settings).items() if key.startswith(_AT_LAUNCH)}
+
+
+def public(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return those of Spark's settings that a command line may show: without secrets, by their names or in their values."""
+    return {key: value for key, value in settings.items() if not is_secret(key) and without_secrets(value) == value}

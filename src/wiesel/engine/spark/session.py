@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ResourceError
 from wiesel.core.temporary import make_directory
-from wiesel.engine.spark.driver_jvm import find_java, local_master, prepare_environment, quiet_gateway
+from wiesel.engine.spark.driver_jvm import find_java, local_master, prepare_environment, public, quiet_gateway
 from wiesel.engine.spark.early_daemon import start_daemon_early
 from wiesel.engine.spark.early_driver import GATEWAY, EarlyDriver, take_early_driver
 from wiesel.engine.spark.exchange import LOG_HINT, listen_on_loopback
@@ -158,10 +158,13 @@ def _connecting(address: tuple[int, str]) -> Iterator[None]:
 
 
 def _new_session(settings: dict[str, str], master: str) -> SparkSession:
-    builder = SparkSession.builder
-    for key, value in settings.items():
-        builder = builder.config(key, value)
     with _spark_home(master):
+        # All users of the machine can read the command line of the JVM that this starts: secrets are given to it later.
+        start: Any = SparkContext
+        start._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll(list(public(settings).items())))
+        builder = SparkSession.builder
+        for key, value in settings.items():
+            builder = builder.config(key, value)
         return builder.getOrCreate()
 
 

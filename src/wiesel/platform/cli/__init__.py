@@ -52,7 +52,7 @@ class _ProgramCommand(click.Command):
                 ["-D", "dynamic"],
                 multiple=True,
                 metavar="KEY=VALUE",
-                help="A configuration option, for example -D state.backend.type=lmdb. Repeatable.",
+                help="A configuration option, for example -D state.backend.type=lmdb. Repeatable. @FILE and ${env:NAME} stand for values.",
             ),
             click.Option(
                 ["-s", "--fromSavepoint", "savepoint"],
@@ -321,7 +321,7 @@ def read_state(path: str, trust: bool, key_file: str | None, **options: Any) -> 
 @main.group(invoke_without_command=True)
 @click.option("-f", "--file", "files", multiple=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True), help="A script.")
 @click.option("-e", "--execute", "texts", multiple=True, help="Statements. Both options are repeatable; files come first.")
-@click.option("-D", "dynamic", multiple=True, metavar="KEY=VALUE", help="A configuration option. Repeatable.")
+@click.option("-D", "dynamic", multiple=True, metavar="KEY=VALUE", help="A configuration option, as with run. Repeatable.")
 @click.option("-p", "--parallelism", type=click.IntRange(min=1), help="How many subtasks operators have.")
 @click.option(
     "-i", "--init", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A script for the beginning: tables and options."

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +25,8 @@ RESTORE_PATH = "execution.state-recovery.path"
 IGNORE_UNCLAIMED = "execution.state-recovery.ignore-unclaimed-state"
 CLAIM_MODE = "execution.state-recovery.claim-mode"
 PYTHON_FILES = "python.files"
+
+_VARIABLE = re.compile(r"\$\{env:([^}]*)}")
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
@@ -82,7 +86,7 @@ def configuration_of(dynamic: Sequence[str], parallelism: int | None) -> dict[st
     """Return the options of a command line.
 
     Raises:
-        click.BadParameter: A dynamic property is not ``key=value``.
+        click.BadParameter: A dynamic property is not ``key=value``, or names a file or variable that there is not.
     """
     options = dict(_property(text) for text in dynamic)
     if parallelism is not None:
@@ -94,7 +98,30 @@ def _property(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise click.BadParameter(f"{text!r} is not of the form key=value, as in -D parallelism.default=2")
-    return key.strip(), value
+    return key.strip(), _value(key.strip(), value)
+
+
+def _value(key: str, text: str) -> str:
+    """Return the value of a property, which need not be on the command line, as all users of the machine can read that.
+
+    ``@PATH`` is the content of a file, ``@@...`` a value that begins with ``@``, and ``${env:NAME}`` a variable of the environment.
+    """
+    if text.startswith("@@"):
+        return text[1:]
+    if text.startswith("@"):
+        try:
+            return Path(text[1:]).expanduser().read_text().rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "it is not text"
+            hint = "write @@ for a value that begins with @"
+            raise click.BadParameter(f"{key}: the file {text[1:]!r} cannot be read: {why}; {hint}") from None
+
+    def variable(found: re.Match[str]) -> str:
+        if found[1] not in os.environ:
+            raise click.BadParameter(f"{key}: the environment variable {found[1]!r} is not set; export it before the command")
+        return os.environ[found[1]]
+
+    return _VARIABLE.sub(variable, text)
 
 
 def _python_file(name: str) -> str:
