@@ -25,7 +25,7 @@ from wiesel.sql.over_plan import CountWindowAggregate
 from wiesel.sql.plan import Aggregate, AggregateCall, Field, Fields, Project, Relation
 from wiesel.types import logical as t
 
-__all__ = ["Columns", "aggregate_calls_in", "bind_call", "call_parts", "distinct", "group_by", "refuse_in_where"]
+__all__ = ["Columns", "GroupedBinder", "aggregate_calls_in", "bind_call", "call_parts", "distinct", "group_by", "refuse_in_where"]
 
 _OF_WINDOWS = frozenset(f"{kind}_{border}" for kind in ("TUMBLE", "HOP", "SESSION") for border in ("START", "END", "ROWTIME", "PROCTIME"))
 

@@ -218,8 +218,8 @@ def _refusal(node: exp.Expr) -> tuple[str, str | None]:
     """Return why a node has no value, and what to do."""
     kind = type(node).__name__.upper()
     if isinstance(node, exp.In | exp.Exists):
-        hint = "put it after AND in WHERE; instead of OR, write UNION, or a LEFT JOIN with the different rows of the query"
-        return f"{kind} with a query is supported as a condition of WHERE only in this version, not within OR, CASE or SELECT", hint
+        hint = "compute it as a column of a subquery in FROM"
+        return f"{kind} with a query is supported in WHERE, HAVING and SELECT only in this version", hint
     if isinstance(node, exp.Subquery):
         return "a query in place of a value is not supported here in this version", "compute it in a subquery in FROM, and join that"
     return f"{kind} cannot be used here", None

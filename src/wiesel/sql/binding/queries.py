@@ -70,7 +70,9 @@ class Tables(Protocol):
 _STEPS: tuple[Callable[[Selection], None], ...] = (
     aggregates.refuse_in_where,
     subqueries.where,
+    subqueries.values_in_aggregates,
     aggregates.group_by,
+    lambda state: subqueries.single_values(state, *filter(None, [state.node.args.get("having")])),
     selection.having,
     ranking.row_numbers,
     over.over_windows,

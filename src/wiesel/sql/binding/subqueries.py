@@ -1,5 +1,8 @@
 """Internal. Queries in expressions: IN and EXISTS in WHERE become semi and anti joins, a query for one value becomes a column.
 
+IN and EXISTS within other expressions (OR, CASE, SELECT, HAVING) become a column, too: the different values that they compare are joined
+with the query, and those that have partners are joined to the rows again.
+
 A query behind EXISTS or IN may read columns of the query around it in its own WHERE: these conditions become conditions of the join. So may
 an aggregate in place of a value, where they are equal to something in it: it is computed for each such value, and joined by it.
 """
@@ -11,24 +14,27 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from wiesel.columnar.expressions import Expression, InputRef, Literal, transformed
+from wiesel.columnar.expressions import Call, Expression, InputRef, Literal, input_refs, shifted, transformed
 from wiesel.columnar.functions.registry import call
 from wiesel.core.errors import ProgramError
-from wiesel.sql.binding.aggregates import aggregate_calls_in, call_parts
+from wiesel.sql.binding.aggregates import GroupedBinder, aggregate_calls_in, call_parts
 from wiesel.sql.binding.joins import join_columns, timed
 from wiesel.sql.binding.problems import at
 from wiesel.sql.binding.scope import OuterRef, Scope
 from wiesel.sql.binding.selection import Selection, bound_condition
 from wiesel.sql.binding.sources import from_clause
-from wiesel.sql.plan import Join, JoinType, Relation
+from wiesel.sql.plan import Aggregate, AggregateCall, Field, Join, JoinType, Project, Relation
 from wiesel.sql.rules.push_down import all_of, conjuncts, filtered, joined
 from wiesel.sql.upsert_keys import upsert_keys
 from wiesel.types import logical as t
 
-__all__ = ["single_values", "where"]
+__all__ = ["single_values", "values_in_aggregates", "where"]
 
 _COUNTS = frozenset({"COUNT", "APPROX_COUNT_DISTINCT"})
 """Aggregates that have a value of no rows."""
+
+_ADDED = ("$found", "$count")
+"""The columns behind the rows that say whether a query within an expression has a row."""
 
 _Inner = tuple[Relation, list[Expression], list[Expression]]
 """The rows of a query, the values of its columns over them, and conditions that read the query around it, too."""
@@ -59,8 +65,7 @@ def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _is_join(node: exp.Expr) -> bool:
-    inner, _ = _without_not(node)
-    return isinstance(inner, exp.Exists) or (isinstance(inner, exp.In) and inner.args.get("query") is not None)
+    return _is_test(_without_not(node)[0])
 
 
 def _without_not(node: exp.Expr) -> tuple[exp.Expr, bool]:
@@ -95,16 +100,25 @@ def _join(selection: Selection, node: exp.Expr) -> None:
     left = selection.relation
     if isinstance(inner, exp.In):
         right, items, conditions = _inner(selection, inner.args["query"].this)
-        tested = inner.this.expressions if isinstance(inner.this, exp.Tuple) else [inner.this]
-        if len(tested) != len(items):
-            raise selection.refuse(node, f"IN compares {len(tested)} values with a query of {len(items)} columns")
-        for part, item in zip(tested, items, strict=True):
-            with at(selection.queries.sql, part):
-                conditions.append(_equal(selection.binder.bind(part), _beside(item, left), may_be_unknown=negated))
+        pairs = _pairs(selection, inner, [_beside(item, left) for item in items])
+        conditions += [_equal(*pair, may_be_unknown=negated) for pair in pairs]
     else:
         right, _, conditions = _inner(selection, inner.this)
     kind = JoinType.ANTI if negated else JoinType.SEMI
     selection.relation = timed(joined(Join(left, right, kind, all_of(conditions), join_columns(left, right, kind))))
+
+
+def _pairs(selection: Selection, node: exp.Expr, items: list[Expression]) -> list[tuple[Expression, Expression]]:
+    """Return the values that IN compares with the columns of its query."""
+    tested = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
+    if len(tested) != len(items):
+        raise selection.refuse(node, f"IN compares {len(tested)} values with a query of {len(items)} columns")
+    pairs = []
+    for part, item in zip(tested, items, strict=True):
+        with at(selection.queries.sql, part):
+            pairs.append((selection.binder.bind(part), item))
+            call("=", pairs[-1])  # refuses types that cannot be compared
+    return pairs
 
 
 def _equal(one: Expression, other: Expression, *, may_be_unknown: bool) -> Expression:
@@ -169,6 +183,9 @@ def _plain(selection: Selection, node: exp.Select) -> _Inner:
     scope = Scope(scope.sources, scope.merged, selection.scope)
     inner = Selection(queries, node, relation, scope, queries.expressions(scope))
     where(inner)
+    if inner.correlated and isinstance(selection.binder, GroupedBinder):
+        message = "a query over groups cannot read columns of the rows that were grouped in this version"
+        raise selection.refuse(node, message, "group them in a subquery in FROM")
     items: list[Expression] = []
     if isinstance(node.parent, exp.Exists):
         return inner.relation, items, [_beside(part, selection.relation) for part in inner.correlated]
@@ -185,19 +202,114 @@ def _plain(selection: Selection, node: exp.Select) -> _Inner:
 
 def single_values(selection: Selection, *nodes: exp.Expr) -> None:
     """Add the values of the queries within expressions as columns to the rows of a SELECT."""
+    grouped = isinstance(selection.binder, GroupedBinder)
     for node in nodes:
-        for found in _queries_in(node):
-            selection.binder.known[id(found)] = _with_value(selection, found)
+        for found in _queries_in(node, grouped):
+            if id(found) not in selection.binder.known:
+                value = _with_value(selection, found) if isinstance(found, exp.Subquery) else _tested(selection, found)
+                selection.binder.known[id(found)] = value
 
 
-def _queries_in(node: exp.Expr) -> Iterator[exp.Subquery]:
-    if isinstance(node, exp.Subquery):
+def values_in_aggregates(selection: Selection) -> None:
+    """Add the values of the queries within the arguments of aggregate functions as columns to the rows that are grouped."""
+    node = selection.node
+    for part in (*node.expressions, node.args.get("having")):
+        if part is not None:
+            single_values(selection, *aggregate_calls_in(part))
+
+
+def _queries_in(node: exp.Expr, grouped: bool) -> Iterator[exp.Expr]:
+    """Yield the queries within an expression that have a value; over groups without those that aggregates take."""
+    if isinstance(node, exp.Subquery) or _is_test(node):
         yield node
-        return
-    if isinstance(node, exp.In | exp.Exists) and (node.args.get("query") or isinstance(node, exp.Exists)):
-        return  # has no value: the binder refuses it
-    for part in node.iter_expressions():
-        yield from _queries_in(part)
+    elif not (grouped and call_parts(node) is not None):
+        for part in node.iter_expressions():
+            yield from _queries_in(part, grouped)
+
+
+def _is_test(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query") is not None)
+
+
+def _tested(selection: Selection, node: exp.Expr) -> Expression:
+    """Return the value of IN or EXISTS as a column."""
+    if isinstance(node, exp.Exists):
+        right, _, conditions = _inner(selection, node.this)
+        return _has_partner(selection, right, conditions)
+    left = selection.relation
+    right, items, correlated = _inner(selection, node.args["query"].this)
+    pairs = _pairs(selection, node, [_beside(item, left) for item in items])
+    found = _has_partner(selection, right, [*correlated, *(_equal(*pair, may_be_unknown=False) for pair in pairs)])
+    if not any(value.data_type.is_nullable for pair in pairs for value in pair):
+        return found
+    # Not found, but equal to what is NULL: nobody knows.
+    width, added = len(left.fields), len(selection.relation.fields) - len(left.fields)
+    possible = [*correlated, *(_equal(*pair, may_be_unknown=True) for pair in pairs)]
+    unknown = _has_partner(selection, right, [_behind(condition, width, added) for condition in possible])
+    nothing = Literal(t.BooleanType(), None)
+    return call("CASE", [found, Literal(t.BooleanType(False), True), unknown, nothing, Literal(t.BooleanType(False), False)])
+
+
+def _behind(condition: Expression, width: int, added: int) -> Expression:
+    """Return a condition over pairs whose left rows, of this width, have got further columns."""
+
+    def moved(part: Expression) -> Expression | None:
+        return replace(part, index=part.index + added) if isinstance(part, InputRef) and part.index >= width else None
+
+    return transformed(condition, moved)
+
+
+def _has_partner(selection: Selection, right: Relation, conditions: list[Expression]) -> Expression:
+    """Return whether each row has a partner among others; the conditions are over its columns and, behind them, those of the others."""
+    left = selection.relation
+    width = len(left.fields)
+    used = sorted({index for condition in conditions for index in input_refs(condition) if index < width})
+    if not used:
+        return _is_there(selection, filtered(right, moved) if (moved := all_of([shifted(part, -width) for part in conditions])) else right)
+    rows = _without_tests(left)
+    rows = rows if used[-1] < len(rows.fields) else left
+    fields = tuple(replace(rows.fields[index], time=None) for index in used)
+    values = Project(rows, tuple(_ref(rows, index) for index in used), fields)
+    different = Aggregate(values, tuple(range(len(used))), (), fields)
+
+    def over_values(part: Expression) -> Expression | None:
+        if not isinstance(part, InputRef):
+            return None
+        return replace(part, index=used.index(part.index) if part.index < width else part.index - width + len(used))
+
+    condition = all_of([transformed(part, over_values) for part in conditions])
+    semi = timed(joined(Join(different, right, JoinType.SEMI, condition, join_columns(different, right, JoinType.SEMI))))
+    marked = Project(
+        semi,
+        (*(_ref(semi, place) for place in range(len(used))), Literal(t.BooleanType(False), True)),
+        (*semi.fields, Field(_ADDED[0], t.BooleanType(False))),
+    )
+    same: list[Expression] = [
+        Call(t.BooleanType(False), "IS NOT DISTINCT FROM", (_ref(left, index), replace(_ref(marked, place), index=width + place)))
+        for place, index in enumerate(used)
+    ]
+    selection.relation = Join(left, marked, JoinType.LEFT, all_of(same), join_columns(left, marked, JoinType.LEFT))
+    return call("IS TRUE", [InputRef(t.BooleanType(), width + len(used), _ADDED[0])])
+
+
+def _is_there(selection: Selection, right: Relation) -> Expression:
+    """Return whether there are any rows."""
+    counted = AggregateCall("COUNT", (), t.BigIntType(False))
+    count = Aggregate(Project(right, (), ()), (), (counted,), (Field(_ADDED[1], t.BigIntType(False)),))
+    left = selection.relation
+    selection.relation = Join(left, count, JoinType.LEFT, None, join_columns(left, count, JoinType.LEFT))
+    return call("IS TRUE", [call(">", [InputRef(t.BigIntType(), len(left.fields), _ADDED[1]), Literal(t.BigIntType(False), 0)])])
+
+
+def _without_tests(relation: Relation) -> Relation:
+    """Return the rows to which the values of IN and EXISTS were added, so that a further one does not compute those again."""
+    while isinstance(relation, Join) and relation.type is JoinType.LEFT and relation.right.fields[-1].name in _ADDED:
+        relation = relation.left
+    return relation
+
+
+def _ref(relation: Relation, index: int) -> InputRef:
+    return InputRef(relation.fields[index].data_type, index, relation.fields[index].name)
 
 
 def _with_value(selection: Selection, node: exp.Subquery) -> Expression:
