@@ -6,10 +6,10 @@ the store; everything else goes through the tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, cast
 
-from wiesel.core.errors import ConfigurationError, InvariantError
+from wiesel.core.errors import ConfigurationError, InvariantError, TypeMismatchError
 from wiesel.state.backend import VOID, StateBackend
 from wiesel.state.hashmap import DictListTable, DictMapTable, DictValueTable
 from wiesel.state.interfaces import (
@@ -21,6 +21,8 @@ from wiesel.state.interfaces import (
     ValueState,
 )
 from wiesel.state.key_context import KeyContext
+from wiesel.types.coercion import quick_test_of
+from wiesel.types.typeinfo import ListTypeInfo, MapTypeInfo, TypeInformation
 
 __all__ = [
     "AggregatingHandle",
@@ -336,6 +338,114 @@ class _DictMapHandle(MapState[Any, Any]):
         self._store.remove(self._context.key)
 
 
+class _ConvertingValue(ValueState[Any]):
+    __slots__ = ()
+    _converter: Callable[[Any], Any]
+
+    def update(self, value: Any) -> None:
+        """See ``ValueState``."""
+        super().update(None if value is None else self._converter(value))  # type: ignore[safe-super]
+
+
+class _ConvertingList(ListState[Any]):
+    __slots__ = ()
+    _converter: Callable[[Any], Any]
+
+    def add(self, value: Any) -> None:
+        """See ``ListState``."""
+        super().add(self._converter(value))  # type: ignore[safe-super]
+
+    def update(self, values: Iterable[Any]) -> None:
+        """See ``ListState``."""
+        super().update(list(map(self._converter, values)))  # type: ignore[safe-super]
+
+    def add_all(self, values: Iterable[Any]) -> None:
+        """See ``ListState``."""
+        super().add_all(list(map(self._converter, values)))  # type: ignore[safe-super]
+
+
+class _ConvertingMap(MapState[Any, Any]):
+    __slots__ = ()
+    _key_converter: Callable[[Any], Any]
+    _converter: Callable[[Any], Any]
+
+    def put(self, key: Any, value: Any) -> None:
+        """See ``MapState``."""
+        super().put(self._key_converter(key), None if value is None else self._converter(value))  # type: ignore[safe-super]
+
+    def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
+        """See ``MapState``."""
+        for key, value in dict(dict_value).items():
+            self.put(key, value)
+
+
+class _DictIntegerHandle(_DictValueHandle):
+    """An integer of a declared type in a dict. Its common case is written out: counters are updated once per record."""
+
+    __slots__ = ("_bounds", "_converter")
+    _bounds: tuple[int, int]
+    _converter: Callable[[Any], Any]
+
+    def update(self, value: Any) -> None:
+        """See ``ValueState``."""
+        low, high = self._bounds
+        if type(value) is not int or not low <= value <= high:
+            value = None if value is None else self._converter(value)
+            if value is None:
+                self._store.remove(self._context.key)
+                return
+        key = self._context.key
+        self._data[key] = self._store.changes[key] = value
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+_CONVERTING: dict[Any, Any] = {
+    base: type(f"Converting{base.__name__.lstrip('_')}", (mixin, base), {"__slots__": ("_converter", "_key_converter")})
+    for mixin, bases in (
+        (_ConvertingValue, (ValueHandle, _DictValueHandle)),
+        (_ConvertingList, (ListHandle, _DictListHandle)),
+        (_ConvertingMap, (MapHandle, _DictMapHandle)),
+    )
+    for base in bases
+}
+
+
+def state_converters(descriptor: Any) -> tuple[Callable[[Any], Any] | None, Callable[[Any], Any] | None]:
+    """Return the functions that convert keys (of a map) and values to the declared type, ``None`` where they are stored as they are.
+
+    They raise ``TypeMismatchError`` for values that the type cannot hold.
+    """
+    kind = descriptor.type_info
+    if isinstance(kind, MapTypeInfo) and descriptor.kind == "map":
+        return _converter(descriptor, kind._key_type_info, "key"), _converter(descriptor, kind._value_type_info, "value")
+    if isinstance(kind, ListTypeInfo) and descriptor.kind == "list":
+        return None, _converter(descriptor, kind.elem_type, "element")
+    return None, _converter(descriptor, kind, "value") if isinstance(kind, TypeInformation) else None
+
+
+def _converter(descriptor: Any, kind: TypeInformation, part: str) -> Callable[[Any], Any] | None:
+    coerce = kind.compile_coercer()
+    if coerce is None:
+        return None
+    exact, low, high = quick_test_of(kind)
+
+    def convert(value: Any) -> Any:
+        if type(value) is exact and (low is None or low <= value <= high):
+            return value
+        try:
+            converted = coerce(value)
+        except TypeMismatchError as error:
+            error.message = f"{part} written to the state {descriptor.name!r}: {error.message}"
+            raise
+        # Whoever changes a list or dict in place and writes it again keeps the object.
+        return value if type(value) is type(converted) in (list, dict) and value == converted else converted
+
+    return convert
+
+
 def make_state(descriptor: Any, backend: StateBackend, context: KeyContext, namespace: Any = VOID, *, namespaced: bool = False) -> Any:
     """Return the state object of a descriptor.
 
@@ -355,28 +465,43 @@ def make_state(descriptor: Any, backend: StateBackend, context: KeyContext, name
         raise ConfigurationError(f"{descriptor!r} does not describe a state", hint="pass a ValueStateDescriptor, ListStateDescriptor, ...")
     serializer = serializer_of(descriptor)
     table = backend.table(descriptor.name, serializer=serializer, ttl=descriptor.ttl_settings(), kind=kind, **_aliases(descriptor))
+    converters = state_converters(descriptor)
     if namespace is VOID and not namespaced:
         if isinstance(table, DictValueTable) and kind == "value":
-            return _DictValueHandle(table, context)
+            _, low, high = quick_test_of(descriptor.type_info)
+            if low is not None:
+                counter = _DictIntegerHandle(table, context)
+                counter._bounds, counter._converter = (low, high), converters[1] or _as_is
+                return counter
+            return _new(_DictValueHandle, converters, table, context)
         if isinstance(table, DictListTable):
-            return _DictListHandle(table, context)
+            return _new(_DictListHandle, converters, table, context)
         if isinstance(table, DictMapTable):
-            return _DictMapHandle(table, context)
-    return _generic(descriptor, kind, table, context, namespace)
+            return _new(_DictMapHandle, converters, table, context)
+    return _generic(descriptor, kind, table, context, namespace, converters)
 
 
-def _generic(descriptor: Any, kind: str, table: Any, context: KeyContext, namespace: Any) -> State:
+def _generic(descriptor: Any, kind: str, table: Any, context: KeyContext, namespace: Any, converters: Any) -> State:
     if kind == "value":
-        return ValueHandle(table, context, namespace)
+        return _new(ValueHandle, converters, table, context, namespace)
     if kind == "list":
-        return ListHandle(table, context, namespace)
+        return _new(ListHandle, converters, table, context, namespace)
     if kind == "map":
-        return MapHandle(table, context, namespace)
+        return _new(MapHandle, converters, table, context, namespace)
     if kind == "reducing":
         return ReducingHandle(table, context, namespace, descriptor.get_reduce_function())
     if kind == "aggregating":
         return AggregatingHandle(table, context, namespace, descriptor.get_agg_function())
     raise InvariantError(f"a state of kind {kind!r}")
+
+
+def _new(handle: Any, converters: Any, *arguments: Any) -> State:
+    """Return a handle; one that converts what is written if the declared type may change or refuse it."""
+    if not any(converters):
+        return cast(State, handle(*arguments))
+    made = _CONVERTING[handle](*arguments)
+    made._key_converter, made._converter = (_as_is if convert is None else convert for convert in converters)
+    return cast(State, made)
 
 
 def keys_with(descriptor: Any, backend: StateBackend) -> Iterator[Any]:

@@ -38,7 +38,7 @@ from wiesel.types.typeinfo import (
     TypeInformation,
 )
 
-__all__ = ["batch_coercer_for", "batch_test_for", "coercer_for", "nullable", "round_to_float"]
+__all__ = ["batch_coercer_for", "batch_test_for", "coercer_for", "nullable", "quick_test_of", "round_to_float"]
 
 Coercer: TypeAlias = Callable[[Any], Any]
 _FLOAT = struct.Struct("<f")
@@ -115,6 +115,17 @@ def _basics_fit(basic: BasicType) -> Callable[[list[Any]], bool]:
         return set(map(type, values)) == only and (low is None or (low <= min(values) and max(values) <= high))
 
     return fit
+
+
+def quick_test_of(kind: TypeInformation) -> tuple[type | None, Any, Any]:
+    """Return the class of values that pass unchanged, and their bounds if they have any; a FLOAT keeps its 64 bits in state.
+
+    Flink's workers encode state when it leaves their cache, so running sums of FLOATs are sums of doubles.
+    """
+    if not isinstance(kind, BasicTypeInfo):
+        return None, None, None
+    basic = kind._basic_type
+    return float if basic is BasicType.FLOAT else _EXACT.get(basic), *INT_RANGES.get(basic, (None, None))
 
 
 def round_to_float(value: float) -> float:
