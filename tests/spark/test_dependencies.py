@@ -12,7 +12,7 @@ import pytest
 
 from tests.parity.conftest import time_limit
 from wiesel.common import Configuration
-from wiesel.core.errors import ConfigurationError
+from wiesel.core.errors import ConfigurationError, JobExecutionError, ResourceError, UserFunctionError
 from wiesel.datastream import MapFunction, RuntimeContext, StreamExecutionEnvironment
 
 
@@ -63,3 +63,24 @@ def test_the_interpreter_of_the_workers_is_the_one_that_was_set(tmp_path: Path) 
     env.from_collection([1]).print()
     with pytest.raises(ConfigurationError, match=r"python\.executable.*nothing"):
         env.execute()
+
+
+def leaves(value: int) -> int:
+    raise GeneratorExit(f"no more after {value}")
+
+
+def test_what_keeps_a_task_from_running_reaches_the_program(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("a-package-that-nobody-has==1\n")
+    (tmp_path / "packages").mkdir()
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"wiesel.spark.master": "local[64]"}))
+    env.from_collection([1]).map(leaves).print()
+    with time_limit(300), pytest.raises(JobExecutionError) as ended:
+        env.execute()
+    assert isinstance(ended.value.__cause__, UserFunctionError)
+    assert "GeneratorExit: no more after 1" in str(ended.value)
+    assert f"at {__file__}:" in str(ended.value)
+    env.set_python_requirements(str(tmp_path / "requirements.txt"), str(tmp_path / "packages"))
+    env.from_collection([1]).print()
+    with time_limit(300), pytest.raises(JobExecutionError, match="pip could not install(?s:.*)a-package-that-nobody-has==1") as refused:
+        env.execute()
+    assert isinstance(refused.value.__cause__, ResourceError)

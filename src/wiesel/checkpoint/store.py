@@ -498,7 +498,7 @@ def resolve_restore_path(path: str) -> tuple[str, str, int | None]:
     parent, _, name = clean.rpartition("/")
     if name.startswith("chk-") and name[4:].isdigit():
         directory, _, job_id = parent.rpartition("/")
-        return directory or "/", job_id, int(name[4:])
+        return directory or ("/" if parent.startswith("/") else "."), job_id, int(name[4:])
     if not any(n.startswith("chk-") for n in open_root(parent or ".").names(name)):
         raise CorruptCheckpointError(
             f"there is no checkpoint at {path}",

@@ -21,6 +21,7 @@
     ├── StateMigrationError         restored state does not fit the program
     ├── UnknownOutcomeError         a write whose result is not known: nothing may be deleted after it
     ├── FencedError                 a process of an older attempt tried to act
+    ├── OutputClosedError           nobody reads what the program prints any more
     └── InvariantError              a bug of Wiesel itself
 """
 
@@ -42,6 +43,7 @@ __all__ = [
     "JobCancelledError",
     "JobExecutionError",
     "NoResourceAvailableError",
+    "OutputClosedError",
     "ProgramError",
     "ResourceError",
     "SerializationError",
@@ -172,6 +174,10 @@ class UnknownOutcomeError(WieselError):
 
 class FencedError(WieselError):
     """A process that belongs to an older attempt tried to act."""
+
+
+class OutputClosedError(WieselError):
+    """Nobody reads what the program prints any more, as behind ``wiesel run ... | head``."""
 
 
 class InvariantError(WieselError):

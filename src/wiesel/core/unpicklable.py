@@ -6,14 +6,24 @@ import functools
 import pickle
 import types
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar, NoReturn, SupportsIndex
 
 from wiesel.core import code_pickling
+from wiesel.core.errors import SerializationError
 
-__all__ = ["what_cannot_be_pickled", "why_not_pickled"]
+__all__ = ["StaysInProgram", "what_cannot_be_pickled", "why_not_pickled"]
 
 _DEEPEST = 12
 _MOST_PARTS = 1000
+
+
+class StaysInProgram:
+    """Base of objects of the program that functions cannot use, as these run in other processes; pickling one is refused."""
+
+    _use_instead: ClassVar[str] = "use its results outside of functions"
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise SerializationError(f"a {type(self).__name__} exists in the program alone, not in functions", hint=self._use_instead)
 
 
 def what_cannot_be_pickled(value: Any) -> str | None:

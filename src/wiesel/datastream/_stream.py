@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, overload
 
+from wiesel.core.unpicklable import StaysInProgram
 from wiesel.datastream._checks import (
     program_error,
     require_built,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 __all__ = ["DataStream"]
 
 
-class DataStream(OperatorSettings, Generic[T]):
+class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
     """A stream of records of one type.
 
     Methods that transform it return a new stream; nothing runs before ``env.execute()``. Functions may be instances of the
@@ -63,6 +64,8 @@ class DataStream(OperatorSettings, Generic[T]):
 
     Wrong arguments raise :class:`~wiesel.core.errors.ProgramError`, which names the line of the call.
     """
+
+    _use_instead = "connect the two streams, or broadcast one: a function sees the records of its own streams alone"
 
     def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation) -> None:
         self._environment = environment

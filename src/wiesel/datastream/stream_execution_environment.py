@@ -14,6 +14,7 @@ from wiesel.core import hooks, options
 from wiesel.core.config import ConfigOption, Configuration, process_defaults
 from wiesel.core.durations import Duration
 from wiesel.core.parallelism import default_parallelism, local_default_parallelism, set_local_default_parallelism
+from wiesel.core.unpicklable import StaysInProgram
 from wiesel.datastream import _execution
 from wiesel.datastream._cached_stream import StreamCaches
 from wiesel.datastream._checks import program_error, require_built, require_count, require_instance, require_type, user_location
@@ -40,7 +41,7 @@ _DEFAULT_JOB_NAME = "Flink Streaming Job"
 _PARALLELISM_DEFAULT = -1
 
 
-class StreamExecutionEnvironment(NoJavaObjects):
+class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
     """Where a program starts: it makes sources, holds settings and runs what was built.
 
     A program may run several jobs: each ``execute`` runs the sinks and operators added since the last one, with all that they
@@ -50,6 +51,8 @@ class StreamExecutionEnvironment(NoJavaObjects):
     Args:
         configuration: The settings to begin with; changes by methods go into it.
     """
+
+    _use_instead = "read what the function needs before, as in parallelism = env.get_parallelism(), and use that variable in it"
 
     def __init__(self, configuration: Configuration | None = None) -> None:
         self._config = Configuration() if configuration is None else configuration

@@ -273,9 +273,16 @@ def _install(requirements: str, packages: str | None, target: str) -> None:
     run = subprocess.run([*command, *source], capture_output=True, text=True, check=False)
     if run.returncode != 0:
         raise ResourceError(
-            f"the requirements of the job could not be installed: {' '.join(run.stderr.split())[-600:]}",
-            hint="give set_python_requirements a directory with the packages, or install them on the workers",
+            f"pip could not install the requirements of the job on {socket.gethostname()}: {_said_by_pip(run.stderr)}",
+            hint="correct the requirements file, give set_python_requirements a directory with the packages, "
+            "or install them on the workers",
         )
+
+
+def _said_by_pip(output: str) -> str:
+    """Return the errors of pip, which come behind its warnings; the end of what it says where it names none."""
+    errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
+    return "\n  ".join(errors) or " ".join(output.split())[-600:]
 
 
 def _manifest(root: str) -> dict[str, Any]:

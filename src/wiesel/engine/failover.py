@@ -10,6 +10,7 @@ from wiesel.core.errors import (
     CorruptCheckpointError,
     FencedError,
     NoResourceAvailableError,
+    OutputClosedError,
     ProgramError,
     ResourceError,
     StateMigrationError,
@@ -17,7 +18,7 @@ from wiesel.core.errors import (
 from wiesel.graph.specs import ITERATION_HEAD
 from wiesel.graph.stage_plan import StagePlan
 
-INCURABLE = (ConfigurationError, FencedError, ProgramError, ResourceError, StateMigrationError)
+INCURABLE = (ConfigurationError, FencedError, OutputClosedError, ProgramError, ResourceError, StateMigrationError)
 """Failures that another attempt cannot cure; slots that are missing may come."""
 
 

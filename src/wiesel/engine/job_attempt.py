@@ -51,7 +51,7 @@ from wiesel.checkpoint.messages import (
 )
 from wiesel.checkpoint.snapshot import TaskSnapshot
 from wiesel.core.clock import Clock
-from wiesel.core.errors import CheckpointError, FencedError, InvariantError, ProgramError
+from wiesel.core.errors import CheckpointError, FencedError, InvariantError, ProgramError, WieselError
 from wiesel.engine.failover import FailoverRegion, restarts_alone
 from wiesel.engine.operator_coordinators import OperatorEventRouter
 from wiesel.engine.reuse import Finished
@@ -59,6 +59,7 @@ from wiesel.engine.task_errors import is_about_another_task, process_ended, task
 from wiesel.graph.job_graph import JobGraph, JobVertex
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.runtime.alignment import ReportWatermark
+from wiesel.runtime.user_code import locate
 from wiesel.spi.sink import Committer
 from wiesel.spi.source import SplitEnumerator
 from wiesel.wire.events import SavepointOptions
@@ -238,7 +239,12 @@ class JobAttempt:
                 continue
             context = _EnumeratorContext(self, vertex.index, head.operator_id, vertex.parallelism)
             source = head.node.operator.payload["source"]
-            enumerator = source.create_enumerator(context, states.get(head.operator_id))
+            try:
+                enumerator = source.create_enumerator(context, states.get(head.operator_id))
+            except WieselError as error:
+                made_at = f" (made at {head.node.user_location})" if head.node.user_location else ""
+                locate(error, f"source {head.node.name!r}{made_at}")
+                raise
             self._enumerators[head.operator_id] = (enumerator, context)
             self._source_of[vertex.index] = head.operator_id
 

@@ -27,6 +27,7 @@ from wiesel.core.errors import (
     JobCancelledError,
     JobExecutionError,
     NoResourceAvailableError,
+    OutputClosedError,
     ResourceError,
     WieselError,
 )
@@ -88,6 +89,11 @@ class Background(Protocol):
         ...
 
 
+_NO_LIMIT = (
+    "the number of restarts is not limited: 'restart-strategy.type' = 'fixed-delay' with 'restart-strategy.fixed-delay.attempts' limits it"
+)
+
+
 class JobMaster:
     """Runs a job to its end: attempts, restarts, checkpoints, results."""
 
@@ -131,6 +137,7 @@ class JobMaster:
         self._clock = clock
         self.region_restarts = RegionRestarts(self)
         self._whole_restarts = 0
+        self._shown: tuple[str, Any] | None = None
         self._given_up = False
         self._restart_at_ms: int | None = None
         self._failure: BaseException | None = None
@@ -493,9 +500,19 @@ class JobMaster:
             self._failed(failure)
             return
         what = f"attempt {self._number} failed" if begun else "another attempt could not begin"
-        _log.warning("%s, restarting in %d ms: %s", what, delay_ms, failure)
+        _log.warning("%s, restarting in %d ms: %s", what, delay_ms, self.shown(failure))
         self._set_status(JobStatus.RESTARTING)
         self._restart_at_ms = self._clock.now_ms() + delay_ms
+
+    def shown(self, failure: BaseException) -> str:
+        """Return what to log of a failure after which there is a restart: only the first line if it is the same as the last time."""
+        first = (str(failure).splitlines() or [type(failure).__name__])[0]
+        same = (first, failure.details.get("location") if isinstance(failure, WieselError) else None)
+        if same == self._shown:
+            return f"{first} (as before)"
+        limit = "" if self._shown is not None or not self._strategy.unlimited else f"\n  {_NO_LIMIT}"
+        self._shown = same
+        return f"{failure}{limit}"
 
     def _note(self, failure: BaseException, vertices: Iterable[int] = ()) -> None:
         self.failures.append(failure)
@@ -650,8 +667,15 @@ class JobMaster:
     def to_driver(self, message: ToDriver) -> None:
         """See ``MasterPort``."""
         receiver = self._receivers.get(message.channel)
-        if receiver is not None:
+        if receiver is None:
+            return
+        try:
             receiver.receive(message.payload)
+        except BrokenPipeError as error:
+            closed = OutputClosedError("the output of the program was closed", hint="keep what reads it running as long as the job")
+            closed.__cause__ = error
+            if self.attempt is not None and not self.attempt.ended:
+                self.attempt.fail(closed)
 
     def checkpoint_completed(self, checkpoint: Checkpoint, duration_ms: int) -> None:
         """See ``MasterPort``."""

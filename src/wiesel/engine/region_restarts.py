@@ -38,7 +38,8 @@ class RegionRestarts:
             master.give_up(attempt, error)
             return
         names = ", ".join(attempt.plan.graph.job.vertices[v].name for v in sorted(region.vertices))
-        _log.warning("attempt %d of %s failed, restarting it in %d ms while the others run on: %s", region.number, names, delay_ms, error)
+        shown = master.shown(error)
+        _log.warning("attempt %d of %s failed, restarting it in %d ms while the others run on: %s", region.number, names, delay_ms, shown)
         region.restart_at_ms = master.now_ms() + delay_ms
         master.region_stops(region)
 

@@ -11,10 +11,15 @@ from wiesel.core.config import Configuration
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ConfigurationError
 
+_NO_LIMIT = (1 << 31) - 1
+"""Flink's default number of restarts, the largest one of an int."""
+
 
 class RestartStrategy(ABC):
     """Told of each failure; says how long to wait before the next attempt, or that the job fails."""
 
+    unlimited = False
+    """Whether it restarts a job without end."""
     merged = False
     """Whether the last failure belongs to a restart that is waited for already, and is none of its own."""
 
@@ -85,6 +90,7 @@ class ExponentialDelayRestart(RestartStrategy):
         self._reset_ms = reset_ms
         self._jitter = jitter
         self._attempts = attempts
+        self.unlimited = attempts >= _NO_LIMIT
         self._random = Random(seed)
         self._delay_ms = float(initial_ms)
         self._count = 0
@@ -114,6 +120,7 @@ class ExponentialDelayRestart(RestartStrategy):
             return None
         spread = self._delay_ms * self._jitter
         return max(0, round(min(float(self._max_ms), self._delay_ms + self._random.uniform(-spread, spread))))
+
 
 
 _NAMES = {

@@ -33,7 +33,9 @@ def check_shippable(plan: StagePlan) -> list[str]:
                 found = what_cannot_be_pickled(operator.node.operator.payload)
                 raise SerializationError(
                     f"{operator.node.name} ({operator.node.user_location}) cannot be shipped to the workers: "
-                    f"{f'{found}: ' if found else ''}{error}",
-                    hint="open files, locks and connections in open() of the function, not where it is defined",
+                    f"{f'{found}: ' if found else ''}{error.message if isinstance(error, SerializationError) else error}",
+                    hint=error.hint
+                    if isinstance(error, SerializationError)
+                    else "open files, locks and connections in open() of the function, not where it is defined",
                 ) from error
     return sorted(name for name in map(bytes.decode, named) if name in sys.modules)

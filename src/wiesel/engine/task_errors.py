@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
 import traceback
 from collections.abc import Iterator
 from types import TracebackType
 
-from wiesel.core.errors import JobExecutionError, WieselError
+from wiesel.core.errors import ConnectorError, JobExecutionError, WieselError
 from wiesel.core.user_frames import is_library, user_frames
 from wiesel.runtime.descriptor import TaskDescriptor
 from wiesel.runtime.operator import StreamOperator
@@ -33,11 +34,37 @@ def picklable_error(error: BaseException, descriptor: TaskDescriptor | None) -> 
         return error
     if any(not is_library(frame.filename) for frame in user_frames(error.__traceback__)):
         return user_failure(error, where, hint=advice(error, about_record=False))
+    if isinstance(error, OSError) and error.filename is not None:
+        return _file_error(error, where)
     return WieselError(
         f"{where} failed: {type(error).__name__}: {error}",
         hint="if none of your functions is to blame, this is a bug in Wiesel: please report it with the program that shows it",
         traceback="".join(traceback.format_exception(error)),
     )
+
+
+_ADVICE = {
+    errno.EACCES: "give the user of the job the right to it, or choose another path",
+    errno.EPERM: "give the user of the job the right to it, or choose another path",
+    errno.EROFS: "choose another path: this file system can only be read",
+    errno.ENOENT: "check the path; the user of the job may have no right to write where it is to be made",
+    errno.ENOTDIR: "choose another path: a part of it is a file where a directory is needed",
+    errno.EEXIST: "choose another path: there is a file where a directory is needed",
+    errno.EISDIR: "choose another path: it is a directory",
+    errno.ENOSPC: "free some space there, or choose another path",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+}
+
+
+def _file_error(error: OSError, where: str) -> ConnectorError:
+    """Return the error of a source or sink for a file that it could not read or write."""
+    failure = ConnectorError(
+        f"{error.strerror}: {error.filename!r}",
+        hint=_ADVICE.get(error.errno or 0, "check the path and the rights to it"),
+        traceback="".join(traceback.format_exception(error)),
+    )
+    locate(failure, where)
+    return failure
 
 
 def _operator_of(error: BaseException, descriptor: TaskDescriptor | None) -> str | None:

@@ -96,7 +96,7 @@ def locate(error: WieselError, where: str) -> None:
     """Add to an error in which operator or task it was raised, and at which line of the user's, unless it says so already."""
     if "where" in error.details:
         return
-    place = _place(error, libraries=False)
+    place = None if error.details.get("location") else _place(error, libraries=False)
     error.message += (f"\n  at {place}" if place else "") + f"\n  in {where}"
     error.args = (error.message,)
     error.details.update(where=where)

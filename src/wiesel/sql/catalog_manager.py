@@ -225,7 +225,8 @@ class CatalogManager:
         prefix = "temporary " if temporary else ""
         raise ProgramError(
             f"{prefix}{kind_of(known).lower()} {identifier.sql} already exists{f' (made at {made})' if made else ''}",
-            hint=f"give the new one another name, or drop {'with drop_temporary_table() ' if temporary else ''}the old one",
+            hint=f"give the new one another name, drop {'with drop_temporary_table() ' if temporary else ''}the old one, "
+            "or write IF NOT EXISTS to keep it",
         )
 
     def replace(self, identifier: ObjectIdentifier, entry: CatalogEntry, *, temporary: bool) -> None:
@@ -255,7 +256,8 @@ class CatalogManager:
             prefix = "temporary " if temporary else ""
             names = [name for name in self.names(*identifier_database(identifier)) if name != identifier.object_name]
             raise ProgramError(
-                f"{prefix}{kind.lower()} {identifier.sql} was not found", hint=_near(identifier.object_name, names, "tables and views")
+                f"{prefix}{kind.lower()} {identifier.sql} was not found",
+                hint=f"{_near(identifier.object_name, names, 'tables and views')}; IF EXISTS drops what may not be there",
             )
         if temporary:
             del self.temporary[identifier]

@@ -209,6 +209,8 @@ def _blaming(what: str, identifier: ObjectIdentifier, table: CatalogTable) -> It
 
 
 def _find_factory(connector: str) -> _Factory:
+    if not connector:
+        raise ConfigurationError("the table has no option 'connector'", hint="name one: WITH ('connector' = 'filesystem', ...)")
     factory = load_plugin("connector", _GROUP, _BUILT_IN, connector)()
     if not isinstance(factory, _Factory):
         raise ConfigurationError(

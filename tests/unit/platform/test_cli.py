@@ -255,3 +255,33 @@ def test_a_program_that_forgot_to_execute_is_told_of_it(tmp_path: Path) -> None:
     write(tmp_path, "runs.py", built + "env.execute()\n")
     ended = wiesel_command("run", "-D", "wiesel.engine=local", "runs.py", cwd=tmp_path)
     assert ended.stdout.split() == ["1", "2"] and "did not run" not in ended.stderr
+
+
+ENDLESS = """
+from pyflink.common import WatermarkStrategy
+from pyflink.datastream import StreamExecutionEnvironment
+from pyflink.datastream.connectors.number_seq import NumberSequenceSource
+
+env = StreamExecutionEnvironment.get_execution_environment()
+env.from_source(NumberSequenceSource(1, 10**12), WatermarkStrategy.no_watermarks(), "numbers").print()
+env.execute()
+"""
+
+
+@pytest.mark.parametrize("ends", ["output", "signal"])
+def test_a_job_whose_reader_has_gone_or_that_is_terminated_ends_without_a_wall_of_text(tmp_path: Path, ends: str) -> None:
+    write(tmp_path, "job.py", ENDLESS)
+    command = [sys.executable, "-c", _START, "run", "-D", "wiesel.engine=local", "job.py"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == "1\n"
+        assert process.stderr.readline().startswith("Job has been submitted")
+        if ends == "signal":
+            process.terminate()
+            process.stdout.read()
+        else:
+            process.stdout.close()
+        lines = process.stderr.read().splitlines()
+        code = process.wait(LIMIT_S)
+    told = [line.partition(";")[0] for line in lines if "Error" in line or "Traceback" in line or "terminated" in line]
+    assert (code, told) == ((-15, ["terminated by SIGTERM"]) if ends == "signal" else (141, [])), lines

@@ -82,7 +82,7 @@ def _one(call: Call, compute: Callable[..., Any], row: tuple[Any, ...]) -> Any:
 
 def problem(call: Call, values: tuple[Any, ...], why: str) -> ExpressionError:
     """Return the error for the values that an expression cannot be computed for."""
-    shown = ", ".join(f"{operand} = {value!r}" for operand, value in zip(call.operands, values, strict=False))
+    shown = ", ".join(f"{operand} = {value!r}" for operand, value in zip(call.operands, values, strict=False) if str(operand) != str(value))
     return ExpressionError(
         f"{call} has no value: {why}" + (f" (with {shown})" if shown else ""),
         hint="filter such rows out before, or compute it inside CASE WHEN; TRY_CAST gives NULL where CAST fails",

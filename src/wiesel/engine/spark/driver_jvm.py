@@ -51,12 +51,18 @@ def find_java(config: Configuration) -> str:
     """
     home = config.get(opt.JAVA_HOME) or os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    if home and java and not os.access(java, os.X_OK):
+        where = f"the option {opt.JAVA_HOME.key}" if config.get(opt.JAVA_HOME) else "the environment variable JAVA_HOME"
+        raise ResourceError(
+            f"{where} is {home!r}, but there is no program {java}",
+            hint="set it to the directory of a Java 17 or later, or unset it to take the java of the PATH",
+        )
     if not java or not os.access(java, os.X_OK):
         raise ResourceError("Wiesel needs Java 17 or later and found none", hint=_JAVA_HINT)
     found = re.search(r'version "(\d+)', java_version_text(java))
     if found and int(found.group(1)) < 17:
         raise ResourceError(
-            f"Wiesel needs Java 17 or later and found {found.group(1)} at {java}",
+            f"Wiesel needs Java 17 or later and found {found.group(1)} at {java}{' (by JAVA_HOME)' if home else ''}",
             hint=_JAVA_HINT,
         )
     return java

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
@@ -32,6 +33,8 @@ from wiesel.engine.spark.session_settings import session_settings
 from wiesel.engine.spark.slots import in_this_process, local_cluster, most_slots
 
 _lock = threading.Lock()
+_MASTER_S = 5.0
+"""How long a master may take to accept a connection."""
 _log = logging.getLogger("wiesel.spark")
 
 
@@ -56,6 +59,7 @@ def spark_session(config: Configuration, slots: int, *, least: int | None = None
             return active
         master = local_master(config, slots)
         _check_slots(master, needed)
+        _check_master_answers(master)
         with interrupts_afterwards():
             return _create(config, master, modules)
 
@@ -104,6 +108,27 @@ def _check_slots(master: str, slots: int) -> None:
         raise ResourceError(
             f"the job needs {slots} slots at the same time, {master} has {most}",
             hint="lower the parallelism, add executors or cores, or chain more operators",
+        )
+
+
+def _check_master_answers(master: str) -> None:
+    """Look for a standalone master before Spark does, which tries for a minute without a word.
+
+    Raises:
+        ResourceError: None of the addresses accepts connections.
+    """
+    problems = []
+    for address in master.removeprefix("spark://").split(",") if master.startswith("spark://") else ():
+        host, _, port = address.strip().rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), _MASTER_S).close()
+            return
+        except (OSError, ValueError) as error:
+            problems.append(f"{address}: {error}")
+    if problems:
+        raise ResourceError(
+            f"the Spark master {master} does not answer ({'; '.join(problems)})",
+            hint="check host and port (a standalone master listens on 7077 by default), and that it is running",
         )
 
 

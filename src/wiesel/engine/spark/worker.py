@@ -39,6 +39,7 @@ from wiesel.core import hooks
 from wiesel.core.clock import SystemClock
 from wiesel.core.errors import InvariantError, JobCancelledError
 from wiesel.core.options import CHECKPOINT_DIRECT_IO, CHECKPOINT_INLINE_THRESHOLD
+from wiesel.core.user_frames import user_traceback
 from wiesel.engine.code_shipping import install_program_classes
 from wiesel.engine.dependencies import absolute, in_place
 from wiesel.engine.fault_points import FaultPoints
@@ -336,13 +337,25 @@ def stage_function(payload: AttemptPayload, level: int, tasks: list[bytes]) -> C
             raise InvariantError("Spark ran a task of a streaming job twice; spark.task.maxFailures must be 1")
         # Archives change the working directory, to which a relative path does not mean to refer.
         payload.checkpoint_dir = absolute(payload.checkpoint_dir)
-        with in_place(unpacked(payload.bundle)):
+        with in_place(_unpacked(payload)):
             hooks.run_worker_initializers(payload.initializers)
             install_program_classes(payload.classes)
             worker = TaskWorker(payload, level, context.partitionId(), tasks[context.partitionId()])
             yield from worker.run(batches)
 
     return run
+
+
+def _unpacked(payload: AttemptPayload) -> str | None:
+    """Return where the files of the job are; what keeps them from being there is reported before Spark cuts it short."""
+    try:
+        return unpacked(payload.bundle)
+    except Exception as error:
+        client = ControlClient(payload.address, payload.token, payload.attempt, patience_s=payload.heartbeat_timeout_s)
+        client.send(TaskFailed((-1, -1), picklable_error(error, None)))
+        client.end()
+        client.close()
+        raise
 
 
 class TaskWorker:
@@ -387,7 +400,10 @@ class TaskWorker:
             raise JobCancelledError("the JobMaster of this task is gone") from None
         except JobCancelledError:
             raise
-        except GeneratorExit:
+        except GeneratorExit as error:
+            if user_traceback(error):  # raised by a function, not by Spark, which has no more use for the rows
+                self._report(error)
+                raise RuntimeError("a function raised GeneratorExit") from error
             raise
         except BaseException as error:
             self._report(error)

@@ -40,6 +40,7 @@ _NO_QUOTE = ConfigOption[bool]("csv.disable-quote-character", "bool", False, "Wh
 _ESCAPE = ConfigOption[str]("csv.escape-character", "str", None, "Before a character that is to be taken as it is.")
 _COMMENTS = ConfigOption[bool]("csv.allow-comments", "bool", False, "Whether lines that begin with # are left out.")
 _IGNORE = ConfigOption[bool]("csv.ignore-parse-errors", "bool", False, "Whether what cannot be read is left out.")
+_HEADER = ConfigOption[bool]("csv.ignore-first-line", "bool", False, "Whether files begin with a line of names, which is left out.")
 _NULL = ConfigOption[str]("csv.null-literal", "str", None, "How NULL is written.")
 _ELEMENTS = ConfigOption[str]("csv.array-element-delimiter", "str", ";", "Between the elements of arrays and rows.")
 _SCIENTIFIC = ConfigOption[bool]("csv.write-bigdecimal-in-scientific-notation", "bool", True, "Whether 100000 is written as 1E+5.")
@@ -66,6 +67,7 @@ class _Fields:
         trailing: Whether a row may end with a delimiter.
         complete: Whether a row of fewer fields than columns is an error even where errors are ignored.
         empty_null: Whether empty fields are NULL.
+        header: Whether the first row of a file is left out.
     """
 
     elements: str
@@ -76,6 +78,7 @@ class _Fields:
     trailing: bool
     complete: bool
     empty_null: bool
+    header: bool
 
     @staticmethod
     def of(options: TableOptions) -> _Fields:
@@ -88,6 +91,7 @@ class _Fields:
             trailing=options.get(_TRAILING),
             complete=options.get(_MISSING),
             empty_null=options.get(_EMPTY_NULL),
+            header=options.get(_HEADER),
         )
 
     def fitted(self, row: list[str], width: int) -> list[str | None] | None:
@@ -228,7 +232,7 @@ class _CsvReader(RecordReader):
         if block is None:
             return None
         block = block if self._trimmed is None else self._trimmed(bytes(block))
-        batches = self._arrow_batches(block) if self._by_arrow else None
+        batches = self._arrow_batches(block, header=self._header_at(at)) if self._by_arrow else None
         if batches is not None:
             return batches
         # What Arrow does not take once comes again, most likely.
@@ -251,13 +255,22 @@ class _CsvReader(RecordReader):
             whole += more
         return whole
 
-    def _arrow_batches(self, block: bytes | memoryview) -> list[RowBatch] | None:
+    def _header_at(self, at: int) -> bool:
+        """Return whether a block that begins there begins with a row to be left out."""
+        return at == 0 and self._files.fields.header
+
+    def _arrow_batches(self, block: bytes | memoryview, *, header: bool) -> list[RowBatch] | None:
         dialect = self._files.dialect
         nulls = [*([""] if self._files.fields.empty_null else []), *([] if dialect.null_literal is None else [dialect.null_literal])]
         try:
             found = pyarrow.csv.read_csv(
                 pa.BufferReader(block),
-                pyarrow.csv.ReadOptions(use_threads=False, column_names=self._files.all_names, block_size=max(len(block), 1)),
+                pyarrow.csv.ReadOptions(
+                    use_threads=False,
+                    column_names=self._files.all_names,
+                    block_size=max(len(block), 1),
+                    skip_rows_after_names=int(header),
+                ),
                 pyarrow.csv.ParseOptions(
                     delimiter=dialect.separator, quote_char=dialect.quote or False, newlines_in_values=True, ignore_empty_lines=False
                 ),
@@ -290,11 +303,15 @@ class _CsvReader(RecordReader):
     def _raw(self, at: int, block: bytes) -> RawRows:
         piece = FilePiece(self._path, 0, len(block), len(block))
         errors = "replace" if self._files.fields.ignore_errors else "strict"
-        return RawRows(LineBlocks(io.BytesIO(block), piece), self._files.dialect, start=at == 0, errors=errors)
+        raw = RawRows(LineBlocks(io.BytesIO(block), piece), self._files.dialect, start=at == 0, errors=errors)
+        if self._header_at(at):
+            raw.next(1)
+        return raw
 
     def _failure(self, at: int, block: bytes, error: Exception) -> ConnectorError:
         """Return the error with the line of the first row that cannot be read; the rows of the block are gone through once more."""
-        raw, offset, rows = self._raw(at, block), 0, []
+        raw, rows = self._raw(at, block), []
+        offset = raw.offset
         reason = str(error)
         try:
             while rows := raw.next(1):
@@ -305,11 +322,17 @@ class _CsvReader(RecordReader):
         first = line_number(self._stream, at)
         # Counted in the block, which may have fewer bytes than were read.
         line = None if first is None else first - 1 + (line_number(io.BytesIO(block), offset) or 1)
+        hint = "correct the file or the table, or leave such rows out: 'csv.ignore-parse-errors' = 'true'"
+        if line == 1 and rows and self._is_header(rows[0]):
+            hint = "is this a header line? 'csv.ignore-first-line' = 'true' leaves it out"
         return ConnectorError(
-            f"{self._path}, {f'behind byte {at}' if line is None else f'line {line}'}: {reason}",
-            hint="correct the file or the table, or leave such rows out: 'csv.ignore-parse-errors' = 'true'",
-            path=self._path,
+            f"{self._path}, {f'behind byte {at}' if line is None else f'line {line}'}: {reason}", hint=hint, path=self._path
         )
+
+    def _is_header(self, row: list[str]) -> bool:
+        """Return whether the fields of a row look like names: some are those of columns, or none reads as anything but text."""
+        names = {name.lower() for name in self._files.all_names}
+        return any(text.strip().lower() in names for text in row) or all(text.strip().replace(" ", "_").isidentifier() for text in row)
 
     def _batch(self, rows: list[list[str]]) -> RowBatch:
         texts = self._fitted(rows)

@@ -182,7 +182,7 @@ class JsonTableReader(RecordReader):
         reason = f"there is no field {error}" if isinstance(error, KeyError) else str(error)
         return ConnectorError(
             f"{self._path}, {'a line' if first is None else f'line {first + index}'}: {reason} in {line[:200]!r}",
-            hint="correct the file or the table, or leave such lines out with the format's option ignore-parse-errors",
+            hint="correct the file or the table, or leave such lines out: 'json.ignore-parse-errors' = 'true'",
             path=self._path,
         )
 

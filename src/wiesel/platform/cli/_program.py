@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import select
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +18,7 @@ from typing import Any
 import click
 
 from wiesel.core import hooks
+from wiesel.core.errors import OutputClosedError
 from wiesel.platform import pyflink_hook
 from wiesel.platform.cli._report import describe
 
@@ -30,6 +34,7 @@ _VARIABLE = re.compile(r"\$\{env:([^}]*)}")
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
+EXIT_OUTPUT_CLOSED = 141
 
 
 @dataclass(frozen=True)
@@ -139,6 +144,8 @@ def run_program(submission: Submission) -> int:
         _prepare(submission)
         code = _compile(submission.program.resolve())
         _start_engine(submission)
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, _tell_of_termination)
         hooks.tell_of_jobs(_tell_of_job)
         _execute(submission, code)
         if hooks.waits_for_execute():
@@ -147,9 +154,36 @@ def run_program(submission: Submission) -> int:
         click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
     except Exception as error:  # noqa: BLE001 - whatever the program raises is told to its user
+        if _output_is_closed(error):
+            return EXIT_OUTPUT_CLOSED
         click.echo(describe(error, submission.program, full=submission.full_traceback), err=True)
         return EXIT_FAILED
     return 0
+
+
+def _output_is_closed(error: BaseException) -> bool:
+    """Return whether a program has ended because nobody reads what it prints, which is no failure; and have the rest of it go nowhere."""
+    link: BaseException | None = error
+    while link is not None and not isinstance(link, OutputClosedError | BrokenPipeError):
+        link = link.__cause__
+    if isinstance(link, OutputClosedError) or (link is not None and _nobody_reads(1)):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return True
+    return False
+
+
+def _nobody_reads(descriptor: int) -> bool:
+    """Return whether a descriptor is a pipe whose other end is closed."""
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+
+
+def _tell_of_termination(number: int, frame: object) -> None:
+    """Print a line, and end as without it: the checkpoints of the job stay, as they do whatever ends this process."""
+    os.write(2, b"terminated by SIGTERM; jobs that took checkpoints can be started again from the newest one\n")
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _tell_of_job(lines: Sequence[str]) -> None:

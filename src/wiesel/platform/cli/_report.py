@@ -9,7 +9,7 @@ import traceback
 from pathlib import Path
 
 import wiesel
-from wiesel.core.errors import UserFunctionError, WieselError
+from wiesel.core.errors import JobExecutionError, UserFunctionError, WieselError
 from wiesel.core.user_frames import is_engine, is_library
 
 __all__ = ["describe", "fold_jvm"]
@@ -17,6 +17,8 @@ __all__ = ["describe", "fold_jvm"]
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
 _FRAME = re.compile(r'^  File "(.+)", line (\d+), in (.+)$')
 _LAUNCHER = str(Path("platform", "cli", "_program.py"))
+_EXPLAINED = (AttributeError, FileNotFoundError, LookupError, TypeError, ValueError)
+"""Errors of Python for which those of Wiesel that they lead to say all in other words."""
 _FOLDED = "(frames inside libraries and the JVM are folded away; --traceback shows them)"
 
 
@@ -39,7 +41,7 @@ def describe(error: BaseException, program: Path, *, full: bool = False) -> str:
     at = chain.index(main)
     lines = [*_places(main, chain[at:], program), *_title(main)]
     for cause in chain[at + 1 :]:
-        if not _located(main) and not _says(lines, cause):
+        if not _located(main) and not _says(lines, cause) and not (main is not chain[-1] and isinstance(cause, _EXPLAINED)):
             lines += ["because of:", *("  " + line for line in _title(cause))]
     for link in reversed(chain[:at]):
         title = _title(link, already=_message(main))
@@ -60,8 +62,18 @@ def _located(error: BaseException) -> bool:
 
 def _most_telling(chain: list[BaseException]) -> BaseException:
     """Return the error that tells most: one that names an operator, else the innermost with advice, else the root."""
-    advising = (link for link in reversed(chain) if isinstance(link, WieselError) and link.hint)
-    return next(filter(_located, reversed(chain)), None) or next(advising, chain[-1])
+    located = next(filter(_located, reversed(chain)), None)
+    if located is not None:
+        return located
+    advising = [link for link in chain if isinstance(link, WieselError) and link.hint]
+    if not advising:
+        return chain[-1]
+    main = advising[-1]
+    for outer in reversed(advising[:-1]):
+        # One that repeats it and adds something, such as the key of an option.
+        if not isinstance(outer, JobExecutionError) and _message(main) in _message(outer):
+            main = outer
+    return main
 
 
 def fold_jvm(text: str) -> str:
@@ -167,8 +179,11 @@ def _says(lines: list[str], error: BaseException) -> bool:
 def _title(error: BaseException, already: str = "") -> list[str]:
     """Return what kind of error it is, what it says and advises; without what was said already, which wrapping errors like to repeat."""
     if isinstance(error, SyntaxError):
-        return [line.rstrip() for line in traceback.format_exception_only(type(error), error)]
+        lines = [line.rstrip() for line in traceback.format_exception_only(type(error), error)]
+        return [f"{_shown(error.filename)}:{error.lineno}", *lines[1:]] if error.filename is not None else lines
     text = _message(error)
+    if isinstance(error, ImportError) and error.path:
+        text = text.replace(f" ({error.path})", "")
     hint = error.hint if isinstance(error, WieselError) else None
     if already and already in text:
         text = text.replace(f": {already}", "").replace(already, "").strip().rstrip(":").rstrip()

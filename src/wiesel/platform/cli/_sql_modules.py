@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from wiesel.platform import pyflink_hook
+
 __all__ = ["find_modules"]
 
 _PYTHON_FILES = "python.files"
@@ -14,10 +16,13 @@ _PYTHON_FILES = "python.files"
 def find_modules(scripts: Iterable[str], options: Mapping[str, str] | None = None) -> None:
     """Have modules imported that lie beside the scripts, and those of ``python.files``, as ``wiesel run`` finds those of programs.
 
+    As there, they may use PyFlink's names.
+
     Args:
         scripts: Paths of scripts; without any, and for the standard input, the working directory counts.
         options: The options of the command line.
     """
+    pyflink_hook.install()
     folders = dict.fromkeys(Path.cwd() if path == "-" else Path(path).resolve().parent for path in scripts)
     listed = [Path(file).resolve() for file in (options or {}).get(_PYTHON_FILES, "").split(",") if file]
     places = [*(folders or {Path.cwd(): None}), *(file.parent if file.suffix == ".py" else file for file in listed)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from wiesel.core.errors import ConfigurationError, ProgramError, WieselError
+from wiesel.core.errors import ConfigurationError, ConnectorError, JobExecutionError, ProgramError, WieselError
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.errors import parse_error
 from wiesel.sql.language.parser import parse_script
@@ -22,10 +22,25 @@ _PLANNED = (s.Query, s.Insert, s.StatementSet, s.CompilePlan, s.ExecutePlan)
 
 def placed(text: str, statement: s.Statement, error: WieselError) -> WieselError:
     """Return the error with the place of the statement where it has none of its own."""
-    if "line" in error.details or not isinstance(error, ProgramError | ConfigurationError):
+    if isinstance(error, JobExecutionError):
+        return _of_line(error, _line_of(text, statement))
+    if "line" in error.details or not isinstance(error, ProgramError | ConfigurationError | ConnectorError):
         return error
     span = (statement.span.start, min(statement.span.end, statement.span.start + 60))
     return parse_error(text, span, error.message, hint=error.hint)
+
+
+def _line_of(text: str, statement: s.Statement) -> int:
+    return text.count("\n", 0, statement.span.start) + 1
+
+
+def _of_line(error: JobExecutionError, line: int) -> JobExecutionError:
+    """Return the failure of a job with the line of the statement that has started it."""
+    if "line" in error.details:
+        return error
+    failed = JobExecutionError(f"the statement of line {line}: {error.message}", hint=error.hint, **{**error.details, "line": line})
+    failed.__cause__ = error.__cause__
+    return failed
 
 
 class SqlSession:
@@ -43,6 +58,9 @@ class SqlSession:
         self._explain_only = explain_only
         self._set: list[Insertion] | None = None
         self._jobs: list[TableResult] = []
+        self._lines: dict[TableResult, int] = {}
+        self._line = 0
+        """Of the statement that runs; those of jobs that run in the background are kept for what becomes of them."""
         self.show_query: Callable[[TableResult], None] = self.write_lines
 
     @property
@@ -58,6 +76,7 @@ class SqlSession:
             WieselError: Of the first statement that fails; those behind it do not run.
         """
         for statement in parse_script(text):
+            self._line = _line_of(text, statement)
             try:
                 self._run(text, statement)
             except WieselError as error:
@@ -88,7 +107,10 @@ class SqlSession:
             raise ProgramError("BEGIN STATEMENT SET has no END", hint="write END; behind the inserts")
         while self._jobs:
             # It stays among them until it has ended: whoever is interrupted here cancels it.
-            self._jobs[0].wait()
+            try:
+                self._jobs[0].wait()
+            except JobExecutionError as error:
+                raise _of_line(error, self._lines[self._jobs[0]]) from error
             del self._jobs[0]
 
     def cancel(self) -> int:
@@ -131,6 +153,7 @@ class SqlSession:
         if client is not None:
             self._write(f"[INFO] the job was submitted: {client.get_job_id()}")
             self._jobs.append(result)
+            self._lines[result] = self._line
 
     def _show(self, statement: s.Statement, result: TableResult) -> None:
         if not isinstance(statement, s.Query) and result.get_job_client() is not None:

@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from wiesel.core.errors import ProgramError
 from wiesel.sql.language.checks import find_foreign
 from wiesel.sql.language.dialect import Flink, FlinkParser, hints_between
-from wiesel.sql.language.errors import expected, foreign_habit, parse_error, place_of, type_problem
+from wiesel.sql.language.errors import expected, foreign_habit, missing_separator, parse_error, place_of, type_problem
 from wiesel.sql.language.statements import Path, Span
 from wiesel.types.logical import DataType
 from wiesel.types.logical_parser import parse_data_type
@@ -109,11 +109,12 @@ class Cursor:
             if not self.match(word):
                 self.fail(word, [word])
 
-    def fail(self, what: str, words: Iterable[str] | None = None) -> NoReturn:
-        """Raise the error that something else is expected here; ``words`` may be meant by what is here."""
+    def fail(self, what: str, words: Iterable[str] | None = None, *, hint: str | None = None) -> NoReturn:
+        """Raise the error that something else is expected here; ``words`` may be meant by what is here, ``hint`` says what to do."""
         token = None if self.is_at_end else self.peek()
         near = difflib.get_close_matches(token.text.upper(), list(words), n=1, cutoff=0.7) if token is not None and words else []
-        hint = f"did you mean {near[0]}?" if near else None
+        if hint is None and token is not None:
+            hint = f"did you mean {near[0]}?" if near else missing_separator(self.sql, self.span_of(token)[0])
         raise parse_error(self.sql, self.span_of(token), expected(what, None if token is None else token.text), hint=hint)
 
     def span_of(self, token: Token | None) -> tuple[int, int]:
@@ -158,7 +159,7 @@ class Cursor:
         """Take a text."""
         token = self.peek()
         if token is None or token.token_type not in (TokenType.STRING, TokenType.UNICODE_STRING):
-            self.fail(what)
+            self.fail(what, hint="write texts between single quotes, options as 'key' = 'value'")
         self.at += 1
         return token.text
 

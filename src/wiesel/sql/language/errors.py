@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from typing import Any
 
 from sqlglot import exp
 
 from wiesel.core.errors import ProgramError, SqlParseError
 
-__all__ = ["expected", "foreign_habit", "parse_error", "place_of", "type_problem"]
+__all__ = ["expected", "foreign_habit", "missing_separator", "parse_error", "place_of", "type_problem"]
 
 _MOST_SHOWN = 140
+_WORD = re.compile(r"'[^']*'|`[^`]*`|\w+")
+_LAST_WORD = re.compile(r"(\w+)\s*$")
+_QUOTED = re.compile(r"'[^']*'|`[^`]*`|--[^\n]*")
+_BEGINNINGS = frozenset("SELECT INSERT CREATE DROP SHOW SET USE DESCRIBE EXPLAIN BEGIN END ALTER EXECUTE WITH".split())
+_CLAUSES = ("FROM", "WHERE", "GROUP", "ORDER", "HAVING", "JOIN", "LIMIT", "UNION", "VALUES")
 
 
 def expected(what: str, found: str | None) -> str:
@@ -50,7 +57,31 @@ def foreign_habit(sql: str, at: int) -> str | None:
         return "write CAST(a AS INT) for a::INT"
     if sql[max(0, at - 1) : at + 1] == "==":
         return "write ="
-    return None
+    return missing_separator(sql, at)
+
+
+def missing_separator(sql: str, at: int) -> str | None:
+    """Return what probably lacks in front of a word or text that is not expected; None if it is something else."""
+    word = _WORD.match(sql, at)
+    before = _LAST_WORD.search(sql[:at])
+    if word is None:
+        comma = sql[:at].rstrip().endswith(",") or sql.startswith(",", at)
+        return "leave out the comma, or write what belongs behind it" if comma else None
+    if word[0].upper() in _BEGINNINGS and not _inside_brackets(sql, at):
+        return f"write ; in front of {word[0].upper()} if a new statement begins there"
+    if before is not None and before[1].upper() not in ("FROM", "SELECT"):
+        near = difflib.get_close_matches(before[1].upper(), _CLAUSES, n=1, cutoff=0.7)
+        if near and near[0] != before[1].upper():
+            return f"did you mean {near[0]} in place of {before[1]}?"
+    if word[0].upper() in _CLAUSES:
+        return "write ) in front of it: a bracket is not closed" if _inside_brackets(sql, at) else None
+    behind = sql[:at].rstrip()[-1:]
+    return f"is there a comma missing in front of {word[0]}?" if behind.isalnum() or (behind and behind in "'`)>") else None
+
+
+def _inside_brackets(sql: str, at: int) -> bool:
+    before = _QUOTED.sub("", sql[:at])
+    return before.count("(") > before.count(")")
 
 
 def type_problem(error: ProgramError) -> str:
