@@ -112,7 +112,7 @@ def process_as_found() -> Iterator[None]:
         sys.modules["__main__"] = modules["__main__"]
         config.set_process_defaults(defaults)
         hooks.tell_of_jobs(None)
-        hooks.job_started("")
+        hooks.job_started((), endless=False)
 
 
 def make_mistake(mistake: Mistake, folder: Path) -> tuple[int, str]:
