@@ -81,6 +81,6 @@ def test_what_keeps_a_task_from_running_reaches_the_program(tmp_path: Path) -> N
     assert f"at {__file__}:" in str(ended.value)
     env.set_python_requirements(str(tmp_path / "requirements.txt"), str(tmp_path / "packages"))
     env.from_collection([1]).print()
-    with time_limit(300), pytest.raises(JobExecutionError, match="pip could not install(?s:.*)a-package-that-nobody-has==1") as refused:
+    with time_limit(300), pytest.raises(JobExecutionError, match=r"pip could not install(?s:.*)a-package-that-nobody-has==1") as refused:
         env.execute()
     assert isinstance(refused.value.__cause__, ResourceError)

@@ -110,7 +110,7 @@ def _place(error: BaseException, *, libraries: bool = True) -> str | None:
         place = error_location(link, libraries=libraries)
         if place is not None:
             return place
-        link = link.__cause__
+        link = link.__cause__ if link.__cause__ is not error else None
     return None
 
 

@@ -16,7 +16,7 @@ from wiesel.engine.spark.session import spark_session
 
 def test_a_wrong_java_home_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "gone"))
-    with pytest.raises(ResourceError, match=r"the environment variable JAVA_HOME is '.*gone', but there is no program .*gone/bin/java") as told:
+    with pytest.raises(ResourceError, match=r"the environment variable JAVA_HOME is '.*gone', but there is no program .*gone") as told:
         find_java(Configuration())
     assert "unset it" in str(told.value)
     with pytest.raises(ResourceError, match=r"the option env\.java\.home is '/nowhere'"):

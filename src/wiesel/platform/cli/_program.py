@@ -20,7 +20,7 @@ import click
 from wiesel.core import hooks
 from wiesel.core.errors import OutputClosedError
 from wiesel.platform import pyflink_hook
-from wiesel.platform.cli._report import describe
+from wiesel.platform.cli._report import describe, error_chain
 
 __all__ = ["ProgramFailed", "Submission", "configuration_of", "first_job", "run_program", "show_plan"]
 
@@ -163,9 +163,7 @@ def run_program(submission: Submission) -> int:
 
 def _output_is_closed(error: BaseException) -> bool:
     """Return whether a program has ended because nobody reads what it prints, which is no failure; and have the rest of it go nowhere."""
-    link: BaseException | None = error
-    while link is not None and not isinstance(link, OutputClosedError | BrokenPipeError):
-        link = link.__cause__
+    link = next((link for link in error_chain(error) if isinstance(link, OutputClosedError | BrokenPipeError)), None)
     if isinstance(link, OutputClosedError) or (link is not None and _nobody_reads(1)):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return True

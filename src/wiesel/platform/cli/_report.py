@@ -12,7 +12,7 @@ import wiesel
 from wiesel.core.errors import JobExecutionError, UserFunctionError, WieselError
 from wiesel.core.user_frames import is_engine, is_library
 
-__all__ = ["describe", "fold_jvm"]
+__all__ = ["describe", "error_chain", "fold_jvm"]
 
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
 _FRAME = re.compile(r'^  File "(.+)", line (\d+), in (.+)$')
@@ -36,7 +36,7 @@ def describe(error: BaseException, program: Path, *, full: bool = False) -> str:
     Returns:
         Text of several lines, with no newline at its end.
     """
-    chain = _chain(error)
+    chain = error_chain(error)
     main = _most_telling(chain)
     at = chain.index(main)
     lines = [*_places(main, chain[at:], program), *_title(main)]
@@ -88,7 +88,7 @@ def fold_jvm(text: str) -> str:
     return "\n".join(kept).strip()
 
 
-def _chain(error: BaseException) -> list[BaseException]:
+def error_chain(error: BaseException) -> list[BaseException]:
     """Return the error and its causes, the root last."""
     chain: list[BaseException] = []
     link: BaseException | None = error
