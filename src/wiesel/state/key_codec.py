@@ -40,7 +40,7 @@ def unusable_key(key: object) -> ProgramError:
     shown = text if len(text) <= 80 else text[:77] + "..."
     if kind.__hash__ is object.__hash__:
         return ProgramError(
-            f"the key {shown} of type {kind.__qualname__} is compared by identity, so equal keys cannot be recognised",
+            f"a key of type {kind.__qualname__} is compared by identity, so equal keys cannot be recognised",
             hint="define __eq__ and __hash__ (a frozen dataclass has them), or return a field, a tuple or a string from key_by",
         )
     return ProgramError(
