@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -60,8 +62,18 @@ def test_a_running_job_is_found_and_told_what_to_do(job: JobClient, directory: P
     assert path.parent == directory / "savepoints" and (path / "_metadata").exists()
     assert "by hand" in wiesel("savepoint", "list", "savepoints").output
     assert wiesel("checkpoint", "endless sums").output.startswith("checkpoint ")
-    told = json.loads(wiesel("info", job_id[:8]).output)
-    assert json.loads(wiesel("info", told["name"]).output)["jid"] == job_id
+    told = json.loads(wiesel("info", "--json", job_id[:8]).output)
+    assert json.loads(wiesel("info", "--json", told["name"]).output)["jid"] == job_id
+    shown = wiesel("info", job_id[:8]).output.splitlines()
+    assert shown[0].startswith(f"job {job_id} 'endless sums': RUNNING since ")
+    heads = "task parallelism state in out busy idle backpressured waiting watermark lag".split()
+    assert shown[1].split() == heads and len(shown[2:]) > len(told["vertices"])
+    completed = told["checkpoints"]["counts"]["completed"]
+    assert any(re.fullmatch(r"checkpoints: (\d+) completed, 0 failed, [01] in progress", line) for line in shown) and completed >= 1
+    (listed,) = json.loads(wiesel("list", "--json").output)
+    assert (listed["job"], listed["name"], listed["state"]) == (job_id, "endless sums", "RUNNING")
+    assert json.loads(wiesel("checkpoint", job_id, "--json").output).keys() == {"job", "checkpointId"}
+    assert json.loads(wiesel("savepoint", "list", "--json", "savepoints").output)[0]["label"] == "by hand"
     assert "no job 'nosuch' runs here" in wiesel("info", "nosuch").output
     assert told["jid"] == job_id and told["state"] == "RUNNING"
     stopped = wiesel("stop", job_id[:6], "-p", str(directory / "last"), "--drain")
@@ -72,11 +84,46 @@ def test_a_running_job_is_found_and_told_what_to_do(job: JobClient, directory: P
 
 
 def test_a_job_is_cancelled(job: JobClient) -> None:
-    ended = wiesel("cancel", str(job.get_job_id()))
-    assert (ended.exit_code, ended.output) == (0, f"job {job.get_job_id()} is cancelled\n")
+    ended = wiesel("cancel", "--json", str(job.get_job_id()))
+    assert (ended.exit_code, json.loads(ended.output)) == (0, {"job": str(job.get_job_id()), "state": "CANCELED"})
     with pytest.raises(JobCancelledError):
         job.get_job_execution_result().result(LIMIT_S)
     assert wiesel("list").output == "no job runs here\n"
+
+
+def test_statements_of_sql_list_and_stop_jobs(job: JobClient) -> None:
+    job_id = str(job.get_job_id())
+    shown = wiesel("sql", "-e", f"SHOW JOBS; DESCRIBE JOB '{job_id}'; STOP JOB '{job_id}'; SHOW JOBS")
+    assert shown.exit_code == 0, shown.output
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in shown.output.splitlines() if line.startswith("|")]
+    heads, listed, same_heads, described = rows
+    assert heads == same_heads == ["job id", "job name", "status", "start time"]
+    assert listed[:2] == described[:2] == [job_id, "endless sums"]
+    assert shown.output.splitlines()[-2:] == [f"[INFO] job {job_id} is cancelled", "Empty set"]
+    with pytest.raises(JobCancelledError):
+        job.get_job_execution_result().result(LIMIT_S)
+
+
+@pytest.mark.usefixtures("directory")
+def test_a_program_runs_in_the_background(tmp_path: Path) -> None:
+    (tmp_path / "job.py").write_text(
+        "from wiesel.datastream import StreamExecutionEnvironment\n"
+        "env = StreamExecutionEnvironment.get_execution_environment()\n"
+        "env.from_collection([1, 2]).print()\n"
+        "print(env.execute('first').get_job_id())\n"
+    )
+    (tmp_path / "wrong.py").write_text("1 / 0\n")
+    begin = "import sys; sys.argv[0] = 'wiesel'; from wiesel.platform.cli import main; main()"
+    command = [sys.executable, "-c", begin, "run", "-d", "--json", "--log", "out.log", "-D", "wiesel.engine=local"]
+    done = subprocess.run([*command, "job.py"], cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S, check=True)
+    found = json.loads(done.stdout)
+    assert found["log"] == str(tmp_path / "out.log")
+    deadline_s = time.monotonic() + LIMIT_S
+    while len(lines := (tmp_path / "out.log").read_text().splitlines()) < 4 and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    assert sorted(lines) == sorted(["1", "2", found["job"], f"Job has been submitted with JobID {found['job']}"])
+    failed = subprocess.run([*command, "wrong.py"], cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert failed.returncode == 1 and "ZeroDivisionError" in failed.stderr and "out.log" in failed.stderr
 
 
 def test_a_job_that_was_stopped_is_not_found_any_more(job: JobClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,11 +150,11 @@ def test_r6_a_job_is_rescaled_by_one_command(job: JobClient) -> None:
     assert first.startswith("the job goes on from checkpoint ") and heads.split("  ")[0] == "operators"
     # Half of the 128 key groups have left the only subtask.
     assert any(row.split("  ")[-1].strip() == "64 of 128 (50%)" for row in rows), done.output
-    assert {v["parallelism"] for v in json.loads(wiesel("info", job_id).output)["vertices"]} == {2}
+    assert {v["parallelism"] for v in json.loads(wiesel("info", "--json", job_id).output)["vertices"]} == {2}
     assert wiesel("rescale", job_id, "2").output == "the job has this parallelism already\n"
     refused = wiesel("rescale", job_id, "129")
     assert refused.exit_code == 1 and "maximum parallelism is 128" in refused.output + str(refused.stderr)
-    assert json.loads(wiesel("info", job_id).output)["state"] == "RUNNING"
+    assert json.loads(wiesel("info", "--json", job_id).output)["state"] == "RUNNING"
 
 
 def test_a_savepoint_that_fails_is_told(job: JobClient, directory: Path) -> None:

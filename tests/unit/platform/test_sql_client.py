@@ -16,6 +16,7 @@ import pyte
 import pytest
 
 from wiesel.common import Configuration
+from wiesel.platform.sql_client.client import help_lines
 from wiesel.platform.sql_client.completion import suggestions
 from wiesel.platform.sql_client.result_rows import ChangeRows, TableRows
 from wiesel.platform.sql_client.typed import Command, command_of, is_complete
@@ -94,6 +95,16 @@ def t_env() -> TableEnvironment:
         ("SELECT numbers.", " FROM numbers", ["a", "b"]),
         ("SELECT a FROM numbers WHERE char_l", "", ["CHAR_LENGTH("]),
         ("SELECT a FROM numbers GRO", "", ["GROUP BY"]),
+        ("SELECT ", "", ["a", "b", "twice"]),
+        ("SELECT tw", "", ["twice"]),
+        ("SELECT a FROM numbers GROUP B", "", ["BY"]),
+        ("SELECT a FROM numbers ORDER ", "", ["BY"]),
+        ("SELECT a FROM numbers WHERE a IS NOT ", "", ["NULL"]),
+        ("INSERT I", "", ["INTO"]),
+        ("CREATE TEMPORARY ", "", ["TABLE", "VIEW", "FUNCTION"]),
+        ("SHOW JO", "", ["JOBS"]),
+        ("SHOW USER ", "", ["FUNCTIONS"]),
+        ("STOP ", "", ["JOB"]),
         ("DROP VIEW dou", "", ["doubled"]),
         ("DESCRIBE num", "", ["numbers"]),
         ("USE CATALOG o", "", ["other"]),
@@ -111,6 +122,15 @@ def test_what_is_offered(t_env: TableEnvironment, before: str, after: str, offer
     typed = re.search(r"[^']+$" if "'" in before else r"[\w`]*$", before)
     assert typed is not None
     assert all(text.strip("`").upper().startswith(typed[0].strip("`").upper()) for text in found)
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_help_is_wrapped_at_words(width: int) -> None:
+    lines = list(help_lines(width))
+    assert all(len(line) <= width for line in lines)
+    words = " ".join(lines).split()
+    assert "'sql-client.execution.result-mode':" in words and "STOP JOB 'id'" in " ".join(words)
+    assert words == " ".join(help_lines(1000)).split()
 
 
 def test_nothing_is_offered_inside_of_texts(t_env: TableEnvironment) -> None:

@@ -89,8 +89,26 @@ def _vertex(master: JobMaster, vertex: JobVertex, states: Counter[str]) -> dict[
             "read-records": total("numRecordsIn"),
             "write-records": total("numRecordsOut"),
             "write-bytes": total("numBytesOut"),
+            **_task_metrics(own),
         },
     }
+
+
+def _task_metrics(own: list[dict[str, Any]]) -> dict[str, int]:
+    """Return metrics over the subtasks of a vertex, as far as these have reported: the least watermark, the mean share of time."""
+    found = {
+        name: min(int(m[name]) for m in own if name in m)
+        for name in ("currentInputWatermark", "currentOutputWatermark")
+        if any(name in m for m in own)
+    }
+    for name in ("busyTimeMsPerSecond", "idleTimeMsPerSecond", "backPressuredTimeMsPerSecond"):
+        values = [int(m[name]) for m in own if name in m]
+        if values:
+            found[name] = sum(values) // len(values)
+    for name in ("Shuffle.Netty.Input.Buffers.inputQueueLength", "Shuffle.Netty.Input.Buffers.inputQueueSize"):
+        if any(name in m for m in own):
+            found[name] = sum(int(m.get(name, 0)) for m in own)
+    return found
 
 
 def _plan(master: JobMaster) -> list[dict[str, Any]]:

@@ -5,7 +5,9 @@ Everything heavy is imported inside the commands: ``wiesel --help`` has to answe
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import wiesel
 
 __all__ = ["main"]
 
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _PROGRAM = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 
 
@@ -103,20 +106,34 @@ def main() -> None:
 
 # Options stand before the program; what follows it belongs to the program, whatever it looks like.
 @main.command(cls=_ProgramCommand, context_settings={"allow_interspersed_args": False})
-def run(**options: Any) -> None:
+@click.option("-d", "--detached", is_flag=True, help="Start it in the background, print the job's id, and leave it running.")
+@click.option("--log", type=click.Path(dir_okay=False), help="With -d: the file of its output, else PROGRAM-TIME.log.")
+@click.option("--json", "as_json", is_flag=True, help="With -d: print JSON.")
+def run(detached: bool, log: str | None, as_json: bool, **options: Any) -> None:
     """Run a program. It may import wiesel... or pyflink...; ARGUMENTS are its own."""
     from wiesel.platform.cli._program import Submission, run_program
 
-    raise SystemExit(run_program(Submission.parse(**options)))
+    submission = Submission.parse(**options)
+    if detached:
+        from wiesel.platform.cli._detached import run_detached
+
+        raise SystemExit(run_detached(submission, log, as_json=as_json))
+    if log is not None or as_json:
+        raise click.UsageError("--log and --json go with -d: without it the output is the program's")
+    raise SystemExit(run_program(submission))
 
 
 @main.command(cls=_ProgramCommand, program_type=_ProgramOrJob(), context_settings={"allow_interspersed_args": False})
-def info(program: Path | str, **options: Any) -> None:
-    """Print the execution plan of a program's first job as JSON, without running it; or what the running job of this id tells of itself."""
+@_json
+def info(program: Path | str, as_json: bool, **options: Any) -> None:
+    """Print the execution plan of a program's first job as JSON, without running it; or state, tasks and checkpoints of a running job.
+
+    Of each task there are records, time shares, the rows that wait before it, the watermark, and how far that is behind the clock.
+    """
     if isinstance(program, str):
         from wiesel.platform.cli._jobs import show_job
 
-        raise SystemExit(show_job(program))
+        raise SystemExit(show_job(program, as_json=as_json))
     from wiesel.platform.cli._program import Submission, show_plan
 
     raise SystemExit(show_plan(Submission.parse(program=program, **options)))
@@ -124,20 +141,22 @@ def info(program: Path | str, **options: Any) -> None:
 
 @main.command("list")
 @click.option("-a", "--all", "-r", "--running", "_all", is_flag=True, hidden=True)
-def list_jobs(_all: bool) -> None:
+@_json
+def list_jobs(_all: bool, as_json: bool) -> None:
     """Print the jobs that run on this machine."""
     from wiesel.platform.cli._jobs import list_jobs
 
-    raise SystemExit(list_jobs())
+    raise SystemExit(list_jobs(as_json=as_json))
 
 
 @main.command()
 @click.argument("job")
-def cancel(job: str) -> None:
+@_json
+def cancel(job: str, as_json: bool) -> None:
     """Cancel the running JOB (its id, the first digits of it, or its name)."""
     from wiesel.platform.cli._jobs import cancel
 
-    raise SystemExit(cancel(job))
+    raise SystemExit(cancel(job, as_json=as_json))
 
 
 @main.command()
@@ -145,48 +164,74 @@ def cancel(job: str) -> None:
 @click.option("-p", "--savepointPath", "directory", help="Directory below which the savepoint is made; else the configured one.")
 @click.option("-d", "--drain", is_flag=True, help="Fire all windows and timers first: the job is not to go on.")
 @click.option("--label", default="", help="What 'wiesel savepoint list' shows beside the savepoint.")
-def stop(job: str, directory: str | None, label: str, drain: bool) -> None:
+@_json
+def stop(job: str, directory: str | None, label: str, drain: bool, as_json: bool) -> None:
     """End the running JOB with a savepoint, and print its path."""
     from wiesel.platform.cli._jobs import stop
 
-    raise SystemExit(stop(job, _absolute(directory), label, drain=drain))
+    raise SystemExit(stop(job, _absolute(directory), label, drain=drain, as_json=as_json))
 
 
 @main.command()
 @click.argument("job")
-def checkpoint(job: str) -> None:
+@_json
+def checkpoint(job: str, as_json: bool) -> None:
     """Take a checkpoint of the running JOB."""
     from wiesel.platform.cli._jobs import take_checkpoint
 
-    raise SystemExit(take_checkpoint(job))
+    raise SystemExit(take_checkpoint(job, as_json=as_json))
 
 
 @main.command()
 @click.argument("job")
 @click.argument("parallelism", type=click.IntRange(min=1))
-def rescale(job: str, parallelism: int) -> None:
+@_json
+def rescale(job: str, parallelism: int, as_json: bool) -> None:
     """Let the running JOB go on with another PARALLELISM of all operators for which its program sets none."""
     from wiesel.platform.cli._jobs import rescale
 
-    raise SystemExit(rescale(job, parallelism))
+    raise SystemExit(rescale(job, parallelism, as_json=as_json))
 
 
 @main.command()
-def version() -> None:
+@click.option("-p", "--parallelism", type=click.IntRange(min=1), help="Parallelism of operators that set none themselves.")
+@click.option("-D", "dynamic", multiple=True, metavar="KEY=VALUE", help="A configuration option. Repeatable.")
+@click.option("--py-files", "-pyfs", "py_files", multiple=True, metavar="FILES", help="Further .py files and folders to import from.")
+def shell(parallelism: int | None, dynamic: tuple[str, ...], py_files: tuple[str, ...]) -> None:
+    """Open a Python prompt with env, st_env and bt_env: environments for streams, streaming tables and tables in batch mode.
+
+    It is IPython where that is installed.
+    """
+    from wiesel.platform.cli._program import PYTHON_FILES, configuration_of, python_files
+    from wiesel.platform.cli._shell import run_shell
+
+    options, files = configuration_of(dynamic, parallelism), python_files(py_files)
+    raise SystemExit(run_shell(options | ({PYTHON_FILES: ",".join(files)} if files else {}), files))
+
+
+@main.command()
+@_json
+def version(as_json: bool) -> None:
     """Print the versions of Wiesel and of what it stands on."""
     from wiesel.platform.cli._doctor import versions
 
+    if as_json:
+        click.echo(json.dumps(dict(versions())))
+        return
     for name, number in versions():
         click.echo(f"{name:<8} {number}")
 
 
 @main.command()
-def doctor() -> None:
+@_json
+def doctor(as_json: bool) -> None:
     """Check whether this machine can run jobs: Python, Java and Spark."""
     from wiesel.platform.cli._doctor import examine
 
     findings = examine()
-    for finding in findings:
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    for finding in [] if as_json else findings:
         click.echo(f"{'ok ' if finding.good else 'BAD'}  {finding.subject}: {finding.text}")
         if finding.remedy:
             click.echo(f"     what to do: {finding.remedy}")
@@ -194,11 +239,12 @@ def doctor() -> None:
 
 
 @main.command("warm-up")
-def warm_up() -> None:
+@_json
+def warm_up(as_json: bool) -> None:
     """Make the archive of Java classes from which jobs start much sooner: once per installation; takes some seconds and 160 MB."""
     from wiesel.platform.cli._warm_up import warm_up as make
 
-    raise SystemExit(make())
+    raise SystemExit(make(as_json=as_json))
 
 
 class _SavepointGroup(click.Group):
@@ -221,15 +267,17 @@ def savepoint() -> None:
 @click.argument("job")
 @click.argument("directory", required=False)
 @click.option("--label", default="", help="What 'wiesel savepoint list' shows beside it.")
-def take_savepoint(job: str, directory: str | None, label: str) -> None:
+@_json
+def take_savepoint(job: str, directory: str | None, label: str, as_json: bool) -> None:
     """Take a savepoint of the running JOB below DIRECTORY, else the configured one, and print its path."""
     from wiesel.platform.cli._jobs import take_savepoint
 
-    raise SystemExit(take_savepoint(job, _absolute(directory), label))
+    raise SystemExit(take_savepoint(job, _absolute(directory), label, as_json=as_json))
 
 
 @savepoint.command("check", cls=_CheckCommand, context_settings={"allow_interspersed_args": False})
-def check_savepoint(path: str, allow_non_restored: bool, **options: Any) -> None:
+@_json
+def check_savepoint(path: str, as_json: bool, allow_non_restored: bool, **options: Any) -> None:
     """Tell what becomes of each state if a program starts from a savepoint or checkpoint; nothing is run or changed.
 
     Operators are opened, so what the open() of functions does is done: sources, sinks and asynchronous functions are left out.
@@ -238,29 +286,31 @@ def check_savepoint(path: str, allow_non_restored: bool, **options: Any) -> None
     from wiesel.platform.cli._savepoints import check
 
     submission = Submission.parse(**options, savepoint=None, claim_mode=None, allow_non_restored=False)
-    raise SystemExit(check(submission, path, allow_dropped=allow_non_restored))
+    raise SystemExit(check(submission, path, allow_dropped=allow_non_restored, as_json=as_json))
 
 
 @savepoint.command("list")
 @click.argument("directory")
-def list_savepoints(directory: str) -> None:
+@_json
+def list_savepoints(directory: str, as_json: bool) -> None:
     """Print the savepoints in DIRECTORY with time, size and label, the newest first."""
     from wiesel.platform.cli._savepoints import list_below
 
-    raise SystemExit(list_below(directory))
+    raise SystemExit(list_below(directory, as_json=as_json))
 
 
 @savepoint.command("dispose")
 @click.argument("path")
 @click.option("-f", "--force", is_flag=True, help="Delete a checkpoint also if it cannot be seen from here whether its job has ended.")
-def dispose_savepoint(path: str, force: bool) -> None:
+@_json
+def dispose_savepoint(path: str, force: bool, as_json: bool) -> None:
     """Delete the savepoint at PATH, or the checkpoint (.../<job id>/chk-7) that a job has left; also 'savepoint -d PATH'.
 
     What other checkpoints share with it stays.
     """
     from wiesel.platform.cli._savepoints import dispose
 
-    raise SystemExit(dispose(path, force=force))
+    raise SystemExit(dispose(path, force=force, as_json=as_json))
 
 
 _TRUST = click.option("--trust", is_flag=True, help="Read it also if it is not signed: this runs whatever code is pickled in it.")
@@ -290,11 +340,12 @@ def state() -> None:
 
 @state.command("show")
 @click.argument("path")
-def show_state(path: str) -> None:
+@_json
+def show_state(path: str, as_json: bool) -> None:
     """Print the operators of the checkpoint at PATH (.../<job id>/chk-7, or a job's for its newest) and their states."""
     from wiesel.platform.cli._state import show
 
-    raise SystemExit(show(path))
+    raise SystemExit(show(path, as_json=as_json))
 
 
 @state.command("read")
@@ -306,6 +357,7 @@ def show_state(path: str) -> None:
 @click.option("--timers", is_flag=True, help="The timers.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many rows.")
 @click.option("--expired", is_flag=True, help="Also what has outlived its time to live and is still stored.")
+@click.option("--json", is_flag=True, expose_value=False, help="The default: rows are JSON in any case.")
 @_TRUST
 @_KEY_FILE
 def read_state(path: str, trust: bool, key_file: str | None, **options: Any) -> None:
@@ -379,7 +431,10 @@ def test_sql(files: tuple[str, ...], only: str | None) -> None:
 @click.option("--syntax-only", is_flag=True, help="Look no names and types up.")
 @click.option("--format", "to_format", is_flag=True, help="Lay the scripts out and write them back; what '-' says goes to the output.")
 @click.option("--diff", is_flag=True, help="Show what --format would change, and write nothing; the exit code is 1 if it would.")
-def check_sql(scripts: tuple[str, ...], init: tuple[str, ...], batch: bool, syntax_only: bool, to_format: bool, diff: bool) -> None:
+@_json
+def check_sql(
+    scripts: tuple[str, ...], init: tuple[str, ...], batch: bool, syntax_only: bool, to_format: bool, diff: bool, as_json: bool
+) -> None:
     """Show what is wrong in the SCRIPTS ('-': the standard input): syntax, names, types and options. No job runs."""
     from wiesel.platform.cli._sql_check import check, lay_out
     from wiesel.platform.cli._sql_modules import find_modules
@@ -387,4 +442,4 @@ def check_sql(scripts: tuple[str, ...], init: tuple[str, ...], batch: bool, synt
     find_modules([*scripts, *init])
     if to_format or diff:
         raise SystemExit(lay_out(scripts, diff=diff))
-    raise SystemExit(check(scripts, init, names=not syntax_only, batch=batch))
+    raise SystemExit(check(scripts, init, names=not syntax_only, batch=batch, as_json=as_json))

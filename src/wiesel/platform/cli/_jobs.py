@@ -14,9 +14,24 @@ import click
 
 from wiesel.core.errors import WieselError
 from wiesel.engine.registry import JobEntry, registry_directory, running_jobs
+from wiesel.platform.cli._job_description import described
 from wiesel.platform.cli._state import as_table, told
 
-__all__ = ["cancel", "list_jobs", "rescale", "show_job", "stop", "take_checkpoint", "take_savepoint"]
+__all__ = [
+    "JobNotReachedError",
+    "JobRefusedError",
+    "cancel",
+    "cancel_job",
+    "details",
+    "list_jobs",
+    "listed_jobs",
+    "rescale",
+    "show_job",
+    "stop",
+    "stop_job",
+    "take_checkpoint",
+    "take_savepoint",
+]
 
 _ANSWER_S = 90.0
 _ASK_EVERY_S = 0.1
@@ -32,18 +47,28 @@ class JobRefusedError(WieselError):
     """The job has said why it does not do what a command is for."""
 
 
-def list_jobs() -> int:
+def listed_jobs() -> list[dict[str, Any]]:
+    """Return the jobs that this user runs on this machine: ``job``, ``name``, ``state``, ``since``, ``process`` and ``endpoint``."""
+    jobs = []
+    for entry in running_jobs(registry_directory()):
+        state = _state(entry)
+        if state == _NO_ANSWER and not _runs(entry):
+            continue  # it has ended in the meantime
+        since = datetime.fromtimestamp(entry.started_ms / 1e3, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        jobs.append(dict(zip(_HEADS, (entry.job_id, entry.name, state, since, entry.pid, entry.address), strict=True)))
+    return jobs
+
+
+def list_jobs(*, as_json: bool = False) -> int:
     """Print the jobs that run on this machine; return the exit code."""
 
     def work() -> None:
-        rows: list[tuple[str, ...]] = [_HEADS]
-        for entry in running_jobs(registry_directory()):
-            state = _state(entry)
-            if state == _NO_ANSWER and not _runs(entry):
-                continue  # it has ended in the meantime
-            since = datetime.fromtimestamp(entry.started_ms / 1e3, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-            rows.append((entry.job_id, entry.name, state, since, str(entry.pid), entry.address))
-        for line in as_table(rows) if len(rows) > 1 else ["no job runs here"]:
+        jobs = listed_jobs()
+        if as_json:
+            click.echo(json.dumps(jobs, indent=2))
+            return
+        rows: list[tuple[str, ...]] = [_HEADS, *(tuple(str(job[head]) for head in _HEADS) for job in jobs)]
+        for line in as_table(rows) if jobs else ["no job runs here"]:
             click.echo(line)
 
     return told(work)
@@ -56,21 +81,46 @@ def _state(entry: JobEntry) -> str:
         return _NO_ANSWER
 
 
-def show_job(job: str) -> int:
-    """Print what a job tells of itself as JSON; return the exit code."""
-    return told(lambda: click.echo(json.dumps(_ask(_find(job), "GET", ""), indent=2)))
+def details(job: str) -> dict[str, Any]:
+    """Return ``/jobs/:jobid`` of a running job, with ``/jobs/:jobid/checkpoints`` under ``checkpoints``.
+
+    Raises:
+        JobNotReachedError: If there is no such job, or it does not answer.
+    """
+    entry = _find(job)
+    return {**_ask(entry, "GET", ""), "checkpoints": _ask(entry, "GET", "/checkpoints")}
 
 
-def cancel(job: str) -> int:
+def show_job(job: str, *, as_json: bool = False) -> int:
+    """Print state, tasks and checkpoints of a job; return the exit code."""
+
+    def work() -> None:
+        found = details(job)
+        click.echo(json.dumps(found, indent=2) if as_json else described(found))
+
+    return told(work)
+
+
+def cancel(job: str, *, as_json: bool = False) -> int:
     """Cancel a job; return the exit code when it has ended."""
 
     def work() -> None:
-        entry = _find(job)
-        _ask(entry, "PATCH", "?mode=cancel")
-        _wait_for_end(entry)
-        click.echo(f"job {entry.job_id} is cancelled")
+        job_id = cancel_job(job)
+        click.echo(json.dumps({"job": job_id, "state": "CANCELED"}) if as_json else f"job {job_id} is cancelled")
 
     return told(work)
+
+
+def cancel_job(job: str) -> str:
+    """Cancel a job, wait until it has ended, and return its id.
+
+    Raises:
+        WieselError: If there is no such job, or it does not answer.
+    """
+    entry = _find(job)
+    _ask(entry, "PATCH", "?mode=cancel")
+    _wait_for_end(entry)
+    return entry.job_id
 
 
 def _runs(entry: JobEntry) -> bool:
@@ -82,25 +132,41 @@ def _wait_for_end(entry: JobEntry) -> None:
         time.sleep(_ASK_EVERY_S)
 
 
-def take_savepoint(job: str, directory: str | None, label: str) -> int:
+def take_savepoint(job: str, directory: str | None, label: str, *, as_json: bool = False) -> int:
     """Take a savepoint and print its path; return the exit code."""
-    return _operation(job, "/savepoints", {"target-directory": directory, "label": label}, lambda done: done["location"])
+    body = {"target-directory": directory, "label": label}
+    return _print_operation(job, "/savepoints", body, lambda done: str(done["location"]), as_json=as_json)
 
 
-def stop(job: str, directory: str | None, label: str, *, drain: bool) -> int:
+def stop(job: str, directory: str | None, label: str, *, drain: bool, as_json: bool = False) -> int:
     """End a job with a savepoint and print its path; return the exit code when it has ended."""
-    body = {"targetDirectory": directory, "drain": drain, "label": label}
-    return _operation(job, "/stop", body, lambda done: done["location"], then=_wait_for_end)
+
+    def work() -> None:
+        job_id, path = stop_job(job, directory, label, drain=drain)
+        click.echo(json.dumps({"job": job_id, "location": path}) if as_json else path)
+
+    return told(work)
 
 
-def take_checkpoint(job: str) -> int:
+def stop_job(job: str, directory: str | None = None, label: str = "", *, drain: bool = False) -> tuple[str, str]:
+    """End a job with a savepoint, wait until it has ended, and return its id and the savepoint's path.
+
+    Raises:
+        WieselError: If there is no such job, or the savepoint failed.
+    """
+    entry, done = _operate(job, "POST", "/stop", {"targetDirectory": directory, "drain": drain, "label": label})
+    _wait_for_end(entry)
+    return entry.job_id, str(done["location"])
+
+
+def take_checkpoint(job: str, *, as_json: bool = False) -> int:
     """Take a checkpoint and print its number; return the exit code."""
-    return _operation(job, "/checkpoints", {}, lambda done: f"checkpoint {done['checkpointId']}")
+    return _print_operation(job, "/checkpoints", {}, lambda done: f"checkpoint {done['checkpointId']}", as_json=as_json)
 
 
-def rescale(job: str, parallelism: int) -> int:
+def rescale(job: str, parallelism: int, *, as_json: bool = False) -> int:
     """Let a job go on with another parallelism and print what has become of its operators; return the exit code."""
-    return _operation(job, f"/rescaling?parallelism={parallelism}", {}, _rescaled, method="PATCH")
+    return _print_operation(job, f"/rescaling?parallelism={parallelism}", {}, _rescaled, method="PATCH", as_json=as_json)
 
 
 def _rescaled(done: dict[str, Any]) -> str:
@@ -114,27 +180,26 @@ def _rescaled(done: dict[str, Any]) -> str:
     return "\n".join([f"the job goes on from checkpoint {done['checkpointId']}", *as_table(rows)])
 
 
-def _operation(
-    job: str,
-    path: str,
-    body: dict[str, Any],
-    result: Callable[[dict[str, Any]], str],
-    *,
-    method: str = "POST",
-    then: Callable[[JobEntry], None] = lambda entry: None,
+def _print_operation(
+    job: str, path: str, body: dict[str, Any], text: Callable[[dict[str, Any]], str], *, as_json: bool, method: str = "POST"
 ) -> int:
     def work() -> None:
-        entry = _find(job)
-        trigger = _ask(entry, method, path, body)["request-id"]
-        while (answer := _ask(entry, "GET", f"/savepoints/{trigger}"))["status"]["id"] != "COMPLETED":
-            time.sleep(_ASK_EVERY_S)
-        operation = answer["operation"]
-        if "failure-cause" in operation:
-            raise JobRefusedError(operation["failure-cause"]["stack-trace"])
-        click.echo(result(operation))
-        then(entry)
+        entry, done = _operate(job, method, path, body)
+        click.echo(json.dumps({"job": entry.job_id, **done}) if as_json else text(done))
 
     return told(work)
+
+
+def _operate(job: str, method: str, path: str, body: dict[str, Any]) -> tuple[JobEntry, dict[str, Any]]:
+    """Begin an operation of a job, wait for its end, and return the job and the result."""
+    entry = _find(job)
+    trigger = _ask(entry, method, path, body)["request-id"]
+    while (answer := _ask(entry, "GET", f"/savepoints/{trigger}"))["status"]["id"] != "COMPLETED":
+        time.sleep(_ASK_EVERY_S)
+    operation: dict[str, Any] = answer["operation"]
+    if "failure-cause" in operation:
+        raise JobRefusedError(operation["failure-cause"]["stack-trace"])
+    return entry, operation
 
 
 def _find(job: str) -> JobEntry:

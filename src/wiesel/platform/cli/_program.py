@@ -22,7 +22,7 @@ from wiesel.core.errors import OutputClosedError
 from wiesel.platform import pyflink_hook
 from wiesel.platform.cli._report import describe, error_chain
 
-__all__ = ["ProgramFailed", "Submission", "configuration_of", "first_job", "run_program", "show_plan"]
+__all__ = ["ProgramFailed", "Submission", "configuration_of", "first_job", "python_files", "run_program", "show_plan"]
 
 PARALLELISM = "parallelism.default"
 RESTORE_PATH = "execution.state-recovery.path"
@@ -75,7 +75,7 @@ class Submission:
             click.BadParameter: a dynamic property is not ``key=value``, or a Python file does not exist.
         """
         options = configuration_of(dynamic, parallelism)
-        files = tuple(_python_file(name) for listed in py_files for name in listed.split(",") if name)
+        files = python_files(py_files)
         if savepoint is not None:
             options[RESTORE_PATH] = savepoint
         if allow_non_restored:
@@ -127,6 +127,15 @@ def _value(key: str, text: str) -> str:
         return os.environ[found[1]]
 
     return _VARIABLE.sub(variable, text)
+
+
+def python_files(listed: Sequence[str]) -> tuple[str, ...]:
+    """Return the absolute paths of files that are listed, separated by commas.
+
+    Raises:
+        click.BadParameter: One does not exist, or is no file of Python.
+    """
+    return tuple(_python_file(name) for names in listed for name in names.split(",") if name)
 
 
 def _python_file(name: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from dataclasses import asdict
 from datetime import datetime, timezone
 
 import click
@@ -27,7 +29,7 @@ _LOOK_EVERY_S = 0.1
 _HEADS = ("taken", "bytes", "label", "job", "job was", "path")
 
 
-def list_below(directory: str) -> int:
+def list_below(directory: str, *, as_json: bool = False) -> int:
     """Print the savepoints in a directory, the newest first; return the exit code."""
 
     def work() -> int:
@@ -41,13 +43,16 @@ def list_below(directory: str) -> int:
                 found.append(savepoint.facts())
             except CorruptCheckpointError as error:
                 damaged.append(error.message)
-        for facts in sorted(found, key=lambda facts: facts.timestamp_ms, reverse=True):
+        found.sort(key=lambda facts: facts.timestamp_ms, reverse=True)
+        for facts in found:
             taken = datetime.fromtimestamp(facts.timestamp_ms / 1e3, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
             how = "drained" if facts.drained else "stopped" if facts.stopped else "-"
             job = f"{facts.job_name} ({facts.job_id})"
             rows.append((taken, str(facts.size_bytes), facts.label or "-", job, how, facts.path))
-        for line in as_table(rows) if found else [f"there are no savepoints in {directory}"]:
-            click.echo(line)
+        if as_json:
+            click.echo(json.dumps([asdict(facts) for facts in found], indent=2, default=str))
+        else:
+            click.echo("\n".join(as_table(rows) if found else [f"there are no savepoints in {directory}"]))
         for message in damaged:
             click.echo(message, err=True)
         return 1 if damaged else 0
@@ -55,7 +60,7 @@ def list_below(directory: str) -> int:
     return told(work)
 
 
-def dispose(path: str, *, force: bool) -> int:
+def dispose(path: str, *, force: bool, as_json: bool = False) -> int:
     """Delete a savepoint, or a checkpoint that a job has left; return the exit code."""
 
     def work() -> None:
@@ -63,7 +68,7 @@ def dispose(path: str, *, force: bool) -> int:
             Savepoint(path).delete()
         else:
             _delete_checkpoint(path, force=force)
-        click.echo(f"deleted {path}")
+        click.echo(json.dumps({"deleted": path}) if as_json else f"deleted {path}")
 
     return told(work)
 
@@ -134,11 +139,15 @@ def _ends(master: MasterProcess) -> bool:
     return True
 
 
-def check(submission: Submission, path: str, *, allow_dropped: bool) -> int:
+def check(submission: Submission, path: str, *, allow_dropped: bool, as_json: bool = False) -> int:
     """Print what becomes of the states of a savepoint if the program starts from it; return 0 if it would start."""
 
     def work() -> int:
         found = check_savepoint(first_job(submission), path)
+        if as_json:
+            starts = found.fits and (allow_dropped or not found.drops)
+            click.echo(json.dumps({**asdict(found), "starts": starts}, indent=2, default=str))
+            return 0 if starts else 1
         _print(found)
         if not found.fits:
             click.echo("the job would not start: it has incompatible state")

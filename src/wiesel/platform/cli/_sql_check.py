@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ from wiesel.table._statements import define_table, run_statement
 __all__ = ["check", "lay_out", "problems_of"]
 
 
-def check(paths: Sequence[str], init: Sequence[str], *, names: bool, batch: bool = False) -> int:
+def check(paths: Sequence[str], init: Sequence[str], *, names: bool, batch: bool = False, as_json: bool = False) -> int:
     """Read the scripts and print each statement's error; return 1 if there is any.
 
     Args:
@@ -30,16 +31,23 @@ def check(paths: Sequence[str], init: Sequence[str], *, names: bool, batch: bool
         init: Scripts that make tables which the others use.
         names: Look names and types up as well.
         batch: They are to run in batch mode.
+        as_json: Print JSON: by script the number of statements and the problems.
     """
-    failed = False
+    failed, found = False, []
     before = [Path(path).read_text(encoding="utf-8") for path in init]
     for path in paths:
         text = _text_of(path)
         count, problems = problems_of(text, before, names=names, batch=batch)
+        failed = failed or bool(problems)
+        if as_json:
+            told = [{"message": p.message, "hint": p.hint, **{k: p.details.get(k) for k in ("line", "column")}} for p in problems]
+            found.append({"script": path, "statements": count, "problems": told})
+            continue
         for problem in problems:
             click.echo(f"{path}: {problem}", err=True)
         click.echo(f"{path}: {count} statement{'s' * (count != 1)}, {f'{len(problems)} wrong' if problems else 'all read'}")
-        failed = failed or bool(problems)
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
     return 1 if failed else 0
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+<<<<<<< HEAD
 from wiesel.core.errors import ConfigurationError, ConnectorError, JobExecutionError, ProgramError, WieselError
+=======
+from wiesel.core.errors import ConfigurationError, ProgramError, WieselError
+from wiesel.platform.cli._jobs import cancel_job, listed_jobs, stop_job
+>>>>>>> 2eef796 (Add wiesel shell, JSON output, background programs and jobs in SQL)
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.errors import parse_error
 from wiesel.sql.language.parser import parse_script
+from wiesel.sql.tableau import lines_by_content
 from wiesel.table import TableEnvironment, TableResult
 from wiesel.table._statements import run_statement
 
@@ -17,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SqlSession", "placed"]
 
+_WIDEST_NAME = 60
 _PLANNED = (s.Query, s.Insert, s.StatementSet, s.CompilePlan, s.ExecutePlan)
 
 
@@ -131,8 +138,27 @@ class SqlSession:
             self._set.append(self.t_env._insertion_of(text, statement))
         elif self._explain_only and isinstance(statement, _PLANNED):
             self._write(self.t_env._explain_statement(text, statement, ()))
+        elif isinstance(statement, s.StopJob):
+            self._stop_job(statement)
+        elif isinstance(statement, s.Show) and statement.what == "JOBS":
+            self._write_jobs(listed_jobs())
+        elif isinstance(statement, s.Describe) and statement.kind == "JOB":
+            self._write_jobs([job for job in listed_jobs() if job["job"] == statement.path[0]])
         else:
             self._show(statement, run_statement(self.t_env, text, statement))
+
+    def _write_jobs(self, jobs: list[dict[str, Any]]) -> None:
+        """Write a table with Flink's columns."""
+        rows = [(str(job["job"]), str(job["name"]), str(job["state"]), str(job["since"])) for job in jobs]
+        for line in lines_by_content(("job id", "job name", "status", "start time"), rows, _WIDEST_NAME):
+            self._write(line)
+
+    def _stop_job(self, statement: s.StopJob) -> None:
+        if not statement.with_savepoint:
+            self._write(f"[INFO] job {cancel_job(statement.job_id)} is cancelled")
+            return
+        job_id, path = stop_job(statement.job_id, drain=statement.with_drain)
+        self._write(f"[INFO] job {job_id} has ended with the savepoint {path}")
 
     def _begin(self, text: str, statement: s.Statement) -> None:
         if self._set is not None:

@@ -59,9 +59,9 @@ class Wanted:
     expired: bool
 
 
-def show(path: str) -> int:
+def show(path: str, *, as_json: bool = False) -> int:
     """Print the operators and their states; return the exit code."""
-    return told(lambda: _show(path))
+    return told(lambda: _show(path, as_json=as_json))
 
 
 def read(path: str, wanted: Wanted, trust: SnapshotTrust) -> int:
@@ -88,8 +88,25 @@ def as_table(rows: list[tuple[str, ...]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _show(path: str) -> None:
+def _show(path: str, *, as_json: bool) -> None:
     reader = SavepointReader.read(path)
+    if as_json:
+        operators = [
+            {
+                "uid": operator.uid,
+                "name": operator.name,
+                "id": operator.operator_id,
+                "parallelism": operator.parallelism,
+                "max-parallelism": operator.max_parallelism,
+                "bytes": operator.size_bytes,
+                "states": {name: str(state) for name, state in operator.states.items()},
+                "other-state": operator.has_other_state,
+            }
+            for operator in reader.operators()
+        ]
+        found = {"checkpoint": reader.checkpoint_id, "job": reader.job_name, "path": str(reader.path), "operators": operators}
+        click.echo(json.dumps(found, indent=2, default=str))
+        return
     click.echo(f"checkpoint {reader.checkpoint_id} of job {reader.job_name!r} at {reader.path}")
     rows: list[tuple[str, ...]] = [_HEADS]
     for operator in reader.operators():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+import textwrap
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -12,6 +14,7 @@ from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.shortcuts import clear
 
+from wiesel.core import hooks
 from wiesel.core.errors import WieselError
 from wiesel.core.options import SQL_MOST_ROWS, SQL_RESULT_MODE
 from wiesel.platform.cli._sql_session import SqlSession
@@ -23,28 +26,41 @@ from wiesel.platform.sql_client.typed import Command, command_of, is_complete
 from wiesel.sql.tableau import widths_by_type
 from wiesel.table import TableResult
 
-__all__ = ["HISTORY", "SqlClient"]
+__all__ = ["HISTORY", "SqlClient", "help_lines"]
 
 HISTORY = Path("~/.wiesel-sql-history")
 _PROMPT = "Wiesel SQL> "
 _CHANGES = 1000
 """How many changes can be looked back at, as in Flink."""
 
-_HELP = """\
-A statement ends with a semicolon and may have several lines. Tab completes, the arrow keys go through what was typed before.
+_HELP = "A statement ends with a semicolon and may have several lines. Tab completes, the arrow keys recall earlier statements."
+_HELP_OF = {
+    "HELP": "Shows this.",
+    "QUIT or EXIT": "Cancels the running jobs of this session and leaves; so does Ctrl-D.",
+    "CLEAR": "Clears the screen.",
+    "SOURCE 'file.sql'": "Runs the statements of a file.",
+    "SET 'key' = 'value'": "Sets an option of the session; SET alone shows all that are set.",
+    "RESET 'key'": "Gives an option its default back; RESET alone all of them.",
+    "SELECT ...": "Shows the result by 'sql-client.execution.result-mode': TABLE, CHANGELOG or TABLEAU. Q or Ctrl-C leaves it.",
+    "INSERT INTO ...": "Starts a job that goes on while you type; with 'table.dml-sync' = 'true' waits for its end.",
+    "BEGIN STATEMENT SET": "Collects inserts up to END, which become one job.",
+    "EXPLAIN ...": "Shows the plan of a query or INSERT.",
+    "SHOW ..., DESCRIBE": "Shows objects: SHOW TABLES, SHOW CREATE TABLE t, DESCRIBE t, ...",
+    "SHOW JOBS": "Shows the running jobs of this user on this machine, also those of other programs.",
+    "STOP JOB 'id'": "Cancels a running job; WITH SAVEPOINT [WITH DRAIN] ends it with a savepoint [and fires all timers before].",
+}
+_HELP_INDENT = 22
+_NARROWEST = 60
 
-HELP                  Shows this.
-QUIT or EXIT          Cancels what still runs and leaves; so does Ctrl-D.
-CLEAR                 Clears the screen.
-SOURCE 'file.sql'     Runs the statements of a file.
-SET 'key' = 'value'   Sets an option of the session; SET alone shows all that are set.
-RESET 'key'           Gives an option its default back; RESET alone all of them.
-SELECT ...            Shows the result by 'sql-client.execution.result-mode': TABLE, CHANGELOG or TABLEAU. Q or Ctrl-C leaves it.
-INSERT INTO ...       Starts a job that goes on while you type; with 'table.dml-sync' = 'true' waits for its end.
-BEGIN STATEMENT SET   Collects inserts up to END, which become one job.
-EXPLAIN ...           Shows the plan of a query or INSERT.
-SHOW ..., DESCRIBE    What there is: SHOW TABLES, SHOW CREATE TABLE t, DESCRIBE t, ...
-"""
+
+def help_lines(width: int) -> Iterator[str]:
+    """Yield the lines of HELP for a terminal of so many columns, wrapped at words."""
+    width = max(width, _NARROWEST)
+    yield from textwrap.wrap(_HELP, width)
+    yield ""
+    for command, meaning in _HELP_OF.items():
+        first = command.ljust(_HELP_INDENT)
+        yield from textwrap.wrap(meaning, width, initial_indent=first, subsequent_indent=" " * _HELP_INDENT, break_on_hyphens=False)
 
 
 class SqlClient:
@@ -72,7 +88,8 @@ class SqlClient:
 
     def run(self) -> int:
         """Take statements until the user leaves; returns 0."""
-        self._write("Wiesel SQL. HELP; tells what can be typed, QUIT; leaves.")
+        hooks.tell_of_jobs(lambda lines: None)  # lines of theirs would go into the shown results
+        self._write("Wiesel SQL. Type HELP; for help, QUIT; to exit.")
         while True:
             try:
                 text = self._prompt.prompt(_PROMPT)
@@ -94,7 +111,7 @@ class SqlClient:
             if command is None:
                 self._session.run(text)
             elif command.name == "HELP":
-                self._write(_HELP)
+                self._write("\n".join(help_lines(shutil.get_terminal_size().columns)) + "\n")
             elif command.name == "CLEAR":
                 clear()
             else:

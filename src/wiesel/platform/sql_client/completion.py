@@ -108,13 +108,30 @@ def _single(catalogs: CatalogManager, tokens: list[Token], statement: list[Token
         yield from _all("catalog", map(_name, sorted(catalogs.catalogs)))
         yield from _all("word", ("TABLE", "LATERAL TABLE", "UNNEST"))
         return
-    for path in _relations(statement).values():
+    relations = _relations(statement)
+    yield from _all("word", _phrase_ends(tokens))
+    if first in ("SELECT", "WITH", "EXPLAIN", "INSERT") and not relations:
+        # FROM is not written yet: the columns of all tables of the database.
+        for name in catalogs.names(*catalogs.current):
+            yield from _columns(catalogs, (name,))
+    for path in relations.values():
         yield from _columns(catalogs, path)
     yield from _all("word", words.CLAUSES if prefix else ())
     yield from _all("function", [f"{name}(" for name in catalogs.function_names()])
     yield from _all("function", [f"{name}(" for name in named_functions(catalogs)])
     yield from _all("type", words.TYPES)
-    yield from _all("alias", map(_name, _relations(statement)))
+    yield from _all("alias", map(_name, relations))
+
+
+def _phrase_ends(tokens: list[Token]) -> Iterator[str]:
+    """Yield what completes keywords of several words whose first ones are the last tokens, such as BY behind GROUP."""
+    written = [token.text.upper() for token in tokens]
+    starting = [phrase for phrase in (*words.STATEMENTS, *(f"SHOW {each}" for each in words.BEHIND_SHOW)) if " " in phrase]
+    for phrase in (*starting, *words.CLAUSES):
+        parts = phrase.split()
+        for count in range(1, len(parts)):
+            if written[-count:] == parts[:count] and (phrase not in starting or len(written) == count):
+                yield " ".join(parts[count:])
 
 
 def _all(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
