@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-<<<<<<< HEAD
 from wiesel.core.errors import ConfigurationError, ConnectorError, JobExecutionError, ProgramError, WieselError
-=======
-from wiesel.core.errors import ConfigurationError, ProgramError, WieselError
 from wiesel.platform.cli._jobs import cancel_job, listed_jobs, stop_job
->>>>>>> 2eef796 (Add wiesel shell, JSON output, background programs and jobs in SQL)
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.errors import parse_error
 from wiesel.sql.language.parser import parse_script
