@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import Future
 from enum import Enum
 
@@ -33,7 +34,7 @@ def test_code_that_ends_the_process_fails_its_job_and_hangs_nobody() -> None:
     env.from_collection([1, 2]).map(leaves).print()
     with pytest.raises(JobExecutionError) as caught:
         env.execute("leaves")
-    assert "SystemExit: 4" in str(caught.value.__cause__) and "test_local_engine.py:27 in leaves" in str(caught.value.__cause__)
+    assert "SystemExit: 4" in str(caught.value.__cause__) and "test_local_engine.py:28 in leaves" in str(caught.value.__cause__)
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -81,3 +82,17 @@ def test_the_users_classes_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> 
     assert methods == (PlusOne.__dict__["map"], Color.__dict__["shown"])
     monkeypatch.setitem(globals(), "plus_one", lambda value: -value)
     assert PlusOne().map(5) == (-5, "red")
+
+
+def test_a_list_that_is_yielded_again_arrives_as_it_was_each_time() -> None:
+    def grow(_: int) -> Iterator[list[int]]:
+        parts: list[int] = []
+        for part in range(3):
+            parts.append(part)
+            yield parts
+
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"wiesel.engine": "local"}))
+    grown = env.from_collection([1]).flat_map(grow)
+    # Recorded with PyFlink 2.3, chained and across an exchange.
+    for stream in (grown.map(list), grown.rebalance().map(list)):
+        assert list(stream.execute_and_collect()) == [[0], [0, 1], [0, 1, 2]]

@@ -57,8 +57,8 @@ class FlatMapOperator(FunctionOperator):
     def open(self) -> None:
         """Open the function."""
         super().open()
-        reuse = object_reuse(self.context) or not has_memory(self._call)
-        self._loop = ProcessLoop(_Timestamp(), KeyContext(), self.guard, self.collector, reuse)
+        # Also a function without memory may change what it has yielded before it yields again.
+        self._loop = ProcessLoop(_Timestamp(), KeyContext(), self.guard, self.collector, object_reuse(self.context))
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
         """Map all records."""
