@@ -16,6 +16,7 @@ from wiesel.common import Configuration, JobClient, Types, WatermarkStrategy
 from wiesel.core.errors import JobExecutionError
 from wiesel.datastream import FlatMapFunction, MapFunction, StreamExecutionEnvironment
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiter, RateLimiterStrategy
+from wiesel.datastream.connectors.number_seq import NumberSequenceSource
 
 LIMIT_S = 400
 RECORDS = 60_000
@@ -94,8 +95,12 @@ class Consume(FlatMapFunction):
             yield self.shared["consumed"], self.total
 
 
-def environment(parallelism: int) -> StreamExecutionEnvironment:
-    options = {"restart-strategy.type": "none", "wiesel.spark.master": "local[64]", "heartbeat.interval": "300 ms"}
+UNLIMITED = {"taskmanager.network.memory.buffer-debloat.enabled": "false"}
+"""All that the exchange has room for may be on its way, also to tasks that stand still."""
+
+
+def environment(parallelism: int, **more: str) -> StreamExecutionEnvironment:
+    options = {"restart-strategy.type": "none", "wiesel.spark.master": "local[64]", "heartbeat.interval": "300 ms", **more}
     return StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(options)).set_parallelism(parallelism)
 
 
@@ -151,7 +156,7 @@ def wait_until_all_stands_still(client: JobClient, shared: Shared) -> int:
 def test_n9_n16_n25_a_source_goes_as_fast_as_its_consumer_and_nothing_is_lost(tmp_path: Path) -> None:
     shared = Shared(tmp_path / "shared")
     shared.open()
-    env = environment(1)
+    env = environment(1, **UNLIMITED)
     numbers = env.from_source(source(), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
     padded = numbers.map(Produce(shared), Types.TUPLE([Types.LONG(), Types.STRING()]))
     with padded.rebalance().flat_map(Consume(shared)).execute_and_collect() as results:
@@ -216,7 +221,7 @@ class Either(FlatMapFunction):
 def test_n22_a_subtask_that_stands_still_does_not_stop_the_others(tmp_path: Path) -> None:
     shared = Shared(tmp_path / "shared")
     shared.open()
-    env = environment(2)
+    env = environment(2, **UNLIMITED)
     numbers = env.from_source(source(), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
     parted = numbers.set_parallelism(1).partition_custom(lambda key, n: key, lambda number: int(number % EVERY == 0))
     hot = range(0, RECORDS, EVERY)
@@ -267,7 +272,7 @@ def behind(index: int) -> int:
 def test_n21_what_skips_a_task_that_stands_still_flows_on(tmp_path: Path) -> None:
     shared = Shared(tmp_path / "shared")
     shared.open()
-    env = environment(1)
+    env = environment(1, **UNLIMITED)
     numbers = env.from_source(source(), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
     others = DataGeneratorSource(behind, RECORDS, FewAtATime())
     past = env.from_source(others, WatermarkStrategy.no_watermarks(), "past", Types.LONG())
@@ -288,3 +293,70 @@ def test_an_error_beside_what_is_relayed_ends_the_job(tmp_path: Path) -> None:
     both = broken.union(numbers).rebalance().flat_map(Consume(shared), Types.LONG())
     with pytest.raises(JobExecutionError, match="ZeroDivisionError"), both.execute_and_collect() as results:
         list(results)
+
+
+class Slowly(FlatMapFunction):
+    """Takes 10 ms for each record: what the exchange has room for of such small records would take it minutes."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+
+    def open(self, runtime_context: Any) -> None:
+        self.shared.open()
+
+    def flat_map(self, value: int) -> Iterable[int]:
+        time.sleep(0.01)
+        self.shared["consumed"] += 1
+        return ()
+
+
+def test_a_job_stops_with_a_savepoint_behind_a_slow_function(tmp_path: Path) -> None:
+    shared = Shared(tmp_path / "shared")
+    shared.open()
+    env = environment(1)
+    numbers = env.from_source(NumberSequenceSource(0, 10**9), WatermarkStrategy.no_watermarks(), "numbers", type_info=Types.LONG())
+    keyed = numbers.key_by(lambda n: n % 101, Types.LONG()).map(lambda n: n, Types.LONG())
+    keyed.key_by(lambda n: n % 103, Types.LONG()).flat_map(Slowly(shared), Types.LONG()).print()
+    client = env.execute_async("slow")
+    until(lambda: shared["consumed"] > 500)
+    before = shared["consumed"]
+    client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+    # Two exchanges with what takes a second each; without limits there were 59,000 records in each.
+    assert shared["consumed"] - before < 3000
+
+
+class OneAfterTheOther(MapFunction):
+    """Takes longer for the first record than buffers wait; each later one waits until the one before has come to its receiver."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+
+    def open(self, runtime_context: Any) -> None:
+        self.shared.open()
+
+    def map(self, value: int) -> int:
+        time.sleep(0.3)
+        until(lambda: self.shared["consumed"] >= value)
+        return value
+
+
+class Count(MapFunction):
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+
+    def open(self, runtime_context: Any) -> None:
+        self.shared.open()
+
+    def map(self, value: int) -> int:
+        self.shared["consumed"] += 1
+        return value
+
+
+@pytest.mark.parametrize("chained", [True, False])
+def test_a_result_leaves_while_the_next_record_is_being_processed(chained: bool, tmp_path: Path) -> None:
+    shared = Shared(tmp_path / "shared")
+    env = environment(1)
+    numbers = env.from_collection(list(range(4)), Types.LONG())
+    slow = (numbers if chained else numbers.rebalance()).map(OneAfterTheOther(shared), Types.LONG())
+    with slow.rebalance().map(Count(shared), Types.LONG()).execute_and_collect() as results:
+        assert list(results) == [0, 1, 2, 3]

@@ -117,9 +117,9 @@ SEGMENT_SIZE: ConfigOption[MemorySize] = _option(
 DEBLOAT: ConfigOption[bool] = _option(
     "taskmanager.network.memory.buffer-debloat.enabled",
     "bool",
-    False,
-    "Whether producers are kept from running further ahead of a slow task than it can take within the target. On with unaligned "
-    "checkpoints.",
+    True,
+    "Whether producers are kept from running further ahead of a slow task than it can process within the target, so that barriers do not "
+    "wait behind more. If it is not set, jobs with iterations and the local engine are exempt; with unaligned checkpoints it is always on.",
 )
 DEBLOAT_TARGET: ConfigOption[Duration] = _option(
     "taskmanager.network.memory.buffer-debloat.target",

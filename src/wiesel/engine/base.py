@@ -147,7 +147,12 @@ def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSetti
         cancellation_timeout_ms=duration_ms(config, opt.CANCELLATION_TIMEOUT),
         adaptive=_adaptive_settings(config),
         failover_strategy=_failover_strategy(config),
-        task={**_task_config(config), "execution.checkpointing.enabled": interval_ms is not None, HOLDS_PRODUCERS: _holds_producers(job)},
+        task={
+            **_task_config(config),
+            "execution.checkpointing.enabled": interval_ms is not None,
+            DEBLOAT: _debloat(config, job),
+            HOLDS_PRODUCERS: _holds_producers(job),
+        },
     )
 
 
@@ -158,7 +163,11 @@ def _holds_producers(job: JobGraph | None) -> bool:
     """
     if job is None or has_relays(job):
         return False
-    return not any(o.node.operator.kind in (ITERATION_HEAD, ITERATION_TAIL) for vertex in job.vertices for o in vertex.operators)
+    return not _has_loops(job)
+
+
+def _has_loops(job: JobGraph) -> bool:
+    return any(o.node.operator.kind in (ITERATION_HEAD, ITERATION_TAIL) for vertex in job.vertices for o in vertex.operators)
 
 
 def _local_backup(config: Configuration) -> LocalBackup:
@@ -196,9 +205,18 @@ def _check_heartbeats(config: Configuration) -> None:
         )
 
 
-def _debloat(config: Configuration) -> tuple[int, int] | None:
-    """Return target and period in ms: what an unaligned checkpoint holds of a slow task's input would be without bounds otherwise."""
-    if not config.get(opt.DEBLOAT) and not takes_unaligned(config):
+def _debloat(config: Configuration, job: JobGraph | None) -> tuple[int, int] | None:
+    """Return target and period in ms, or None without limits.
+
+    By default limits are there to bound what a barrier waits behind: not in BATCH mode, where readers start when the producers have
+    finished, not in loops, whose producers wait for themselves, and not on the local engine, which holds a few rows per exchange.
+    """
+    if job is not None and job.of_bounded_data:
+        return None
+    wanted = config.get(opt.DEBLOAT)
+    if not config.contains(opt.DEBLOAT):
+        wanted = job is not None and not _has_loops(job) and config.get(opt.ENGINE) != "local"
+    if not wanted and not takes_unaligned(config):
         return None
     return duration_ms(config, opt.DEBLOAT_TARGET), duration_ms(config, opt.DEBLOAT_PERIOD)
 
@@ -225,6 +243,5 @@ def _task_config(config: Configuration) -> dict[str, Any]:
         opt.MANAGED_MEMORY_SIZE.key: managed_memory_bytes(config),
         opt.CHECKPOINT_INLINE_THRESHOLD.key: config.get(opt.CHECKPOINT_INLINE_THRESHOLD).bytes,
         opt.CHECKPOINT_DIRECT_IO.key: config.get(opt.CHECKPOINT_DIRECT_IO),
-        DEBLOAT: _debloat(config),
         **{k: v for k, v in config.to_dict().items() if k.startswith(_HANDED_ON)},
     }

@@ -23,10 +23,8 @@ PENDING_MS = 30_000
 BACKPRESSURE = "backPressuredTimeMsPerSecond"
 _HELD_MS = 500.0
 """A task that is held so long of each second by those behind it is under backpressure, as for Flink's web page."""
-_REMEDY = (
-    f"'{opt.DEBLOAT.key}: true' keeps less on the way to tasks that are slow, "
-    f"'{opt.CHECKPOINT_UNALIGNED.key}: true' lets barriers overtake it"
-)
+_LIMIT = f"'{opt.DEBLOAT.key}: true' keeps less on the way to tasks that are slow"
+_OVERTAKE = f"'{opt.CHECKPOINT_UNALIGNED.key}: true' lets barriers overtake it"
 
 
 def longest_wait(job: JobGraph, stats: Mapping[TaskKey, CheckpointStats]) -> tuple[float, JobVertex | None]:
@@ -47,11 +45,13 @@ class CheckpointAdvice:
     """Tells once in a job what there is to do about barriers that wait long.
 
     Args:
-        wanted: Whether nothing of it is done yet.
+        wanted: Whether barriers are aligned.
+        limited: Whether what is on its way to slow tasks is limited already.
     """
 
-    def __init__(self, *, wanted: bool) -> None:
+    def __init__(self, *, wanted: bool, limited: bool = False) -> None:
         self._wanted = wanted
+        self._remedy = _OVERTAKE.replace(" it", " records") if limited else f"{_LIMIT}, {_OVERTAKE}"
 
     def look(self, job: JobGraph, checkpoint: Checkpoint, duration_ms: int) -> None:
         """A checkpoint or savepoint is complete."""
@@ -68,7 +68,7 @@ class CheckpointAdvice:
             duration_ms / 1e3,
             wait_ms / 1e3,
             vertex.name,
-            _REMEDY,
+            self._remedy,
         )
 
     def look_at_late(self, job: JobGraph, late: Set[TaskKey], metrics: Metrics) -> None:
@@ -77,7 +77,7 @@ class CheckpointAdvice:
         if not self._wanted or slowest is None:
             return
         self._wanted = False
-        _log.warning("its barriers may wait behind records in front of '%s': %s", slowest.name, _REMEDY)
+        _log.warning("its barriers may wait behind records in front of '%s': %s", slowest.name, self._remedy)
 
     def look_at_pending(self, job: JobGraph, under_way: UnderWay | None, now_ms: int, metrics: Metrics) -> None:
         """Time has gone on; ``under_way`` is the checkpoint or savepoint that is neither complete nor given up."""
@@ -92,7 +92,7 @@ class CheckpointAdvice:
             under_way.checkpoint_id,
             (now_ms - under_way.timestamp_ms) / 1e3,
             slowest.name,
-            _REMEDY,
+            self._remedy,
         )
 
 

@@ -114,7 +114,9 @@ class JobMaster:
         self.settings = settings
         self.recovery = Recovery(plan.graph.job, settings, job_id, restore)
         self.history = JobHistory(clock)
-        self._advice = CheckpointAdvice(wanted=settings.task.get(DEBLOAT) is None)
+        self._advice = CheckpointAdvice(
+            wanted=settings.checkpoints.overtake_after_ms is None, limited=settings.task.get(DEBLOAT) is not None
+        )
         self.checkpoint_requests = CheckpointRequests()
         self.savepoints = Savepoints(self.recovery, background, settings.savepoint_dir)
         self.rescaling = Rescaling(self)

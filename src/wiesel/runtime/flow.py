@@ -1,21 +1,36 @@
-"""Internal. How far producers may run ahead of a task: as many bytes as it takes in a second or so (Flink's buffer debloating).
+"""Internal. How far producers may run ahead of a task: as many bytes as it processes in a second or so (Flink's buffer debloating).
 
 What lies between two tasks is what a barrier has to wait behind, or what an unaligned checkpoint has to hold. Spark's shuffle and the
-sockets hold some hundred kilobytes, however long it takes to work them off. So a task that is slow tells its producers how much it has
-taken of each channel and how much may be waiting there; one that has nothing to do lets them send more, and soon as much as they like.
+sockets hold some hundred kilobytes, however long it takes to process them. So a task measures its service rate, the bytes per second
+that it processes while it has input, and tells its producers how much it has taken of each channel and how much may be waiting there.
+A task whose service rate is above what the exchange can hold sets no limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-FIRST_BYTES = 1 << 10
-_LEAST_BYTES = 256
-_MOST_BYTES = 1 << 20
-"""More does not fit between two tasks anyway: no limit."""
+FIRST_BYTES = 64
+"""A buffer with one small record: before the first measurement nobody knows how long a record takes."""
 
-_GROWTH = 4
+_UNLIMITED_BYTES = 1 << 19
+"""Per channel. What the exchange holds of a channel is less than that: no limit is needed."""
+
+_UNLIMITED_BUFFERS = 16
+"""The exchange also holds some buffers of any size."""
+
+_GROWTH, _BUSY_GROWTH = 4, 1.25
+"""How much a limit grows at once for a task that waits for input, and for one that is busy: larger buffers need fewer bytes per record."""
+
+_ACTIVE_S = 5.0
+"""Channels over which nothing has come for so long take no share of the limit."""
+
+_UPDATES = 4
+"""How many updates producers get while they send what a limit allows."""
+
+_CHANGE = 0.25
+"""Limits that change by less are not worth a message of their own."""
 
 
 @dataclass(frozen=True)
@@ -26,29 +41,87 @@ class Taken:
     window: int | None
 
 
+class _ServiceRate:
+    """Measures the bytes that a task processes per second while it has input; backpressure counts, idle time does not."""
+
+    def __init__(self, over_s: float) -> None:
+        self._over_s = over_s
+        self._bytes = self._seconds = 0.0
+        self._begun_bytes = 0
+        self._since_s: float | None = None
+
+    def begin(self, size: int, now_s: float) -> None:
+        """A buffer is processed from now on; those before it are done."""
+        self._end_buffers(now_s)
+        self._since_s = now_s
+        self._begun_bytes += size
+
+    def idle(self, now_s: float) -> None:
+        """All buffers are processed."""
+        self._end_buffers(now_s)
+        self._since_s = None
+
+    def _end_buffers(self, now_s: float) -> None:
+        if self._since_s is None:
+            return
+        self._bytes += self._begun_bytes
+        self._begun_bytes = 0
+        self._seconds += now_s - self._since_s
+        if self._seconds > 2 * self._over_s:
+            # Old measurements fade: they count as much as those of one period.
+            self._bytes *= self._over_s / self._seconds
+            self._seconds = self._over_s
+
+    def bytes_per_s(self, now_s: float) -> float | None:
+        """Return the rate; None if it is too fast to be measured, or nothing was processed yet."""
+        rates = [self._bytes / self._seconds] if self._seconds > 0 else []
+        if self._since_s is not None:
+            seconds = self._seconds + now_s - self._since_s
+            if seconds > 0:
+                # An upper bound: the buffer that is being processed may take much longer still.
+                rates.append((self._bytes + self._begun_bytes) / seconds)
+        return min(rates, default=None)
+
+
 class InputFlow:
     """Watches what a task takes of its channels.
 
     Args:
         channels: The channels.
-        target_ms: In which time the task should be able to take what waits.
+        target_ms: In which time the task should be able to process what waits.
         period_ms: How often that is worked out.
+        clock: Returns seconds of a monotonic clock.
     """
 
-    def __init__(self, channels: Iterable[tuple[int, int]], target_ms: int, period_ms: int) -> None:
+    def __init__(self, channels: Iterable[tuple[int, int]], target_ms: int, period_ms: int, clock: Callable[[], float]) -> None:
         self._taken = dict.fromkeys(channels, 0)
-        self._target_ms = target_ms
+        self._target_s = target_ms / 1e3
         self._period_ms = period_ms
+        self._clock = clock
+        self._rate = _ServiceRate(period_ms / 1e3)
+        self._active_s: dict[tuple[int, int], float] = {}
+        self._largest = 0.0
         self._window: int | None = FIRST_BYTES
         self._told = dict(self._taken)
         self._total = self._total_then = 0
         self._since_ms: int | None = None
-        self._starved = False
 
     def took(self, channel: tuple[int, int], size: int) -> None:
-        """A buffer of that size is processed now, or held back."""
+        """A buffer of that size is processed from now on."""
+        self.released(channel, size)
+        self.processed(channel, size)
+
+    def released(self, channel: tuple[int, int], size: int) -> None:
+        """A buffer of that size does not count as waiting any more, though it is processed later."""
         self._taken[channel] += size
         self._total += size
+
+    def processed(self, channel: tuple[int, int], size: int) -> None:
+        """A buffer that was released before is processed from now on."""
+        now_s = self._clock()
+        self._rate.begin(size, now_s)
+        self._active_s[channel] = now_s
+        self._largest = max(float(size), self._largest * 0.99)
 
     def deadline_ms(self, now_ms: int) -> int | None:
         """Return when ``on_time`` has to be called next, or None."""
@@ -60,33 +133,40 @@ class InputFlow:
         return self._since_ms + self._period_ms
 
     def on_time(self, now_ms: int) -> Taken | None:
-        """Return what producers have to know if a period is over."""
+        """Return what producers have to know if a period is over and they have to know something."""
         if self._since_ms is None or now_ms < self._since_ms + self._period_ms:
             return None
-        per_channel = (self._total - self._total_then) / (now_ms - self._since_ms) * self._target_ms / len(self._taken)
         self._since_ms, self._total_then = now_ms, self._total
-        before = self._window
-        if self._starved:
-            self._starved = False  # it could have taken more: this rate says nothing
-        else:
-            wanted = per_channel if before is None else (before + per_channel) / 2
-            self._window = None if wanted >= _MOST_BYTES else max(_LEAST_BYTES, int(wanted))
-        return None if before is None and self._window is None else self._tell()
+        before, window = self._window, self._allowed(_BUSY_GROWTH)
+        if before is None or window is None:
+            return None if before is window else self._tell(window)
+        changed = abs(window - before) >= _CHANGE * before
+        return self._tell(window) if changed or self._used(1 / _UPDATES) else None
 
     def on_idle(self) -> Taken | None:
         """The task has nothing to do; return what producers have to know if a limit may be the reason."""
-        self._starved = True
-        if self._window is None or not self._limits_somebody():
-            return None
-        wider = self._window * _GROWTH
-        self._window = None if wider >= _MOST_BYTES else wider
-        return self._tell()
+        self._rate.idle(self._clock())
+        # A producer that stands at the limit has sent more than the whole of it.
+        return self._tell(self._allowed(_GROWTH)) if self._window is not None and self._used(1 / 2) else None
 
-    def _limits_somebody(self) -> bool:
-        """Return whether so much was taken since producers were told that one of them may have come to the limit."""
+    def _allowed(self, growth: float) -> int | None:
+        """Return what may wait in a channel now; a limit grows step by step, as the first records may be unlike the rest."""
+        now_s = self._clock()
+        rate = self._rate.bytes_per_s(now_s)
+        wider = None if self._window is None else int(max(FIRST_BYTES, self._window) * growth)
+        most = max(_UNLIMITED_BYTES, int(self._largest * _UNLIMITED_BUFFERS))
+        if rate is not None:
+            active = sum(now_s - seen_s <= _ACTIVE_S for seen_s in self._active_s.values())
+            allowed = int(rate * self._target_s / max(1, active))
+            wider = allowed if wider is None else min(wider, allowed)
+        return None if wider is None or wider >= most else wider
+
+    def _used(self, share: float) -> bool:
+        """Return whether that share of what may wait in a channel was taken there since producers were told."""
         told = self._told
-        return any(taken - told[channel] >= (self._window or 0) / 2 for channel, taken in self._taken.items() if taken > told[channel])
+        return any(taken - told[channel] >= (self._window or 0) * share for channel, taken in self._taken.items() if taken > told[channel])
 
-    def _tell(self) -> Taken:
+    def _tell(self, window: int | None) -> Taken:
+        self._window = window
         self._told = dict(self._taken)
-        return Taken(dict(self._taken), self._window)
+        return Taken(dict(self._taken), window)

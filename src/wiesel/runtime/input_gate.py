@@ -169,8 +169,8 @@ Step: TypeAlias = (
 )
 
 _RECORDED = frozenset({DATA, WATERMARK, STATUS})
-_COUNTED = 0
-"""In place of a buffer's level, which is that of its receiver and so above 0: it has not come over the exchange just now."""
+_COUNTED, _RELEASED = 0, -1
+"""In place of a buffer's level, which is that of its receiver and so above 0: its bytes were counted as processed, or only as released."""
 
 
 class _Recording:
@@ -316,13 +316,17 @@ class InputGate:
             self.backlog_bytes += len(buffer.raw)
 
     def _took(self, channel: ChannelKey, buffer: Buffer) -> None:
-        if self._flow is not None and buffer.level != _COUNTED:
+        if self._flow is None:
+            return
+        if buffer.level > _COUNTED:
             self._flow.took(channel, len(buffer.raw))
+        elif buffer.level == _RELEASED:
+            self._flow.processed(channel, len(buffer.raw))
 
     def _hold(self, channel: ChannelKey, buffer: Buffer) -> None:
-        if self._flow is not None and not self._holds_producers:
-            self._took(channel, buffer)
-            buffer = buffer._replace(level=_COUNTED)
+        if self._flow is not None and not self._holds_producers and buffer.level > _COUNTED:
+            self._flow.released(channel, len(buffer.raw))
+            buffer = buffer._replace(level=_RELEASED)
         self._held.append(buffer)
         self.held_bytes += len(buffer.raw)
 

@@ -289,9 +289,12 @@ class EdgeWriter:
         self._size_buffers()
 
     @property
-    def limited(self) -> bool:
-        """Return whether there is a limit to what may be on its way in some channel."""
-        return bool(self._limits)
+    def room(self) -> int | None:
+        """Return how many more records may be on their way in the channel that has the least room, None for any number."""
+        if not self._limits:
+            return None
+        least = min(window + taken - self._channels[i].sent for i, (taken, window) in self._limits.items())
+        return max(0, int(least / max(self._record_bytes, 1.0)))
 
     @property
     def ahead(self) -> bool:
@@ -329,6 +332,13 @@ class EdgeWriter:
         """Flush if the timeout has passed."""
         deadline = self.deadline_ms()
         if deadline is not None and now_ms >= deadline:
+            self._flushed_ms = now_ms
+            self.flush()
+
+    def flush_before(self, busy_ms: float, now_ms: int) -> None:
+        """Flush if the timeout will pass within the next ``busy_ms``, in which the task cannot look at it."""
+        deadline = self.deadline_ms()
+        if deadline is not None and deadline < now_ms + busy_ms:
             self._flushed_ms = now_ms
             self.flush()
 

@@ -80,8 +80,6 @@ from wiesel.wire.batch import Batch
 from wiesel.wire.buffers import Buffer, decode_batch, read_buffers
 from wiesel.wire.events import Barrier, EndOfInput
 
-_MOST_WITH_LIMITS = 64
-
 
 class StreamTask:
     """Runs one subtask. Calls: ``start``, then ``on_row``, ``on_control``, ``on_time``, ``poll``, ``drain`` in any order, ``close``."""
@@ -106,7 +104,10 @@ class StreamTask:
         mode = descriptor.config.get("execution.checkpointing.mode", "EXACTLY_ONCE")
         aligned = frozenset(e.edge for e in descriptor.input_edges if e.kind in ALIGNED)
         self._limited = bool(descriptor.config.get(DEBLOAT))
-        self._flow = InputFlow(descriptor.inputs, *descriptor.config[DEBLOAT]) if self._limited and descriptor.inputs else None
+        self._flow: InputFlow | None = None
+        if self._limited and descriptor.inputs:
+            target_ms, period_ms = descriptor.config[DEBLOAT]
+            self._flow = InputFlow(descriptor.inputs, target_ms, period_ms, services.clock.monotonic_s)
         self.gate = InputGate(
             dict(descriptor.inputs),
             exactly_once=mode != "AT_LEAST_ONCE",
@@ -334,12 +335,20 @@ class StreamTask:
             self.records_in += part.records
             started_s = now()
             head.process_batch(part, input_index)
-            sizer.took(len(part.values), now() - started_s)
+            seconds = now() - started_s
+            sizer.took(len(part.values), seconds)
+            self._flush_before(seconds)
             if rest is not None:
                 self._rest = (channel, rest)
                 yield
                 if not self._goes_on():
                     return  # it comes again from the backlog
+
+    def _flush_before(self, seconds: float) -> None:
+        """Flush what would leave too late if the next slice took as long as the last one, as Flink's OutputFlusher does in a thread."""
+        now_ms = self.services.clock.now_ms()
+        for writer in self.writers:
+            writer.flush_before(seconds * 1e3, now_ms)
 
     @property
     def ahead(self) -> bool:
@@ -349,7 +358,12 @@ class StreamTask:
     @property
     def _most_at_once(self) -> int:
         """Return how many records may be processed without a look at what is on its way to receivers."""
-        return _MOST_WITH_LIMITS if self._limited and any(w.limited for w in self.writers) else MOST_RECORDS
+        rooms = [(writer, room) for writer in self.writers if (room := writer.room) is not None] if self._limited else []
+        if not rooms:
+            return MOST_RECORDS
+        # A record may become several: as many as before.
+        records_in = max(1, self.outputs[0].records_out if self._source is not None else self.records_in)
+        return max(1, min(int(room / max(1.0, writer.records_out / records_in)) for writer, room in rooms))
 
     def _goes_on(self) -> bool:
         """Return whether the rest of a buffer is still to be processed here."""
@@ -393,7 +407,9 @@ class StreamTask:
         if source is None or self._ending or self._stopped or self._requested or self.paused:
             return False
         source.most_at_once = self._most_at_once
+        started_s = self.services.clock.monotonic_s()
         status = source.poll()
+        self._flush_before(self.services.clock.monotonic_s() - started_s)
         if source.checkpoint_requested:
             source.checkpoint_requested = False
             self._requested = True  # nothing more is read until it comes
@@ -459,11 +475,15 @@ class StreamTask:
             place = (self.descriptor.level, self.descriptor.partition)
             self.services.send(InputTaken(self.descriptor.key, place, taken.bytes_by_channel, taken.window))
 
+    def on_starved(self) -> None:
+        """There is no input right now: let producers send more."""
+        if self._flow is not None and not self.paused:
+            self._tell_producers(self._flow.on_idle())
+
     def on_idle(self, now_ms: int) -> int | None:
         """There is nothing to do right now: send what waits if it may leave; return when (ms) to call again, or None."""
         deadline: int | None = None
-        if self._flow is not None and not self.paused:
-            self._tell_producers(self._flow.on_idle())
+        self.on_starved()
         for writer in self.writers:
             writer.on_idle(now_ms)
             again = writer.idle_deadline_ms()

@@ -18,6 +18,7 @@ FLINK: dict[str, dict[str, Any]] = json.loads((HERE / "flink_options.json").read
 
 ANOTHER_DEFAULT = {
     "execution.checkpointing.incremental": "all of our backends are incremental",
+    "taskmanager.network.memory.buffer-debloat.enabled": "Spark's buffers are not divided by who needs them, and hold more small records",
     "state.backend.rocksdb.block.cache-size": "Flink's counts only where the managed memory is not RocksDB's, which is its default",
     "python.executable": "the interpreter that runs the program",
     "taskmanager.network.partition-request-timeout": "tasks are processes of their own, which a busy machine runs late",

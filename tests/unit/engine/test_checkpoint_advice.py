@@ -60,8 +60,8 @@ def test_it_is_told_once_what_there_is_to_do(job: StoredJob, caplog: pytest.LogC
     assert "taskmanager.network.memory.buffer-debloat.enabled: true" in told and "execution.checkpointing.unaligned.enabled: true" in told
 
 
-@pytest.mark.parametrize("option", ["taskmanager_network_memory_buffer__debloat_enabled", "execution_checkpointing_unaligned_enabled"])
-def test_who_has_done_something_of_it_is_told_nothing(option: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_who_takes_unaligned_checkpoints_is_told_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    option = "execution_checkpointing_unaligned_enabled"
     said = {}
     for value in ("false", "true"):
         job, _ = totals(ManualSource(), tmp_path / value, parallelism=2, **{option: value})
@@ -88,6 +88,14 @@ def test_it_is_told_of_checkpoints_that_expire_before_their_barriers_come(job: S
     for told in caplog.messages:
         assert f"'{graph.vertices[1].name}'" in told and "buffer-debloat.enabled: true" in told
     assert len(caplog.messages) == 2
+
+
+def test_where_a_limit_is_set_already_barriers_that_overtake_are_what_helps(job: StoredJob, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        CheckpointAdvice(wanted=True, limited=True).look_at_late(job.master.recovery.job, frozenset({TOTAL}), {})
+    (told,) = caplog.messages
+    assert "buffer-debloat" not in told
+    assert told.endswith("'execution.checkpointing.unaligned.enabled: true' lets barriers overtake records")
 
 
 def test_it_is_told_of_a_checkpoint_that_goes_on_and_on(job: StoredJob, caplog: pytest.LogCaptureFixture) -> None:

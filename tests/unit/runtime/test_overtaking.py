@@ -268,7 +268,7 @@ def check(steps: list[object], everything: set[tuple[int, int, int]], count: int
 @pytest.mark.parametrize("holds_producers", [False, True])
 def test_what_an_alignment_holds_back_counts_as_taken_once(holds_producers: bool) -> None:
     feed = Feed(2)
-    flow = InputFlow(feed.keys, 1000, 200)
+    flow = InputFlow(feed.keys, 1000, 200, lambda: 0.0)
     feed.gate = InputGate(dict.fromkeys(feed.keys, 0), exactly_once=True, flow=flow, holds_producers=holds_producers)
 
     def taken() -> dict[tuple[int, int], int]:

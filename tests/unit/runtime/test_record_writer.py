@@ -87,6 +87,18 @@ def test_a_waiting_buffer_leaves_when_its_timeout_has_passed() -> None:
     assert c.writer.deadline_ms() is None
 
 
+def test_what_would_leave_too_late_leaves_before_a_long_slice() -> None:
+    c = Channels(1, Distributor(), timeout_ms=100)
+    c.writer.flush_before(10_000, 1_000)
+    assert c.received() == {}, "nothing waits"
+    c.writer.emit(Batch(["a"]), 1_000)
+    c.writer.flush_before(100, 1_000)
+    assert c.received() == {}
+    c.writer.flush_before(101, 1_000)
+    assert c.received() == {0: ["a"]}
+    assert c.writer.deadline_ms() is None
+
+
 def test_timeout_zero_sends_every_batch_and_minus_one_waits_until_full_or_an_event() -> None:
     at_once = Channels(1, Distributor(), timeout_ms=0)
     at_once.writer.emit(Batch(["a"]), 0)

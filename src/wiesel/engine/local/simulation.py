@@ -363,6 +363,11 @@ class Simulation:
         """Do one thing: something that is possible now, or else let time pass to the next deadline."""
         if self.step_now():
             return
+        for task in self.tasks.values():
+            if task.started and not task.gone:
+                task.task.on_starved()
+        if any(task.outbox for task in self.tasks.values()):
+            return
         deadline = self.next_deadline()
         outside = [loop for task in self.tasks.values() for loop in task.loops if loop.waits_outside]
         if outside:

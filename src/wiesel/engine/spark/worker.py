@@ -624,7 +624,7 @@ class TaskWorker:
         return self._task.hurried or not (self._task.paused or self._task.backlogged)
 
     def _wait(self, until_ms: int | None) -> tuple[str, Any] | None:
-        """Wait for the next item, timer or poll, at most until ``until_ms``; time spent here is idle."""
+        """Wait for the next item, timer or poll, at most until ``until_ms``; idle, unless receivers take no more for now."""
         task = self._task
         timeout_s = 1.0
         deadlines = [d for d in (task.next_deadline_ms(), until_ms) if d is not None]
@@ -632,7 +632,7 @@ class TaskWorker:
             timeout_s = min(timeout_s, max(0.0, (min(deadlines) - self._services.clock.now_ms()) / 1e3))
         if task.polled and not task.finished:
             timeout_s = min(timeout_s, task.poll_interval_ms / 1e3)
-        self._shares.begin("idle")
+        self._shares.begin("backpressured" if task.ahead else "idle")
         item = self._mailbox.take(timeout_s, rows=self._takes_rows)
         self._shares.end()
         return item
