@@ -6,9 +6,9 @@ the default. Keys and values are checked when they are set, so that an error poi
 
 * a key of ours: the value must be readable as the option's type;
 * a key of Flink that Wiesel has no use for (``pipeline.jars``, ``taskmanager.memory.process.size``, ...): kept, with a note;
-* any other key in a namespace of ours (``execution.``, ``pipeline.``, ...), or one that is almost a key of ours: refused, with
-  the most similar keys;
-* a key below ``table.`` that is almost one of Flink's: refused, too;
+* any other key in a namespace of Flink (``execution.``, ``pipeline.``, ...), or one that is almost a key of ours or, below ``table.``, of
+  Flink: kept, as in Flink, with a warning that names the most similar keys;
+* an unknown key below ``wiesel.``: refused;
 * everything else belongs to the user and is kept.
 """
 
@@ -398,7 +398,7 @@ def check_setting(key: str, value: Any, note: Callable[[str], None] = _log.warni
     Args:
         key: The key.
         value: Text or a value of the option's type.
-        note: Told once per process about a key of Flink that has no effect here.
+        note: Called once per process for each key of Flink that has no effect here, and each unknown key.
 
     Raises:
         ConfigurationError: If not.
@@ -410,27 +410,29 @@ def check_setting(key: str, value: Any, note: Callable[[str], None] = _log.warni
     from wiesel.core import flink_keys, table_keys
 
     meant = table_keys.misspelt(key) if key.startswith("table.") else None
-    if meant is not None:
-        raise ConfigurationError(f"unknown option {key!r}", hint=f"did you mean {meant}?", key=key)
-    why = flink_keys.reason(key) if flink_keys.is_ignored(key) else table_keys.reason(key)
+    why = None if meant else flink_keys.reason(key) if flink_keys.is_ignored(key) else table_keys.reason(key)
     if why is not None:
-        if key not in _noted:
-            _noted.add(key)
-            note(f"option {key} of Flink has no effect in Wiesel: {why}")
-        return
-    if flink_keys.is_free(key):
-        return
-    namespaces = {name.split(".", 1)[0] for name in _registry} | set(flink_keys.NAMESPACES)
-    ours = key.split(".", 1)[0] in namespaces
-    similar = difflib.get_close_matches(key, _registry, n=3, cutoff=0.6 if ours else 0.9)
-    if ours or similar:
-        raise ConfigurationError(
-            f"unknown option {key!r}",
-            hint=f"did you mean {' or '.join(similar)}?"
-            if similar
-            else "docs/configuration.md lists the options; your own may start with 'user.'",
-            key=key,
-        )
+        _note_once(key, f"option {key} of Flink has no effect in Wiesel: {why}", note)
+    elif meant is not None:
+        _note_once(key, f"unknown option {key!r} has no effect: did you mean {meant}?", note)
+    elif not flink_keys.is_free(key):
+        namespaces = {name.split(".", 1)[0] for name in _registry} | set(flink_keys.NAMESPACES)
+        ours = key.split(".", 1)[0] in namespaces
+        similar = difflib.get_close_matches(key, _registry, n=3, cutoff=0.6 if ours else 0.9)
+        hint = "docs/configuration.md lists the options; your own may start with 'user.'"
+        if similar:
+            hint = f"did you mean {' or '.join(similar)}?"
+        if key.startswith("wiesel."):
+            # No program of Flink sets it, so it can only be a mistake.
+            raise ConfigurationError(f"unknown option {key!r}", hint=hint, key=key)
+        if ours or similar:
+            _note_once(key, f"unknown option {key!r} has no effect: {hint}", note)
+
+
+def _note_once(key: str, message: str, note: Callable[[str], None]) -> None:
+    if key not in _noted:
+        _noted.add(key)
+        note(message)
 
 
 def describe_value(value: Any) -> str:

@@ -36,10 +36,11 @@ _INTRODUCTION = """# Options
 This page is generated from the program (`python -m wiesel.core.option_docs > docs/configuration.md`); a test says when it is old.
 
 Options have Flink's keys. They are set on the command line (`wiesel run -D key=value`), in a `Configuration`, or by the methods of the
-environment; the later of these wins. A key that does not exist is an error that names the nearest ones. Keys of Flink that have no
+environment; the later of these wins. A key that does not exist is kept, as in Flink,
+with a warning that names the nearest ones; below `wiesel.` it is an error. Keys of Flink that have no
 effect here, such as `pipeline.jars` or `state.backend.rocksdb.*`, are accepted and noted once. Keys that start with `user.`, `fs.` or
 `s3.` are kept as they are, and those that start with `spark.` or `wiesel.spark.conf.` go to Spark. Below `table.` are the options of
-[SQL](sql.md), in which a key that is almost one of these is an error; others are kept.
+[SQL](sql.md), where only a key that is almost one of these has a warning.
 
 - A duration is a whole number and a unit: `5 s`, `100ms`, `1 min`, `2 h`, `1 d` (milliseconds without a unit), or ISO-8601: `PT5S`.
 - A memory size is a whole number and a unit: `32kb`, `64 mb`, `1g` (bytes without a unit); units are powers of 1024.

@@ -17,7 +17,7 @@ from wiesel.platform import pyflink_hook
 
 __all__ = ["run_shell"]
 
-_MODULES = ("common", "datastream", "table", "table.catalog", "table.window", "metrics")
+_MODULES = ("wiesel.common", "wiesel.datastream", "wiesel.table", "wiesel.table.catalog", "wiesel.table.window", "wiesel.metrics")
 
 
 def run_shell(options: Mapping[str, str], python_files: Sequence[str] = ()) -> int:
@@ -45,7 +45,7 @@ def run_shell(options: Mapping[str, str], python_files: Sequence[str] = ()) -> i
 def _names() -> dict[str, Any]:
     names: dict[str, Any] = {}
     for name in _MODULES:
-        module = importlib.import_module(f"wiesel.{name}")
+        module = importlib.import_module(name)
         names.update({each: getattr(module, each) for each in module.__all__})
     expressions = importlib.import_module("wiesel.table.expressions")
     names.update({each: getattr(expressions, each) for each in ("call", "col", "lit", "row")})
