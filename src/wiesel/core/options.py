@@ -119,7 +119,8 @@ DEBLOAT: ConfigOption[bool] = _option(
     "bool",
     True,
     "Whether producers are kept from running further ahead of a slow task than it can process within the target, so that barriers do not "
-    "wait behind more. If it is not set, jobs with iterations and the local engine are exempt; with unaligned checkpoints it is always on.",
+    "wait behind more. If it is not set, jobs with iterations and the local engine are exempt; with unaligned checkpoints it is "
+    "always on, on Spark.",
 )
 DEBLOAT_TARGET: ConfigOption[Duration] = _option(
     "taskmanager.network.memory.buffer-debloat.target",

@@ -213,10 +213,10 @@ def _debloat(config: Configuration, job: JobGraph | None) -> tuple[int, int] | N
     """
     if job is not None and job.of_bounded_data:
         return None
-    wanted = config.get(opt.DEBLOAT)
-    if not config.contains(opt.DEBLOAT):
-        wanted = job is not None and not _has_loops(job) and config.get(opt.ENGINE) != "local"
-    if not wanted and not takes_unaligned(config):
+    on_spark = config.get(opt.ENGINE) != "local"
+    wanted = config.get(opt.DEBLOAT) if config.contains(opt.DEBLOAT) else on_spark and job is not None and not _has_loops(job)
+    # What an unaligned checkpoint holds of records in flight must be bounded too.
+    if not wanted and not (on_spark and takes_unaligned(config)):
         return None
     return duration_ms(config, opt.DEBLOAT_TARGET), duration_ms(config, opt.DEBLOAT_PERIOD)
 

@@ -42,7 +42,7 @@ LEFT, RIGHT = 0, 1
 
 
 def environment(**settings: str) -> StreamExecutionEnvironment:
-    named = {key.replace("__", "-").replace("_", "."): value for key, value in settings.items()}
+    named = {"parallelism.default": "1"} | {key.replace("__", "-").replace("_", "."): value for key, value in settings.items()}
     return StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(named))
 
 

@@ -94,20 +94,29 @@ def _vertex(master: JobMaster, vertex: JobVertex, states: Counter[str]) -> dict[
     }
 
 
+def _mean(values: list[int]) -> int:
+    return sum(values) // len(values)
+
+
+_OVER_SUBTASKS: dict[str, Callable[[list[int]], int]] = {
+    "currentInputWatermark": min,
+    "currentOutputWatermark": min,
+    "busyTimeMsPerSecond": _mean,
+    "idleTimeMsPerSecond": _mean,
+    "backPressuredTimeMsPerSecond": _mean,
+    "Shuffle.Netty.Input.Buffers.inputQueueLength": sum,
+    "Shuffle.Netty.Input.Buffers.inputQueueSize": sum,
+}
+
+
 def _task_metrics(own: list[dict[str, Any]]) -> dict[str, int]:
     """Return metrics over the subtasks of a vertex, as far as these have reported: the least watermark, the mean share of time."""
-    found = {
-        name: min(int(m[name]) for m in own if name in m)
-        for name in ("currentInputWatermark", "currentOutputWatermark")
-        if any(name in m for m in own)
-    }
-    for name in ("busyTimeMsPerSecond", "idleTimeMsPerSecond", "backPressuredTimeMsPerSecond"):
-        values = [int(m[name]) for m in own if name in m]
+    found = {}
+    for name, combined in _OVER_SUBTASKS.items():
+        # A subtask has the metrics, without values, before it has heard of any: a watermark comes with records.
+        values = [int(m[name]) for m in own if m.get(name) is not None]
         if values:
-            found[name] = sum(values) // len(values)
-    for name in ("Shuffle.Netty.Input.Buffers.inputQueueLength", "Shuffle.Netty.Input.Buffers.inputQueueSize"):
-        if any(name in m for m in own):
-            found[name] = sum(int(m.get(name, 0)) for m in own)
+            found[name] = combined(values)
     return found
 
 

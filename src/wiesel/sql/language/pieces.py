@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import TokenType
@@ -67,7 +67,7 @@ Piece = Word | Comment | Group
 
 
 def _flat_pieces(sql: str) -> Iterator[Word | Comment]:
-    """Yield tokens and comments in their order.
+    """Yield tokens and comments in their order; literals continued on the next line become one, before their comments.
 
     Raises:
         SqlParseError: If the text cannot be split into tokens.
@@ -77,18 +77,30 @@ def _flat_pieces(sql: str) -> Iterator[Word | Comment]:
     except TokenError as error:
         raise parse_error(sql, (len(sql.rstrip()), len(sql)), f"the text cannot be read: {str(error).splitlines()[0]}") from error
     end = 0
+    held: list[Word | Comment] = []  # a string literal and the comments behind it: the next line may continue it
+
     for token in tokens:
         gap = sql[end : token.start]
-        yield from _comments(gap, at_start=end == 0)
+        comments = _comments(gap, at_start=end == 0)
         behind = gap[gap.rfind("/") + 1 :] if "*/" in gap else gap
         text = sql[token.start : token.end + 1]
+        end = token.end + 1
+        if token.token_type == TokenType.STRING:
+            if held and "\n" in gap:
+                held[0] = replace(held[0], text=held[0].text[:-1] + text[1:])
+                held += comments
+                continue
+            yield from (*held, *comments)
+            held = [Word(text, "", bool(gap), behind.count("\n") > 1)]
+            continue
+        yield from (*held, *comments)
+        held = []
         upper = ""
-        if token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING, TokenType.HINT):
+        if token.token_type not in (TokenType.IDENTIFIER, TokenType.HINT):
             text = _joined(text)
             upper = text.upper() if _WHOLE_WORDS.fullmatch(text) else ""
         yield Word(text, upper, bool(gap), behind.count("\n") > 1)
-        end = token.end + 1
-    yield from _comments(sql[end:], at_start=end == 0)
+    yield from (*held, *_comments(sql[end:], at_start=end == 0))
 
 
 def _joined(text: str) -> str:
