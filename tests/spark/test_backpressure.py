@@ -287,7 +287,7 @@ def test_n21_what_skips_a_task_that_stands_still_flows_on(tmp_path: Path) -> Non
 
 def test_an_error_beside_what_is_relayed_ends_the_job(tmp_path: Path) -> None:
     shared = Shared(tmp_path / "shared")
-    env = environment(1)
+    env = environment(1, **UNLIMITED)
     numbers = env.from_source(source(), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
     broken = numbers.rebalance().map(lambda n: 1 // (RECORDS // 2 - n), Types.LONG())
     both = broken.union(numbers).rebalance().flat_map(Consume(shared), Types.LONG())

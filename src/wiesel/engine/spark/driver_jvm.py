@@ -102,7 +102,10 @@ def driver_settings(config: Configuration, master: str, java: str) -> dict[str, 
     options = java_options(config, opt.JAVA_OPTS_JOBMANAGER)
     own_process = in_this_process(master)
     temporary = _private_directory() if own_process else tempfile.gettempdir()
-    given = (_DRIVER_LOG, shlex.quote(f"-Djava.io.tmpdir={temporary}"), archive_options(java, options), options)
+    given = [_DRIVER_LOG, archive_options(java, options), options]
+    if own_process or len(temporary) <= _LONGEST_SOCKET_DIRECTORY:
+        # With a cluster, Spark makes its sockets there as well.
+        given.insert(1, shlex.quote(f"-Djava.io.tmpdir={temporary}"))
     settings = {"spark.driver.extraJavaOptions": " ".join(given)}
     if master.startswith("local"):
         settings["spark.driver.host"] = "127.0.0.1"
