@@ -87,8 +87,8 @@ def test_a_source_inside_the_definition():
 
 
 def test_unknown_options_and_backends():
-    with pytest.raises(ConfigurationError, match=r"state.backend.typ"):
-        StreamHarness(sums_of(5), config={"state.backend.typ": "lmdb"})
+    with pytest.raises(ConfigurationError, match="user-error-polici"):
+        StreamHarness(sums_of(5), config={"wiesel.user-error-polici": "skip"})
     with pytest.raises(ConfigurationError, match="rocks"):
         StreamHarness(sums_of(5), state_backend="rocks")
 

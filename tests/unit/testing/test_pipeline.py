@@ -222,7 +222,7 @@ def test_misuse_of_an_environment():
     with pytest.raises(ProgramError, match="seed must be an int"):
         local_environment(seed="x")
     with pytest.raises(ConfigurationError):
-        local_environment(config={"paralelism.default": 2})
+        local_environment(config={"parallelism.default": "two"})
     env = local_environment()
     with pytest.raises(ProgramError, match="another environment"):
         env.collect(StreamExecutionEnvironment.get_execution_environment().from_collection([1]))
