@@ -135,6 +135,8 @@ class Plans:
                 "execution.checkpointing.tolerable-failed-checkpoints": "1000000",
                 "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
                 "execution.checkpointing.unaligned.enabled": str(variant.unaligned).lower(),
+                # On Spark, unaligned checkpoints always limit what is in flight.
+                "taskmanager.network.memory.buffer-debloat.enabled": str(variant.unaligned).lower(),
                 "execution.state-recovery.claim-mode": "CLAIM",
                 "execution.state-recovery.from-local": str(variant.local_copies).lower(),
                 "execution.checkpointing.local-backup.enabled": str(variant.local_copies).lower(),
