@@ -32,6 +32,10 @@ _LEAST_BYTES = 4096
 _PACE_OVER_MS = 100
 _BUFFERS_PER_WINDOW = 4
 
+_LEAST_OUTPUTS_PER_INPUT = 1 / 64
+"""What a task that emits next to nothing is expected to emit: one record at a time would cost it a multiple, and where it begins to
+emit, its receiver gets no more than this many times its limit."""
+
 
 @dataclass(frozen=True)
 class ChannelTarget:
@@ -288,13 +292,18 @@ class EdgeWriter:
         self._pace.cap(self._buffer_bytes if least is None else min(self._buffer_bytes, least // _BUFFERS_PER_WINDOW))
         self._size_buffers()
 
-    @property
-    def room(self) -> int | None:
-        """Return how many more records may be on their way in the channel that has the least room, None for any number."""
+    def inputs_at_once(self, records_in: int) -> int | None:
+        """Return how many records the task may process before it looks again at what is in flight, None for any number.
+
+        Args:
+            records_in: How many records the task has processed. It is expected to emit as many per record as it did for those.
+        """
         if not self._limits:
             return None
         least = min(window + taken - self._channels[i].sent for i, (taken, window) in self._limits.items())
-        return max(0, int(least / max(self._record_bytes, 1.0)))
+        # One more of both, as nothing emitted so far does not mean that nothing will be.
+        outputs_per_input = max(_LEAST_OUTPUTS_PER_INPUT, (self.records_out + 1) / (records_in + 1))
+        return max(1, int(max(0, least) / max(self._record_bytes, 1.0) / outputs_per_input))
 
     @property
     def ahead(self) -> bool:

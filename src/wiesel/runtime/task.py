@@ -358,12 +358,10 @@ class StreamTask:
     @property
     def _most_at_once(self) -> int:
         """Return how many records may be processed without a look at what is on its way to receivers."""
-        rooms = [(writer, room) for writer in self.writers if (room := writer.room) is not None] if self._limited else []
-        if not rooms:
+        if not self._limited:
             return MOST_RECORDS
-        # A record may become several: as many as before.
-        records_in = max(1, self.outputs[0].records_out if self._source is not None else self.records_in)
-        return max(1, min(int(room / max(1.0, writer.records_out / records_in)) for writer, room in rooms))
+        records_in = self.outputs[0].records_out if self._source is not None else self.records_in
+        return min((most for w in self.writers if (most := w.inputs_at_once(records_in)) is not None), default=MOST_RECORDS)
 
     def _goes_on(self) -> bool:
         """Return whether the rest of a buffer is still to be processed here."""

@@ -149,7 +149,7 @@ def test_what_waits_for_a_slow_task_stays_what_it_takes_in_some_seconds(record_m
     free_at_ms = 0
     for now_ms in range(0, 60_000, 10):
         while not writer.ahead:
-            room = writer.room
+            room = writer.inputs_at_once(sent)
             count = 4096 if room is None else min(4096, max(1, room))
             writer.emit(Batch([sent + i for i in range(count)], None, [(sent + i) % 1000 for i in range(count)]), now_ms)
             sent += count
@@ -194,6 +194,18 @@ def test_a_writer_is_ahead_when_more_is_on_its_way_than_may_be() -> None:
     assert writer.ahead
     writer.limit(None, target=(1, 0))
     assert not writer.ahead, "the other channel has sent next to nothing"
+
+
+@pytest.mark.parametrize(
+    ("records_in", "records_out", "at_once"),
+    [(0, 0, 10), (99, 0, 640), (1_000_000, 0, 640), (999, 499, 20), (100, 100, 10), (99, 299, 3), (9, 9999, 1)],
+)
+def test_slices_follow_from_the_room_and_from_the_outputs_per_input(records_in: int, records_out: int, at_once: int) -> None:
+    writer, _ = writer_to(0)
+    assert writer.inputs_at_once(records_in) is None, "no limit"
+    writer.records_out = records_out
+    writer.limit(640)  # a record is taken for 64 bytes before the first one
+    assert writer.inputs_at_once(records_in) == at_once
 
 
 def test_buffers_are_small_where_little_may_be_on_its_way() -> None:
