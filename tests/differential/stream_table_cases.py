@@ -172,3 +172,47 @@ def pairs_of_changes(x: Any, env: Any, t_env: Any) -> Any:
 def appended_tuples(x: Any, env: Any, t_env: Any) -> Any:
     table = t_env.from_data_stream(prices(x, env)).select(x.col("name"), x.col("price"))
     return t_env.to_append_stream(table, x.Types.TUPLE([x.Types.STRING(), x.Types.DOUBLE()]))
+
+
+@case
+def undeclared_values(x: Any, env: Any, t_env: Any) -> Any:
+    return t_env.from_data_stream(env.from_collection([1, "a", 2.5, None, True]))
+
+
+@case
+def undeclared_tuples(x: Any, env: Any, t_env: Any) -> Any:
+    return t_env.from_data_stream(env.from_collection([(1, "a"), (2, "b")]))
+
+
+@case
+def undeclared_rows(x: Any, env: Any, t_env: Any) -> Any:
+    return t_env.from_data_stream(env.from_collection([x.Row(1, "a"), x.Row(name="b")]))
+
+
+@case
+def undeclared_results(x: Any, env: Any, t_env: Any) -> Any:
+    stream = env.from_collection([1, 2], x.Types.INT()).map(lambda n: {"n": [n, str(n)]})
+    return t_env.from_data_stream(stream, x.Schema.new_builder().column_by_expression("twice", "1 + 1").build())
+
+
+@case
+def undeclared_values_compared(x: Any, env: Any, t_env: Any) -> Any:
+    t_env.create_temporary_view("values_of_any_type", env.from_collection([3, 1, "a", 3]))
+    return t_env.sql_query(
+        "SELECT a.f0, COUNT(*), TYPEOF(a.f0), ARRAY[a.f0], COALESCE(a.f0, a.f0), a.f0 = a.f0 "
+        "FROM values_of_any_type AS a JOIN values_of_any_type AS b ON a.f0 = b.f0 GROUP BY a.f0"
+    )
+
+
+@case
+def undeclared_fields(x: Any, env: Any, t_env: Any) -> Any:
+    stream = env.from_collection([1, 2], x.Types.INT()).map(lambda n: n, x.Types.INT())
+    fields = x.Types.TUPLE([x.Types.INT(), x.Types.PICKLED_BYTE_ARRAY()])
+    return t_env.from_data_stream(stream.map(lambda n: (n, complex(n, 1)), fields))
+
+
+@case
+def tuples_in_tuples(x: Any, env: Any, t_env: Any) -> Any:
+    kind = x.Types.TUPLE([x.Types.INT(), x.Types.TUPLE([x.Types.INT(), x.Types.STRING()])])
+    table = t_env.from_data_stream(env.from_collection([(1, (2, "x")), (3, (4, None))], kind))
+    return table.select(x.col("f1").get("f0").alias("n"), x.col("f1").get(1).alias("s"))

@@ -15,6 +15,7 @@ from wiesel.core.errors import ProgramError
 from wiesel.types import logical as t
 from wiesel.types import logical_intervals as intervals
 from wiesel.types.logical_bitmap import BitmapType
+from wiesel.types.logical_raw import RawType
 from wiesel.types.logical_structured import StructuredType
 from wiesel.types.logical_variant import VariantType
 
@@ -50,6 +51,7 @@ _TYPES: dict[type[t.DataType], Callable[[Any], pa.DataType]] = {
     t.MultisetType: lambda of: pa.map_(arrow_type(of.element_type), pa.int32()),
     BitmapType: lambda of: pa.list_(pa.int32()),
     VariantType: lambda of: pa.string(),
+    RawType: lambda of: pa.large_binary(),  # no other type has it, so it tells which bytes are pickles
     **dict.fromkeys((t.RowType, StructuredType), lambda of: pa.struct([pa.field(each.name, arrow_type(each.data_type)) for each in of])),
 }
 

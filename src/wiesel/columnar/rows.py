@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
@@ -14,6 +15,7 @@ from wiesel.columnar.row_batch import RowBatch, rows_of
 from wiesel.core.durations import Instant
 from wiesel.core.errors import ExpressionError
 from wiesel.types.row import Row, RowKind, make_row
+from wiesel.types.serializers import dumps
 
 __all__ = ["DECIMALS_OF_ELEMENTS", "DECIMALS_OF_FUNCTIONS", "DecimalRounding", "column_array", "column_values", "from_rows", "to_rows"]
 
@@ -97,6 +99,8 @@ def _to_arrow(kind: pa.DataType, decimals: DecimalRounding | None) -> _Convert |
         return None if decimals is None else decimals.converter(kind)
     if pa.types.is_timestamp(kind):
         return _zoned_value(kind) if kind.tz else None
+    if pa.types.is_large_binary(kind):
+        return dumps
     if pa.types.is_struct(kind):
         names = [kind.field(index).name for index in range(kind.num_fields)]
         inner = [_to_arrow(kind.field(index).type, decimals) or _same for index in range(kind.num_fields)]
@@ -144,7 +148,7 @@ def to_rows(batch: RowBatch, *, named: bool = True) -> list[Row]:
 
 
 def column_values(column: pa.Array, *, named: bool = True) -> list[Any]:
-    """Return the values of a column: rows of structs, dicts of maps, instants of timestamps with a zone.
+    """Return the values of a column: rows of structs, dicts of maps, instants of timestamps with a zone, objects of RAW.
 
     Rows have the names of the fields if ``named``. Keys of maps that are arrays are tuples, those that are maps tuples of pairs.
     """
@@ -167,6 +171,8 @@ def column_values(column: pa.Array, *, named: bool = True) -> list[Any]:
             dict(zip(keys[a:b], items[a:b], strict=True)) if valid else None
             for a, b, valid in zip(starts, starts[1:], _valid(column), strict=False)
         ]
+    if pa.types.is_large_binary(kind):
+        return [None if value is None else pickle.loads(value) for value in column.to_pylist()]
     if pa.types.is_list(kind) and _is_deep(kind.value_type):
         items, starts = column_values(column.values, named=named), column.offsets.to_pylist()
         return [items[a:b] if valid else None for a, b, valid in zip(starts, starts[1:], _valid(column), strict=False)]
@@ -193,7 +199,9 @@ def _as_key(value: Any) -> Any:
 
 
 def _is_deep(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_nested(kind) or (pa.types.is_timestamp(kind) and (kind.tz or kind.unit == "ns")))
+    if pa.types.is_timestamp(kind):
+        return kind.tz is not None or kind.unit == "ns"
+    return bool(pa.types.is_nested(kind) or pa.types.is_large_binary(kind))
 
 
 def _valid(column: pa.Array) -> list[bool]:

@@ -24,6 +24,7 @@ from wiesel.types import logical
 from wiesel.types.logical import DataType, RowField
 from wiesel.types.logical_bitmap import BitmapType
 from wiesel.types.logical_parser import parse_data_type
+from wiesel.types.logical_raw import RawType
 from wiesel.types.logical_structured import StructuredType
 from wiesel.types.logical_variant import VariantType
 
@@ -60,7 +61,7 @@ _TEXTS: dict[type[Any], tuple[str, Callable[[Any], str], Callable[[str], Any]]] 
 
 _TYPES = {
     of.__name__: of
-    for of in (*vars(logical).values(), BitmapType, StructuredType, VariantType)
+    for of in (*vars(logical).values(), BitmapType, RawType, StructuredType, VariantType)
     if isinstance(of, type) and issubclass(of, DataType | RowField)
 }
 

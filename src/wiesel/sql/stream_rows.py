@@ -8,14 +8,11 @@ from typing import Any
 from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.spi.functions import MapFunction, RuntimeContext
 from wiesel.types.logical import DataType, RowField, RowType, quoted
-from wiesel.types.logical_conversion import to_data_type, to_type_info
+from wiesel.types.logical_conversion import field_of_tuple, to_data_type, to_type_info
 from wiesel.types.row import Row, RowKind, make_row
-from wiesel.types.typeinfo import BasicType, BasicTypeInfo, ExternalTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
+from wiesel.types.typeinfo import ExternalTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
 
 __all__ = ["ToRow", "row_info", "row_type", "table_row_info"]
-
-_NEVER_NULL = frozenset(BasicType) - {BasicType.STRING, BasicType.BIG_DEC, BasicType.BIG_INT, BasicType.INSTANT}
-"""Types that are primitive in Java."""
 
 
 def _fields(info: TypeInformation) -> tuple[list[str], list[TypeInformation]]:
@@ -41,11 +38,9 @@ def row_type(info: TypeInformation) -> RowType:
 
 def _column_type(name: str, info: TypeInformation, *, nullable: bool) -> DataType:
     try:
-        data_type = to_data_type(info)
+        return to_data_type(info) if nullable else field_of_tuple(info)
     except ProgramError as error:
         raise ProgramError(f"field {name!r}: {error.message}", hint=error.hint) from error
-    primitive = isinstance(info, BasicTypeInfo) and info._basic_type in _NEVER_NULL
-    return data_type.not_null() if primitive and not nullable else data_type
 
 
 def row_info(info: TypeInformation) -> TypeInformation:

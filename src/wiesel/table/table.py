@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from wiesel.columnar.functions.user_functions import pandas_frame
 from wiesel.datastream._checks import program_error, require_instance
 from wiesel.spi.table import schema as schemas
 from wiesel.sql.jobs import is_batch
@@ -359,7 +360,7 @@ class Table:
 
     def to_pandas(self) -> Any:
         """Run the job and return all rows as a ``pandas.DataFrame``; see :meth:`to_arrow`."""
-        return self.to_arrow().to_pandas()
+        return pandas_frame(self.to_arrow())
 
 
 class GroupedTable:

@@ -34,6 +34,7 @@ from wiesel.types.logical import (
     ZonedTimestampType,
 )
 from wiesel.types.logical_intervals import DayTimeIntervalType, Resolution, YearMonthIntervalType
+from wiesel.types.logical_raw import RawType
 from wiesel.types.row import Row, RowKind
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "MultisetType",
     "NullType",
     "NumericType",
+    "RawType",
     "Resolution",
     "Row",
     "RowField",

@@ -33,6 +33,7 @@ from wiesel.types.logical import (
     VarCharType,
 )
 from wiesel.types.logical_intervals import DayTimeIntervalType, Resolution, YearMonthIntervalType, interval_type
+from wiesel.types.logical_raw import RawType
 
 __all__ = ["DataTypes"]
 
@@ -175,6 +176,11 @@ class DataTypes:
     def ROW(row_fields: Sequence[RowField] = (), nullable: bool = True) -> RowType:
         """A :class:`~wiesel.types.row.Row` with these fields, made by :meth:`FIELD`."""
         return RowType(list(row_fields), nullable)
+
+    @staticmethod
+    def RAW(nullable: bool = True) -> RawType:
+        """Any Python object that can be pickled; Wiesel's own."""
+        return RawType(nullable)
 
     @staticmethod
     def FIELD(name: str, data_type: DataType, description: str | None = None) -> RowField:

@@ -98,6 +98,12 @@ class DataType:
         changed._nullable = nullable
         return changed
 
+    def bridged_to(self: Self, conversion_cls: str) -> Self:
+        """Return the type itself: the class by which Java would hold the values means nothing to Python."""
+        if not isinstance(conversion_cls, str):
+            raise ProgramError(f"the class of the values of {self.as_summary_string()} is {conversion_cls!r}", hint="give its name")
+        return self
+
     @property
     def is_nullable(self) -> bool:
         """Whether values may be ``None``."""

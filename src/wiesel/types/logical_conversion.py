@@ -31,6 +31,7 @@ from wiesel.types.logical import (
     VarBinaryType,
     VarCharType,
 )
+from wiesel.types.logical_raw import RawType
 from wiesel.types.logical_structured import StructuredType
 from wiesel.types.logical_variant import VariantType
 from wiesel.types.typeinfo import (
@@ -48,11 +49,15 @@ from wiesel.types.typeinfo import (
     RowTypeInfo,
     TimestampTypeInfo,
     TimeTypeInfo,
+    TupleTypeInfo,
     TypeInformation,
 )
 from wiesel.types.types import Types
 
-__all__ = ["to_data_type", "to_type_info"]
+__all__ = ["field_of_tuple", "to_data_type", "to_type_info"]
+
+_PRIMITIVE = frozenset(BasicType) - {BasicType.STRING, BasicType.BIG_DEC, BasicType.BIG_INT, BasicType.INSTANT}
+"""Types that are primitive in Java, whose values in tuples are never null."""
 
 _INFOS: dict[type[DataType], Callable[[Any], TypeInformation]] = {
     CharType: lambda t: Types.STRING(),
@@ -75,6 +80,7 @@ _INFOS: dict[type[DataType], Callable[[Any], TypeInformation]] = {
     MapType: lambda t: Types.MAP(to_type_info(t.key_type), to_type_info(t.value_type)),
     MultisetType: lambda t: Types.MAP(to_type_info(t.element_type), Types.INT()),
     VariantType: lambda t: Types.STRING(),
+    RawType: lambda t: Types.PICKLED_BYTE_ARRAY(),
     **dict.fromkeys((RowType, StructuredType), lambda t: Types.ROW_NAMED(t.names, [to_type_info(part) for part in t.field_types()])),
 }
 
@@ -117,15 +123,10 @@ def to_data_type(info: TypeInformation) -> DataType:
     """Return the type that a column has whose values are records of a stream; ``None`` is allowed in all parts but primitive arrays.
 
     Raises:
-        ProgramError: If there is no such type of columns: undeclared (pickled) records, characters, integers of any size, tuples.
+        ProgramError: If there is no such type of columns: characters, integers of any size.
     """
     data_type = _data_type(info)
     if data_type is None:
-        if isinstance(info, PickledBytesTypeInfo):
-            raise ProgramError(
-                f"records of type {info} cannot become values of a table: Flink makes them RAW, which no function in Python takes",
-                hint="declare their type where the stream is made, or make bytes: map(pickle.dumps, Types.PRIMITIVE_ARRAY(Types.BYTE()))",
-            )
         raise ProgramError(
             f"records of type {info} cannot become values of a table",
             hint="declare another type where the stream is made, for example output_type=Types.ROW_NAMED([...], [...])",
@@ -133,11 +134,19 @@ def to_data_type(info: TypeInformation) -> DataType:
     return data_type
 
 
+def field_of_tuple(info: TypeInformation) -> DataType:
+    """Return the type of a column for a field of a tuple, which has no null where Java's tuples have none."""
+    never_null = isinstance(info, TupleTypeInfo) or (isinstance(info, BasicTypeInfo) and info._basic_type in _PRIMITIVE)
+    return to_data_type(info).not_null() if never_null else to_data_type(info)
+
+
 def _data_type(info: TypeInformation) -> DataType | None:
     match info:
         case BasicTypeInfo():
             basic = _BASIC.get(info._basic_type)
             return None if basic is None else basic()
+        case PickledBytesTypeInfo():
+            return RawType()
         case DateTypeInfo():
             return DateType()
         case TimeTypeInfo():
@@ -158,6 +167,9 @@ def _data_type(info: TypeInformation) -> DataType | None:
         case RowTypeInfo():
             pairs = zip(info.get_field_names(), info.get_field_types(), strict=True)
             return RowType([RowField(name, to_data_type(part)) for name, part in pairs])
+        case TupleTypeInfo():
+            parts = [RowField(f"f{place}", field_of_tuple(part)) for place, part in enumerate(info.get_field_types())]
+            return StructuredType(f"org.apache.flink.api.java.tuple.Tuple{len(parts)}", parts)
         case ExternalTypeInfo():
             return to_data_type(info.children()[0])
     return None

@@ -70,7 +70,7 @@ class _Token(NamedTuple):
 _TOKEN = re.compile(
     r"\s*(?:(?P<quoted>`(?:[^`]|``)+`)|(?P<comment>'(?:[^']|'')*')|(?P<number>[0-9]+)(?!\w)|(?P<word>[^\W\d][\w$]*)|(?P<mark>[<>(),.]))"
 )
-_IN_BYTES = "declare BYTES, and let functions make objects of them: pickle.loads() and pickle.dumps()"
+_IN_BYTES = "declare BYTES, of which functions make objects by pickle.loads(); streams without a declared type have RAW columns"
 _CLOSING = {"<": ">", "(": ")"}
 
 

@@ -21,8 +21,11 @@ import wiesel.common  # noqa: E402
 import wiesel.common.watermark_strategy  # noqa: E402
 import wiesel.datastream  # noqa: E402
 import wiesel.table  # noqa: E402
+from wiesel.common.serialization import Encoder  # noqa: E402
 from wiesel.core.errors import ProgramError  # noqa: E402
+from wiesel.datastream.connectors.file_system import FileSink, StreamingFileSink  # noqa: E402
 from wiesel.table import expressions, window  # noqa: E402
+from wiesel.table.udf import udf  # noqa: E402
 
 GOLDENS = json.loads((DIFFERENTIAL / "goldens" / "stream_tables.json").read_text(encoding="utf-8"))
 
@@ -60,6 +63,76 @@ def test_records_and_types_are_those_of_flink(name: str, parallelism: int) -> No
 def test_every_case_is_recorded() -> None:
     assert list(GOLDENS) == list(cases.CASES)
     assert not [name for name, golden in GOLDENS.items() if "fails" in golden]
+
+
+class Point:
+    """Objects that only Python knows."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Point) and other.at == self.at
+
+    def __repr__(self) -> str:
+        return f"Point({self.at})"
+
+
+def test_functions_take_and_return_the_objects_of_raw_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    env, t_env = environments()
+    table = t_env.from_data_stream(env.from_collection([Point(1), (2, "b"), None]))
+    value = X.col("f0")
+    shown = udf(lambda p: f"{type(p).__name__} {p}", result_type=X.DataTypes.STRING())
+    in_series = udf(lambda s: s.map(repr), result_type=X.DataTypes.STRING(), func_type="pandas")
+    pair = udf(lambda p: Point(0) if p is None else p, result_type=X.DataTypes.RAW())
+    rows = table.select(shown(value), in_series(value), pair(value), value.cast(X.DataTypes.STRING()))
+    expected = [
+        ("Point Point(1)", "Point(1)", Point(1), "Point(1)"),
+        ("tuple (2, 'b')", "(2, 'b')", (2, "b"), "(2, 'b')"),
+        ("NoneType None", "None", Point(0), None),
+    ]
+    with rows.execute().collect() as found:
+        assert [tuple(row) for row in found] == expected
+    assert [tuple(row) for row in rows.to_pandas().itertuples(index=False)] == expected
+    with t_env.to_data_stream(rows).map(lambda row: repr(row[2]), X.Types.STRING()).execute_and_collect() as records:
+        assert list(records) == ["Point(1)", "(2, 'b')", "Point(0)"]
+    table.execute().print()
+    assert [line.split("|")[2].strip() for line in capsys.readouterr().out.splitlines()[3:6]] == ["Point(1)", "(2, 'b')", "<NULL>"]
+
+
+def test_raw_values_have_no_order_and_no_other_type() -> None:
+    env, t_env = environments()
+    t_env.create_temporary_view("anything", env.from_collection([1, 2]))
+    with pytest.raises(ProgramError, match=r"RAW values, objects of Python, cannot be cast to INT(.|\n)*declare the type of the records"):
+        t_env.sql_query("SELECT CAST(f0 AS INT) FROM anything")
+    for query in ("SELECT MAX(f0) FROM anything", "SELECT f0 < f0 FROM anything", "SELECT f0 + 1 FROM anything"):
+        with pytest.raises(ProgramError, match="cannot apply"):
+            t_env.sql_query(query)
+
+
+def test_statement_sets_of_tables_streams_and_file_sinks_are_one_job(tmp_path: Path) -> None:
+    """What Flink writes for the same program: each sink its rows."""
+    env, t_env = environments()
+    stream = env.from_collection([(1, "a"), (2, "b")], X.Types.ROW_NAMED(["n", "s"], [X.Types.INT(), X.Types.STRING()]))
+    t_env.create_temporary_view("rows_of_stream", stream)
+    for name, columns in (("pairs", "n INT, s STRING"), ("texts", "s STRING")):
+        options = f"'connector' = 'filesystem', 'path' = '{tmp_path / name}', 'format' = 'csv'"
+        t_env.execute_sql(f"CREATE TEMPORARY TABLE {name} ({columns}) WITH ({options})")
+    inserts = t_env.create_statement_set()
+    inserts.add_insert("pairs", t_env.from_path("rows_of_stream")).add_insert_sql("INSERT INTO texts SELECT s || 'x' FROM rows_of_stream")
+    inserts.attach_as_datastream()
+    inserts.add_insert("texts", t_env.from_elements([("later",)], X.DataTypes.ROW([X.DataTypes.FIELD("s", X.DataTypes.STRING())])))
+    inserts.attach_as_datastream()
+    records = t_env.to_data_stream(t_env.from_path("rows_of_stream")).map(lambda row: f"{row[0]}-{row[1]}", X.Types.STRING())
+    records.sink_to(FileSink.for_row_format(str(tmp_path / "new"), Encoder.simple_string_encoder()).build())
+    with pytest.warns(DeprecationWarning):
+        records.add_sink(StreamingFileSink.for_row_format(str(tmp_path / "old"), Encoder.simple_string_encoder()).build())
+    env.execute()
+    written = {
+        folder.name: sorted(line for file in folder.rglob("*") if file.is_file() for line in file.read_text().splitlines())
+        for folder in tmp_path.iterdir()
+    }
+    assert written == {"pairs": ["1,a", "2,b"], "texts": ["ax", "bx", "later"], "new": ["1-a", "2-b"], "old": ["1-a", "2-b"]}
 
 
 def test_what_does_not_fit_is_refused() -> None:

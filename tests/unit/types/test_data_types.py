@@ -86,7 +86,7 @@ def repr_of(name: str) -> tuple[str, str]:
     return repr(TYPES[name]), TYPES[name].as_summary_string()
 
 
-@pytest.mark.parametrize("info", [Types.PICKLED_BYTE_ARRAY(), Types.CHAR(), Types.BIG_INT(), Types.TUPLE([Types.INT()])])
+@pytest.mark.parametrize("info", [Types.CHAR(), Types.BIG_INT(), Types.TUPLE([Types.CHAR()])])
 def test_types_that_no_column_has(info: Any) -> None:
     with pytest.raises(ProgramError, match="cannot become values of a table"):
         to_data_type(Types.LIST(info))
@@ -150,5 +150,10 @@ def test_an_error_in_a_text_shows_the_place() -> None:
 def test_raw_is_refused_with_its_reason_and_the_way_out() -> None:
     with pytest.raises(ProgramError, match=r"position 6: values of RAW are read by classes of Java(.|\n)*pickle.loads\(\)"):
         parse_data_type("ARRAY<RAW('a.Class', 'AAAA')>")
-    with pytest.raises(ProgramError, match="Flink makes them RAW, which no function in Python takes"):
-        to_data_type(Types.ROW([Types.INT(), Types.PICKLED_BYTE_ARRAY()]))
+
+
+def test_undeclared_records_are_raw() -> None:
+    row = to_data_type(Types.ROW([Types.INT(), Types.PICKLED_BYTE_ARRAY()]))
+    assert row == DataTypes.ROW([DataTypes.FIELD("f0", DataTypes.INT()), DataTypes.FIELD("f1", DataTypes.RAW())])
+    assert row.as_summary_string() == "ROW<`f0` INT, `f1` RAW('[B', '...')>"
+    assert to_type_info(DataTypes.RAW()) == Types.PICKLED_BYTE_ARRAY()

@@ -9,11 +9,12 @@ from wiesel.columnar.aggregates.slots import Slot
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.functions.registry import Arguments, Signature
 from wiesel.types import logical as t
+from wiesel.types.logical_raw import RawType
 from wiesel.types.logical_variant import VariantType
 
 __all__: list[str] = []
 
-_UNORDERED = (t.ArrayType, t.MapType, t.MultisetType, t.RowType, t.BinaryType, t.VarBinaryType, VariantType)
+_UNORDERED = (t.ArrayType, t.MapType, t.MultisetType, t.RowType, t.BinaryType, t.VarBinaryType, RawType, VariantType)
 
 
 def _comparable(arguments: Arguments, may_be_empty: bool) -> Signature:

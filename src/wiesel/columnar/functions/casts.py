@@ -16,8 +16,9 @@ from wiesel.columnar.functions.kernels import by_arrays, fail_where, from_number
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.times import instants, local
 from wiesel.columnar.type_rules import is_approximate, is_binary, is_interval, is_text
-from wiesel.core.errors import ExpressionError
+from wiesel.core.errors import ExpressionError, ProgramError
 from wiesel.types import logical as t
+from wiesel.types.logical_raw import RawType
 from wiesel.types.logical_variant import VariantType
 
 __all__: list[str] = []
@@ -53,7 +54,7 @@ def _of_scalars(source: t.DataType, wanted: t.DataType) -> bool:
         return isinstance(wanted, _STAMPS)
     if is_interval(source):
         return type(source) is type(wanted)
-    return is_binary(source) and is_binary(wanted)
+    return is_binary(wanted) and (is_binary(source) or isinstance(source, RawType))
 
 
 def _resolve(arguments: Arguments) -> Signature:
@@ -61,6 +62,11 @@ def _resolve(arguments: Arguments) -> Signature:
     source = arguments.types[0]
     # As in Flink, not even to VARIANT itself.
     if isinstance(source, VariantType) or not castable(source, wanted):
+        if isinstance(source, RawType):
+            raise ProgramError(
+                f"RAW values, objects of Python, cannot be cast to {wanted.as_summary_string()}",
+                hint="declare the type of the records where the stream is made, such as Types.INT(), or let a function (udf) return it",
+            )
         raise arguments.refuse(f"a cast to {wanted.as_summary_string()} is not one of them")
     nullable = source.is_nullable or arguments.name == "TRY_CAST"
     return Signature([source], wanted.nullable() if nullable else wanted.not_null())

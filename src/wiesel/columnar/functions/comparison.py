@@ -14,6 +14,7 @@ from wiesel.columnar.functions.kernels import by_arrays, by_kernel
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.signatures import never_null, nullable_if_any
 from wiesel.types import logical as t
+from wiesel.types.logical_raw import RawType
 from wiesel.types.logical_variant import VariantType
 
 __all__ = ["comparable", "equal"]
@@ -36,7 +37,7 @@ def comparable(types: Sequence[t.DataType], ordered: bool) -> t.DataType | None:
     times = [of for of in given if isinstance(of, _TIMES)]
     if times and all(rules.is_text(of) for of in given if not isinstance(of, _TIMES)):
         return _of_times(times)
-    if ordered and any(isinstance(of, t.ArrayType | t.MapType | t.RowType | t.MultisetType | VariantType) for of in given):
+    if ordered and any(isinstance(of, t.ArrayType | t.MapType | t.RowType | t.MultisetType | RawType | VariantType) for of in given):
         return None
     return rules.common_type(given)
 

@@ -16,6 +16,7 @@ from wiesel.columnar.functions.lazily import evaluate_where
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, can_fail, register
 from wiesel.columnar.functions.signatures import nullable_if_any
 from wiesel.types import logical as t
+from wiesel.types.logical_raw import RawType
 from wiesel.types.logical_variant import VariantType
 
 __all__: list[str] = []
@@ -114,7 +115,7 @@ for _name in ("COALESCE", "IFNULL"):
 
 def _resolve_extreme(arguments: Arguments) -> Signature:
     common = rules.common_type(arguments.types) if arguments.types else None
-    if common is None or isinstance(common, t.ArrayType | t.MapType | t.RowType | t.NullType | VariantType):
+    if common is None or isinstance(common, t.ArrayType | t.MapType | t.RowType | t.NullType | RawType | VariantType):
         raise arguments.refuse(f"{arguments.name}(<COMPARABLE>, ...)")
     return Signature([common] * len(arguments.types), nullable_if_any(common, arguments))
 

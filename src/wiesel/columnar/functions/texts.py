@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from wiesel.columnar.type_rules import is_binary, is_text
 from wiesel.types import logical as t
 from wiesel.types import logical_intervals as i
 from wiesel.types.java_strings import double_to_string, float_to_string
+from wiesel.types.logical_raw import RawType
 from wiesel.types.logical_structured import StructuredType
 from wiesel.types.logical_variant import VariantType
 
@@ -124,6 +126,7 @@ _WRITERS: dict[type[t.DataType], Callable[[Any, Any, str], str]] = {
     t.CharType: lambda value, of, zone: value,
     t.VarCharType: lambda value, of, zone: value,
     VariantType: lambda value, of, zone: value,
+    RawType: lambda value, of, zone: str(pickle.loads(value)),
     i.DayTimeIntervalType: _day_time,
     i.YearMonthIntervalType: lambda value, of, zone: f"{'-' if value < 0 else '+'}{abs(value) // 12}-{abs(value) % 12:02}",
 }

@@ -21,7 +21,17 @@ from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.core.user_frames import error_location, function_location, user_traceback
 from wiesel.types.logical import DataType
 
-__all__ = ["ModuleFunction", "UserFunction", "call_failure", "is_user_call", "python_columns", "result_failure", "series_of", "user_call"]
+__all__ = [
+    "ModuleFunction",
+    "UserFunction",
+    "call_failure",
+    "is_user_call",
+    "pandas_frame",
+    "python_columns",
+    "result_failure",
+    "series_of",
+    "user_call",
+]
 
 _NAME = "USER FUNCTION"
 _AT_ONCE = 10
@@ -157,8 +167,12 @@ def _rows(columns: Sequence[Any], length: int) -> Any:
 
 
 def python_columns(columns: Sequence[Any]) -> list[list[Any]]:
-    """Return the values of columns as functions get them: rows of structs, dicts of maps."""
-    return [column_values(column) if pa.types.is_nested(column.type) else column.to_pylist() for column in columns]
+    """Return the values of columns as functions get them: rows of structs, dicts of maps, objects of RAW."""
+    return [column_values(column) if _has_objects(column.type) else column.to_pylist() for column in columns]
+
+
+def _has_objects(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_nested(kind) or pa.types.is_large_binary(kind))
 
 
 def _at_once(call: Call, function: UserFunction, length: int, columns: Sequence[Any]) -> Any:
@@ -183,15 +197,32 @@ def series_of(column: Any, *, whole_row: bool = False) -> Any:
 
     In that of a ``whole_row`` the fields of columns that are rows are columns themselves, as in PyFlink.
     """
+    if pa.types.is_large_binary(column.type):
+        return _object_series(column)
     if not pa.types.is_struct(column.type):
         # To look for equal texts takes longer than to make another one of each.
         return column.to_pandas(deduplicate_objects=False)
     parts = list(zip([field.name for field in column.type], column.flatten(), strict=True))
     if whole_row:
         parts = [each for name, part in parts for each in _parts_of(name, part)]
-    frame = pa.table([part for _, part in parts], names=[str(place) for place in range(len(parts))]).to_pandas()
+    frame = pandas_frame(pa.table([part for _, part in parts], names=[str(place) for place in range(len(parts))]))
     frame.columns = [name for name, _ in parts]
     return frame
+
+
+def pandas_frame(rows: Any) -> Any:
+    """Return a table of Arrow as a ``DataFrame`` with the objects of RAW columns."""
+    frame = rows.to_pandas()
+    for place, column in enumerate(rows.columns):
+        if pa.types.is_large_binary(column.type):
+            frame.isetitem(place, _object_series(column.combine_chunks()))
+    return frame
+
+
+def _object_series(column: Any) -> Any:
+    import pandas
+
+    return pandas.Series(column_values(column), dtype=object)
 
 
 def _parts_of(name: str, column: Any) -> list[tuple[str, Any]]:
@@ -248,6 +279,8 @@ def _of_pandas(values: Any, wanted: pa.DataType) -> Any:
 
 
 def _pandas_array(values: Any, wanted: pa.DataType) -> Any:
+    if pa.types.is_large_binary(wanted):
+        return column_array(values.tolist(), wanted)
     try:
         return pa.array(values, wanted, from_pandas=True)
     except pa.ArrowInvalid:
