@@ -74,4 +74,6 @@ _MODULES = {
     "skip": ("AfterMatchSkipStrategy",),
 }
 
-__getattr__, __dir__ = lazy_names(__name__, {name: f"wiesel.cep.{module}" for module, names in _MODULES.items() for name in names})
+_PLACES = {name: f"wiesel.cep.{module}" for module, names in _MODULES.items() for name in names}
+
+__getattr__, __dir__, _ = lazy_names(__name__, _PLACES)

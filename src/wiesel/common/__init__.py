@@ -56,6 +56,7 @@ _MOVED = {
     for name in ("Json", "Csv", "Avro")
     for way in ("Serialization", "Deserialization")
 }
+__all__ += sorted(_MOVED)
 
 
 def __getattr__(name: str) -> Any:

@@ -9,8 +9,8 @@ from typing import Any
 __all__ = ["lazy_names"]
 
 
-def lazy_names(module: str, targets: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a module.
+def lazy_names(module: str, targets: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a module; ``import *`` finds the names by ``__all__`` alone.
 
     Args:
         module: Name of the module.
@@ -29,4 +29,4 @@ def lazy_names(module: str, targets: Mapping[str, str]) -> tuple[Callable[[str],
             # Not an AttributeError: `from module import name` would hide what it says.
             raise ImportError(f"{name} is not part of this version of Wiesel (there is no module {target})", name=module) from error
 
-    return get, lambda: sorted(targets)
+    return get, lambda: sorted(targets), sorted(targets)

@@ -51,4 +51,4 @@ __all__ = [
 ]
 
 # The SQL engine computes with Arrow, whose import takes longer than a test of a function.
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(("SqlTest", "sql_tests"), "wiesel.testing.sql"))
+__getattr__, __dir__, _ = lazy_names(__name__, dict.fromkeys(("SqlTest", "sql_tests"), "wiesel.testing.sql"))

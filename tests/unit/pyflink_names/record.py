@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import json
 import pathlib
@@ -13,16 +14,23 @@ sys.path.insert(0, str(HERE))
 from describe import describe_module, modules  # noqa: E402
 
 
+@functools.cache
+def starred(module: str) -> set[str]:
+    """Return the names that ``from pyflink.module import *`` gives."""
+    found: dict[str, object] = {}
+    exec(f"from pyflink.{module} import *", found)  # noqa: S102 - the statement is what is asked about
+    return set(found)
+
+
 def main() -> None:
     """Write the file."""
     told = {name: describe_module("pyflink", name) for name in modules("pyflink")}
-    (HERE / "pyflink_names.jsonl").write_text(
-        "".join(
-            json.dumps({"version": importlib.metadata.version("apache-flink"), "module": module, "name": name, **names[name]}) + "\n"
-            for module, names in told.items()
-            for name in names
-        )
-    )
+    version = importlib.metadata.version("apache-flink")
+    with (HERE / "pyflink_names.jsonl").open("w") as file:
+        for module, names in told.items():
+            for name, description in names.items():
+                place = {"version": version, "module": module, "name": name, "starred": name in starred(module)}
+                file.write(json.dumps({**place, **description}) + "\n")
 
 
 if __name__ == "__main__":

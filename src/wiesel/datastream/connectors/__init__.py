@@ -22,7 +22,7 @@ _FILES = (
 )
 
 # PyFlink has these names here too; each loads its connector when it is used.
-__getattr__, __dir__ = lazy_names(
+__getattr__, __dir__, _loaded_later = lazy_names(
     __name__,
     {
         "NumberSequenceSource": "wiesel.datastream.connectors.number_seq",
@@ -30,3 +30,4 @@ __getattr__, __dir__ = lazy_names(
         **dict.fromkeys(_FILES, "wiesel.datastream.connectors.file_system"),
     },
 )
+__all__ += _loaded_later

@@ -18,4 +18,4 @@ _MODULES = {
     "wiesel.connectors.file_compaction": ("FileCompactStrategy", "FileCompactor"),
 }
 
-__getattr__, __dir__ = lazy_names(__name__, {name: module for module, names in _MODULES.items() for name in names})
+__getattr__, __dir__, __all__ = lazy_names(__name__, {name: module for module, names in _MODULES.items() for name in names})

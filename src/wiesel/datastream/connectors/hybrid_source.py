@@ -2,4 +2,6 @@
 
 from wiesel.datastream._lazy import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(("HybridSource", "HybridSourceBuilder"), "wiesel.connectors.hybrid_source"))
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__, dict.fromkeys(("HybridSource", "HybridSourceBuilder"), "wiesel.connectors.hybrid_source")
+)

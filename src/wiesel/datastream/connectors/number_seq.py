@@ -2,4 +2,4 @@
 
 from wiesel.datastream._lazy import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, {"NumberSequenceSource": "wiesel.connectors.number_sequence"})
+__getattr__, __dir__, __all__ = lazy_names(__name__, {"NumberSequenceSource": "wiesel.connectors.number_sequence"})

@@ -2,7 +2,7 @@
 
 from wiesel.datastream._lazy import lazy_names
 
-__getattr__, __dir__ = lazy_names(
+__getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "RateLimitedSource": "wiesel.connectors.rate_limited",

@@ -2,4 +2,4 @@
 
 from wiesel.datastream._lazy import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, {"SocketSource": "wiesel.connectors.socket_source"})
+__getattr__, __dir__, __all__ = lazy_names(__name__, {"SocketSource": "wiesel.connectors.socket_source"})

@@ -11,4 +11,4 @@ _NAMES = (
     "GenericRecordAvroTypeInfo",
 )
 
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_NAMES, "wiesel.formats.avro"))
+__getattr__, __dir__, __all__ = lazy_names(__name__, dict.fromkeys(_NAMES, "wiesel.formats.avro"))

@@ -4,4 +4,4 @@ from wiesel.datastream._lazy import lazy_names
 
 _NAMES = ("CsvBulkWriters", "CsvReaderFormat", "CsvRowDeserializationSchema", "CsvRowSerializationSchema", "CsvSchema", "CsvSchemaBuilder")
 
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_NAMES, "wiesel.formats.csv"))
+__getattr__, __dir__, __all__ = lazy_names(__name__, dict.fromkeys(_NAMES, "wiesel.formats.csv"))

@@ -4,4 +4,4 @@ from wiesel.datastream._lazy import lazy_names
 
 _NAMES = ("JsonBulkWriters", "JsonLinesEncoder", "JsonLinesFormat", "JsonRowDeserializationSchema", "JsonRowSerializationSchema")
 
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_NAMES, "wiesel.formats.json"))
+__getattr__, __dir__, __all__ = lazy_names(__name__, dict.fromkeys(_NAMES, "wiesel.formats.json"))
