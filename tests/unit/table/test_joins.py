@@ -82,10 +82,7 @@ def test_what_flink_refuses_is_refused(query: str, message: str) -> None:
     ("query", "message"),
     [
         ("SELECT * FROM orders AS o JOIN orders AS o ON TRUE", "there are two tables `o`"),
-        ("SELECT id FROM orders WHERE amount > (SELECT age FROM people)", "must be one that returns one row"),
-        ("SELECT (SELECT MAX(age) FROM people p WHERE p.name < o.who) FROM orders o", "column 47: an aggregate in place of a value"),
-        ("SELECT id FROM orders GROUP BY id HAVING id > (SELECT MAX(age) FROM people)", "in place of a value is not supported here"),
-        ("SELECT id FROM orders WHERE id > ALL (SELECT age FROM people)", "with ALL, ANY or SOME rows of a query is not supported"),
+        ("SELECT o.id FROM orders AS o JOIN people AS p ON o.id > (SELECT MAX(age) FROM people)", "is not supported here"),
     ],
 )
 def test_what_is_not_supported_is_refused(query: str, message: str) -> None:

@@ -25,7 +25,17 @@ from wiesel.sql.over_plan import CountWindowAggregate
 from wiesel.sql.plan import Aggregate, AggregateCall, Field, Fields, Project, Relation
 from wiesel.types import logical as t
 
-__all__ = ["Columns", "GroupedBinder", "aggregate_calls_in", "bind_call", "call_parts", "distinct", "group_by", "refuse_in_where"]
+__all__ = [
+    "Columns",
+    "GroupedBinder",
+    "aggregate_calls_in",
+    "bind_call",
+    "call_parts",
+    "distinct",
+    "group_by",
+    "refuse_in_where",
+    "resolved",
+]
 
 _OF_WINDOWS = frozenset(f"{kind}_{border}" for kind in ("TUMBLE", "HOP", "SESSION") for border in ("START", "END", "ROWTIME", "PROCTIME"))
 
@@ -133,13 +143,13 @@ def bind_call(
             operands = tuple(distinct_argument(in_batch, name, operand) for operand in operands)
         if name == "COLLECT":  # it counts equal values
             operands = tuple(map(canonical, operands))
-        signature, places, options = _resolved(Arguments(name, operands, own), columns, may_be_empty or filtered is not None)
+        signature, places, options = resolved(Arguments(name, operands, own), columns, may_be_empty or filtered is not None)
     if isinstance(call, nodes.Call):
         options = (tuple(call.args.get("words") or ()), *options)
     return AggregateCall(name, places, signature.result, is_distinct, filtered, options)
 
 
-def _resolved(arguments: Arguments, columns: Columns, may_be_empty: bool) -> tuple[Signature, tuple[int, ...], tuple[object, ...]]:
+def resolved(arguments: Arguments, columns: Columns, may_be_empty: bool) -> tuple[Signature, tuple[int, ...], tuple[object, ...]]:
     """Return the types of a call, the columns of its arguments, and those that are literals."""
     name, operands = arguments.name, arguments.operands
     function = find_aggregate(name)
@@ -171,12 +181,15 @@ class GroupedBinder(ExpressionBinder):
 
     def bind(self, node: exp.Expr) -> Expression:
         """Return the typed expression of a node over keys and results."""
+        if id(node) in self.known:
+            return self.known[id(node)]
         for call, result in self._calls:
             if call == node:
                 return result
         if isinstance(node, exp.Anonymous) and node.name.upper() in _OF_WINDOWS:
             raise problem(self.sql, node, f"{node.name.upper()} needs the same window in GROUP BY")
-        if isinstance(node, exp.Query | exp.Literal) or self._holds_result(node):
+        is_other = isinstance(node, exp.Query | exp.Literal) and not self._inner.is_known(node)
+        if is_other or self._holds_result(node):
             return super().bind(node)
         bound = self._inner.bind(node)
         for index, (key, column) in enumerate(self._keys):
@@ -187,9 +200,20 @@ class GroupedBinder(ExpressionBinder):
             raise problem(self.sql, node, message, "add it to GROUP BY")
         return super().bind(node)
 
+    def is_known(self, node: exp.Expr) -> bool:
+        """Return whether a node is bound already, over groups or, in GROUP BY, over the rows."""
+        return id(node) in self.known or self._inner.is_known(node)
+
+    def key_of(self, column: InputRef) -> InputRef | None:
+        """Return a column of the rows as a key of the groups; None if it is none."""
+        places = (index for index, (key, _) in enumerate(self._keys) if key == column)
+        return next((InputRef(self._keys[place][1].data_type, place, column.name) for place in places), None)
+
     def _holds_result(self, node: exp.Expr) -> bool:
-        """Return whether a part of an expression is computed of groups: an aggregate, a border of the window, or GROUPING."""
+        """Return whether a part of an expression is computed of groups: an aggregate, a border of the window, GROUPING, or a query."""
         if next(aggregate_calls_in(node), None) is not None or node.find(exp.Window):
+            return True
+        if self.known and any(id(part) in self.known for part in node.walk()):
             return True
         calls = [call for call, _ in self._calls]
         return any(part in calls or part.name.upper() in _OF_WINDOWS for part in node.find_all(exp.Anonymous))

@@ -40,6 +40,10 @@ class ExpressionBinder:
         self.known: dict[int, Expression] = {}
         """Expressions of nodes, by ``id``, that are bound already."""
 
+    def is_known(self, node: exp.Expr) -> bool:
+        """Return whether a node is bound already."""
+        return id(node) in self.known
+
     def bind(self, node: exp.Expr) -> Expression:
         """Return the typed expression of a node.
 
@@ -219,7 +223,7 @@ def _refusal(node: exp.Expr) -> tuple[str, str | None]:
     kind = type(node).__name__.upper()
     if isinstance(node, exp.In | exp.Exists):
         hint = "compute it as a column of a subquery in FROM"
-        return f"{kind} with a query is supported in WHERE, HAVING and SELECT only in this version", hint
+        return f"{kind} with a query is not supported here in this version", hint
     if isinstance(node, exp.Subquery):
         return "a query in place of a value is not supported here in this version", "compute it in a subquery in FROM, and join that"
     return f"{kind} cannot be used here", None

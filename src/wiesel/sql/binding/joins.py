@@ -10,28 +10,29 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Expression
 from wiesel.columnar.functions.registry import call
+from wiesel.sql.binding.join_columns import join_columns, timed
+from wiesel.sql.binding.lateral import lateral_joined
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
-from wiesel.sql.binding.selection import bound_condition, unique_names
+from wiesel.sql.binding.selection import bound_condition
 from wiesel.sql.binding.temporal import is_temporal, temporal_join
 from wiesel.sql.binding.unnest import unnest_joined
-from wiesel.sql.changelog import changes_of
-from wiesel.sql.interval_joins import interval_of
-from wiesel.sql.plan import Field, Join, JoinType, Relation
+from wiesel.sql.plan import Join, JoinType, Relation
 from wiesel.sql.rules.push_down import all_of, joined
-from wiesel.sql.window_plan import windows_of_join
 from wiesel.types.logical import quoted
 
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder
 
-__all__ = ["Item", "join", "join_columns", "timed"]
+__all__ = ["Item", "join"]
 
 Item = Callable[["QueryBinder", exp.Expr], tuple[Relation, Source]]
 
 
 def join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Join, item: Item) -> tuple[Relation, Scope]:
     """Return a relation joined with a further item of FROM, which ``item`` binds."""
+    if isinstance(node.this, exp.Lateral) and isinstance(node.this.this, exp.Subquery):
+        return lateral_joined(queries, left, scope, node)
     if isinstance(node.this, exp.Unnest | exp.Lateral):
         return unnest_joined(queries, left, scope, node)
     if is_temporal(node.this):
@@ -40,7 +41,7 @@ def join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Join, ite
     kind = JoinType(node.args.get("side") or "INNER")
     _check_name(queries, scope, source, node)
     sources = [*scope.sources, replace(source, start=len(left.fields))]
-    both = Scope(sources, scope.merged)
+    both = Scope(sources, scope.merged, scope.outer)
     merged, condition = _condition(queries, both, node, kind)
     columns = join_columns(left, right, kind)
     made = timed(joined(Join(left, right, kind, condition, columns)))
@@ -48,43 +49,7 @@ def join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Join, ite
         sources[:-1] = [each.nullable() for each in sources[:-1]]
     if kind in (JoinType.LEFT, JoinType.FULL):
         sources[-1] = sources[-1].nullable()
-    return made, Scope(sources, merged)
-
-
-def join_columns(left: Relation, right: Relation, kind: JoinType) -> tuple[Field, ...]:
-    """Return the columns of a join. None of them has time: rows may come late."""
-    if kind in (JoinType.SEMI, JoinType.ANTI):
-        return tuple(replace(field, time=None) for field in left.fields)
-    sides = [
-        (left, kind in (JoinType.RIGHT, JoinType.FULL)),
-        (right, kind in (JoinType.LEFT, JoinType.FULL)),
-    ]
-    fields = [(field, may_miss) for side, may_miss in sides for field in side.fields]
-    names = unique_names([field.name for field, _ in fields])
-    return tuple(
-        Field(name, field.data_type.nullable() if may_miss else field.data_type)
-        for name, (field, may_miss) in zip(names, fields, strict=True)
-    )
-
-
-def timed(join: Join) -> Join:
-    """Return a join of windows or within bounds of time with the times of its inputs: watermarks do not overtake its rows."""
-    if windows_of_join(join) is None and not _is_within_bounds(join):
-        return join
-    if join.type in (JoinType.SEMI, JoinType.ANTI):
-        return replace(join, columns=join.left.fields)
-    width = len(join.left.fields)
-    missing = {JoinType.LEFT: (False, True), JoinType.RIGHT: (True, False), JoinType.FULL: (True, True)}.get(join.type, (False, False))
-    of = (*join.left.fields, *join.right.fields)
-    columns = [
-        field if missing[index >= width] else replace(field, time=each.time)
-        for index, (field, each) in enumerate(zip(join.columns, of, strict=True))
-    ]
-    return replace(join, columns=tuple(columns))
-
-
-def _is_within_bounds(join: Join) -> bool:
-    return interval_of(join) is not None and changes_of(join.left).append_only and changes_of(join.right).append_only
+    return made, Scope(sources, merged, scope.outer)
 
 
 def _check_name(queries: QueryBinder, scope: Scope, source: Source, node: exp.Join) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -56,7 +57,6 @@ class Tables(Protocol):
         """
         ...
 
-
     def model(self, path: tuple[str, ...]) -> tuple[ObjectIdentifier, CatalogModel]:
         """Return the full name of a model, and the model.
 
@@ -71,12 +71,13 @@ _STEPS: tuple[Callable[[Selection], None], ...] = (
     aggregates.refuse_in_where,
     subqueries.where,
     subqueries.values_in_aggregates,
+    subqueries.values_in_keys,
     aggregates.group_by,
     lambda state: subqueries.single_values(state, *filter(None, [state.node.args.get("having")])),
     selection.having,
     ranking.row_numbers,
     over.over_windows,
-    lambda state: subqueries.single_values(state, *state.node.expressions),
+    lambda state: subqueries.single_values(state, *state.node.expressions, *filter(None, [state.node.args.get("order")])),
     selection.project,
     aggregates.distinct,
     ordering.ordered_selection,
@@ -91,6 +92,8 @@ class QueryBinder:
         self._tables = tables
         self._named: dict[str, Relation] = {}
         """The queries of WITH that can be read here."""
+        self.outer: Scope | None = None
+        """The names of the query around the one that is bound, where it may read them."""
         self._sets_parallelism = "PARALLELISM" in sql.upper()
         """Whether there may be such a hint: each SELECT decides about its own operators then, and none about those of others."""
 
@@ -150,6 +153,15 @@ class QueryBinder:
         finally:
             self._named = outer
 
+    @contextmanager
+    def within(self, scope: Scope | None) -> Iterator[None]:
+        """Let queries that are bound here read the columns of another one."""
+        outer, self.outer = self.outer, scope
+        try:
+            yield
+        finally:
+            self.outer = outer
+
     def _with(self, node: exp.Expr) -> dict[str, Relation]:
         """Return the queries that can be read by name within a query."""
         with_ = node.args.get("with_")
@@ -180,7 +192,7 @@ class QueryBinder:
         ttls = state_ttls(self, node, scope)
         relation = with_join_hints(self, node, scope, with_ttls(relation, scope, ttls))
         relation = with_lookup_hints(self, node, scope, relation)
-        state = Selection(self, node, relation, scope, self.expressions(scope))
+        state = Selection(self, node, relation, scope, self.expressions(scope), lateral=self.outer is not None)
         if len(scope.sources) == 1:
             state.group_ttl = ttls.get(scope.sources[0].name or "")
         for step in _STEPS:

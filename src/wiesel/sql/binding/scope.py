@@ -16,10 +16,11 @@ __all__ = ["OuterRef", "Scope", "Source"]
 
 @dataclass(frozen=True)
 class OuterRef(Expression):
-    """A column of the query around this one."""
+    """A column of a query around this one: of the next one, or of the one ``level`` queries above."""
 
     index: int
     name: str = ""
+    level: int = 1
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,9 @@ class Scope:
     def _outside(self, name: str, qualifier: str | None) -> Expression:
         assert self.outer is not None  # noqa: S101 - for the type checker
         found = self.outer.resolve(name, qualifier)
+        if isinstance(found, OuterRef):
+            return replace(found, level=found.level + 1)
         if not isinstance(found, InputRef):
-            message = f"column {quoted(name)} of a query two levels above, or one that a join has merged, cannot be used here"
-            raise ProgramError(message, hint="put the table's name and a dot before it, or join the tables")
+            message = f"column {quoted(name)}, which a join has merged, cannot be used within a query here"
+            raise ProgramError(message, hint="put the table's name and a dot before it")
         return OuterRef(found.data_type, found.index, found.name)

@@ -36,6 +36,7 @@ class Selection:
         items: Expressions and names of the columns that SELECT names, as soon as they are bound.
         correlated: Conditions that read the query around this one, too.
         read: What the projection reads, once there is one.
+        lateral: Whether conditions that read the query around this one stay within it, instead of being ``correlated``.
         group_ttl: After which time (ms) groups are forgotten by the hint STATE_TTL; None for what the job says.
     """
 
@@ -48,6 +49,7 @@ class Selection:
     correlated: list[Expression] = field(default_factory=list)
     read: Relation | None = None
     group_ttl: int | None = None
+    lateral: bool = False
 
     def refuse(self, node: exp.Expr, message: str, hint: str | None = None) -> ProgramError:
         """Return the error for a node."""

@@ -13,7 +13,7 @@ from wiesel.columnar.expressions import Call, InputRef, Literal
 from wiesel.columnar.functions.registry import call, cast
 from wiesel.columnar.functions.user_functions import UserFunction, user_call
 from wiesel.columnar.type_rules import least_restrictive
-from wiesel.sql.binding.joins import join_columns
+from wiesel.sql.binding.join_columns import join_columns
 from wiesel.sql.binding.keys import keyed
 from wiesel.sql.binding.ordering import ordered
 from wiesel.sql.binding.problems import problem

@@ -30,9 +30,9 @@ def from_clause(queries: QueryBinder, node: exp.Select) -> tuple[Relation, Scope
     """Return what a SELECT reads, and the names of its columns; one row without columns where it reads nothing."""
     first = node.args.get("from_")
     if first is None:
-        return Values(((),), ()), Scope([])
+        return Values(((),), ()), Scope([], outer=queries.outer)
     relation, source = table_item(queries, first.this)
-    scope = Scope([source])
+    scope = Scope([source], outer=queries.outer)
     for each in node.args.get("joins") or ():
         relation, scope = join(queries, relation, scope, each, table_item)
     return relation, scope
@@ -40,7 +40,7 @@ def from_clause(queries: QueryBinder, node: exp.Select) -> tuple[Relation, Scope
 
 def table_item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, Source]:
     """Return the plan of an item of FROM, and its names."""
-    if isinstance(node, exp.Unnest | exp.Lateral):
+    if isinstance(node, exp.Unnest | exp.Lateral) and not isinstance(node.this, exp.Subquery):
         return unnest_first(queries, node)
     relation, name = _item(queries, node)
     alias = node.args.get("alias")
@@ -69,6 +69,8 @@ def _item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, str | None]:
         return match_recognize(queries, node, table_item(queries, node.this)[0]), None
     if isinstance(node, exp.Subquery | exp.Values | Stand):
         return queries.bind(node), None
+    if isinstance(node, exp.Lateral):
+        return queries.bind(node.this), None
     if not isinstance(node, exp.Table):
         raise problem(queries.sql, node, f"{type(node).__name__.upper()} is not supported in FROM")
     if isinstance(node.this, exp.Anonymous) and node.this.name.upper() in WINDOW_FUNCTIONS:

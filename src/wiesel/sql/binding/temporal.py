@@ -49,9 +49,7 @@ def temporal_join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.
         raise problem(queries.sql, node, f"there are two tables {quoted(source.name)}", "give one of them another name with AS")
     condition = _condition(queries, scope, source, len(left.fields), node)
     missing = kind is JoinType.LEFT
-    fields = tuple(
-        Field(field.name, field.data_type.nullable() if missing else field.data_type) for field in source.fields
-    )
+    fields = tuple(Field(field.name, field.data_type.nullable() if missing else field.data_type) for field in source.fields)
     labels = unique_names([field.name for field in (*left.fields, *right.fields)])
     columns = tuple(replace(field, name=label) for field, label in zip((*left.fields, *fields), labels, strict=True))
     if left_time is None:
@@ -62,7 +60,7 @@ def temporal_join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.
         key = _key(queries, right, len(left.fields), condition, node)
         right = _every_version(queries, right, node)
         relation = TemporalJoin(left, right, kind, condition, left_time, right_time, key, columns)
-    return relation, Scope([*scope.sources, Source(source.name, fields, len(left.fields))], scope.merged)
+    return relation, Scope([*scope.sources, Source(source.name, fields, len(left.fields))], scope.merged, scope.outer)
 
 
 def _left_time(queries: QueryBinder, left: Relation, scope: Scope, table: exp.Expr) -> int | None:
@@ -103,7 +101,7 @@ def _condition(queries: QueryBinder, scope: Scope, source: Source, width: int, n
     if on is None:
         message = "a join with FOR SYSTEM_TIME AS OF needs a condition with ON"
         raise problem(queries.sql, node, message, "compare the primary key of the versioned table")
-    both = Scope([*scope.sources, replace(source, start=width)], scope.merged)
+    both = Scope([*scope.sources, replace(source, start=width)], scope.merged, scope.outer)
     return bound_condition(queries.sql, queries.expressions(both), on)
 
 

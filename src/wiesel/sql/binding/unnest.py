@@ -46,7 +46,7 @@ def unnest_joined(queries: QueryBinder, left: Relation, scope: Scope, node: exp.
     if kind is JoinType.LEFT and not (isinstance(on, exp.Boolean) and on.this):
         raise problem(queries.sql, node, f"a LEFT JOIN with {what} needs the condition TRUE", f"write LEFT JOIN {what}(...) ON TRUE")
     relation, source = _unnested(queries, left, scope, node.this, kind)
-    both = Scope([*scope.sources, source], scope.merged)
+    both = Scope([*scope.sources, source], scope.merged, scope.outer)
     if on is not None and kind is JoinType.INNER:
         relation = filtered(relation, bound_condition(queries.sql, queries.expressions(both), on))
     return relation, both
@@ -77,9 +77,7 @@ def _unnested(
         names.append(place.name)  # the parser takes the last name of the alias for the place
     fields = _named(queries, node, elements, names, kind)
     labels = unique_names([field.name for field in (*left.fields, *fields)])
-    columns = tuple(
-        Field(label, field.data_type, field.time) for label, field in zip(labels, (*left.fields, *fields), strict=True)
-    )
+    columns = tuple(Field(label, field.data_type, field.time) for label, field in zip(labels, (*left.fields, *fields), strict=True))
     relation = Unnest(left, collection, kind is JoinType.LEFT, bool(place), columns)
     return relation, Source(name, fields, len(left.fields))
 

@@ -46,7 +46,7 @@ def table_function_call(queries: QueryBinder, scope: Scope, node: exp.Lateral) -
     """
     call: Any = node.this
     if not isinstance(call, exp.Anonymous | UserCall):
-        raise problem(queries.sql, node, "LATERAL takes TABLE(f(x)) in this version", "join the query without LATERAL, or write a function")
+        raise problem(queries.sql, node, "LATERAL takes a query in brackets, or TABLE(f(x))", "write LATERAL (SELECT ...), or a function")
     function = _function(queries, call)
     listing: UserFunction | ModuleFunction
     if isinstance(function, UserTableFunction):

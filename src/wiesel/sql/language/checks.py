@@ -16,7 +16,7 @@ __all__ = ["find_foreign"]
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In, exp.Is)
 _TEXTS = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.Escape, exp.Overlaps, exp.DPipe)
-_LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren, exp.Case, exp.If, exp.Exists, exp.Null, exp.Boolean, exp.JSON)
+_LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren, exp.Case, exp.If, exp.Exists, exp.Any, exp.All, exp.Null, exp.Boolean, exp.JSON)
 _NUMBERS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Literal, exp.HexString)
 _WRITTEN = (exp.UnicodeString, exp.National, exp.Introducer)
 _TIME = (exp.Interval, exp.IntervalSpan, exp.Var, exp.Extract, exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.DataType)
@@ -70,8 +70,8 @@ _WORDS = {
 def find_foreign(tree: exp.Expr) -> tuple[exp.Expr, str] | None:
     """Return the first node that is not Flink's, with what is wrong with it; None if there is none."""
     for node in tree.walk(bfs=False):
-        if isinstance(node, exp.All | exp.Any):
-            return node, "a comparison with ALL, ANY or SOME rows of a query is not supported in this version"
+        if isinstance(node, exp.All | exp.Any) and not isinstance(node.this, exp.Query):
+            return node, f"{type(node).__name__.upper()} takes a query"
         if type(node) not in _KINDS:
             return node, f"{type(node).__name__.upper()} is not part of Flink's SQL"
         parts = _PARTS.get(type(node))

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT a.id, b.price FROM orders AS a RIGHT JOIN LATERAL (SELECT o.price FROM orders AS o WHERE o.who = a.who) AS b ON TRUE;

@@ -1,0 +1,2 @@
+-- uses: orders
+SELECT id, SOURCE_WATERMARK() AS w FROM orders;
