@@ -80,9 +80,7 @@ def only_further_columns(x: Any, env: Any, t_env: Any) -> Any:
 
 @case
 def time_of_the_stream(x: Any, env: Any, t_env: Any) -> Any:
-    schema = (
-        x.Schema.new_builder().column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)").watermark("rowtime", "SOURCE_WATERMARK()").build()
-    )
+    schema = x.Schema.new_builder().column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)").watermark("rowtime", "SOURCE_WATERMARK()").build()
     return tumbled(x, t_env.from_data_stream(prices(x, env, timed=True), schema), "rowtime")
 
 
@@ -216,3 +214,17 @@ def tuples_in_tuples(x: Any, env: Any, t_env: Any) -> Any:
     kind = x.Types.TUPLE([x.Types.INT(), x.Types.TUPLE([x.Types.INT(), x.Types.STRING()])])
     table = t_env.from_data_stream(env.from_collection([(1, (2, "x")), (3, (4, None))], kind))
     return table.select(x.col("f1").get("f0").alias("n"), x.col("f1").get(1).alias("s"))
+
+
+@case
+def appended_rows(x: Any, env: Any, t_env: Any) -> Any:
+    table = t_env.from_data_stream(prices(x, env)).select(x.col("name"), x.col("price"))
+    rows = t_env.to_append_stream(table, x.Types.ROW([x.Types.STRING(), x.Types.DOUBLE()]))
+    return rows.map(lambda row: f"{row.f0} {row.f1}", x.Types.STRING())
+
+
+@case
+def appended_rows_with_names(x: Any, env: Any, t_env: Any) -> Any:
+    table = t_env.from_data_stream(prices(x, env)).select(x.col("name"), x.col("price"))
+    rows = t_env.to_append_stream(table, x.Types.ROW_NAMED(["price", "n"], [x.Types.STRING(), x.Types.DOUBLE()]))
+    return rows.map(lambda row: f"{row.price} {row.n}", x.Types.STRING())

@@ -9,6 +9,7 @@ from typing import Any
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import CatalogModel, CatalogTable, ObjectIdentifier
 from wiesel.spi.table.catalog_errors import CatalogException
+from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.sql.catalog_factories import OfUsers, open_catalog
 from wiesel.sql.catalog_store import CatalogStore
 from wiesel.sql.catalogs import Catalog, CatalogEntry, Database, FunctionDefinition, MemoryCatalog, PlanView, kind_of
@@ -344,15 +345,15 @@ class CatalogManager:
         """Return the names of the tables and views of the current database."""
         return self.names(*self.current)
 
-    def create_temporary_view(self, identifier: ObjectIdentifier, plan: Relation) -> None:
-        """Add a temporary view of a plan.
+    def create_temporary_view(self, identifier: ObjectIdentifier, plan: Relation, declared: ResolvedSchema | None = None) -> None:
+        """Add a temporary view of a plan, and what is known of its columns besides.
 
         Raises:
             ProgramError: If there is a temporary table or view of the name already.
         """
         if identifier in self.temporary:
             raise ProgramError(f"temporary table or view {identifier.sql} already exists", hint="give the new one another name")
-        self.temporary[identifier] = PlanView(plan)
+        self.temporary[identifier] = PlanView(plan, declared)
 
 
 class _WithKept(Mapping[str, AnyFunction]):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import CatalogModel, CatalogTable, CatalogView
+from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.sql.plan import Relation
 from wiesel.types.logical import quoted
 
@@ -16,9 +17,20 @@ __all__ = ["Catalog", "CatalogEntry", "Database", "FunctionDefinition", "MemoryC
 
 @dataclass(frozen=True)
 class PlanView:
-    """A view that a program made of a table of the Table API: there is no text of it, only its plan."""
+    """A view that a program made of a table of the Table API: there is no text of it, only its plan.
+
+    Attributes:
+        plan: Its plan.
+        declared: What is known of its columns besides: how they are computed, the watermark and the key.
+    """
 
     plan: Relation
+    declared: ResolvedSchema | None = None
+
+    @property
+    def schema(self) -> ResolvedSchema:
+        """Its columns."""
+        return self.declared or self.plan.schema
 
 
 CatalogEntry = CatalogTable | CatalogView | PlanView

@@ -94,8 +94,16 @@ def check_partition_keys(table: CatalogTable) -> None:
             raise ProgramError(f"partition column {quoted(key)} is not a stored column", hint=f"they are: {', '.join(map(quoted, stored))}")
 
 
-def checked_schema(columns: Sequence[Column], key: PrimaryKey | None, watermark: WatermarkSpec | None) -> ResolvedSchema:
+def checked_schema(
+    columns: Sequence[Column], key: PrimaryKey | None, watermark: WatermarkSpec | None, *, as_written: bool = False
+) -> ResolvedSchema:
     """Return the schema with all types known.
+
+    Args:
+        columns: The columns.
+        key: The primary key.
+        watermark: The watermark.
+        as_written: Whether expressions stay as they are written, as those of programs do; those of DDL get one way of writing.
 
     Raises:
         ProgramError: If columns have one name, expressions are wrong, or key and watermark name what they must not.
@@ -107,10 +115,11 @@ def checked_schema(columns: Sequence[Column], key: PrimaryKey | None, watermark:
     if key is not None:
         columns = _with_key(columns, key)
     stored = tuple(Field(column.name, _data_type(column)) for column in columns if not isinstance(column, ComputedColumn))
-    columns = [_typed(column, stored) for column in columns]
+    columns = [_typed(column, stored, as_written=as_written) for column in columns]
     if watermark is not None:
         _check_watermark(watermark, columns)
-        watermark = replace(watermark, expression=canonical_expression(watermark.expression, counts))
+        if not as_written:
+            watermark = replace(watermark, expression=canonical_expression(watermark.expression, counts))
     return ResolvedSchema(tuple(columns), key, watermark)
 
 
@@ -136,11 +145,11 @@ def _with_key(columns: Sequence[Column], key: PrimaryKey) -> list[Column]:
     return [replace(column, data_type=_data_type(column).not_null()) if column.name in key.columns else column for column in columns]
 
 
-def _typed(column: Column, stored: tuple[Field, ...]) -> Column:
+def _typed(column: Column, stored: tuple[Field, ...], *, as_written: bool) -> Column:
     if not isinstance(column, ComputedColumn):
         return column
     bound = _bound(f"computed column {quoted(column.name)}", column.expression, stored)
-    text = canonical_expression(column.expression, {field.name for field in stored})
+    text = column.expression if as_written else canonical_expression(column.expression, {field.name for field in stored})
     return replace(column, data_type=bound.data_type, expression=text)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wiesel.columnar.functions.registry import function_names
 from wiesel.core.errors import ProgramError
-from wiesel.spi.table.catalog import CatalogTable, CatalogView, ObjectIdentifier
+from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.schema import Column, ComputedColumn, MetadataColumn, ResolvedSchema
+from wiesel.sql.canonical import canonical_expression
 from wiesel.sql.catalog_manager import CatalogManager
 from wiesel.sql.catalog_models import CatalogModels
 from wiesel.sql.catalogs import PlanView
@@ -17,10 +18,9 @@ from wiesel.sql.language import statements as s
 from wiesel.sql.modules import hive_functions
 from wiesel.types.logical import BooleanType, DataType, RowField, RowType, VarCharType, quoted
 
-__all__ = ["Information", "describe", "named_functions", "schema_of", "show", "texts"]
+__all__ = ["Information", "declared_times", "describe", "named_functions", "show", "texts"]
 
 _TEXT = VarCharType(2**31 - 1)
-_TIME_MARK = {True: " *ROWTIME*", False: ""}
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ def texts(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> Informati
     return Information(RowType([RowField(name, kind) for name, kind in zip(names, types, strict=True)]), list(rows))
 
 
-def show(catalogs: CatalogManager, statement: s.Show, *, in_batch: bool) -> Information:
-    """Return what SHOW shows; in batch mode there is no event time.
+def show(catalogs: CatalogManager, statement: s.Show, times: Mapping[str, str]) -> Information:
+    """Return what SHOW shows; ``times`` are the columns with time attributes, ``ROWTIME`` and ``PROCTIME``, where it shows columns.
 
     Raises:
         ProgramError: If what it asks for is not there, or not supported.
     """
     if statement.what == "COLUMNS":
-        return _columns(catalogs, statement, in_batch=in_batch)
+        return _columns(catalogs, statement, times)
     handler = _SHOWN.get(statement.what)
     if handler is None:
         raise ProgramError(f"SHOW {statement.what} is not supported in this version", hint="leave the statement out")
@@ -86,9 +86,8 @@ def _databases(catalogs: CatalogManager, statement: s.Show) -> Information:
     return _names("database name", _liked(sorted(catalog.databases), statement))
 
 
-def _columns(catalogs: CatalogManager, statement: s.Show, *, in_batch: bool) -> Information:
-    _, entry = catalogs.find(statement.of)
-    described = _described(schema_of(entry), in_batch=in_batch)
+def _columns(catalogs: CatalogManager, statement: s.Show, times: Mapping[str, str]) -> Information:
+    described = _described(catalogs.find(statement.of)[1].schema, times)
     names = set(_liked([str(row[0]) for row in described.rows], statement))
     return Information(described.columns, [row for row in described.rows if row[0] in names])
 
@@ -105,7 +104,8 @@ def _table_text(identifier: ObjectIdentifier, table: CatalogTable, *, temporary:
     schema = table.schema
     lines = [_column_text(column) for column in schema.columns]
     if schema.watermark is not None:
-        lines.append(f"WATERMARK FOR {quoted(schema.watermark.column)} AS {schema.watermark.expression}")
+        expression = canonical_expression(schema.watermark.expression, {column.name for column in schema.columns})
+        lines.append(f"WATERMARK FOR {quoted(schema.watermark.column)} AS {expression}")
     if schema.primary_key is not None:
         lines.append(str(schema.primary_key))
     text = f"CREATE {'TEMPORARY ' if temporary else ''}TABLE {identifier.sql} (\n" + ",\n".join(f"  {line}" for line in lines) + "\n)\n"
@@ -210,14 +210,21 @@ _SHOWN: dict[str, Callable[[CatalogManager, s.Show], Information]] = {
 }
 
 
-def describe(catalogs: CatalogManager, statement: s.Describe, *, in_batch: bool) -> Information:
-    """Return what DESCRIBE tells; in batch mode there is no event time.
+def declared_times(schema: ResolvedSchema, *, in_batch: bool) -> dict[str, str]:
+    """Return the columns that a schema makes time attributes; in batch mode there is no event time."""
+    computed = [column for column in schema.columns if isinstance(column, ComputedColumn)]
+    times = {column.name: "PROCTIME" for column in computed if column.expression.upper().replace(" ", "") == "PROCTIME()"}
+    return times if in_batch or schema.watermark is None else {**times, schema.watermark.column: "ROWTIME"}
+
+
+def describe(catalogs: CatalogManager, statement: s.Describe, times: Mapping[str, str]) -> Information:
+    """Return what DESCRIBE tells; ``times`` are the columns with time attributes, ``ROWTIME`` and ``PROCTIME``.
 
     Raises:
         ProgramError: If it is not there, or this kind of thing cannot be described.
     """
     if statement.kind == "TABLE":
-        return _described(schema_of(catalogs.find(statement.path)[1]), in_batch=in_batch)
+        return _described(catalogs.find(statement.path)[1].schema, times)
     if statement.kind == "DATABASE":
         return _described_database(catalogs, statement)
     if statement.kind == "CATALOG":
@@ -227,27 +234,20 @@ def describe(catalogs: CatalogManager, statement: s.Describe, *, in_batch: bool)
     raise ProgramError(f"DESCRIBE {statement.kind} is not supported in this version", hint="leave the statement out")
 
 
-def schema_of(entry: CatalogTable | CatalogView | PlanView) -> ResolvedSchema:
-    """Return the columns of a table or view."""
-    return entry.plan.schema if isinstance(entry, PlanView) else entry.schema
-
-
-def _described(schema: ResolvedSchema, *, in_batch: bool = False) -> Information:
+def _described(schema: ResolvedSchema, times: Mapping[str, str]) -> Information:
     names = ["name", "type", "null", "key", "extras", "watermark"]
     commented = any(column.comment for column in schema.columns)
-    rows = [_described_column(column, schema, commented=commented, in_batch=in_batch) for column in schema.columns]
+    rows = [_described_column(column, schema, times, commented=commented) for column in schema.columns]
     found = texts([*names, "comment"] if commented else names, rows)
     kinds: list[DataType] = [BooleanType() if field.name == "null" else _TEXT for field in found.columns]
     return Information(RowType([RowField(field.name, kind) for field, kind in zip(found.columns, kinds, strict=True)]), rows)
 
 
-def _described_column(column: Column, schema: ResolvedSchema, *, commented: bool, in_batch: bool) -> tuple[object, ...]:
+def _described_column(column: Column, schema: ResolvedSchema, times: Mapping[str, str], *, commented: bool) -> tuple[object, ...]:
     data_type = column.data_type
     assert isinstance(data_type, DataType)  # noqa: S101 - schemas of catalogs are resolved
     watermark = schema.watermark if schema.watermark is not None and schema.watermark.column == column.name else None
-    kind = data_type.nullable().as_summary_string() + _TIME_MARK[watermark is not None and not in_batch]
-    if isinstance(column, ComputedColumn) and column.expression.upper().replace(" ", "") == "PROCTIME()":
-        kind += " *PROCTIME*"
+    kind = data_type.nullable().as_summary_string() + (f" *{times[column.name]}*" if column.name in times else "")
     key = schema.primary_key
     keyed = f"PRI({', '.join(key.columns)})" if key is not None and column.name in key.columns else None
     row = (column.name, kind, data_type.is_nullable, keyed, _extras(column), watermark.expression if watermark else None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -51,6 +51,7 @@ __all__ = [
     "Union",
     "Values",
     "WatermarkAssigner",
+    "time_attributes",
     "walk",
 ]
 
@@ -73,6 +74,12 @@ class Field:
     def __str__(self) -> str:
         attribute = f" *{self.time.value}*" if self.time else ""
         return f"{self.name} {self.data_type.as_summary_string()}{attribute}"
+
+
+def time_attributes(fields: Iterable[Field], *, in_batch: bool) -> dict[str, str]:
+    """Return the columns that have time attributes, ``ROWTIME`` and ``PROCTIME``; as in Flink, rows of batch mode have no event time."""
+    shown = [TimeAttribute.PROCTIME] if in_batch else list(TimeAttribute)
+    return {field.name: field.time.value for field in fields if field.time is not None and field.time in shown}
 
 
 Fields = tuple[Field, ...]

@@ -53,7 +53,7 @@ def stream_relation(stream: DataStream, schema: Schema | None, kinds: frozenset[
     hidden = {column.name for column in others}
     every = [PhysicalColumn(field.name, types.get(field.name, field.data_type)) for field in derived if field.name not in hidden]
     _check_metadata(declared.metadata_columns)
-    checked = checked_schema([*every, *others], declared.primary_key, declared.watermark)
+    checked = checked_schema([*every, *others], declared.primary_key, declared.watermark, as_written=True)
     scan = StreamScan(stream, ResolvedSchema.physical(derived), kinds, "$rowtime" if declared.metadata_columns else None)
     relation = _typed(scan, checked)
     wanted = [_named(checked, column.name) for column in declared.columns]

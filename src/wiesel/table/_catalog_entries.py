@@ -12,7 +12,6 @@ from wiesel.spi.table import schema as schemas
 from wiesel.spi.table.statistics import ColumnStatistics, TableStatistics
 from wiesel.sql.catalogs import CatalogEntry, Database, FunctionDefinition
 from wiesel.sql.definitions import check_partition_keys, checked_schema
-from wiesel.sql.information import schema_of
 from wiesel.table._model_statements import checked_model
 from wiesel.table.table_schema import TableSchema
 
@@ -116,7 +115,7 @@ class CatalogBaseTable:
 
     def get_unresolved_schema(self) -> schemas.Schema:
         """Return its columns, its watermark and its primary key."""
-        known = schema_of(self._entry)
+        known = self._entry.schema
         columns = [replace(each, data_type=None) if isinstance(each, schemas.ComputedColumn) else each for each in known.columns]
         return schemas.Schema(columns, known.primary_key, known.watermark)
 

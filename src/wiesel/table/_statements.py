@@ -17,12 +17,12 @@ from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.catalogs import Database, FunctionDefinition
 from wiesel.sql.definitions import check_partition_keys, checked_schema, primary_key_of, table_of, watermark_of
-from wiesel.sql.information import Information, describe, show, texts
+from wiesel.sql.information import Information, declared_times, describe, show, texts
 from wiesel.sql.inserting import Insertion, insertion_of
 from wiesel.sql.jobs import is_batch
 from wiesel.sql.language import statements as s
 from wiesel.sql.likes import table_like
-from wiesel.sql.plan import Relation
+from wiesel.sql.plan import Relation, time_attributes
 from wiesel.sql.relations import renamed
 from wiesel.table._functions import loaded_function
 from wiesel.table._model_statements import alter_model, create_model, drop_model
@@ -293,11 +293,20 @@ def _reset(t_env: TableEnvironment, sql: str, statement: s.Reset) -> None:
 
 
 def _show(t_env: TableEnvironment, sql: str, statement: s.Show) -> TableResult:
-    return rows_result(show(t_env._catalogs, statement, in_batch=is_batch(t_env._environment)))
+    return rows_result(show(t_env._catalogs, statement, _times(t_env, statement.of) if statement.what == "COLUMNS" else {}))
 
 
 def _describe(t_env: TableEnvironment, sql: str, statement: s.Describe) -> TableResult:
-    return rows_result(describe(t_env._catalogs, statement, in_batch=is_batch(t_env._environment)))
+    return rows_result(describe(t_env._catalogs, statement, _times(t_env, statement.path) if statement.kind == "TABLE" else {}))
+
+
+def _times(t_env: TableEnvironment, path: s.Path) -> dict[str, str]:
+    """Return the columns of a table or view that have time attributes, ``ROWTIME`` and ``PROCTIME``."""
+    in_batch = is_batch(t_env._environment)
+    entry = t_env._catalogs.find(path)[1]
+    if isinstance(entry, CatalogTable):  # it may have a connector that is not there
+        return declared_times(entry.schema, in_batch=in_batch)
+    return time_attributes(t_env._tables().relation(path).fields, in_batch=in_batch)
 
 
 _HANDLERS: dict[type[s.Statement], Callable[[Any, str, Any], TableResult | None]] = {

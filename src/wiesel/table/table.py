@@ -12,7 +12,7 @@ from wiesel.datastream._checks import program_error, require_instance
 from wiesel.spi.table import schema as schemas
 from wiesel.sql.jobs import is_batch
 from wiesel.sql.language.built_nodes import WindowProperty
-from wiesel.sql.plan import Relation, TimeAttribute
+from wiesel.sql.plan import Relation, time_attributes
 from wiesel.table._built import column
 from wiesel.table._columns import rebuilt
 from wiesel.table._resolved_schema import ResolvedSchema, resolved_schema
@@ -304,9 +304,7 @@ class Table:
 
     def get_resolved_schema(self) -> ResolvedSchema:
         """Return the columns and their types; of a table that was found by its name also its watermark and primary key."""
-        # As in Flink, the rows of batch mode have no event time.
-        shown = [TimeAttribute.PROCTIME] if is_batch(self._t_env._environment) else list(TimeAttribute)
-        times = {field.name: field.time.value for field in self._plan.fields if field.time in shown}
+        times = time_attributes(self._plan.fields, in_batch=is_batch(self._t_env._environment))
         return resolved_schema(self._declared or self._plan.schema, times)
 
     def print_schema(self) -> None:

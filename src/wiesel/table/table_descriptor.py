@@ -92,7 +92,7 @@ class TableDescriptor:
             if key not in stored:
                 raise ProgramError(f"partition key {quoted(key)} is not a stored column of the table", hint=f"use one of {stored}")
         if schema.watermark is not None or schema.has_computed_columns:
-            schema = checked_schema(schema.columns, schema.primary_key, schema.watermark)
+            schema = checked_schema(schema.columns, schema.primary_key, schema.watermark, as_written=True)
         return CatalogTable(schema, self.get_options(), tuple(self._partition_keys), self._comment, made_at)
 
     def __str__(self) -> str:

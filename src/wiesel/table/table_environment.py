@@ -10,7 +10,7 @@ from wiesel.core.config import Configuration
 from wiesel.core.errors import ProgramError
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.datastream._checks import program_error, require_built, require_instance, user_location
-from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
+from wiesel.spi.table.catalog import CatalogView, ObjectIdentifier
 from wiesel.spi.table.factory import INSERT_ONLY
 from wiesel.spi.table.schema import ResolvedSchema, Schema
 from wiesel.sql.binding.queries import QueryBinder
@@ -53,7 +53,7 @@ from wiesel.table.table_result import TableResult
 from wiesel.types import Types
 from wiesel.types.logical import BigIntType, DataType, RowField, RowType
 from wiesel.types.row import Row, RowKind, make_row
-from wiesel.types.typeinfo import RowTypeInfo, TypeInformation
+from wiesel.types.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
@@ -229,7 +229,8 @@ class TableEnvironment(NamesOfEnvironment):
         if fields_or_schema:
             raise program_error("create_temporary_view() with fields or a schema is not in this version", "name the columns in a query")
         with AtUsersLine():
-            self._catalogs.create_temporary_view(self._catalogs.qualify(view_path), table_or_data_stream._plan)
+            table = table_or_data_stream
+            self._catalogs.create_temporary_view(self._catalogs.qualify(view_path), table._plan, table._declared)
 
     def create_view(self, view_path: str, table: Table, ignore_if_exists: bool = False) -> bool:
         """Put a table into a catalog as a view; returns whether there was none of the path.
@@ -242,7 +243,9 @@ class TableEnvironment(NamesOfEnvironment):
         require_instance(table, Table, "create_view() takes a table: it", "give what sql_query() returned")
         with AtUsersLine():
             identifier = self._catalogs.qualify(view_path)
-            return self._catalogs.create(identifier, PlanView(table._plan), temporary=False, ignore_if_exists=ignore_if_exists)
+            return self._catalogs.create(
+                identifier, PlanView(table._plan, table._declared), temporary=False, ignore_if_exists=ignore_if_exists
+            )
 
     def drop_temporary_table(self, table_path: str) -> bool:
         """Forget a temporary table; returns whether there was one."""
@@ -289,7 +292,7 @@ class TableEnvironment(NamesOfEnvironment):
         """
         with AtUsersLine():
             entry = self._catalogs.find(path)[1]
-            return Table(self._tables().relation(parse_path(path)), self, entry.schema if isinstance(entry, CatalogTable) else None)
+            return Table(self._tables().relation(parse_path(path)), self, None if isinstance(entry, CatalogView) else entry.schema)
 
     def from_elements(self, elements: Iterable[Any], schema: DataType | list[str] | None = None, verify_schema: bool = True) -> Table:
         """Return rows that the program has as a table.
@@ -691,21 +694,33 @@ class StreamTableEnvironment(TableEnvironment):
 
         Args:
             table: The table.
-            type_info: The type of the records: that of a row, or of a tuple with as many fields as there are columns.
+            type_info: The type of the records, by the positions of the columns: that of a row, which tells the names of its fields, or of a
+                tuple.
         """
-        return self._typed_stream(self.to_data_stream(table), type_info)
+        plan = self._typed_plan("to_append_stream", table, type_info)
+        with AtUsersLine():
+            rows = to_stream(self._environment, plan)
+        if rows.get_type() == type_info:
+            return rows
+        if isinstance(type_info, RowTypeInfo):
+            return rows.map(lambda row: row, output_type=type_info)
+        return rows.map(lambda row: tuple(row._values), output_type=type_info)
 
     def to_retract_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
         """Return the changes of a table as a stream of pairs: whether the row comes, or goes, and the row."""
-        rows = self._typed_stream(self.to_changelog_stream(table), type_info, keeps_kind=True)
-        return rows.map(_with_flag, output_type=Types.TUPLE([Types.BOOLEAN(), type_info]))
+        self._typed_plan("to_retract_stream", table, type_info)
+        return self.to_changelog_stream(table).map(_with_flag, output_type=Types.TUPLE([Types.BOOLEAN(), type_info]))
 
-    @staticmethod
-    def _typed_stream(rows: DataStream, type_info: TypeInformation, *, keeps_kind: bool = False) -> DataStream:
+    def _typed_plan(self, method: str, table: Table, type_info: TypeInformation) -> Relation:
+        """Return a table with the names that a type of records has for its columns."""
         require_instance(type_info, TypeInformation, "the type of the records", "give Types.ROW([...])")
-        if keeps_kind or isinstance(type_info, RowTypeInfo):
-            return rows
-        return rows.map(lambda row: tuple(row._values), output_type=type_info)
+        plan = self._own_plan(method, table)
+        count, columns = len(type_info.children()), [field.name for field in plan.fields]
+        if not isinstance(type_info, RowTypeInfo | TupleTypeInfo) or count != len(columns):
+            what = f"{count} fields" if isinstance(type_info, RowTypeInfo | TupleTypeInfo) else "no fields"
+            hint = f"give Types.ROW([...]) with one type for each of them: {', '.join(columns)}"
+            raise program_error(f"the table of {method}() has {len(columns)} columns, but the type {type_info} has {what}", hint)
+        return renamed(plan, type_info.get_field_names()) if isinstance(type_info, RowTypeInfo) else plan
 
     def _own_plan(self, method: str, table: Table) -> Relation:
         require_instance(table, Table, f"{method}() takes a table: it", "give what from_path() or from_data_stream() returned")

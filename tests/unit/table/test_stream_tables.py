@@ -135,6 +135,47 @@ def test_statement_sets_of_tables_streams_and_file_sinks_are_one_job(tmp_path: P
     assert written == {"pairs": ["1,a", "2,b"], "texts": ["ax", "bx", "later"], "new": ["1-a", "2-b"], "old": ["1-a", "2-b"]}
 
 
+def test_views_of_streams_tell_how_their_columns_come_about(capsys: pytest.CaptureFixture[str]) -> None:
+    env, t_env = environments()
+    schema = X.Schema.new_builder().column_by_expression("now", "PROCTIME()").column_by_expression("twice", "price*2")
+    schema = schema.column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)").watermark("rowtime", "SOURCE_WATERMARK()").build()
+    priced = X.Types.ROW_NAMED(["name", "price"], [X.Types.STRING(), X.Types.DOUBLE()])
+    t_env.create_temporary_view("v", env.from_collection([X.Row("a", 1.0)], priced), schema)
+    t_env.create_temporary_view("w", t_env.from_path("v").select(X.col("twice"), X.col("now")))
+    for name in ("v", "w"):
+        t_env.from_path(name).print_schema()
+        t_env.execute_sql(f"DESCRIBE {name}").print()
+    lines = [line.strip(" ,").removeprefix("|").removesuffix("|") for line in capsys.readouterr().out.splitlines() if "---" not in line]
+    shown = [[part.strip() for part in line.split("|")] for line in lines]
+    header = ["name", "type", "null", "key", "extras", "watermark"]
+    assert shown == [
+        *(["("], ["`name` STRING"], ["`price` DOUBLE"]),
+        ["`now` TIMESTAMP_LTZ(3) NOT NULL *PROCTIME* AS PROCTIME()"],
+        ["`twice` DOUBLE AS price*2"],
+        ["`rowtime` TIMESTAMP_LTZ(3) *ROWTIME* METADATA"],
+        ["WATERMARK FOR `rowtime`: TIMESTAMP_LTZ(3) AS SOURCE_WATERMARK()"],
+        *([")"], header),
+        ["name", "STRING", "TRUE", "", "", ""],
+        ["price", "DOUBLE", "TRUE", "", "", ""],
+        ["now", "TIMESTAMP_LTZ(3) *PROCTIME*", "FALSE", "", "AS PROCTIME()", ""],
+        ["twice", "DOUBLE", "TRUE", "", "AS price*2", ""],
+        ["rowtime", "TIMESTAMP_LTZ(3) *ROWTIME*", "TRUE", "", "METADATA", "SOURCE_WATERMARK()"],
+        *(["5 rows in set"], ["("], ["`twice` DOUBLE"], ["`now` TIMESTAMP_LTZ(3) NOT NULL *PROCTIME*"], [")"], header),
+        ["twice", "DOUBLE", "TRUE", "", "", ""],
+        ["now", "TIMESTAMP_LTZ(3) *PROCTIME*", "FALSE", "", "", ""],
+        ["2 rows in set"],
+    ]  # as real Flink prints it
+
+
+def test_the_type_of_appended_records_has_a_field_for_each_column() -> None:
+    env, t_env = environments()
+    table = t_env.from_data_stream(cases.prices(X, env))
+    with pytest.raises(ProgramError, match=r"3 columns, but the type RowTypeInfo\(String\) has 1 fields"):
+        t_env.to_append_stream(table, X.Types.ROW([X.Types.STRING()]))
+    with pytest.raises(ProgramError, match="3 columns, but the type String has no fields"):
+        t_env.to_retract_stream(table, X.Types.STRING())
+
+
 def test_what_does_not_fit_is_refused() -> None:
     env, t_env = environments()
     stream, schema = cases.prices(X, env), X.Schema.new_builder

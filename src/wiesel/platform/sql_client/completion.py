@@ -15,7 +15,7 @@ from wiesel.core.errors import WieselError
 from wiesel.platform.sql_client import words
 from wiesel.platform.sql_client.typed import readable_tokens
 from wiesel.sql.catalog_manager import CatalogManager
-from wiesel.sql.information import named_functions, schema_of
+from wiesel.sql.information import named_functions
 from wiesel.sql.language.parser import statement_words
 from wiesel.types.logical import quoted
 
@@ -182,7 +182,7 @@ def _columns(catalogs: CatalogManager, path: tuple[str, ...]) -> Iterator[tuple[
         entry = catalogs.find(path)[1]
     except WieselError:
         return
-    yield from _all("column", (_name(column.name) for column in schema_of(entry).columns))
+    yield from _all("column", (_name(column.name) for column in entry.schema.columns))
 
 
 def _behind_dots(catalogs: CatalogManager, parts: list[str], statement: list[Token]) -> Iterator[tuple[str, str]]:
