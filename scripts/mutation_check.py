@@ -50,6 +50,8 @@ GATE = "tests/unit/runtime/test_input_gate.py"
 OVERTAKING = "tests/unit/runtime/test_overtaking.py"
 SINK = "tests/unit/connectors/test_file_sink.py"
 OUTAGES = "tests/unit/engine/test_storage_outages.py"
+STOPS = "tests/unit/engine/test_failed_stops.py"
+FLOW = "tests/unit/runtime/test_flow.py"
 FAILOVER = "tests/unit/engine/test_failover.py"
 ROCKSDB = "tests/unit/state/test_rocksdb.py"
 SNAPSHOTS = "tests/unit/state/test_snapshots.py"
@@ -440,6 +442,48 @@ MUTANTS = (
         "        if accessed_ms <= self._expired_before():\n            self._table.remove(key, namespace)",
         "        if False:\n            self._table.remove(key, namespace)",
         (TTL,),
+    ),
+    Mutant(
+        "a task goes on when the savepoint to stop with has failed",
+        "runtime/task.py",
+        "            self._resume()\n",
+        "            pass\n",
+        (f"{STOPS}::test_the_job_runs_on_and_can_be_stopped_later",),
+    ),
+    Mutant(
+        "what comes to a task that has stopped is kept until it goes on",
+        "runtime/task.py",
+        "            self.gate.suspended = True\n",
+        "",
+        (STOPS,),
+    ),
+    Mutant(
+        "barriers of a checkpoint that was given up are left out",
+        "runtime/input_gate.py",
+        "        self._last_done = max(self._last_done, checkpoint_id)\n",
+        "",
+        (STOPS,),
+    ),
+    Mutant(
+        "a failed stop is no failure of the job",
+        "checkpoint/coordinator.py",
+        "            if pending.savepoint.drain and pending.triggered:\n",
+        "            if pending.savepoint.stop:\n",
+        (STOPS,),
+    ),
+    Mutant(
+        "what waits before a slow task is limited by its service rate",
+        "runtime/flow.py",
+        "            wider = allowed if wider is None else min(wider, allowed)\n",
+        "",
+        (FLOW,),
+    ),
+    Mutant(
+        "a producer waits when more is on its way than may be",
+        "runtime/record_writer.py",
+        "any(self._channels[i].sent - taken > window for i, (taken, window) in self._limits.items())",
+        "False",
+        (FLOW,),
     ),
 )
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import mmap
+import re
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from tests.parity.conftest import time_limit
+from wiesel.checkpoint.savepoint import Savepoint
 from wiesel.common import Configuration, JobClient, Types, WatermarkStrategy
 from wiesel.core.errors import JobExecutionError
 from wiesel.datastream import FlatMapFunction, MapFunction, StreamExecutionEnvironment
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiter, RateLimiterStrategy
 from wiesel.datastream.connectors.number_seq import NumberSequenceSource
+from wiesel.platform.cli import _jobs, main
 
 LIMIT_S = 400
 RECORDS = 60_000
@@ -296,7 +302,7 @@ def test_an_error_beside_what_is_relayed_ends_the_job(tmp_path: Path) -> None:
 
 
 class Slowly(FlatMapFunction):
-    """Takes 10 ms for each record: what the exchange has room for of such small records would take it minutes."""
+    """Takes 10 ms for each record, or 2 s while it is hot: what the exchange has room for of such small records would take it minutes."""
 
     def __init__(self, shared: Shared) -> None:
         self.shared = shared
@@ -305,12 +311,14 @@ class Slowly(FlatMapFunction):
         self.shared.open()
 
     def flat_map(self, value: int) -> Iterable[int]:
-        time.sleep(0.01)
+        time.sleep(2 if self.shared["hot"] else 0.01)
         self.shared["consumed"] += 1
         return ()
 
 
-def test_a_job_stops_with_a_savepoint_behind_a_slow_function(tmp_path: Path) -> None:
+def test_a_job_stops_with_a_savepoint_behind_a_slow_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WIESEL_REGISTRY_DIR", str(tmp_path / "registry"))
+    monkeypatch.setattr(_jobs, "_SHOW_AFTER_S", 0.7)
     shared = Shared(tmp_path / "shared")
     shared.open()
     env = environment(1)
@@ -320,9 +328,16 @@ def test_a_job_stops_with_a_savepoint_behind_a_slow_function(tmp_path: Path) -> 
     client = env.execute_async("slow")
     until(lambda: shared["consumed"] > 500)
     before = shared["consumed"]
-    client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+    shared["hot"] = 1
+    Timer(3.0, lambda: shared.__setitem__("hot", 0)).start()
+    taken = CliRunner().invoke(main, ["savepoint", "trigger", "slow", str(tmp_path / "savepoints"), "--json"])
+    assert json.loads(taken.stdout)["location"].startswith(str(tmp_path / "savepoints"))
+    assert re.search(r"have not acknowledged\n  '[^']*' \(1/1\): .*in one call of its function for \d\.\d s", taken.stderr), taken.stderr
     # Two exchanges with what takes a second each; without limits there were 59,000 records in each.
     assert shared["consumed"] - before < 3000
+    stopped = CliRunner().invoke(main, ["stop", "slow", "-p", str(tmp_path / "savepoints"), "--alignedTimeout", "0 ms"])
+    assert Savepoint(stopped.stdout.strip()).facts().unaligned
+    client.get_job_execution_result().result()
 
 
 class OneAfterTheOther(MapFunction):

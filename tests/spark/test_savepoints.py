@@ -14,8 +14,9 @@ from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
 from tests.faults.counting_job import PacedSource, RunningCount, WindowCount, expected, file_sink
+from wiesel.checkpoint.savepoint import Savepoint
 from wiesel.common import Configuration, JobClient, JobStatus, Time, Types, WatermarkStrategy
-from wiesel.core.errors import JobCancelledError
+from wiesel.core.errors import CheckpointStorageError, JobCancelledError
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.window import TumblingEventTimeWindows
 from wiesel.engine.spark.exchange import free_slots
@@ -63,6 +64,10 @@ def written(directory: Path, what: str = "counts") -> Counter[str]:
     return Counter(line for p in files for line in p.read_text().splitlines())
 
 
+def refuse(*_: Any, **__: Any) -> None:
+    raise CheckpointStorageError("the storage is down")
+
+
 def test_c24_r6_a_job_is_stopped_by_a_command_and_goes_on_with_another_parallelism(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +76,13 @@ def test_c24_r6_a_job_is_stopped_by_a_command_and_goes_on_with_another_paralleli
     job_id = str(client.get_job_id())
     assert re.search(rf"{job_id} +counting ", wiesel("list"))
     first = wiesel("savepoint", job_id, "--label", "half way")
+    with monkeypatch.context() as patch:
+        patch.setattr(Savepoint, "publish", refuse)
+        failed = CliRunner().invoke(main, ["stop", job_id])
+    assert failed.exit_code == 1 and "the storage is down; the job runs on" in failed.output
+    before = written(tmp_path).total()
+    until(lambda: written(tmp_path).total() > before, "tasks that had stopped to go on")
+    assert client.get_job_status().result() is JobStatus.RUNNING
     last = wiesel("stop", job_id[:8])
     assert Path(first).parent == Path(last).parent == tmp_path / "savepoints"
     client.get_job_execution_result().result(LIMIT_S)

@@ -67,6 +67,7 @@ class Overtake:
     checkpoint_id: int
     timestamp_ms: int
     tasks: tuple[TaskKey, ...]
+    savepoint: SavepointOptions | None = None
 
 
 @dataclass(frozen=True)
@@ -114,20 +115,25 @@ class Discard:
 
 @dataclass(frozen=True)
 class FailJob:
-    """More checkpoints failed in a row than the user tolerates."""
+    """The tasks cannot go on: too many checkpoints failed in a row, or one to drain the job with."""
 
     reason: str
+    hint: str | None = None
 
 
 Action: TypeAlias = TriggerSources | Overtake | Publish | Completed | Aborted | Discard | FailJob
 
 
 class UnderWay(NamedTuple):
-    """A checkpoint that was triggered at a time, and the tasks that have not taken their part in it yet."""
+    """A checkpoint that was triggered at a time, and the tasks that have not taken their part in it yet.
+
+    ``overtakes``: barriers do not wait for the records before them any more.
+    """
 
     checkpoint_id: int
     timestamp_ms: int
     waiting: frozenset[TaskKey]
+    overtakes: bool = False
 
 
 @dataclass
@@ -142,6 +148,7 @@ class _Pending:
     publishing: bool = False
     triggered: set[TaskKey] = field(default_factory=set)
     overtake_ms: int | None = None
+    overtaken: bool = False
 
 
 _NAMED = 4
@@ -238,7 +245,9 @@ class CheckpointCoordinator:
     def under_way(self) -> UnderWay | None:
         """Return the checkpoint that has been triggered and is neither complete nor given up."""
         pending = self._pending
-        return None if pending is None else UnderWay(pending.checkpoint_id, pending.timestamp_ms, frozenset(pending.waiting))
+        if pending is None:
+            return None
+        return UnderWay(pending.checkpoint_id, pending.timestamp_ms, frozenset(pending.waiting), pending.overtaken)
 
     def next_deadline_ms(self) -> int | None:
         """Return when ``on_time`` or ``trigger`` is due next, or None."""
@@ -251,28 +260,43 @@ class CheckpointCoordinator:
 
     # Events
 
-    def trigger(self, now_ms: int, enumerators: dict[str, Any], *, savepoint: SavepointOptions | None = None) -> list[Action]:
-        """Step 1. ``enumerators``: their state at this very moment. No effect while a checkpoint is under way."""
+    def trigger(
+        self,
+        now_ms: int,
+        enumerators: dict[str, Any],
+        *,
+        savepoint: SavepointOptions | None = None,
+        overtake_after_ms: int | None = None,
+    ) -> list[Action]:
+        """Step 1. No effect while a checkpoint is under way.
+
+        Args:
+            now_ms: The time.
+            enumerators: Their state at this very moment.
+            savepoint: What kind of savepoint; None for a checkpoint.
+            overtake_after_ms: When barriers of the savepoint begin to overtake records, None for never.
+        """
         if self._pending is not None or self.all_finished:
             return []
         running = self._tasks - self._finished.keys()
         pending = self._start(now_ms, enumerators, running, savepoint=savepoint, final=False)
         if self._missing:
             return self._abort(_state_is_missing(*next(iter(self._missing.items()))))
-        if savepoint is not None and savepoint.stop:
-            self._next_trigger_ms = None
-        if savepoint is None and self.settings.overtake_after_ms is not None:
-            pending.overtake_ms = now_ms + self.settings.overtake_after_ms
+        if savepoint is None:
+            overtake_after_ms = self.settings.overtake_after_ms
+        if overtake_after_ms is not None:
+            pending.overtake_ms = now_ms + overtake_after_ms
         return [self._trigger_roots(pending), *self._overtake(now_ms), *self._publish_if_complete()]
 
     def _overtake(self, now_ms: int) -> list[Action]:
-        """The barriers have had their time to be aligned. Savepoints wait as long as it takes."""
+        """The barriers have had their time to be aligned."""
         pending = self._pending
         if pending is None or pending.overtake_ms is None or now_ms < pending.overtake_ms or pending.publishing:
             return []
         pending.overtake_ms = None
         tasks = tuple(sorted(pending.waiting.difference(self._sources)))
-        return [Overtake(pending.checkpoint_id, pending.timestamp_ms, tasks)] if tasks else []
+        pending.overtaken = bool(tasks)
+        return [Overtake(pending.checkpoint_id, pending.timestamp_ms, tasks, pending.savepoint)] if tasks else []
 
     def _trigger_roots(self, pending: _Pending) -> TriggerSources:
         """Tell those to begin whom no barrier will reach: sources, and tasks whose inputs have all finished."""
@@ -366,6 +390,8 @@ class CheckpointCoordinator:
         self._pending = None
         completed = Completed(checkpoint, now_ms - pending.timestamp_ms, pending.savepoint)
         actions: list[Action] = [completed]
+        if pending.savepoint is not None and pending.savepoint.stop:
+            self._next_trigger_ms = None
         if not checkpoint.savepoint:
             self._failures = 0
             self._retained.append(checkpoint)
@@ -446,13 +472,14 @@ class CheckpointCoordinator:
         self._pending = None
         actions: list[Action] = [Aborted(pending.checkpoint_id, reason, late)]
         if pending.savepoint is not None:
-            if pending.savepoint.stop:
-                # Tasks have stopped behind its barrier already: only a restart lets them go on.
-                actions.append(FailJob(f"the savepoint to stop the job with failed: {reason}"))
+            if pending.savepoint.drain and pending.triggered:
+                # Sources have ended their input and windows have fired: only a restart lets the job go on.
+                actions.append(FailJob(f"the savepoint to drain and stop the job with failed: {reason}"))
             return actions
         self._failures += 1
         if pending.final or self._failures > self.settings.tolerable_failures:
-            actions.append(FailJob(f"checkpoint {pending.checkpoint_id} failed: {reason}"))
+            hint = "raise execution.checkpointing.tolerable-failed-checkpoints to go on"
+            actions.append(FailJob(f"checkpoint {pending.checkpoint_id} failed: {reason}", hint))
         return actions
 
 

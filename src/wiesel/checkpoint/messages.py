@@ -44,6 +44,7 @@ class OvertakeBarriers:
 
     checkpoint_id: int
     timestamp_ms: int
+    savepoint: SavepointOptions | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,11 @@ class EventToOperator:
     operator_id: str
     event: Any
     epoch: int
+
+
+@dataclass(frozen=True)
+class ReportProgress:
+    """Report how far you are with the checkpoint under way, also from the midst of a function."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +194,31 @@ class Heartbeat:
 
 
 @dataclass(frozen=True)
+class TaskProgress:
+    """How far a task is with the checkpoint under way.
+
+    Attributes:
+        task: The task.
+        passed: The newest checkpoint of which it has taken its snapshot.
+        aligning: The checkpoint of which some barriers have come, 0 for none.
+        missing: How many inputs have not delivered that barrier.
+        waiting_bytes: What has arrived and is not processed.
+        recording: Whether the snapshot is taken and barriers that were overtaken are still to come.
+        busy_s: How long the present call of the task's functions has lasted, 0 if none runs.
+        in_flight: Bytes sent and not taken yet by (edge, subtask of the receiver), where producers count them.
+    """
+
+    task: TaskKey
+    passed: int
+    aligning: int
+    missing: int
+    waiting_bytes: int
+    recording: bool
+    busy_s: float
+    in_flight: dict[tuple[int, int], int]
+
+
+@dataclass(frozen=True)
 class ToDriver:
     """Records of a driver sink: a channel name, the epoch (last checkpoint whose barrier has passed the writer) and a payload."""
 
@@ -220,6 +251,7 @@ ToTask: TypeAlias = (
     | CheckpointComplete
     | CheckpointAborted
     | EventToOperator
+    | ReportProgress
     | CancelTask
     | OpenOutput
     | MasterHeartbeat
@@ -235,6 +267,7 @@ FromTask: TypeAlias = (
     | TaskFinished
     | TaskFailed
     | Heartbeat
+    | TaskProgress
     | ToDriver
     | EventFromOperator
 )

@@ -37,6 +37,7 @@ class SavepointFacts:
         job_name: The name of that job.
         stopped: Whether the job was stopped with it.
         drained: Whether the job was drained before.
+        unaligned: Whether it holds records that were on their way, so that it starts only programs with the connections where these were.
     """
 
     path: str
@@ -47,6 +48,7 @@ class SavepointFacts:
     job_name: str
     stopped: bool
     drained: bool
+    unaligned: bool = False
 
 
 class SavepointFiles(StateFiles):
@@ -153,6 +155,7 @@ class Savepoint:
             job_name=str(job.get("name", "")),
             stopped=bool(about.get("stopped")),
             drained=bool(about.get("drained")),
+            unaligned=bool(about.get("unaligned")),
         )
 
     def load(self) -> tuple[Checkpoint, dict[str, Any]]:

@@ -267,6 +267,14 @@ CHECKPOINT_ALIGNED_TIMEOUT: ConfigOption[Duration] = _option(
     "With unaligned checkpoints: how long barriers are aligned before they overtake records; 0 overtakes at once.",
     _CP + "alignment-timeout",
 )
+SAVEPOINT_ALIGNED_TIMEOUT: ConfigOption[Duration | None] = _option(
+    "wiesel.checkpointing.aligned-savepoint-timeout",
+    "duration",
+    None,
+    "How long the barriers of a savepoint are aligned before they overtake records, which become part of the savepoint. Not set: "
+    "savepoints are always aligned, as in Flink.",
+    minimum=0,
+)
 CHECKPOINT_AFTER_FINISH: ConfigOption[bool] = _option(
     _CP + "checkpoints-after-tasks-finish",
     "bool",

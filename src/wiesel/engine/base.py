@@ -15,7 +15,7 @@ from wiesel.core.config import ConfigOption, Configuration
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ConfigurationError
 from wiesel.core.managed_memory import managed_memory_bytes
-from wiesel.engine.unaligned import takes_unaligned
+from wiesel.engine.unaligned import overtaking_savepoints, takes_unaligned
 from wiesel.graph.job_graph import JobGraph
 from wiesel.graph.specs import ITERATION_HEAD, ITERATION_TAIL, StreamGraph
 from wiesel.graph.stage_plan import has_relays
@@ -80,6 +80,7 @@ class JobSettings:
     checkpoint_dir: str | None
     local_backup: LocalBackup
     savepoint_dir: str | None
+    savepoint_overtake_after_ms: int | None
     restore_path: str | None
     claim_mode: str
     allow_non_restored: bool
@@ -135,6 +136,7 @@ def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSetti
         checkpoint_dir=config.get(opt.CHECKPOINT_DIR),
         local_backup=_local_backup(config),
         savepoint_dir=config.get(opt.SAVEPOINT_DIR),
+        savepoint_overtake_after_ms=duration_ms(config, opt.SAVEPOINT_ALIGNED_TIMEOUT) if overtaking_savepoints(config) else None,
         restore_path=config.get(opt.RECOVERY_PATH),
         claim_mode=str(config.get(opt.RECOVERY_CLAIM_MODE)),
         allow_non_restored=config.get(opt.RECOVERY_IGNORE_UNCLAIMED),

@@ -40,11 +40,13 @@ from wiesel.checkpoint.messages import (
     NoMoreSplits,
     OvertakeBarriers,
     RegisterTask,
+    ReportProgress,
     RequestCheckpoint,
     RequestSplit,
     TaskFailed,
     TaskFinished,
     TaskKey,
+    TaskProgress,
     ToDriver,
     ToTask,
     TriggerCheckpoint,
@@ -195,6 +197,8 @@ class JobAttempt:
         self.regions = regions
         self.metrics: dict[TaskKey, dict[str, Any]] = {} if finished is None else dict(finished.metrics)
         self.last_heard_s: dict[TaskKey, float] = {}
+        self.progress: dict[TaskKey, TaskProgress] = {}
+        """What tasks have reported when they were asked last."""
         self._job: JobGraph = plan.graph.job
         self._tasks: list[TaskKey] = [(s.vertex, s.index) for s in plan.graph.subtasks]
         self.finished = Finished() if finished is None else finished
@@ -216,7 +220,7 @@ class JobAttempt:
             retained=retained or ([restore] if restore else []),
             now_ms=clock.now_ms(),
             upstream=_tasks_before(plan),
-            name_of=self._name_of,
+            name_of=self.name_of,
         )
         for message in self.finished.messages.values():
             self.coordinator.on_task_finished(message)
@@ -227,7 +231,8 @@ class JobAttempt:
         self._make_committers()
         self._operator_events = OperatorEventRouter(self._job, port.send)
 
-    def _name_of(self, task: TaskKey) -> str:
+    def name_of(self, task: TaskKey) -> str:
+        """Return what a task is called for users."""
         vertex = self._job.vertices[task[0]]
         return f"'{vertex.name}' ({task[1] + 1}/{vertex.parallelism})"
 
@@ -394,9 +399,8 @@ class JobAttempt:
 
     def on_message(self, message: FromTask) -> None:
         """Take a message of a task of this attempt."""
-        if isinstance(message, Heartbeat):
-            # Also of a job that has just finished: the last report of a task is the one with its final counts.
-            self.metrics[message.task] = self.finished.metrics[message.task] = message.metrics
+        if isinstance(message, Heartbeat | TaskProgress):
+            self._on_report(message)
         if self.ended or self._has_failed(message.task):
             if isinstance(message, RegisterTask):
                 # It was on its way when the others were told to end.
@@ -424,6 +428,13 @@ class JobAttempt:
             self._trigger_if_requested()
         elif isinstance(message, TaskFailed):
             self._fail_task(message.task, message.error)
+
+    def _on_report(self, message: Heartbeat | TaskProgress) -> None:
+        if isinstance(message, TaskProgress):
+            self.progress[message.task] = message
+        else:
+            # Also of a job that has just finished: the last report of a task is the one with its final counts.
+            self.metrics[message.task] = self.finished.metrics[message.task] = message.metrics
 
     def _on_input_taken(self, message: InputTaken) -> None:
         """Tell each producer what it has to know of it."""
@@ -511,10 +522,11 @@ class JobAttempt:
         if self.state is AttemptState.RUNNING and self.coordinator.trigger_due(now_ms):
             self.trigger()
 
-    def trigger(self, *, savepoint: SavepointOptions | None = None) -> None:
-        """Start a checkpoint now, unless one is under way or tasks are still missing."""
+    def trigger(self, *, savepoint: SavepointOptions | None = None, overtake_after_ms: int | None = None) -> None:
+        """Start a checkpoint now, unless one is under way or tasks are still missing; see ``CheckpointCoordinator.trigger``."""
         if self.state is AttemptState.RUNNING and self.coordinator.pending_id is None:
-            self._act(self.coordinator.trigger(self.clock.now_ms(), self._snapshot_enumerators(), savepoint=savepoint))
+            now_ms, enumerators = self.clock.now_ms(), self._snapshot_enumerators()
+            self._act(self.coordinator.trigger(now_ms, enumerators, savepoint=savepoint, overtake_after_ms=overtake_after_ms))
 
     def _trigger_if_requested(self) -> None:
         """A source waits for a checkpoint at its position; if one is under way that has begun elsewhere, for the next."""
@@ -537,7 +549,7 @@ class JobAttempt:
                     self.port.send(task, trigger)
             elif isinstance(action, Overtake):
                 for task in action.tasks:
-                    self.port.send(task, OvertakeBarriers(action.checkpoint_id, action.timestamp_ms))
+                    self.port.send(task, OvertakeBarriers(action.checkpoint_id, action.timestamp_ms, action.savepoint))
             elif isinstance(action, Publish):
                 self._publish(action)
             elif isinstance(action, Completed):
@@ -549,13 +561,18 @@ class JobAttempt:
             elif isinstance(action, Discard):
                 self._discard(action)
             elif isinstance(action, FailJob):
-                self.fail(CheckpointError(action.reason, hint="raise execution.checkpointing.tolerable-failed-checkpoints to go on"))
+                self.fail(CheckpointError(action.reason, hint=action.hint))
 
         if any(isinstance(action, Aborted) for action in actions):
             # It may have been what the end of the job waited for.
             self._finish_if_done()
         if actions:
             self._trigger_if_requested()
+
+    def ask_for_progress(self) -> None:
+        """Have all tasks report how far they are with the checkpoint under way."""
+        for task in self._running():
+            self.port.send(task, ReportProgress())
 
     def _running(self) -> list[TaskKey]:
         return [t for t in self._tasks if t not in self.finished.messages]

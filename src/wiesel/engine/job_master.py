@@ -47,6 +47,7 @@ from wiesel.engine.rescaling import Rescaled, Rescaling, RescalingError
 from wiesel.engine.restart import RestartStrategy
 from wiesel.engine.reuse import Finished, reusable_tasks
 from wiesel.engine.savepoints import Savepoints
+from wiesel.engine.unaligned import obstacle_to_unaligned
 from wiesel.graph.rescaling import Bounds
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.runtime.descriptor import TaskDescriptor
@@ -118,7 +119,9 @@ class JobMaster:
             wanted=settings.checkpoints.overtake_after_ms is None, limited=settings.task.get(DEBLOAT) is not None
         )
         self.checkpoint_requests = CheckpointRequests()
-        self.savepoints = Savepoints(self.recovery, background, settings.savepoint_dir)
+        self.savepoints = Savepoints(
+            self.recovery, background, settings.savepoint_dir, settings.savepoint_overtake_after_ms
+        )
         self.rescaling = Rescaling(self)
         self.adaptive = settings.adaptive if plan.graph.job.runtime_mode != "BATCH" else None
         """How the adaptive scheduler is set, None if there is none."""
@@ -132,6 +135,8 @@ class JobMaster:
         self.failed_checkpoints = 0
         self.last_checkpoint_duration_ms: int | None = None
         self.failures: list[BaseException] = []
+        self.progress_asked_ms = 0
+        """When tasks were asked last how far they are with a checkpoint."""
         self.listeners: list[Callable[[JobMaster, str], None]] = [LateRecords()]
         self._strategy = strategy
         self._launcher = launcher
@@ -371,7 +376,15 @@ class JobMaster:
         else:
             self._after_attempt()
 
-    def savepoint(self, directory: str | None, *, stop: bool = False, drain: bool = False, label: str = "") -> Future[str]:
+    def savepoint(
+        self,
+        directory: str | None,
+        *,
+        stop: bool = False,
+        drain: bool = False,
+        label: str = "",
+        overtake_after_ms: int | None = None,
+    ) -> Future[str]:
         """Take a savepoint, and with ``stop`` end the job with it; ``drain`` it before. See ``Savepoints.request``.
 
         Raises:
@@ -381,7 +394,19 @@ class JobMaster:
             raise CheckpointError("a job in BATCH mode or of wiesel.dataset takes no savepoints", hint="run it in STREAMING mode")
         if self.status.is_globally_terminal_state() or self._cancelling:
             raise CheckpointError(f"job {self.job_id} is {self.status.name} and takes no savepoints")
-        return self.savepoints.request(directory, stop=stop, drain=drain, label=label)
+        if overtake_after_ms is not None:
+            self._check_can_be_unaligned(drain=drain)
+        return self.savepoints.request(directory, stop=stop, drain=drain, label=label, overtake_after_ms=overtake_after_ms)
+
+    def _check_can_be_unaligned(self, *, drain: bool) -> None:
+        obstacle = obstacle_to_unaligned(self.plan.graph.job)
+        if drain:
+            obstacle = "to drain the job, which processes all records before the savepoint,"
+        if self.settings.task.get("execution.checkpointing.mode") == "AT_LEAST_ONCE":
+            obstacle = "the mode AT_LEAST_ONCE"
+        if obstacle is not None:
+            hint = "take it without a time-out for its alignment"
+            raise CheckpointError(f"{obstacle} does not go with an unaligned savepoint", hint=hint)
 
     def checkpoint(self) -> Future[int]:
         """Take a checkpoint now; the answer is its number.
@@ -706,7 +731,7 @@ class JobMaster:
         _log.warning("checkpoint %d was given up: %s", checkpoint_id, reason)
         self._advice.look_at_late(self.recovery.job, late, self.attempt.metrics if self.attempt is not None else {})
         self._tell("checkpoint-aborted")
-        was_savepoint = self.savepoints.aborted(checkpoint_id, reason)
+        was_savepoint = self.savepoints.aborted(checkpoint_id, reason, self.attempt, late)
         self.history.failed_checkpoint(checkpoint_id, reason, savepoint=was_savepoint)
         self.checkpoint_requests.aborted(checkpoint_id, reason)
         self._start_requested()

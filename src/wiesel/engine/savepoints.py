@@ -1,7 +1,9 @@
 """Internal. The savepoints that users ask a running job for: one after the other, each answered by its path or by why there is none.
 
 A request waits while the tasks are starting or a checkpoint is under way. When the attempt fails, all requests fail: whoever has asked
-can ask again. A savepoint with which the job stops is, besides, its newest checkpoint: what was committed with it must not come again if
+can ask again. A request that fails leaves the job as it is, also one to stop it; only sources that were drained need a restart.
+
+A savepoint with which the job stops is, besides, its newest checkpoint: what was committed with it must not come again if
 the job fails before it has ended.
 """
 
@@ -9,18 +11,22 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Set
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from wiesel.checkpoint.coordinator import Checkpoint
+from wiesel.checkpoint.messages import TaskKey
 from wiesel.checkpoint.savepoint import Savepoint
 from wiesel.core.errors import CheckpointError, ConfigurationError
+from wiesel.engine.checkpoint_progress import remedy
 from wiesel.engine.checkpoint_requests import text_of, what_ended
 from wiesel.engine.deployment import without_uid
 from wiesel.engine.job_attempt import AttemptState, JobAttempt
 from wiesel.engine.recovery import Recovery
+from wiesel.engine.unaligned import holds_in_flight
 from wiesel.wire.events import SavepointOptions
 
 if TYPE_CHECKING:
@@ -36,6 +42,8 @@ class SavepointRequest:
     options: SavepointOptions
     label: str
     answer: Future[str]
+    overtake_after_ms: int | None = None
+    """How long its barriers are aligned; None: as long as it takes."""
     checkpoint_id: int | None = None
     """None until it has been triggered."""
     published: bool = False
@@ -45,7 +53,10 @@ class SavepointRequest:
 class Savepoints:
     """All requests of one job. Methods are called in the master's thread, but for ``publish``."""
 
-    def __init__(self, recovery: Recovery, background: Background, default_directory: str | None) -> None:
+    def __init__(
+        self, recovery: Recovery, background: Background, default_directory: str | None, overtake_after_ms: int | None = None
+    ) -> None:
+        self._overtake_after_ms = overtake_after_ms
         self._recovery = recovery
         self._background = background
         self._default = default_directory
@@ -60,8 +71,18 @@ class Savepoints:
         """Return whether the job is being stopped with a savepoint."""
         return self._stopping
 
-    def request(self, directory: str | None, *, stop: bool, drain: bool, label: str) -> Future[str]:
-        """Ask for a savepoint below a directory; the answer is its path, or with ``stop`` comes when the job has ended."""
+    def request(
+        self, directory: str | None, *, stop: bool, drain: bool, label: str, overtake_after_ms: int | None = None
+    ) -> Future[str]:
+        """Ask for a savepoint; the answer is its path, or with ``stop`` comes when the job has ended.
+
+        Args:
+            directory: It is made below this one; None for the configured one.
+            stop: End the job with it.
+            drain: Process all input to its end before.
+            label: Shown in lists of savepoints.
+            overtake_after_ms: How long its barriers are aligned before they overtake records, None for what is configured.
+        """
         answer: Future[str] = Future()
         answer.set_running_or_notify_cancel()
         target = directory or self._default
@@ -73,14 +94,18 @@ class Savepoints:
             answer.set_exception(CheckpointError("the job is being stopped with a savepoint already"))
         else:
             self._stopping = stop
-            self._prepare(target, stop, drain, label, answer)
+            after_ms = self._overtake_after_ms if overtake_after_ms is None else overtake_after_ms
+            # A drained job has processed all records when its barriers come.
+            self._prepare(target, stop, drain, label, None if drain else after_ms, answer)
         return answer
 
-    def _prepare(self, target: str, stop: bool, drain: bool, label: str, answer: Future[str]) -> None:
-        """See first whether anything can be written there: a stopping job would have to be restarted if it could not."""
+    def _prepare(self, target: str, stop: bool, drain: bool, label: str, overtake_after_ms: int | None, answer: Future[str]) -> None:
+        """See first whether anything can be written there, before all tasks take their snapshots for nothing."""
         path = f"{target.rstrip('/')}/savepoint-{self._recovery.job_id[:6]}-{uuid4().hex[:12]}"
         savepoint = Savepoint(path)
-        request = self._open[savepoint.path] = SavepointRequest(SavepointOptions(savepoint.path, stop, drain), label, answer)
+        request = self._open[savepoint.path] = SavepointRequest(
+            SavepointOptions(savepoint.path, stop, drain), label, answer, overtake_after_ms
+        )
 
         def prepared(_: None, error: BaseException | None) -> None:
             if answer.done():
@@ -113,7 +138,7 @@ class Savepoints:
         ):
             request = self._current = self._waiting.popleft()
             request.checkpoint_id = attempt.coordinator.next_id
-            attempt.trigger(savepoint=request.options)
+            attempt.trigger(savepoint=request.options, overtake_after_ms=request.overtake_after_ms)
             if self._current is request and attempt.coordinator.next_id == request.checkpoint_id:
                 self._end_current(CheckpointError("no savepoint can be taken: all tasks of the job have finished"))
 
@@ -127,18 +152,24 @@ class Savepoints:
             self._answer(request, None)
         return request.options.directory
 
-    def aborted(self, checkpoint_id: int, reason: str) -> bool:
-        """A checkpoint was given up: return whether it was a savepoint."""
+    def aborted(self, checkpoint_id: int, reason: str, attempt: JobAttempt | None, late: Set[TaskKey]) -> bool:
+        """A checkpoint was given up, as its time was too short for some tasks: return whether it was a savepoint."""
         if self._current is None or self._current.checkpoint_id != checkpoint_id:
             return False
-        self._end_current(CheckpointError(f"the savepoint failed: {reason}"))
+        goes_on = "the job restarts, as its sources were drained already" if self._current.options.drain else "the job runs on"
+        hint = None
+        if late and self._current.overtake_after_ms is None and not self._current.options.drain:
+            command = "wiesel stop" if self._current.options.stop else "wiesel savepoint trigger"
+            hint = remedy(attempt, late, f"{command} {self._recovery.job_id[:8]}")
+        self._end_current(CheckpointError(f"{self._told(reason)}; {goes_on}", hint=hint))
         return True
 
     def attempt_ended(self, error: BaseException | None) -> None:
         """The attempt has failed, or will have finished soon: nothing can be triggered any more."""
         why = what_ended(error)
         if error is not None:
-            self._end_current(CheckpointError(self._told(why)))
+            published = self._current is not None and self._current.published
+            self._end_current(CheckpointError(self._told(f"{why}; if the job is restarted, it goes on from there" if published else why)))
         while self._waiting:
             self._fail(self._waiting.popleft(), CheckpointError(f"no savepoint was taken: {why}"))
 
@@ -153,7 +184,7 @@ class Savepoints:
     def _told(self, why: str) -> str:
         request = self._current
         if request is not None and request.published:
-            return f"the savepoint is complete at {request.options.directory}, but {why}; if the job is restarted, it goes on from there"
+            return f"the savepoint is complete at {request.options.directory}, but {why}"
         return f"the savepoint failed: {why}"
 
     def _end_current(self, error: CheckpointError) -> None:
@@ -195,11 +226,21 @@ class Savepoints:
         for operator in without_uid(self._recovery.job, checkpoint):
             _log.warning("%s has state and no uid: a changed program may not find its state in the savepoint", operator)
         savepoint = Savepoint(options.directory)
-        savepoint.publish(checkpoint, self._facts(request), self._recovery.files, self._recovery.snapshot_key)
+        facts = self._facts(request, in_flight=holds_in_flight(checkpoint))
+        savepoint.publish(checkpoint, facts, self._recovery.files, self._recovery.snapshot_key)
+        # It stays from here on: whether the job's checkpoint names its files is not known if writing that fails.
+        request.published = True
         if options.stop:
             self._recovery.publish(savepoint.load_metadata()[0])
-        request.published = True
 
-    def _facts(self, request: SavepointRequest) -> dict[str, Any]:
+    def _facts(self, request: SavepointRequest, *, in_flight: bool) -> dict[str, Any]:
         options = request.options
-        return {**self._recovery.facts, "savepoint": {"label": request.label, "stopped": options.stop, "drained": options.drain}}
+        about = {"label": request.label, "stopped": options.stop, "drained": options.drain}
+        if in_flight:
+            about["unaligned"] = True
+            _log.warning(
+                "the savepoint at %s is unaligned: it holds records that were on their way, and starts only programs that have the same "
+                "operators and connections there",
+                options.directory,
+            )
+        return {**self._recovery.facts, "savepoint": about}

@@ -10,14 +10,14 @@ from wiesel.core import options as opt
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ProgramError, StateMigrationError
 from wiesel.graph.job_graph import JobEdge, JobGraph, JobVertex
-from wiesel.graph.specs import StreamGraph
+from wiesel.graph.specs import ITERATION_HEAD, StreamGraph
 from wiesel.runtime.descriptor import InputEdge, RestoredEdge, RestoredInFlight
 from wiesel.runtime.in_flight import edges_of
 from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.state.backend import StateHandle
 from wiesel.state.key_groups import key_group_range
 
-_HINT = "restore it with the program that took it, take a savepoint, which holds no records in flight, and start from that"
+_HINT = "restore it with the program that took it, take an aligned savepoint, which holds no records in flight, and start from that"
 
 
 def takes_unaligned(config: Configuration) -> bool:
@@ -25,13 +25,19 @@ def takes_unaligned(config: Configuration) -> bool:
     return bool(config.get(opt.CHECKPOINT_UNALIGNED)) and str(config.get(opt.CHECKPOINT_MODE)) == "EXACTLY_ONCE"
 
 
+def overtaking_savepoints(config: Configuration) -> bool:
+    """Return whether barriers of savepoints may overtake records."""
+    return config.get(opt.SAVEPOINT_ALIGNED_TIMEOUT) is not None and str(config.get(opt.CHECKPOINT_MODE)) == "EXACTLY_ONCE"
+
+
 def check_unaligned(graph: StreamGraph, config: Configuration) -> None:
-    """Check that the program may take unaligned checkpoints if it is to.
+    """Check that the program may take unaligned checkpoints or savepoints if it is to.
 
     Raises:
         ProgramError: It has an iteration or a custom partitioner, and nobody insists.
     """
-    if not takes_unaligned(config) or config.get(opt.CHECKPOINT_UNALIGNED_FORCED):
+    option = opt.CHECKPOINT_UNALIGNED if takes_unaligned(config) else opt.SAVEPOINT_ALIGNED_TIMEOUT
+    if not (takes_unaligned(config) or overtaking_savepoints(config)) or config.get(opt.CHECKPOINT_UNALIGNED_FORCED):
         return
     loops = graph.loops()
     custom = [edge for edge in graph.edges if edge.partitioner.kind == "custom"]
@@ -41,9 +47,23 @@ def check_unaligned(graph: StreamGraph, config: Configuration) -> None:
     what = "the iteration" if loops else "partition_custom behind the operator"
     raise ProgramError(
         f"{what} at {node.user_location} does not go with unaligned checkpoints",
-        hint=f"switch {opt.CHECKPOINT_UNALIGNED.key} off, or set {opt.CHECKPOINT_UNALIGNED_FORCED.key} if the job will never be rescaled "
+        hint=f"leave {option.key} out, or set {opt.CHECKPOINT_UNALIGNED_FORCED.key} if the job will never be rescaled "
         "from one of its checkpoints",
     )
+
+
+def obstacle_to_unaligned(job: JobGraph) -> str | None:
+    """Return what of a running job does not go with an unaligned savepoint, None if nothing."""
+    loops = [o for v in job.vertices for o in v.operators if o.node.operator.kind == ITERATION_HEAD]
+    if loops:
+        return f"the iteration at {loops[0].node.user_location}"
+    custom = [job.vertices[e.source_vertex].name for e in job.edges if e.partitioner.kind == "custom"]
+    return f"partition_custom behind '{custom[0]}'" if custom else None
+
+
+def holds_in_flight(checkpoint: Checkpoint) -> bool:
+    """Return whether a checkpoint or savepoint holds records that were on their way."""
+    return bool(in_flight_handles(checkpoint))
 
 
 def input_edges(job: JobGraph, vertex: int) -> tuple[InputEdge, ...]:
@@ -80,9 +100,10 @@ def check_in_flight(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any]
         vertex = heads.get(operator_id)
         if vertex is None:
             raise StateMigrationError(
-                f"checkpoint {checkpoint.checkpoint_id} is unaligned and holds records on their way to "
+                f"{'the savepoint' if checkpoint.savepoint else f'checkpoint {checkpoint.checkpoint_id}'} is unaligned and holds records "
+                "on their way to "
                 f"{names.get(operator_id, operator_id)}, with which no task of the program begins",
-                hint=_HINT,
+                hint=f"if the operator is chained to the one before it now, start_new_chain() undoes that; else {_HINT}",
             )
         for handle in handles.values():
             for _ in _restored_edges(job, vertex, handle, _old_parallelism(facts, operator_id, vertex)):
@@ -102,15 +123,15 @@ def _restored_edges(job: JobGraph, vertex: JobVertex, handle: StateHandle, befor
         new = now.get((old.operator_id, old.side_tag, old.input_index, old.kind))
         if new is None:
             raise StateMigrationError(
-                f"an unaligned checkpoint holds records on their way to {vertex.name} over a connection ({old.kind}) that the program "
-                "does not have",
+                f"an unaligned checkpoint or savepoint holds records on their way to {vertex.name} over a connection ({old.kind}) that "
+                "the program does not have",
                 hint=_HINT,
             )
         rescaled = before != vertex.parallelism or old.sources != new.sources
         if rescaled and old.kind == "custom":
             raise StateMigrationError(
-                f"an unaligned checkpoint holds records on their way to {vertex.name} that a custom partitioner has shared out: "
-                "they cannot be shared out anew for another parallelism",
+                f"an unaligned checkpoint or savepoint holds records on their way to {vertex.name} that a custom partitioner has "
+                "distributed: they cannot be distributed anew for another parallelism",
                 hint=_HINT,
             )
         payload = next(edge.partitioner.payload for edge in job.in_edges(vertex.index) if edge.index == new.edge)

@@ -241,6 +241,8 @@ class InputGate:
         self._backlog: deque[Buffer] = deque()
         self.backlog_bytes = 0
         self._iteration_barriers: dict[int, tuple[IterationBarrier, set[ChannelKey]]] = {}
+        self.suspended = False
+        """Whether all buffers go to the backlog: the task has stopped, but may have to go on."""
 
     @property
     def ended(self) -> bool:
@@ -251,6 +253,12 @@ class InputGate:
     def pending(self) -> Barrier | None:
         """Return the barrier of the checkpoint that waits for others of its kind, or None."""
         return self._recording.barrier if self._recording is not None else self._pending
+
+    @property
+    def missing_barriers(self) -> int:
+        """Return how many channels have not delivered the barrier of the pending checkpoint. Any thread may ask."""
+        recording = self._recording
+        return len(recording.waiting) if recording is not None else len(self._open) - len(self._arrived)
 
     @property
     def recording(self) -> bool:
@@ -273,7 +281,7 @@ class InputGate:
         expected = self._sequences[channel]
         invariant(buffer.sequence == expected & 0xFFFFFFFF, f"channel {channel}: expected buffer {expected}, got {buffer.sequence}")
         self._sequences[channel] = expected + 1
-        if self._recording is not None or self._backlog:
+        if self._backlog or self._only_keeps:
             yield from self._keep(channel, buffer)
             return
         if channel in self._arrived and self._exactly_once:
@@ -281,8 +289,12 @@ class InputGate:
             return
         self._took(channel, buffer)
         yield from self._handle(channel, buffer)
-        while self._backlog and self._recording is None:
+        while self._backlog and not self._only_keeps:
             yield from self.work_off()
+
+    @property
+    def _only_keeps(self) -> bool:
+        return self._recording is not None or self.suspended
 
     def _keep(self, channel: ChannelKey, buffer: Buffer) -> Iterator[Step]:
         self._backlog.append(buffer)
@@ -410,7 +422,7 @@ class InputGate:
     def _iteration_steps(self) -> Iterator[Step]:
         """Nothing is held back for these barriers: what overtakes one in another channel is only earlier than it had to be."""
         open_channels = self._open
-        if self._pending is not None and self._pending.savepoint is not None and self._pending.savepoint.stop:
+        if self._pending is not None and self._pending.savepoint is not None and self._pending.savepoint.drain:
             open_channels = open_channels - self._arrived  # nothing comes behind that barrier
         for barrier, arrived in list(self._iteration_barriers.values()):
             if arrived >= open_channels:
@@ -465,8 +477,8 @@ class InputGate:
         """Give up a checkpoint that the coordinator has given up. What it has held back is in the backlog afterwards."""
         if self._recording is not None and self._recording.barrier.checkpoint_id <= checkpoint_id:
             self._recording = None
+        self._last_done = max(self._last_done, checkpoint_id)
         if self._pending is not None and self._pending.checkpoint_id <= checkpoint_id:
-            self._last_done = self._pending.checkpoint_id
             self._pending = None
             self._forget_arrived()
 

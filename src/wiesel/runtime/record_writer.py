@@ -310,6 +310,12 @@ class EdgeWriter:
         """Return whether more is on its way in some channel than may be."""
         return bool(self._limits) and any(self._channels[i].sent - taken > window for i, (taken, window) in self._limits.items())
 
+    @property
+    def in_flight(self) -> list[int]:
+        """Return for each channel how many bytes were sent and not taken yet, 0 where nobody counts them. Any thread may ask."""
+        limits = dict(list(self._limits.items()))
+        return [max(0, c.sent - limits[i][0]) if i in limits else 0 for i, c in enumerate(self._channels)]
+
     def _put(self, channel: _Pending, kind: int, payload: bytes) -> None:
         target = channel.target
         head = header(target.level, target.partition, self.edge, self._source, kind, channel.sequence, len(payload))

@@ -31,6 +31,7 @@ from wiesel.checkpoint.messages import (
     RequestCheckpoint,
     RequestSplit,
     TaskFinished,
+    TaskProgress,
     ToDriver,
     ToTask,
     TriggerCheckpoint,
@@ -122,6 +123,7 @@ class StreamTask:
         self._unfinished: deque[StreamOperator] | None = None
         self._draining: Barrier | None = None
         self._stopped_by: int | None = None
+        self._deferred: list[Callable[[], None]] = []
         self._triggered: Barrier | None = None
         self._requested = False
         self._events = OperatorEvents(self._deliver, self._epoch)
@@ -199,6 +201,7 @@ class StreamTask:
     def _start_event_loop(self, on_results: Callable[[], None]) -> EventLoop:
         def woken() -> None:
             if self._stopped:
+                self._deferred.append(woken)
                 return
             on_results()
             if self._ending:
@@ -297,7 +300,7 @@ class StreamTask:
     @property
     def backlogged(self) -> bool:
         """Return whether buffers are to be worked off before rows are brought, unless the task is in a hurry for them."""
-        return self.gate.backlog > 0
+        return self.gate.backlog > 0 and not self._stopped
 
     @property
     def hurried(self) -> bool:
@@ -306,9 +309,11 @@ class StreamTask:
 
     def _take_steps(self, steps: Iterator[Step]) -> Iterator[None]:
         for step in steps:
-            if self._stopped or self._draining is not None:
+            if (self._stopped and self.finished) or self._draining is not None:
                 return
-            if isinstance(step, Records) and self._sorted is None:
+            if self._stopped and not isinstance(step, (Recorded, AbortCheckpoint)):
+                self._deferred.append(partial(self._do, step))
+            elif isinstance(step, Records) and self._sorted is None:
                 yield from self._process(decode_batch(step.payload), step.channel)
             elif isinstance(step, AdvanceTime) and self._sorted is not None:
                 for batch, input_index in self._sorted.take(self._end_key):
@@ -393,7 +398,7 @@ class StreamTask:
             head.process_iteration_barrier(step.barrier)
         elif isinstance(step, PassMarker):
             return  # latency is measured at the sources' and sinks' own clocks
-        if self.gate.ended and not self._ending:
+        if self.gate.ended and not self._ending and not self._stopped:
             self._finish()
 
     def poll(self) -> bool:
@@ -445,7 +450,7 @@ class StreamTask:
     def next_deadline_ms(self) -> int | None:
         """Return the wall-clock time (ms) at which ``on_time`` has to be called next, or None."""
         deadlines = [d for w in self.writers if (d := w.deadline_ms()) is not None]
-        if self._processing_timers and not self.paused:
+        if self._processing_timers and not self.paused and not self._stopped:
             deadlines.append(self._processing_timers[0][0])
         if self._flow is not None and (due_ms := self._flow.deadline_ms(self.services.clock.now_ms())) is not None:
             deadlines.append(due_ms)
@@ -455,13 +460,13 @@ class StreamTask:
         """Fire processing timers and flush timeouts that are due."""
         timers = self._processing_timers
         due: list[int] = []
-        while timers and timers[0][0] <= now_ms and not self.paused:
+        while timers and timers[0][0] <= now_ms and not self.paused and not self._stopped:
             due.append(heapq.heappop(timers)[1])
         for index in dict.fromkeys(due):
             # At the end those still run that come behind an operator which waits for results, and that one itself.
-            if not self._stopped and (self._unfinished is None or self.operators[index] in self._unfinished):
+            if self._unfinished is None or self.operators[index] in self._unfinished:
                 self.operators[index].on_processing_time(now_ms)
-        if self._ending:
+        if self._ending and not self._stopped:
             self._finish_on()
         for writer in self.writers:
             writer.on_time(now_ms)
@@ -506,7 +511,7 @@ class StreamTask:
         elif isinstance(message, LimitOutput):
             self._limit_output(message)
         elif isinstance(message, OvertakeBarriers):
-            self._overtake(Barrier(message.checkpoint_id, message.timestamp_ms))
+            self._overtake(Barrier(message.checkpoint_id, message.timestamp_ms, message.savepoint))
         elif isinstance(message, CheckpointComplete):
             self._checkpoint_complete(message.checkpoint_id)
         elif isinstance(message, CheckpointAborted):
@@ -529,10 +534,27 @@ class StreamTask:
         self.gate.abort(checkpoint_id)
         self._barriers.given_up()
         self._forget_recorded(checkpoint_id)
+        if self._triggered is not None and self._triggered.checkpoint_id <= checkpoint_id:
+            self._triggered = None
+        if self._stopped_by == checkpoint_id and not self.finished:
+            self._resume()
         self._events.passed(checkpoint_id)
+
+    def _resume(self) -> None:
+        """The savepoint to stop the job with has failed: go on behind its barrier, first with what came meanwhile."""
+        self._stopped_by = None
+        self.gate.suspended = False
+        deferred, self._deferred = self._deferred, []
+        for each in deferred:
+            each()
+        if self._ending:
+            self._finish_on()
+        elif self._source is None and self.gate.ended:
+            self._finish()
 
     def _deliver(self, event: EventToOperator) -> None:
         if self._stopped:
+            self._deferred.append(partial(self._deliver, event))
             return
         for described, operator in zip(self.descriptor.vertex.operators, self.operators, strict=True):
             if described.operator_id == event.operator_id and (self._unfinished is None or operator in self._unfinished):
@@ -599,6 +621,7 @@ class StreamTask:
         savepoint = barrier.savepoint
         if savepoint is not None and savepoint.stop:
             self._stopped_by = barrier.checkpoint_id
+            self.gate.suspended = True
         pending = self._take_snapshot(barrier.checkpoint_id, barrier.timestamp_ms, full=savepoint is not None)
         pending.measured(sync_ms=(clock.monotonic_s() - started_s) * 1e3)
         if taken is not None and taken.unaligned:
@@ -743,6 +766,32 @@ class StreamTask:
             values[f"{described.name}.numRecordsOut"] = output.records_out
         values.update(self._metrics.snapshot())
         return values
+
+    def progress(self, *, queued_bytes: int = 0, busy_s: float = 0.0) -> TaskProgress:
+        """Return how far the task is with the checkpoint under way. Any thread may ask.
+
+        Args:
+            queued_bytes: What waits for the task outside of it.
+            busy_s: How long the present call of its functions has lasted.
+        """
+        in_flight = {
+            (out.edge, subtask): sent
+            for out, writer in zip(self.descriptor.outputs, self.writers, strict=True)
+            for subtask, sent in enumerate(writer.in_flight)
+            if sent
+        }
+        gate = self.gate
+        pending = gate.pending
+        return TaskProgress(
+            self.descriptor.key,
+            passed=self._epoch,
+            aligning=0 if pending is None else pending.checkpoint_id,
+            missing=gate.missing_barriers,
+            waiting_bytes=queued_bytes + gate.backlog_bytes + gate.held_bytes,
+            recording=gate.recording,
+            busy_s=busy_s,
+            in_flight=in_flight,
+        )
 
     def barrier_metrics(self) -> dict[str, int]:
         """Return those that grow while the task waits, for barriers. Any thread may ask."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from wiesel.core.errors import StateMigrationError
 from wiesel.engine.deployment import check_key_types, strangers
+from wiesel.engine.unaligned import check_in_flight, holds_in_flight
 from wiesel.graph.job_graph import ChainedOperator, JobGraph, JobVertex, build_job_graph
 from wiesel.graph.specs import StreamGraph
 from wiesel.state.operator_state import FACTS
@@ -22,6 +23,7 @@ KEPT, CONVERTED, UNUSED, NEW = "kept", "converted", "unused", "new"
 DROPPED, INCOMPATIBLE, UNKNOWN = "dropped", "incompatible", "unknown"
 _POSITIONS = "(positions, or what a sink keeps)"
 _TIMERS = "(timers)"
+_IN_FLIGHT = "(records in flight)"
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,20 @@ def check_savepoint(graph: StreamGraph, path: str) -> SavepointCheck:
     for operator_id, overview in there.items():
         if operator_id not in here:
             verdicts += _dropped(overview)
+    verdicts += _records_in_flight(job, stored)
     return SavepointCheck(stored.path, tuple(verdicts), tuple(warnings))
+
+
+def _records_in_flight(job: JobGraph, stored: StoredCheckpoint) -> Iterator[StateVerdict]:
+    """Tell what becomes of the records that an unaligned snapshot holds."""
+    if not holds_in_flight(stored.checkpoint):
+        return
+    try:
+        check_in_flight(job, stored.checkpoint, stored.facts)
+    except StateMigrationError as error:
+        yield StateVerdict("-", _IN_FLIGHT, INCOMPATIBLE, f"{error.message}; {error.hint}")
+    else:
+        yield StateVerdict("-", _IN_FLIGHT, KEPT)
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def with_records_on_their_way(partitioning: str) -> tuple[JobSnapshot, list[int]
 def test_records_that_a_custom_partitioner_has_shared_out_are_not_shared_out_anew() -> None:
     snapshot, before = with_records_on_their_way("custom")
     env, _, _ = program(3, "custom")
-    with pytest.raises(StateMigrationError, match="a custom partitioner has shared out"):
+    with pytest.raises(StateMigrationError, match="a custom partitioner has distributed"):
         env.start(restore_from=snapshot)
     env, source, out = program(2, "custom")
     with env.start(restore_from=snapshot) as job:

@@ -17,7 +17,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from wiesel.checkpoint.local_copies import LocalBackup, LocalCopies
-from wiesel.checkpoint.messages import FromTask, Heartbeat, RegisterTask, TaskFailed, TaskKey, ToTask
+from wiesel.checkpoint.messages import CheckpointAborted, FromTask, Heartbeat, RegisterTask, ReportProgress, TaskFailed, TaskKey, ToTask
 from wiesel.checkpoint.savepoint import SavepointFiles
 from wiesel.checkpoint.store import MEMORY_LIMIT_BYTES, MemoryStateFiles, StateFiles
 from wiesel.core import code_pickling
@@ -205,12 +205,22 @@ class SimulatedTask:
         """Take a buffer that came earlier."""
         self._in_slices(self.task.work_off())
 
+    def on_control(self) -> None:
+        """Take the oldest message of the JobMaster."""
+        message = self.inbox.popleft()
+        if isinstance(message, ReportProgress):
+            self.outbox.append(self.task.progress())
+        else:
+            self.task.on_control(message)
+        if isinstance(message, CheckpointAborted):
+            self.more = True  # a source that had stopped for it has to be polled
+
     def _in_slices(self, slices: Iterator[None]) -> None:
         """Take a buffer; control messages may come between slices of its records, and rows that the task is in a hurry for."""
         chance = self.world.random.random
         for _ in slices:
             if self.inbox and chance() < _INTERRUPTED:
-                self.task.on_control(self.inbox.popleft())
+                self.on_control()
             if self.task.ahead or (self.task.hurried and chance() < _INTERRUPTED):
                 self.task.interrupt()
 
@@ -455,7 +465,7 @@ class Simulation:
             actions.append(lambda: self._do(task, task.start))
             return actions
         if task.inbox:
-            actions.append(lambda: self._do(task, lambda: task.task.on_control(task.inbox.popleft())))
+            actions.append(lambda: self._do(task, task.on_control))
         if task.work:
             actions.append(lambda: task.calls.append(task.work.popleft()()))
         if task.calls:

@@ -8,7 +8,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
+from wiesel.core.durations import to_millis
 from wiesel.core.errors import ConfigurationError
+from wiesel.engine.checkpoint_progress import checkpoint_progress
 from wiesel.engine.futures import Ask, ask_later
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.rest import answers, settings
@@ -131,7 +133,11 @@ class Routes:
 
     def _operation(self, request: Request, trigger: str) -> Reply:
         status = self.operations.status(trigger)
-        return error(404, f"there is no operation with the trigger id {trigger}") if status is None else Reply(200, status)
+        if status is None:
+            return error(404, f"there is no operation with the trigger id {trigger}")
+        if status["operation"] is None and "progress" in request.query:
+            status["progress"] = self._ask(lambda: checkpoint_progress(self._master)).result(_ANSWER_S)
+        return Reply(200, status)
 
     # What is to be done
 
@@ -155,8 +161,10 @@ class Routes:
         return self._begin_savepoint(request, directory, label, stop=True, drain=_flag(request.body, "drain"))
 
     def _begin_savepoint(self, request: Request, directory: str | None, label: str, *, stop: bool, drain: bool) -> Reply:
+        after_ms = _duration_ms(request.body, "alignedTimeout")
+
         def take() -> Future[str]:
-            return self._master.savepoint(directory, stop=stop, drain=drain, label=label)
+            return self._master.savepoint(directory, stop=stop, drain=drain, label=label, overtake_after_ms=after_ms)
 
         return self._begin(request, take, lambda path: {"location": path})
 
@@ -202,6 +210,14 @@ def _flag(body: dict[str, Any], name: str) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"{name} has to be true or false, got {value!r}")
     return value
+
+
+def _duration_ms(body: dict[str, Any], name: str) -> int | None:
+    value = _text(body, name)
+    try:
+        return None if value is None else to_millis(value)
+    except ConfigurationError as wrong:
+        raise ValueError(f"{name}: {wrong}") from wrong
 
 
 def _check_format(body: dict[str, Any]) -> None:

@@ -30,6 +30,7 @@ from wiesel.checkpoint.messages import (
     MasterHeartbeat,
     OpenOutput,
     RegisterTask,
+    ReportProgress,
     TaskFailed,
     ToTask,
 )
@@ -163,11 +164,16 @@ class Mailbox:
         self._bytes_taken += len(row)
         return row
 
+    @property
+    def waiting_bytes(self) -> int:
+        """Return the bytes of the rows that wait here for the task. Any thread may ask."""
+        return max(0, self._bytes_put - self._bytes_taken)
+
     def metrics(self) -> dict[str, int]:
         """Return what waits here for the task. Any thread may ask."""
         return {
             "Shuffle.Netty.Input.Buffers.inputQueueLength": max(0, self._rows_put - self._rows_taken),
-            "Shuffle.Netty.Input.Buffers.inputQueueSize": max(0, self._bytes_put - self._bytes_taken),
+            "Shuffle.Netty.Input.Buffers.inputQueueSize": self.waiting_bytes,
         }
 
     @property
@@ -378,6 +384,7 @@ class TaskWorker:
         self._done = threading.Event()
         self._input_ended = level == 0
         self._shares = TimeShares()
+        self._busy_since_s: float | None = None
         self._last_metrics: dict[str, Any] = {}
         self._unfilled: set[int] = set()
         self._noted_s = 0.0
@@ -488,6 +495,8 @@ class TaskWorker:
                 if isinstance(message, OpenOutput):
                     self._output_open.set()
                     self._mailbox.put("wake", lambda: None)
+                elif isinstance(message, ReportProgress):
+                    self._report_progress()  # from here, as the task may be busy for long
                 elif not isinstance(message, MasterHeartbeat):
                     self._mailbox.put("control", message)
                 if isinstance(message, CancelTask) and self._payload.cancellation_timeout_s:
@@ -501,6 +510,12 @@ class TaskWorker:
                 os._exit(70)
         except Exception as error:  # noqa: BLE001 - a split that cannot be unpickled here; raised in the mailbox thread
             self._mailbox.put("error", error)
+
+    def _report_progress(self) -> None:
+        if self._descriptor is not None:
+            since_s = self._busy_since_s
+            busy_s = 0.0 if since_s is None else time.monotonic() - since_s
+            self._client.send(self._task.progress(queued_bytes=self._mailbox.waiting_bytes, busy_s=busy_s))
 
     def _end_by_force(self) -> None:
         """End the process if the task does not hear that it was cancelled: it may be stuck in user code."""
@@ -614,8 +629,9 @@ class TaskWorker:
                 rows = task.drain()
                 if rows:  # what the time has set free must not wait for the next record's function
                     yield from self._send(rows, fill=self._slow)
-                began_s = time.monotonic()
+                self._busy_since_s = began_s = time.monotonic()
                 more = task.poll()
+                self._busy_since_s = None
                 self._slow = time.monotonic() - began_s > _FILL_AFTER_S
             self._note_metrics_sometimes()
 
@@ -667,11 +683,14 @@ class TaskWorker:
         self._slow = time.monotonic() - self._began_s > _FILL_AFTER_S
 
     def _in_slices(self, slices: Iterator[None]) -> Iterator[pa.RecordBatch]:
+        self._busy_since_s = self._began_s
         for _ in slices:
+            self._busy_since_s = None
             yield from self._breathe()
             if self._task.ahead or (self._task.hurried and self._mailbox.keeps_rows):
                 self._task.interrupt()
-            self._began_s = time.monotonic()
+            self._began_s = self._busy_since_s = time.monotonic()
+        self._busy_since_s = None
 
     def _breathe(self) -> Iterator[pa.RecordBatch]:
         """In the middle of a long buffer: let timers and timeouts run, hear what others want, and send what is ready."""

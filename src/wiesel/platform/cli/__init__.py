@@ -18,6 +18,12 @@ import wiesel
 __all__ = ["main"]
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_aligned_timeout = click.option(
+    "--alignedTimeout",
+    "aligned_timeout",
+    metavar="DURATION",
+    help="After this time the savepoint takes the records in flight with it instead of waiting for them.",
+)
 _PROGRAM = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 
 
@@ -164,12 +170,13 @@ def cancel(job: str, as_json: bool) -> None:
 @click.option("-p", "--savepointPath", "directory", help="Directory below which the savepoint is made; else the configured one.")
 @click.option("-d", "--drain", is_flag=True, help="Fire all windows and timers first: the job is not to go on.")
 @click.option("--label", default="", help="What 'wiesel savepoint list' shows beside the savepoint.")
+@_aligned_timeout
 @_json
-def stop(job: str, directory: str | None, label: str, drain: bool, as_json: bool) -> None:
-    """End the running JOB with a savepoint, and print its path."""
+def stop(job: str, directory: str | None, label: str, drain: bool, aligned_timeout: str | None, as_json: bool) -> None:
+    """End the running JOB with a savepoint, and print its path. If the savepoint fails, the job runs on."""
     from wiesel.platform.cli._jobs import stop
 
-    raise SystemExit(stop(job, _absolute(directory), label, drain=drain, as_json=as_json))
+    raise SystemExit(stop(job, _absolute(directory), label, drain=drain, aligned_timeout=aligned_timeout, as_json=as_json))
 
 
 @main.command()
@@ -267,12 +274,13 @@ def savepoint() -> None:
 @click.argument("job")
 @click.argument("directory", required=False)
 @click.option("--label", default="", help="What 'wiesel savepoint list' shows beside it.")
+@_aligned_timeout
 @_json
-def take_savepoint(job: str, directory: str | None, label: str, as_json: bool) -> None:
+def take_savepoint(job: str, directory: str | None, label: str, aligned_timeout: str | None, as_json: bool) -> None:
     """Take a savepoint of the running JOB below DIRECTORY, else the configured one, and print its path."""
     from wiesel.platform.cli._jobs import take_savepoint
 
-    raise SystemExit(take_savepoint(job, _absolute(directory), label, as_json=as_json))
+    raise SystemExit(take_savepoint(job, _absolute(directory), label, aligned_timeout=aligned_timeout, as_json=as_json))
 
 
 @savepoint.command("check", cls=_CheckCommand, context_settings={"allow_interspersed_args": False})

@@ -15,6 +15,7 @@ import click
 from wiesel.core.errors import WieselError
 from wiesel.engine.registry import JobEntry, registry_directory, running_jobs
 from wiesel.platform.cli._job_description import described
+from wiesel.platform.cli._progress import progress_lines
 from wiesel.platform.cli._state import as_table, told
 
 __all__ = [
@@ -35,6 +36,12 @@ __all__ = [
 
 _ANSWER_S = 90.0
 _ASK_EVERY_S = 0.1
+_SHOW_AFTER_S, _SHOW_EVERY_S = 2.0, 5.0
+"""When what an operation waits for is printed first, and then again."""
+
+_REPORT_S = 0.3
+"""How long tasks may take to report what they wait for."""
+
 _NO_ANSWER = "(no answer)"
 _HEADS = ("job", "name", "state", "since", "process", "endpoint")
 
@@ -132,29 +139,36 @@ def _wait_for_end(entry: JobEntry) -> None:
         time.sleep(_ASK_EVERY_S)
 
 
-def take_savepoint(job: str, directory: str | None, label: str, *, as_json: bool = False) -> int:
+def take_savepoint(job: str, directory: str | None, label: str, *, aligned_timeout: str | None = None, as_json: bool = False) -> int:
     """Take a savepoint and print its path; return the exit code."""
-    body = {"target-directory": directory, "label": label}
+    body = {"target-directory": directory, "label": label, "alignedTimeout": aligned_timeout}
     return _print_operation(job, "/savepoints", body, lambda done: str(done["location"]), as_json=as_json)
 
 
-def stop(job: str, directory: str | None, label: str, *, drain: bool, as_json: bool = False) -> int:
+def stop(
+    job: str, directory: str | None, label: str, *, drain: bool, aligned_timeout: str | None = None, as_json: bool = False
+) -> int:
     """End a job with a savepoint and print its path; return the exit code when it has ended."""
 
     def work() -> None:
-        job_id, path = stop_job(job, directory, label, drain=drain)
+        job_id, path = stop_job(job, directory, label, drain=drain, aligned_timeout=aligned_timeout)
         click.echo(json.dumps({"job": job_id, "location": path}) if as_json else path)
 
     return told(work)
 
 
-def stop_job(job: str, directory: str | None = None, label: str = "", *, drain: bool = False) -> tuple[str, str]:
+def stop_job(
+    job: str, directory: str | None = None, label: str = "", *, drain: bool = False, aligned_timeout: str | None = None
+) -> tuple[str, str]:
     """End a job with a savepoint, wait until it has ended, and return its id and the savepoint's path.
+
+    While it waits, what the savepoint waits for is printed on standard error.
 
     Raises:
         WieselError: If there is no such job, or the savepoint failed.
     """
-    entry, done = _operate(job, "POST", "/stop", {"targetDirectory": directory, "drain": drain, "label": label})
+    body = {"targetDirectory": directory, "drain": drain, "label": label, "alignedTimeout": aligned_timeout}
+    entry, done = _operate(job, "POST", "/stop", body)
     _wait_for_end(entry)
     return entry.job_id, str(done["location"])
 
@@ -194,12 +208,26 @@ def _operate(job: str, method: str, path: str, body: dict[str, Any]) -> tuple[Jo
     """Begin an operation of a job, wait for its end, and return the job and the result."""
     entry = _find(job)
     trigger = _ask(entry, method, path, body)["request-id"]
-    while (answer := _ask(entry, "GET", f"/savepoints/{trigger}"))["status"]["id"] != "COMPLETED":
+    began_s, question = time.monotonic(), f"/savepoints/{trigger}"
+    show_s = began_s + _SHOW_AFTER_S
+    while (answer := _ask(entry, "GET", question))["status"]["id"] != "COMPLETED":
         time.sleep(_ASK_EVERY_S)
+        if time.monotonic() >= show_s:
+            _show_progress(entry, question, began_s)
+            show_s = time.monotonic() + _SHOW_EVERY_S
     operation: dict[str, Any] = answer["operation"]
     if "failure-cause" in operation:
         raise JobRefusedError(operation["failure-cause"]["stack-trace"])
     return entry, operation
+
+
+def _show_progress(entry: JobEntry, question: str, began_s: float) -> None:
+    """Print on standard error what an operation waits for; the first question makes the tasks report it."""
+    _ask(entry, "GET", f"{question}?progress=true")
+    time.sleep(_REPORT_S)
+    progress = _ask(entry, "GET", f"{question}?progress=true").get("progress")
+    if progress is not None:
+        click.echo("\n".join(progress_lines(progress, time.monotonic() - began_s)), err=True)
 
 
 def _find(job: str) -> JobEntry:

@@ -47,6 +47,7 @@ def list_below(directory: str, *, as_json: bool = False) -> int:
         for facts in found:
             taken = datetime.fromtimestamp(facts.timestamp_ms / 1e3, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
             how = "drained" if facts.drained else "stopped" if facts.stopped else "-"
+            how += " (unaligned)" if facts.unaligned else ""
             job = f"{facts.job_name} ({facts.job_id})"
             rows.append((taken, str(facts.size_bytes), facts.label or "-", job, how, facts.path))
         if as_json:
