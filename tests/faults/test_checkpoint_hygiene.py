@@ -194,6 +194,48 @@ def test_two_masters_that_start_at_once_get_different_attempts(tmp_path: Path) -
     assert sorted(store.acquire() for store in stores) == [1, 2, 3, 4]
 
 
+def test_only_the_newest_attempt_stays_announced_and_fences_those_before(tmp_path: Path) -> None:
+    attempts = tmp_path / JOB / "attempts"
+    first = job_with(tmp_path, 1)
+    store = CheckpointStore(str(tmp_path), JOB)
+    assert [store.acquire(), store.acquire()] == [2, 3]
+    with pytest.raises(FencedError):
+        first.forget_older_attempts()
+    assert len(list(attempts.iterdir())) == 3, "who was replaced deletes nothing"
+    store.sweep([])
+    assert [path.name for path in attempts.iterdir()] == ["3"]
+    with pytest.raises(FencedError):
+        first.acquire()
+    assert [path.name for path in attempts.iterdir()] == ["3"], "a number that is free again is not taken"
+    store.acquire()
+    store.clear()
+    assert [path.name for path in (tmp_path / JOB).rglob("*")] == ["attempts", "4"], "a master that was cut off must find it"
+    with pytest.raises(FencedError):
+        first.acquire()
+    assert CheckpointStore(str(tmp_path), JOB).acquire() == 5
+
+
+def test_a_number_whose_announcement_was_deleted_meanwhile_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One master has looked for the newest attempt before another one began two and forgot the first of these."""
+    one, other = CheckpointStore(str(tmp_path), JOB), CheckpointStore(str(tmp_path), JOB)
+    one.acquire()
+    late = CheckpointStore(str(tmp_path), JOB)
+    newest = CheckpointStore._newest_attempt
+
+    def looked_before(store: CheckpointStore) -> int:
+        monkeypatch.setattr(CheckpointStore, "_newest_attempt", newest)
+        seen = newest(store)
+        other.acquire()
+        other.acquire()
+        other.forget_older_attempts()
+        return seen
+
+    monkeypatch.setattr(CheckpointStore, "_newest_attempt", looked_before)
+    assert late.acquire() == 4
+    with pytest.raises(FencedError):
+        other.check_fence()
+
+
 def test_a_checkpoint_is_never_published_twice(tmp_path: Path) -> None:
     store = job_with(tmp_path, 1)
     before = files_of(tmp_path, 1)[0].read_bytes()

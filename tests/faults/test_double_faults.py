@@ -71,7 +71,7 @@ def test_killed_twice_while_a_savepoint_is_restored(tmp_path: Path, monkeypatch:
         job.end()
     # Tasks of the first two attempts die before they have taken part in a checkpoint.
     faults = [fault(tmp_path, "before-barrier", "task-0-0", 1), fault(tmp_path, "before-snapshot", "task-1-2", 2)]
-    job = Driver(tmp_path, *options, "--parallelism", "3", "--restore", stopped.output.strip(), faults=faults)
+    job = Driver(tmp_path, *options, "--parallelism", "3", "--restore", stopped.stdout.strip(), faults=faults)
     try:
         job.wait_for(lambda look: look["attempt"] == 3 and has_own_checkpoint(look), "the third attempt")
         for planned in faults:

@@ -21,7 +21,7 @@ QUIET_S = 2.0
 
 def wiesel(*arguments: str) -> tuple[int, str]:
     told = CliRunner().invoke(main, arguments)
-    return told.exit_code, told.output
+    return told.exit_code, told.stdout if told.exit_code == 0 else told.output
 
 
 def files(directory: Path) -> set[Path]:

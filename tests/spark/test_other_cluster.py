@@ -43,7 +43,7 @@ def test_c23_r9_a_savepoint_is_copied_to_another_cluster(tmp_path: Path, monkeyp
         assert stopped.exit_code == 0, stopped.output
         assert job.wait_for_end() == 0 and job.last["status"] == "FINISHED", job.tail()
         job.family_must_vanish()
-    savepoint = Path(stopped.output.strip())
+    savepoint = Path(stopped.stdout.strip())
     assert savepoint.parent == here / "savepoints"
     for name in ("counts", "windows"):
         shutil.copytree(here / name, results / name / "here")

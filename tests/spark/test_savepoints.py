@@ -49,7 +49,7 @@ def start(directory: Path, parallelism: int, go: str, *, hourly: bool = False, *
 def wiesel(*arguments: str) -> str:
     told = CliRunner().invoke(main, arguments)
     assert told.exit_code == 0, told.output
-    return told.output.strip()
+    return told.stdout.strip()
 
 
 def until(condition: Callable[[], bool], what: str) -> None:

@@ -7,7 +7,6 @@ directory without knowing of each other, and it does no harm if somebody deletes
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import time
@@ -19,10 +18,11 @@ from uuid import uuid4
 
 from zlib_ng.zlib_ng import crc32
 
+from wiesel.core.logs import get_logger
 from wiesel.core.private_folders import make_private_folder
 from wiesel.state.backend import StateFile
 
-_log = logging.getLogger("wiesel.checkpoint")
+_log = get_logger("wiesel.checkpoint")
 _FREE_SHARE = 0.1
 """This much of the disk stays free of copies."""
 

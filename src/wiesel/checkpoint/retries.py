@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from wiesel.checkpoint.file_io import FileIO
 from wiesel.core.errors import CheckpointStorageError
+from wiesel.core.logs import get_logger
 
 T = TypeVar("T")
 DELAYS_S: tuple[float, ...] = (0.1, 0.4, 1.6)
 _FINAL = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
-_log = logging.getLogger("wiesel.checkpoint")
+_log = get_logger("wiesel.checkpoint")
 
 
 class RetryingFileIO(FileIO):

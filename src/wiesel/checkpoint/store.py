@@ -7,7 +7,6 @@ announcement than its own is fenced.
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 from collections.abc import Container, Iterable, Sequence
@@ -24,12 +23,13 @@ from wiesel.checkpoint.local_copies import LocalCopies
 from wiesel.checkpoint.metadata import decode_metadata, encode_metadata
 from wiesel.checkpoint.state_files import absolute, is_elsewhere, state_file_names, state_files, with_files
 from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, FencedError, StateTooLargeError, UntrustedSnapshotError
+from wiesel.core.logs import get_logger
 from wiesel.core.processes import lives
 from wiesel.state.backend import StateFile
 
 _INLINE_BYTES = 4096
 """What a savepoint, and who copies state, keeps in the metadata; jobs have an option for it."""
-_log = logging.getLogger("wiesel.checkpoint")
+_log = get_logger("wiesel.checkpoint")
 
 
 class StateFiles:
@@ -258,12 +258,13 @@ class CheckpointStore:
             if newest > self._attempt and self._io.read(self._announcement(newest)) != self._who:
                 raise self._fenced(self._attempt, newest)
             attempt = newest + 1
-            if not self._announce(attempt):
+            if not self._announce(attempt) or self._newest_attempt() > attempt:
                 raise self._fenced(self._attempt, attempt)
         else:
             attempt = max(self._newest_attempt() + 1, at_least)
-            while not self._announce(attempt):
-                attempt += 1
+            # A number may be free because a later master has deleted its announcement.
+            while not self._announce(attempt) or self._newest_attempt() > attempt:
+                attempt = max(attempt, self._newest_attempt()) + 1
         self._attempt = attempt
         return attempt
 
@@ -275,6 +276,17 @@ class CheckpointStore:
 
     def _newest_attempt(self) -> int:
         return max((int(n) for n in self._io.names(f"{self.job_id}/attempts") if n.isdigit()), default=0)
+
+    def forget_older_attempts(self) -> None:
+        """Delete the announcements of older attempts. Only the newest one counts; it stays after the job, against masters cut off.
+
+        Raises:
+            FencedError: another master has taken over.
+        """
+        self.check_fence()
+        for name in self._io.names(f"{self.job_id}/attempts"):
+            if name.isdigit() and int(name) < self._attempt:
+                self._io.delete(self._announcement(int(name)))
 
     def newest_master(self) -> MasterProcess | None:
         """Return the process that ran the job last, None if that is not known."""
@@ -366,6 +378,7 @@ class CheckpointStore:
         for name in self._io.names(f"{self.job_id}/shared"):
             if f"{self.job_id}/shared/{name}" not in needed and _is_left_over(name, vertices, self._attempt if before is None else before):
                 self._io.delete(f"{self.job_id}/shared/{name}")
+        self.forget_older_attempts()
 
     def _readable(self, below: int | None = None) -> list[Checkpoint]:
         """Return the checkpoints whose metadata can be read, newest first; their files are not looked at."""
@@ -389,8 +402,8 @@ class CheckpointStore:
         return max((int(n[4:]) for n in names if n.startswith("chk-") and n[4:].isdigit()), default=0) + 1
 
     def clear(self) -> None:
-        """Delete all checkpoints and state files of the job: it has finished and needs none. Its attempts stay announced."""
-        self.check_fence()
+        """Delete all checkpoints and state files of the job: it has finished and needs none. Its newest attempt stays announced."""
+        self.forget_older_attempts()
         for name in self._io.names(self.job_id):
             if name.startswith("chk-") or name == "shared":
                 self._io.delete(f"{self.job_id}/{name}")

@@ -8,7 +8,6 @@ an attempt never writes to a file of another one, and a process of a dead attemp
 from __future__ import annotations
 
 import json
-import logging
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 
 from wiesel.connectors.filesystem import FileSystem, filesystem_for
 from wiesel.core.errors import ConnectorError
+from wiesel.core.logs import get_logger
 from wiesel.spi.sink import Committer
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
     "staging_folder",
 ]
 
-_log = logging.getLogger("wiesel.connectors.file_sink")
+_log = get_logger("wiesel.connectors.file_sink")
 _RECORD = ".committed.json"
 
 

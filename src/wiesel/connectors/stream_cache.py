@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import logging
 import os
 import pickle
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from wiesel.core.errors import ConnectorError, ResourceError
+from wiesel.core.logs import get_logger
 from wiesel.core.temporary import make_directory, remove_directory
 from wiesel.spi.sink import Committer, Sink, SinkWriter, WriterInitContext
 from wiesel.spi.source import (
@@ -32,7 +32,7 @@ from wiesel.types.serializers import dumps
 
 __all__ = ["CacheFile", "CacheSink", "CacheSource", "StreamCache"]
 
-_log = logging.getLogger(__name__)
+_log = get_logger(__name__)
 _LENGTH_BYTES = 8
 _UNFINISHED = ".part"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +11,12 @@ from typing import Any
 from wiesel.connectors.file_parts import PendingPart, WriterEnded
 from wiesel.connectors.filesystem import filesystem_for, is_hidden
 from wiesel.connectors.partition_commit import CommitTimes, SlowestReport
+from wiesel.core.logs import get_logger
 from wiesel.spi.sink import Committer
 
 __all__ = ["TableCommit", "TableCommitter"]
 
-_log = logging.getLogger("wiesel.connectors.filesystem_table")
+_log = get_logger("wiesel.connectors.filesystem_table")
 
 
 @dataclass(frozen=True)

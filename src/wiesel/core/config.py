@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import builtins
 import difflib
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, overload
@@ -24,6 +23,7 @@ from typing import Any, Generic, TypeVar, overload
 from wiesel.core.durations import Duration, format_duration
 from wiesel.core.errors import ConfigurationError
 from wiesel.core.html import html_table
+from wiesel.core.logs import get_logger
 from wiesel.core.memory_size import MemorySize
 from wiesel.core.option_values import OptionType, convert, to_text
 from wiesel.core.secrets import HIDDEN, is_secret, without_secrets
@@ -32,7 +32,7 @@ __all__ = ["ConfigOption", "ConfigOptions", "Configuration", "declared_options",
 
 T = TypeVar("T")
 D = TypeVar("D")
-_log = logging.getLogger("wiesel.config")
+_log = get_logger("wiesel.config")
 
 
 @dataclass(frozen=True)

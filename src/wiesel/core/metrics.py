@@ -7,7 +7,6 @@ two snapshots or, for a :class:`Meter`, from a ring of past counts that is moved
 
 from __future__ import annotations
 
-import logging
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from wiesel.core.clock import Clock, SystemClock
 from wiesel.core.errors import ProgramError
+from wiesel.core.logs import get_logger
 
 __all__ = [
     "LATE_COUNTER",
@@ -37,7 +37,7 @@ MetricValue: TypeAlias = Any
 LATE_COUNTER = "numLateRecordsDropped"
 """What operators call the counter of records that they drop as too late, as Flink does."""
 
-_log = logging.getLogger("wiesel.metrics")
+_log = get_logger("wiesel.metrics")
 _METER_STEP_S = 5.0
 
 

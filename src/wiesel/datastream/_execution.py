@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import logging
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import TYPE_CHECKING, Any
 
 from wiesel.core import hooks
 from wiesel.core.config import Configuration
 from wiesel.core.errors import WieselError
+from wiesel.core.logs import get_logger
 from wiesel.core.parallelism import default_parallelism_note
 from wiesel.datastream._plan import execution_plan_json
 from wiesel.graph.specs import StreamGraph
@@ -27,7 +27,7 @@ __all__ = ["cancel", "start", "wait"]
 
 _ENGINES = "wiesel.engine.base"
 _CANCEL_S = 30.0
-_log = logging.getLogger("wiesel.job")
+_log = get_logger("wiesel.job")
 
 
 def start(graph: StreamGraph, config: Configuration) -> JobClient:

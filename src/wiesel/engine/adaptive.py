@@ -6,11 +6,11 @@ runs with fewer is rescaled once more have been there for some time.
 
 from __future__ import annotations
 
-import logging
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from wiesel.core.errors import NoResourceAvailableError
+from wiesel.core.logs import get_logger
 from wiesel.engine.base import AdaptiveSettings
 from wiesel.engine.rescaling import Rescaled
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wiesel.engine.job_master import JobMaster
 
 _LOOK_EVERY_MS = 500
-_log = logging.getLogger("wiesel.job")
+_log = get_logger("wiesel.job")
 
 
 class AdaptiveScheduler:

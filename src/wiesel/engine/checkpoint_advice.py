@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Set
 from typing import Any, TypeAlias
 
@@ -10,11 +9,12 @@ from wiesel.checkpoint.coordinator import Checkpoint, UnderWay
 from wiesel.checkpoint.messages import TaskKey
 from wiesel.checkpoint.snapshot import CheckpointStats
 from wiesel.core import options as opt
+from wiesel.core.logs import get_logger
 from wiesel.graph.job_graph import JobGraph, JobVertex
 
 __all__ = ["CheckpointAdvice", "longest_wait"]
 
-_log = logging.getLogger("wiesel.checkpoints")
+_log = get_logger("wiesel.checkpoints")
 
 Metrics: TypeAlias = Mapping[TaskKey, Mapping[str, Any]]
 

@@ -6,7 +6,6 @@ program are sent to every worker and installed there under their module's name.
 
 from __future__ import annotations
 
-import logging
 import pickle
 import sys
 from functools import cache
@@ -17,9 +16,10 @@ from types import ModuleType
 import cloudpickle
 
 from wiesel.core import code_pickling
+from wiesel.core.logs import get_logger
 from wiesel.core.user_frames import is_engine, is_library
 
-_log = logging.getLogger("wiesel.code")
+_log = get_logger("wiesel.code")
 
 
 def beside_the_program(module: ModuleType) -> bool:

@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import hashlib
 import json
-import logging
 import os
 import shutil
 import socket
@@ -31,12 +30,13 @@ from wiesel.connectors.filesystem import RemoteFiles, filesystem_for, is_remote
 from wiesel.core import options as opt
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ConfigurationError, ConnectorError, ResourceError
+from wiesel.core.logs import get_logger
 from wiesel.core.temporary import make_directory
 from wiesel.runtime.distributed_cache import set_cached_files
 
 __all__ = ["Dependencies", "absolute", "dependencies_of", "in_place", "pack", "unpack", "use_in_this_process"]
 
-_log = logging.getLogger("wiesel.dependencies")
+_log = get_logger("wiesel.dependencies")
 _MANIFEST = "wiesel-dependencies.json"
 _ARCHIVES = "archives"
 _PACKAGES = "packages"

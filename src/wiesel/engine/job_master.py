@@ -6,7 +6,6 @@ The shell around it (a thread on Spark, the scheduler of the local engine) calls
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
@@ -31,6 +30,7 @@ from wiesel.core.errors import (
     ResourceError,
     WieselError,
 )
+from wiesel.core.logs import get_logger
 from wiesel.engine.adaptive import AdaptiveScheduler
 from wiesel.engine.base import JobSettings
 from wiesel.engine.checkpoint_advice import CheckpointAdvice
@@ -55,7 +55,7 @@ from wiesel.runtime.task_services import DEBLOAT
 from wiesel.wire.events import SavepointOptions
 
 T = TypeVar("T")
-_log = logging.getLogger("wiesel.job")
+_log = get_logger("wiesel.job")
 
 
 class Launcher(Protocol):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from wiesel.core.logs import get_logger
 from wiesel.core.metrics import LATE_COUNTER
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LateRecords"]
 
-_log = logging.getLogger("wiesel.job")
+_log = get_logger("wiesel.job")
 
 _COUNTER = f".{LATE_COUNTER}"
 _EVENTS = ("checkpoint", "FINISHED", "CANCELED", "FAILED")

@@ -17,10 +17,10 @@ may go on meanwhile: the same argument, for records that stem from what came bef
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from typing import Any
 
+from wiesel.core.logs import get_logger
 from wiesel.runtime.feedback.messages import (
     BarrierArrived,
     BarrierSent,
@@ -37,7 +37,7 @@ from wiesel.runtime.feedback.messages import (
 
 __all__ = ["LoopCoordinator"]
 
-_log = logging.getLogger("wiesel.iteration")
+_log = get_logger("wiesel.iteration")
 
 
 class LoopCoordinator:

@@ -8,7 +8,6 @@ touched, and nothing of it is needed once the job has a checkpoint of its own.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -20,11 +19,12 @@ from wiesel.checkpoint.snapshots import Found, Retained, find_snapshot
 from wiesel.checkpoint.state_files import standing_alone, with_files
 from wiesel.checkpoint.store import CheckpointStore, MemoryStateFiles, StateFiles
 from wiesel.core.errors import FencedError, WieselError
+from wiesel.core.logs import get_logger
 from wiesel.engine.base import JobSettings
 from wiesel.engine.deployment import check_restorable, job_facts, strangers, take_over_key_groups, without_operators
 from wiesel.graph.job_graph import JobGraph
 
-_log = logging.getLogger("wiesel.job")
+_log = get_logger("wiesel.job")
 
 
 class Recovery:

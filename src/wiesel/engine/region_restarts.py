@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,13 +9,14 @@ from typing import TYPE_CHECKING
 from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.metadata import copied
 from wiesel.core.errors import CheckpointStorageError, WieselError
+from wiesel.core.logs import get_logger
 from wiesel.engine.failover import FailoverRegion
 from wiesel.engine.job_attempt import JobAttempt
 
 if TYPE_CHECKING:
     from wiesel.engine.job_master import JobMaster
 
-_log = logging.getLogger("wiesel.job")
+_log = get_logger("wiesel.job")
 
 
 class RegionRestarts:

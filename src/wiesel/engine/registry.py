@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import secrets
 import tempfile
@@ -15,12 +14,13 @@ from pathlib import Path
 from wiesel.core import options as opt
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ConfigurationError
+from wiesel.core.logs import get_logger
 from wiesel.core.private_folders import make_private_folder, read_private_file, why_untrusted
 from wiesel.core.processes import lives
 
 ENVIRONMENT_VARIABLE = "WIESEL_REGISTRY_DIR"
 _SNAPSHOT_KEY = "snapshots.key"
-_log = logging.getLogger("wiesel.registry")
+_log = get_logger("wiesel.registry")
 
 
 @dataclass(frozen=True)

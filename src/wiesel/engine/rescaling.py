@@ -8,13 +8,13 @@ has stopped, it goes on as before.
 from __future__ import annotations
 
 import enum
-import logging
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wiesel.core.errors import CheckpointError, JobExecutionError, NoResourceAvailableError, WieselError
+from wiesel.core.logs import get_logger
 from wiesel.engine.job_attempt import JobAttempt
 from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.rescaling import Bounds, check_parallelism, everywhere, fitting, moved_groups, present, rescaled, slots_needed
@@ -23,7 +23,7 @@ from wiesel.graph.stage_plan import StagePlan, build_stage_plan
 if TYPE_CHECKING:
     from wiesel.engine.job_master import JobMaster
 
-_log = logging.getLogger("wiesel.job")
+_log = get_logger("wiesel.job")
 
 
 class RescalingError(JobExecutionError):

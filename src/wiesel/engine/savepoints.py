@@ -9,7 +9,6 @@ the job fails before it has ended.
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Set
 from concurrent.futures import Future
@@ -21,6 +20,7 @@ from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.messages import TaskKey
 from wiesel.checkpoint.savepoint import Savepoint
 from wiesel.core.errors import CheckpointError, ConfigurationError
+from wiesel.core.logs import get_logger
 from wiesel.engine.checkpoint_progress import remedy
 from wiesel.engine.checkpoint_requests import text_of, what_ended
 from wiesel.engine.deployment import without_uid
@@ -32,7 +32,7 @@ from wiesel.wire.events import SavepointOptions
 if TYPE_CHECKING:
     from wiesel.engine.job_master import Background
 
-_log = logging.getLogger("wiesel.job")
+_log = get_logger("wiesel.job")
 
 
 @dataclass

@@ -6,12 +6,12 @@ The current watermark is not restored: it starts at ``MIN_TIMESTAMP`` and comes 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from wiesel.core.errors import StateAccessError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
+from wiesel.core.logs import get_logger
 from wiesel.runtime.operator import OperatorContext
 from wiesel.runtime.user_code import as_time, caller_location
 from wiesel.spi.timers import TimerService
@@ -20,7 +20,7 @@ from wiesel.state.key_context import KeyContext
 
 __all__ = ["InternalTimerService", "KeyedTimerService", "NonKeyedTimerService", "TimerTarget"]
 
-_log = logging.getLogger("wiesel.timers")
+_log = get_logger("wiesel.timers")
 
 TimerTarget = Callable[[int, Any, Any], None]
 """Called when a timer fires with (timestamp, key, namespace); the key context is set."""

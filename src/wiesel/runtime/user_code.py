@@ -12,7 +12,6 @@ about a record (state used without a key, a backend that fails) end the job what
 
 from __future__ import annotations
 
-import logging
 import re
 import sys
 from abc import ABC, abstractmethod
@@ -24,6 +23,7 @@ from types import FrameType
 from typing import Any
 
 from wiesel.core.errors import ProgramError, SerializationError, StateMigrationError, TypeMismatchError, UserFunctionError, WieselError
+from wiesel.core.logs import get_logger
 from wiesel.core.user_frames import error_location, is_engine, is_library, user_traceback
 from wiesel.runtime.operator import OperatorContext, Output
 from wiesel.spi.functions import Function, RuntimeContext
@@ -51,7 +51,7 @@ SKIPPED_COUNTER = "numRecordsSkipped"
 
 _RECORD_CHARS_MAX = 300
 _NO_COLLECTION = re.compile(r"'.*' object is not iterable")
-_log = logging.getLogger("wiesel.runtime.user_code")
+_log = get_logger("wiesel.runtime.user_code")
 
 
 def caller_location() -> str:

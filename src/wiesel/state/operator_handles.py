@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from wiesel.core.errors import StateAccessError
+from wiesel.core.logs import get_logger
 from wiesel.state.backend import OperatorStateStore
 from wiesel.state.handles import serializer_of
 from wiesel.state.interfaces import BroadcastState, ListState, ReadOnlyBroadcastState
@@ -19,7 +19,7 @@ __all__ = [
     "make_operator_list_state",
 ]
 
-_log = logging.getLogger("wiesel.state.operator_state")
+_log = get_logger("wiesel.state.operator_state")
 
 
 class OperatorListHandle(ListState[Any]):

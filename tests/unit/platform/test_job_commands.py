@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 import subprocess
 import sys
 import threading
@@ -58,27 +59,27 @@ def test_a_running_job_is_found_and_told_what_to_do(job: JobClient, directory: P
     # A savepoint waits until the tasks run.
     taken = wiesel("savepoint", job_id, "savepoints", "--label", "by hand")
     assert taken.exit_code == 0, taken.output
-    path = Path(taken.output.strip())
+    path = Path(taken.stdout.strip())
     assert path.parent == directory / "savepoints" and (path / "_metadata").exists()
     assert "by hand" in wiesel("savepoint", "list", "savepoints").output
-    assert wiesel("checkpoint", "endless sums").output.startswith("checkpoint ")
-    told = json.loads(wiesel("info", "--json", job_id[:8]).output)
-    assert json.loads(wiesel("info", "--json", told["name"]).output)["jid"] == job_id
+    assert wiesel("checkpoint", "endless sums").stdout.startswith("checkpoint ")
+    told = json.loads(wiesel("info", "--json", job_id[:8]).stdout)
+    assert json.loads(wiesel("info", "--json", told["name"]).stdout)["jid"] == job_id
     shown = wiesel("info", job_id[:8]).output.splitlines()
     assert shown[0].startswith(f"job {job_id} 'endless sums': RUNNING since ")
     heads = "task parallelism state in out busy idle backpressured waiting watermark lag".split()
     assert shown[1].split() == heads and len(shown[2:]) > len(told["vertices"])
     completed = told["checkpoints"]["counts"]["completed"]
     assert any(re.fullmatch(r"checkpoints: (\d+) completed, 0 failed, [01] in progress", line) for line in shown) and completed >= 1
-    (listed,) = json.loads(wiesel("list", "--json").output)
+    (listed,) = json.loads(wiesel("list", "--json").stdout)
     assert (listed["job"], listed["name"], listed["state"]) == (job_id, "endless sums", "RUNNING")
-    assert json.loads(wiesel("checkpoint", job_id, "--json").output).keys() == {"job", "checkpointId"}
-    assert json.loads(wiesel("savepoint", "list", "--json", "savepoints").output)[0]["label"] == "by hand"
+    assert json.loads(wiesel("checkpoint", job_id, "--json").stdout).keys() == {"job", "checkpointId"}
+    assert json.loads(wiesel("savepoint", "list", "--json", "savepoints").stdout)[0]["label"] == "by hand"
     assert "no job 'nosuch' runs here" in wiesel("info", "nosuch").output
     assert told["jid"] == job_id and told["state"] == "RUNNING"
     stopped = wiesel("stop", job_id[:6], "-p", str(directory / "last"), "--drain")
     assert stopped.exit_code == 0, stopped.output
-    assert Path(stopped.output.strip(), "_metadata").exists()
+    assert Path(stopped.stdout.strip(), "_metadata").exists()
     job.get_job_execution_result().result(LIMIT_S)
     assert job.get_job_status().result() is JobStatus.FINISHED
 
@@ -115,9 +116,12 @@ def test_a_program_runs_in_the_background(tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text("1 / 0\n")
     begin = "import sys; sys.argv[0] = 'wiesel'; from wiesel.platform.cli import main; main()"
     command = [sys.executable, "-c", begin, "run", "-d", "--json", "--log", "out.log", "-D", "wiesel.engine=local"]
+    (tmp_path / "out.log").write_text("of a run before")
+    (tmp_path / "out.log").chmod(0o644)
     done = subprocess.run([*command, "job.py"], cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S, check=True)
     found = json.loads(done.stdout)
     assert found["log"] == str(tmp_path / "out.log")
+    assert stat.S_IMODE((tmp_path / "out.log").stat().st_mode) == 0o600
     deadline_s = time.monotonic() + LIMIT_S
     while len(lines := (tmp_path / "out.log").read_text().splitlines()) < 4 and time.monotonic() < deadline_s:
         time.sleep(0.05)
@@ -146,15 +150,15 @@ def test_r6_a_job_is_rescaled_by_one_command(job: JobClient) -> None:
     assert wiesel("checkpoint", job_id).exit_code == 0
     done = wiesel("rescale", job_id[:6], "2")
     assert done.exit_code == 0, done.output
-    first, heads, *rows = done.output.splitlines()
+    first, heads, *rows = done.stdout.splitlines()
     assert first.startswith("the job goes on from checkpoint ") and heads.split("  ")[0] == "operators"
     # Half of the 128 key groups have left the only subtask.
     assert any(row.split("  ")[-1].strip() == "64 of 128 (50%)" for row in rows), done.output
-    assert {v["parallelism"] for v in json.loads(wiesel("info", "--json", job_id).output)["vertices"]} == {2}
-    assert wiesel("rescale", job_id, "2").output == "the job has this parallelism already\n"
+    assert {v["parallelism"] for v in json.loads(wiesel("info", "--json", job_id).stdout)["vertices"]} == {2}
+    assert wiesel("rescale", job_id, "2").stdout == "the job has this parallelism already\n"
     refused = wiesel("rescale", job_id, "129")
     assert refused.exit_code == 1 and "maximum parallelism is 128" in refused.output + str(refused.stderr)
-    assert json.loads(wiesel("info", "--json", job_id).output)["state"] == "RUNNING"
+    assert json.loads(wiesel("info", "--json", job_id).stdout)["state"] == "RUNNING"
 
 
 def test_a_savepoint_that_fails_is_told(job: JobClient, directory: Path) -> None:

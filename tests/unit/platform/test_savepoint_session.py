@@ -59,7 +59,7 @@ def start(function: Summed, directory: Path, **settings: str) -> JobClient:
 def wiesel(*arguments: str) -> str:
     told = CliRunner().invoke(main, arguments)
     assert told.exit_code == 0, told.output
-    return told.output.strip()
+    return told.stdout.strip()
 
 
 def counts(savepoint: str) -> dict[int, int]:

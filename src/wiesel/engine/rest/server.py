@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import logging
 import os
 import secrets
 import threading
@@ -22,12 +21,13 @@ from urllib.parse import parse_qsl, urlsplit
 from wiesel.core import options as opt
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ConfigurationError, WieselError
+from wiesel.core.logs import get_logger
 from wiesel.engine.futures import Ask
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.registry import JobEntry, register, registry_directory
 from wiesel.engine.rest.routes import Reply, Request, Routes, error
 
-_log = logging.getLogger("wiesel.rest")
+_log = get_logger("wiesel.rest")
 _MOST_BODY_BYTES = 1 << 20
 _IDLE_S = 30
 _UNTOLD_S = 5.0

@@ -6,7 +6,6 @@ committable classes, which workers cannot import. Records do not go this way, bu
 
 from __future__ import annotations
 
-import logging
 import pickle
 import socket
 import struct
@@ -19,8 +18,9 @@ from typing import Any
 
 from wiesel.checkpoint.messages import FromTask, MasterHeartbeat, RegisterTask, TaskKey, ToTask
 from wiesel.core import code_pickling
+from wiesel.core.logs import get_logger
 
-_log = logging.getLogger("wiesel.control")
+_log = get_logger("wiesel.control")
 _BACKLOG = 256
 _ACCEPT_AGAIN_S = 0.1
 _WAKE_S = 5.0

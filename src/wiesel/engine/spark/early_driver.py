@@ -9,7 +9,6 @@ JVM, variables of the environment, the directory, settings of Spark), that one i
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import shlex
 import signal
@@ -24,6 +23,7 @@ from typing import Any
 
 from wiesel.core.config import Configuration
 from wiesel.core.errors import InvariantError, ResourceError
+from wiesel.core.logs import get_logger
 from wiesel.core.temporary import make_directory
 from wiesel.engine.spark.driver_jvm import find_java, launched_with, local_master, prepare_environment, quiet_gateway
 from wiesel.engine.spark.session_settings import session_settings
@@ -35,7 +35,7 @@ GATEWAY = ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET")
 _POLL_S = 0.02
 _LIMIT_S = 60.0
 _END_S = 5.0
-_log = logging.getLogger("wiesel.spark")
+_log = get_logger("wiesel.spark")
 
 
 class EarlyDriver:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import queue
 import secrets
@@ -27,6 +26,7 @@ from wiesel.core import code_pickling, hooks
 from wiesel.core.clock import SystemClock
 from wiesel.core.config import Configuration
 from wiesel.core.errors import JobExecutionError, ResourceError, WieselError
+from wiesel.core.logs import get_logger
 from wiesel.core.temporary import make_directory, remove_directory
 from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.code_shipping import program_classes
@@ -65,7 +65,7 @@ from wiesel.graph.stage_plan import Region, StagePlan, build_stage_plan
 from wiesel.runtime.descriptor import TaskDescriptor
 
 T = TypeVar("T")
-_log = logging.getLogger("wiesel.spark")
+_log = get_logger("wiesel.spark")
 _JVM_END_S = 2.0
 _LEAST_WAIT_MS = 1000
 _LAST_WORDS_S = 30.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import socket
 import subprocess
@@ -21,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ResourceError
+from wiesel.core.logs import get_logger
 from wiesel.core.temporary import make_directory
 from wiesel.engine.spark.driver_jvm import find_java, local_master, prepare_environment, public, quiet_gateway
 from wiesel.engine.spark.early_daemon import start_daemon_early
@@ -35,7 +35,7 @@ from wiesel.engine.spark.slots import in_this_process, local_cluster, most_slots
 _lock = threading.Lock()
 _MASTER_S = 5.0
 """How long a master may take to accept a connection."""
-_log = logging.getLogger("wiesel.spark")
+_log = get_logger("wiesel.spark")
 
 
 def spark_session(config: Configuration, slots: int, *, least: int | None = None, modules: Sequence[str] = ()) -> SparkSession:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import threading
 import time
 from collections.abc import Callable
 
 from wiesel.core.errors import JobCancelledError, NoResourceAvailableError
+from wiesel.core.logs import get_logger
 from wiesel.core.parallelism import LOCAL_MASTER
 
 _LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*]")
 _LOOK_EVERY_S = 0.1
 _TELL_AFTER_S = 5.0
-_log = logging.getLogger("wiesel.spark")
+_log = get_logger("wiesel.spark")
 
 
 def local_cluster(master: str) -> tuple[int, int, int] | None:

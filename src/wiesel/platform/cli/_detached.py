@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
 import subprocess
 import sys
 import time
@@ -35,7 +37,7 @@ def run_detached(submission: Submission, log: str | None, *, as_json: bool) -> i
     Configuration.from_dict(submission.options)
     name = log or f"{submission.program.stem}-{datetime.now():%Y%m%d-%H%M%S}.log"
     path = Path(name).absolute()
-    with path.open("wb") as output:
+    with open(path, "wb", opener=_only_for_this_user) as output:
         child = subprocess.Popen(
             [sys.executable, "-c", _COMMAND],
             stdin=subprocess.PIPE,
@@ -67,6 +69,14 @@ def run_detached(submission: Submission, log: str | None, *, as_json: bool) -> i
         click.echo(f"Job has been submitted with JobID {found}\n  process {child.pid}, output in {path}")
         click.echo(f"  wiesel info {found[:8]}, wiesel rescale {found[:8]} PARALLELISM, wiesel stop {found[:8]}")
     return 0
+
+
+def _only_for_this_user(path: str, flags: int) -> int:
+    """Open a file that nobody else can read, as what a program prints may hold secrets, whatever the umask and if it was there before."""
+    file = os.open(path, flags, 0o600)
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        os.fchmod(file, 0o600)
+    return file
 
 
 def _job_in(path: Path) -> str | None:

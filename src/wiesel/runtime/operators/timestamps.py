@@ -9,12 +9,12 @@ Retry story: generators are not part of checkpoints; after a restore they start 
 
 from __future__ import annotations
 
-import logging
 from itertools import repeat
 from typing import Any
 
 from wiesel.core.errors import WieselError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
+from wiesel.core.logs import get_logger
 from wiesel.runtime.operator import StreamOperator
 from wiesel.runtime.operators.function_operator import auto_watermark_interval_ms, is_batch
 from wiesel.runtime.user_code import UserCode, as_time, raise_failure, without
@@ -23,7 +23,7 @@ from wiesel.wire.batch import Batch
 
 __all__ = ["TimestampsOperator", "timestamps_operator"]
 
-_log = logging.getLogger("wiesel.runtime.timestamps")
+_log = get_logger("wiesel.runtime.timestamps")
 
 
 class TimestampsOperator(StreamOperator):
