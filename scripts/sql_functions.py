@@ -195,7 +195,7 @@ its examples. Functions that both have follow Flink's rules, whichever module is
 XML with entities of its own is refused. `mask_hash` is SHA-256, as in Hive since version 3. `sentences` cuts as Java 17 does, but for
 texts in Thai, which are refused; where marks stand one behind the other that no prose has, it may cut elsewhere. Of what is not supported
 `reflect` and `java_method` call methods of Java, `in_file` reads files of Hive's cache, `create_union` has a type that Flink has not,
-`murmur_hash` came with Hive 3, and `ngrams` and `context_ngrams` are aggregates that estimate.
+`murmur_hash` came with Hive 3; `ngrams` and `context_ngrams` are aggregates of [Hive's dialect](hive.md).
 
 {DIFFERENCES}"""
 

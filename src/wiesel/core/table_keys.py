@@ -20,7 +20,7 @@ KEYS = frozenset(
     table.optimizer.distinct-agg.split.enabled table.optimizer.join-reorder-enabled table.optimizer.join.broadcast-threshold
     table.optimizer.reuse-sub-plan-enabled table.optimizer.source.aggregate-pushdown-enabled
     table.optimizer.source.report-statistics-enabled table.plan.compile.catalog-objects table.plan.force-recompile
-    table.plan.restore.catalog-objects
+    table.plan.restore.catalog-objects table.sql-dialect
     """.split()
 )
 """Those that are read."""
@@ -49,7 +49,6 @@ _WITHOUT_EFFECT = {
     "table.exec.sort.non-temporal.enabled": "a query in streaming mode is sorted by time or up to a LIMIT",
     "table.legacy-nested-row-nullability": "types are those of Flink's default",
     "table.rtas-ctas.atomicity-enabled": "a table that is made by a query is there from the start of its job",
-    "table.sql-dialect": "there is one dialect, Flink's",
 }
 _WITHOUT_EFFECT_BELOW = {
     "table.exec.async-": _RETRIES,

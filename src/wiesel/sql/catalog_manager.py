@@ -316,6 +316,15 @@ class CatalogManager:
             raise ProgramError(f"table {'.'.join(map(quoted, parts))} was not found", hint=hint)
         return identifier, found[0]
 
+    def spelled(self, path: tuple[str, ...], current: tuple[str, str] | None = None) -> tuple[str, ...]:
+        """Return the path of a table with its capitals, where the one given has others; itself if there is no such table."""
+        identifier = self.qualify(path, current)
+        if self.get(identifier) is not None:
+            return path
+        lower = identifier.object_name.lower()
+        found = next((name for name in self.names(*identifier_database(identifier)) if name.lower() == lower), path[-1])
+        return (*path[:-1], found)
+
     def find_table(self, path: str | tuple[str, ...]) -> tuple[ObjectIdentifier, CatalogTable]:
         """Return the full name and the table.
 

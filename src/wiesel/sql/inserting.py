@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,8 +19,10 @@ from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.queries import QueryBinder, Tables
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.catalog_manager import CatalogManager
+from wiesel.sql.hive_conversions import hive_cast
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.errors import parse_error
+from wiesel.sql.language.hive_nodes import HiveQuery
 from wiesel.sql.plan import Field, Project, Relation
 from wiesel.sql.sink_types import is_writable
 from wiesel.types.logical import DataType, quoted
@@ -50,22 +53,25 @@ def bind_insert(sql: str, statement: s.Insert, tables: Tables, catalogs: Catalog
     """
     options = table_options(sql, statement.hints, statement.query)
     try:
-        identifier, table = catalogs.find_table(statement.target)
+        identifier, table = catalogs.find_table(tables.spelled(statement.target) if statement.ignores_case else statement.target)
     except ProgramError as error:
         place = statement.target_span
         raise parse_error(sql, (place.start, place.end), error.message, hint=error.hint) from error
     table = replace(table, options={**table.options, **options}) if options else table
     relation = QueryBinder(sql, tables).bind(statement.query)
+    of_hive = isinstance(statement.query, HiveQuery)
     fixed = _fixed(sql, statement, table)
     with at(sql, statement.query):
-        insertion = insertion_of(identifier, table, relation, statement.columns, fixed)
+        names = tuple(_spelled(name, table) for name in statement.columns) if of_hive else statement.columns
+        insertion = insertion_of(identifier, table, relation, names, fixed, hive_cast if of_hive else None)
         return replace(insertion, overwrite=statement.overwrite, conflict=statement.conflict)
 
 
 def _fixed(sql: str, statement: s.Insert, table: CatalogTable) -> dict[str, Expression]:
     """Return the values of PARTITION."""
     found: dict[str, Expression] = {}
-    for name, value in statement.partition:
+    for written, value in statement.partition:
+        name = _spelled(written, table) if statement.ignores_case else written
         if name not in table.partition_keys:
             raise problem(sql, value or exp.Null(), f"{quoted(name)} is no partition column of the table", "see SHOW CREATE TABLE")
         if value is not None:
@@ -79,6 +85,7 @@ def insertion_of(
     relation: Relation,
     names: tuple[str, ...] = (),
     fixed: dict[str, Expression] | None = None,
+    fit: Callable[[Expression, DataType], Expression] | None = None,
 ) -> Insertion:
     """Return the rows of a relation as those of a table.
 
@@ -88,6 +95,7 @@ def insertion_of(
         relation: Its columns are written by their order, whatever their names.
         names: The columns of the table that they are for; all of them, in order, if there are none.
         fixed: Values of other columns.
+        fit: Converts values to the types of the table, where others come than those that can be written as they are.
 
     Raises:
         ProgramError: If number or types of the columns do not fit.
@@ -100,7 +108,7 @@ def insertion_of(
     by_name: dict[str, Expression] = dict(values)
     for index, (field, column) in enumerate(zip(relation.fields, targets, strict=True)):
         wanted = _type_of(column)
-        if not is_writable(field.data_type, wanted):
+        if fit is None and not is_writable(field.data_type, wanted):
             cause = f"incompatible types for column {quoted(column.name)} at position {index + 1}"
             raise _mismatch(identifier, cause, relation, targets)
         by_name[column.name] = InputRef(field.data_type, index, field.name)
@@ -112,9 +120,14 @@ def insertion_of(
             if not wanted.is_nullable:
                 raise ProgramError(f"column {quoted(column.name)} of table {identifier.sql} is NOT NULL, but gets no value", hint="name it")
             expression = Literal(wanted, None)
-        expressions.append(cast(expression, wanted))
+        expressions.append((fit or cast)(expression, wanted))
     columns = tuple(Field(column.name, _type_of(column)) for column in stored)
     return Insertion(identifier, table, Project(relation, tuple(expressions), columns))
+
+
+def _spelled(name: str, table: CatalogTable) -> str:
+    """Return the name of a column with the capitals that it has in its table."""
+    return next((column.name for column in table.schema.columns if column.name.lower() == name.lower()), name)
 
 
 def _is_written(column: Column) -> bool:

@@ -68,24 +68,26 @@ def _user(operands: Sequence[Expression]) -> Expression:
     return Literal(t.VarCharType(t.MAX_LENGTH, False), getpass.getuser())
 
 
+_IN_PYTHON = "write a function in Python"
+_IN_DIALECT = "SET table.sql-dialect = hive, or write an aggregate function in Python"
 _REFUSED = {
-    "CONTEXT_NGRAMS": "it is an aggregate that estimates",
-    "CREATE_UNION": "there is no type of unions",
-    "IN_FILE": "tasks have no files of Hive's cache",
-    "JAVA_METHOD": "it calls methods of Java, and there is no JVM in the workers",
-    "NGRAMS": "it is an aggregate that estimates",
-    "REFLECT": "it calls methods of Java, and there is no JVM in the workers",
+    "CONTEXT_NGRAMS": ("it is an aggregate of Hive's dialect", _IN_DIALECT),
+    "CREATE_UNION": ("there is no type of unions", _IN_PYTHON),
+    "IN_FILE": ("tasks have no files of Hive's cache", _IN_PYTHON),
+    "JAVA_METHOD": ("it calls methods of Java, and there is no JVM in the workers", _IN_PYTHON),
+    "NGRAMS": ("it is an aggregate of Hive's dialect", _IN_DIALECT),
+    "REFLECT": ("it calls methods of Java, and there is no JVM in the workers", _IN_PYTHON),
 }
 
 
 def refused_functions() -> dict[str, ModuleFunction]:
     """Return the functions of Hive that are refused with a reason of their own, by their names."""
-    return {name: _refusing(name, reason) for name, reason in _REFUSED.items()}
+    return {name: _refusing(name, *why) for name, why in _REFUSED.items()}
 
 
-def _refusing(name: str, reason: str) -> ModuleFunction:
+def _refusing(name: str, reason: str, hint: str) -> ModuleFunction:
     def refuse(operands: Sequence[Expression]) -> Expression:
-        raise ProgramError(f"{name.lower()} of Hive cannot be called: {reason}", hint="write a function in Python")
+        raise ProgramError(f"{name.lower()} of Hive cannot be called: {reason}", hint=hint)
 
     return ModuleFunction(refuse)
 

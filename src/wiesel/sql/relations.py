@@ -22,7 +22,7 @@ from wiesel.sql.catalogs import PlanView
 from wiesel.sql.definitions import is_source_watermark
 from wiesel.sql.language import statements
 from wiesel.sql.language.cursor import Cursor
-from wiesel.sql.language.parser import parse_statement
+from wiesel.sql.language.parser import DEFAULT_DIALECT, VIEW_DIALECT, parse_in_dialect
 from wiesel.sql.plan import Field, Project, Relation, TableScan, TimeAttribute, WatermarkAssigner
 from wiesel.sql.table_factories import with_metadata
 from wiesel.sql.user_functions import AnyFunction
@@ -87,6 +87,10 @@ class CatalogTables:
             raise ProgramError("CURRENT_DATABASE() takes no arguments", hint="leave them out")
         return Literal(VarCharType(MAX_LENGTH, False), self._catalogs.current[1])
 
+    def spelled(self, path: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the path of a table with its capitals, where the one given has others; itself if there is no such table."""
+        return self._catalogs.spelled(path, self._current)
+
     def model(self, path: tuple[str, ...]) -> tuple[ObjectIdentifier, CatalogModel]:
         """Return the full name of a model, and the model.
 
@@ -101,7 +105,7 @@ class CatalogTables:
             raise ProgramError(f"view {identifier.sql} reads itself", hint="drop it and create it with another query")
         tables = CatalogTables(self._catalogs, view.current, (*self._within, identifier), in_batch=self.in_batch)
         try:
-            statement = parse_statement(view.query)
+            statement = parse_in_dialect(view.query, view.options.get(VIEW_DIALECT, DEFAULT_DIALECT))
             assert isinstance(statement, statements.Query)  # noqa: S101 - for the type checker
             plan = QueryBinder(view.query, tables).bind(statement.tree)
         except SqlParseError as error:

@@ -21,6 +21,7 @@ from wiesel.sql.information import Information, declared_times, describe, show, 
 from wiesel.sql.inserting import Insertion, insertion_of
 from wiesel.sql.jobs import is_batch
 from wiesel.sql.language import statements as s
+from wiesel.sql.language.parser import DEFAULT_DIALECT, VIEW_DIALECT
 from wiesel.sql.likes import table_like
 from wiesel.sql.plan import Relation, time_attributes
 from wiesel.sql.relations import renamed
@@ -58,8 +59,22 @@ def run_statement(t_env: TableEnvironment, sql: str, statement: s.Statement) -> 
     handler = _HANDLERS.get(type(statement))
     if handler is None:
         raise ProgramError(f"{_spelled(type(statement).__name__)} is not supported in this version", hint="leave the statement out")
-    result = handler(t_env, sql, statement)
+    result = handler(t_env, sql, _with_capitals(t_env, statement) if statement.ignores_case else statement)
     return ok() if result is None else result
+
+
+def _with_capitals(t_env: TableEnvironment, statement: s.Statement) -> s.Statement:
+    """Return a statement with the names of tables that are there in the capitals that they have."""
+    spelled = t_env._catalogs.spelled
+    if isinstance(statement, s.AlterTable | s.AlterView | s.Analyze):
+        return replace(statement, path=spelled(statement.path))
+    if isinstance(statement, s.Drop | s.Describe) and statement.kind in ("TABLE", "VIEW"):
+        return replace(statement, path=spelled(statement.path))
+    if isinstance(statement, s.Show) and statement.what in ("CREATE TABLE", "CREATE VIEW", "COLUMNS", "PARTITIONS"):
+        return replace(statement, of=spelled(statement.of))
+    if isinstance(statement, s.CreateTable) and statement.like is not None:
+        return replace(statement, like=replace(statement.like, source=spelled(statement.like.source)))
+    return statement
 
 
 def _spelled(name: str) -> str:
@@ -168,7 +183,12 @@ def _view(t_env: TableEnvironment, sql: str, statement: s.CreateView) -> Catalog
             message = f"the view names {len(statement.columns)} columns, but the query returns {len(plan.fields)}"
             raise problem(sql, statement.query, message, "name each column")
         plan = renamed(plan, list(statement.columns))
-    return CatalogView(statement.query_text, t_env._catalogs.current, plan.schema, statement.comment, user_location())
+    current, options = t_env._catalogs.current, _view_options(statement)
+    return CatalogView(statement.query_text, current, plan.schema, statement.comment, user_location(), options)
+
+
+def _view_options(statement: s.CreateView | s.AlterView) -> dict[str, str]:
+    return {} if statement.dialect == DEFAULT_DIALECT else {VIEW_DIALECT: statement.dialect}
 
 
 def _create_function(t_env: TableEnvironment, sql: str, statement: s.CreateFunction) -> None:
@@ -249,7 +269,8 @@ def _alter_view(t_env: TableEnvironment, sql: str, statement: s.AlterView) -> No
         catalogs.rename(identifier, statement.rename.path)
     elif statement.query is not None:
         schema = QueryBinder(sql, t_env._tables()).bind(statement.query).schema
-        changed = replace(entry, query=statement.query_text, current=catalogs.current, schema=schema)
+        options = {key: value for key, value in entry.options.items() if key != VIEW_DIALECT} | _view_options(statement)
+        changed = replace(entry, query=statement.query_text, current=catalogs.current, schema=schema, options=options)
         catalogs.replace(identifier, changed, temporary=temporary)
 
 

@@ -4,7 +4,7 @@ __all__ = ["SqlDialect"]
 
 
 class SqlDialect:
-    """Which language statements are in; functions of Hive are there with ``LOAD MODULE hive`` in Flink's."""
+    """Which language statements are in."""
 
     DEFAULT = 0
     HIVE = 1

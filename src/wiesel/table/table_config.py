@@ -9,6 +9,7 @@ from typing import Any
 from wiesel.core.config import Configuration
 from wiesel.core.durations import parse_duration
 from wiesel.datastream._checks import program_error
+from wiesel.sql.language.parser import DEFAULT_DIALECT, DIALECT_OPTION, HIVE_DIALECT
 from wiesel.table.sql_dialect import SqlDialect
 
 __all__ = ["TableConfig"]
@@ -68,18 +69,18 @@ class TableConfig:
         return datetime.timedelta(milliseconds=parse_duration(self.get(_IDLE, "0 ms")).to_millis())
 
     def get_sql_dialect(self) -> int:
-        """Return the language of statements: ``SqlDialect.DEFAULT``."""
-        return SqlDialect.DEFAULT
+        """Return the language of statements: ``SqlDialect.DEFAULT`` or ``SqlDialect.HIVE``."""
+        return SqlDialect.HIVE if self.get(DIALECT_OPTION, DEFAULT_DIALECT).lower() == HIVE_DIALECT else SqlDialect.DEFAULT
 
     def set_sql_dialect(self, sql_dialect: int) -> None:
         """Set the language of statements.
 
         Raises:
-            ProgramError: If it is another than Flink's.
+            ProgramError: If it is none of :class:`SqlDialect`.
         """
-        if sql_dialect != SqlDialect.DEFAULT:
-            hint = "write them in Flink's language; LOAD MODULE hive brings Hive's functions"
-            raise program_error("statements in Hive's language are not read", hint)
+        if sql_dialect not in (SqlDialect.DEFAULT, SqlDialect.HIVE):
+            raise program_error(f"there is no dialect {sql_dialect!r}", "give SqlDialect.DEFAULT or SqlDialect.HIVE")
+        self.set(DIALECT_OPTION, HIVE_DIALECT if sql_dialect == SqlDialect.HIVE else DEFAULT_DIALECT)
 
     def set_python_executable(self, python_exec: str) -> None:
         """Set the interpreter of the workers."""

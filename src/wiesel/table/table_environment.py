@@ -23,7 +23,7 @@ from wiesel.sql.explaining import explained
 from wiesel.sql.inserting import Insertion, bind_insert, insertion_of
 from wiesel.sql.jobs import add_inserts, check_job, compiled, execution_plan, is_batch, start_inserts, start_query, to_arrow
 from wiesel.sql.language import statements
-from wiesel.sql.language.parser import parse_statement
+from wiesel.sql.language.parser import DEFAULT_DIALECT, DIALECT_OPTION, HIVE_DIALECT, parse_statement
 from wiesel.sql.paths import parse_path
 from wiesel.sql.physical.sinks import sink_of
 from wiesel.sql.plan import Relation
@@ -120,7 +120,7 @@ class TableEnvironment(NamesOfEnvironment):
             ProgramError: If it cannot be run.
         """
         with AtUsersLine():
-            return run_statement(self, stmt, parse_statement(stmt))
+            return run_statement(self, stmt, self._parsed(stmt))
 
     def sql_query(self, query: str) -> Table:
         """Return what a query returns as a table. Nothing is read before the job runs.
@@ -129,7 +129,7 @@ class TableEnvironment(NamesOfEnvironment):
             SqlParseError: If it is no query, a name is not known, or types do not fit; tells line and column.
         """
         with AtUsersLine():
-            statement = parse_statement(query)
+            statement = self._parsed(query)
             if not isinstance(statement, statements.Query):
                 raise ProgramError("sql_query() takes a query", hint="give a SELECT, VALUES or WITH ... SELECT")
             return Table(QueryBinder(query, self._tables()).bind(statement.tree), self)
@@ -142,7 +142,7 @@ class TableEnvironment(NamesOfEnvironment):
             extra_details: What to tell besides.
         """
         with AtUsersLine():
-            return self._explain_statement(stmt, parse_statement(stmt), [detail.name for detail in extra_details])
+            return self._explain_statement(stmt, self._parsed(stmt), [detail.name for detail in extra_details])
 
     def compile_plan_sql(self, stmt: str) -> CompiledPlan:
         """Return the plan of an INSERT, or of a statement set, which can be kept in a file.
@@ -152,7 +152,7 @@ class TableEnvironment(NamesOfEnvironment):
             ProgramError: If a table cannot take its rows, or a part of the plan lives in the program alone.
         """
         with AtUsersLine():
-            return self._compile(self._insertions_of(stmt, parse_statement(stmt)))
+            return self._compile(self._insertions_of(stmt, self._parsed(stmt)))
 
     def load_plan(self, plan_reference: PlanReference) -> CompiledPlan:
         """Return a plan that was compiled before.
@@ -394,6 +394,13 @@ class TableEnvironment(NamesOfEnvironment):
         self._catalogs.create_temporary_view(self._catalogs.qualify((name,)), plan)
         return name
 
+    def _script_options(self) -> dict[str, str]:
+        """Return what statements are read by: the options that are set, the dialect among them, and the current database."""
+        return {**{key: str(value) for key, value in self._config.to_map().items()}, "$database": self._catalogs.current[1]}
+
+    def _parsed(self, sql: str) -> statements.Statement:
+        return parse_statement(sql, self._script_options())
+
     def _tables(self) -> CatalogTables:
         return CatalogTables(self._catalogs, in_batch=is_batch(self._environment))
 
@@ -419,7 +426,7 @@ class TableEnvironment(NamesOfEnvironment):
 
     def _bind_insert(self, sql: str) -> Insertion:
         with AtUsersLine():
-            statement = parse_statement(sql)
+            statement = self._parsed(sql)
             if not isinstance(statement, statements.Insert):
                 raise ProgramError("add_insert_sql() takes an INSERT", hint="give INSERT INTO ... SELECT ...")
             return self._insertion_of(sql, statement)
@@ -531,6 +538,10 @@ class TableEnvironment(NamesOfEnvironment):
             self._before_set[key] = configuration.get_string(key, "") if configuration.contains_key(key) else None
         if key == "table.local-time-zone":
             self._config.set_local_timezone(value)
+        elif key == DIALECT_OPTION:
+            if value.lower() not in (DEFAULT_DIALECT, HIVE_DIALECT):
+                raise ProgramError(f"there is no dialect {value!r}", hint=f"there are {DEFAULT_DIALECT} and {HIVE_DIALECT}")
+            self._config.set(key, value.lower())
         else:
             self._config.set(key, value)
 

@@ -111,7 +111,7 @@ class _Session:
             raise ProgramError(f"no statement makes the table {unused[0]!r} that rows are given for", hint="give it a 'schema'")
 
     def _run_script(self, name: str, text: str) -> None:
-        for statement in parse_script(text):
+        for statement in parse_script(text, self._t_env._script_options()):
             try:
                 self._run(text, statement)
             except ProgramError as error:

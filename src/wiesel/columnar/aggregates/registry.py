@@ -36,7 +36,18 @@ __all__ = [
     "valid_numbers",
 ]
 
-_MODULES = ("approximate", "bitmaps", "extremes", "json_texts", "lists", "percentiles", "sums", "statistics", "user_aggregates")
+_MODULES = (
+    "approximate",
+    "bitmaps",
+    "extremes",
+    "hive_estimates",
+    "json_texts",
+    "lists",
+    "percentiles",
+    "sums",
+    "statistics",
+    "user_aggregates",
+)
 
 Signs = npt.NDArray[np.int64] | None
 """1 for each row that is added and -1 for each that is taken back; None if all are added."""

@@ -43,6 +43,7 @@ _MODULES = (
     "encodings",
     "hive",
     "hive_ciphers",
+    "hive_dialect",
     "hive_documents",
     "hive_sentences",
     "hive_tables",

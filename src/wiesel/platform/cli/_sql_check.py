@@ -63,13 +63,14 @@ def problems_of(text: str, before: Sequence[str] = (), *, names: bool = True, ba
     Raises:
         WieselError: If a script of ``before`` is wrong.
     """
-    statements, errors = check_script(text)
     if not names:
+        statements, errors = check_script(text)
         return len(statements) + len(errors), list(errors)
     session = _Session(batch)
     for each in before:
-        for problem in session.problems(each, check_script(each)[0]):
+        for problem in session.problems(each, check_script(each, session.options())[0]):
             raise problem
+    statements, errors = check_script(text, session.options())
     problems: list[WieselError] = [*errors, *session.problems(text, statements)]
     problems.sort(key=lambda error: (error.details.get("line", 0), error.details.get("column", 0)))
     return len(statements) + len(errors), problems
@@ -82,6 +83,10 @@ class _Session:
         settings = EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
         self._t_env = TableEnvironment.create(settings)
         self._in_set = False
+
+    def options(self) -> dict[str, str]:
+        """Return what the next script is read by."""
+        return self._t_env._script_options()
 
     def problems(self, text: str, statements: Sequence[s.Statement]) -> list[WieselError]:
         found: list[WieselError] = []

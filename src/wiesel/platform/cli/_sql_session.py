@@ -78,7 +78,7 @@ class SqlSession:
         Raises:
             WieselError: Of the first statement that fails; those behind it do not run.
         """
-        for statement in parse_script(text):
+        for statement in parse_script(text, self.t_env._script_options()):
             self._line = _line_of(text, statement)
             try:
                 self._run(text, statement)
@@ -91,7 +91,7 @@ class SqlSession:
         Raises:
             WieselError: Of the first statement that fails, or is a query or an insert.
         """
-        for statement in parse_script(text):
+        for statement in parse_script(text, self.t_env._script_options()):
             try:
                 if isinstance(statement, (*_PLANNED, s.BeginStatementSet)):
                     raise ProgramError("a script for the beginning has no queries and no inserts", hint="give it with -f")

@@ -24,7 +24,7 @@ from wiesel.platform.sql_client.result_rows import ChangeRows, ResultRows, Table
 from wiesel.platform.sql_client.result_view import Shown, show_result
 from wiesel.platform.sql_client.typed import Command, command_of, is_complete
 from wiesel.sql.tableau import widths_by_type
-from wiesel.table import TableResult
+from wiesel.table import SqlDialect, TableResult
 
 __all__ = ["HISTORY", "SqlClient", "help_lines"]
 
@@ -82,7 +82,7 @@ class SqlClient:
             auto_suggest=AutoSuggestFromHistory(),
             multiline=True,
             prompt_continuation=lambda width, line, wrapped: "> ".rjust(width),
-            key_bindings=_keys(),
+            key_bindings=_keys(self._reads_hive),
             complete_while_typing=False,
         )
 
@@ -143,17 +143,20 @@ class SqlClient:
             raise live.error
         self._write(f"[INFO] {'the query has ended' if live.had_ended else 'the query was cancelled'}; {live.taken} rows came\n")
 
+    def _reads_hive(self) -> bool:
+        return self._session.t_env.get_config().get_sql_dialect() == SqlDialect.HIVE
+
     def _option(self, option: object) -> object:
         return self._session.t_env.get_config().get_configuration().get(option)  # type: ignore[call-overload]
 
 
-def _keys() -> KeyBindings:
+def _keys(reads_hive: Callable[[], bool]) -> KeyBindings:
     keys = KeyBindings()
 
     @keys.add("enter", filter=~completion_is_selected)
     def _(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
-        if is_complete(buffer.text):
+        if is_complete(buffer.text, hive=reads_hive()):
             buffer.validate_and_handle()
         else:
             buffer.newline()

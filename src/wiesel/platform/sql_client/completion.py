@@ -16,7 +16,7 @@ from wiesel.platform.sql_client import words
 from wiesel.platform.sql_client.typed import readable_tokens
 from wiesel.sql.catalog_manager import CatalogManager
 from wiesel.sql.information import named_functions
-from wiesel.sql.language.parser import statement_words
+from wiesel.sql.language.flink_parser import statement_words
 from wiesel.types.logical import quoted
 
 __all__ = ["SqlCompleter", "Suggestion", "suggestions"]

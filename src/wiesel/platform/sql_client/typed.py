@@ -9,12 +9,14 @@ from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from wiesel.sql.language.dialect import Flink
+from wiesel.sql.language.hive_dialect import Hive
 
 __all__ = ["Command", "command_of", "is_complete", "readable_tokens"]
 
 _COMMAND = re.compile(r"\s*(?:(help|quit|exit|clear)|(source)\s+(.+?))\s*;?\s*", re.IGNORECASE | re.DOTALL)
 _SETS = (("EXECUTE", "STATEMENT", "SET"), ("EXPLAIN", "STATEMENT", "SET"), ("EXPLAIN", "PLAN", "FOR", "STATEMENT", "SET"))
 _DIALECT = Flink()
+_HIVE = Hive()
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def command_of(text: str) -> Command | None:
     return Command("SOURCE", argument)
 
 
-def is_complete(text: str) -> bool:
+def is_complete(text: str, *, hive: bool = False) -> bool:
     """Return whether a text can be run: it ends with a semicolon, outside of quotes, comments and statement sets, or is a command.
 
     >>> is_complete("SELECT ';'"), is_complete("SELECT ';';"), is_complete("quit")
@@ -50,7 +52,7 @@ def is_complete(text: str) -> bool:
     """
     if not text.strip() or command_of(text) is not None:
         return True
-    tokens = readable_tokens(text)
+    tokens = readable_tokens(text, hive=hive)
     if not tokens or tokens[-1].token_type != TokenType.SEMICOLON:
         return False
     last = _last_statement(tokens)
@@ -70,9 +72,9 @@ def _last_statement(tokens: list[Token]) -> list[Token]:
     return tokens[start:]
 
 
-def readable_tokens(text: str) -> list[Token]:
-    """Return the tokens of a text, none where a quote or comment is not closed yet."""
+def readable_tokens(text: str, *, hive: bool = False) -> list[Token]:
+    """Return the tokens of a text of Flink's dialect, or of Hive's; none where a quote or comment is not closed yet."""
     try:
-        return list(_DIALECT.tokenize(text))
+        return list((_HIVE if hive else _DIALECT).tokenize(text))
     except TokenError:
         return []

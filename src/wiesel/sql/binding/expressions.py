@@ -16,6 +16,7 @@ from wiesel.core.errors import ProgramError
 from wiesel.sql.binding import literals
 from wiesel.sql.binding.built import BUILT
 from wiesel.sql.binding.calls import CALLS
+from wiesel.sql.binding.hive import HIVE
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.language import nodes
@@ -183,6 +184,7 @@ def _cast(binder: ExpressionBinder, node: Any) -> Expression | None:
 _HANDLERS: dict[type[exp.Expr], Callable[[Any, Any], Expression | None]] = {
     **CALLS,
     **BUILT,
+    **HIVE,
     exp.Column: _column,
     exp.Dot: lambda binder, node: _fields(binder.bind(node.this), [node.expression.name]),
     exp.Literal: lambda binder, node: literals.number_or_text(node),

@@ -45,6 +45,8 @@ def join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Join, ite
     merged, condition = _condition(queries, both, node, kind)
     columns = join_columns(left, right, kind)
     made = timed(joined(Join(left, right, kind, condition, columns)))
+    if kind in (JoinType.SEMI, JoinType.ANTI):
+        return made, scope
     if kind in (JoinType.RIGHT, JoinType.FULL):
         sources[:-1] = [each.nullable() for each in sources[:-1]]
     if kind in (JoinType.LEFT, JoinType.FULL):

@@ -22,6 +22,7 @@ from wiesel.sql.binding.hints import (
     with_parallelism,
     with_ttls,
 )
+from wiesel.sql.binding.hive_names import HiveTables
 from wiesel.sql.binding.lookups import with_lookup_hints
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.recursive import reads_itself, recursion
@@ -30,6 +31,7 @@ from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.sources import from_clause, renamed
 from wiesel.sql.binding.user_calls import with_user_aggregates
 from wiesel.sql.language.built_nodes import Stand
+from wiesel.sql.language.hive_nodes import WITHIN_REDUCERS, HiveQuery
 from wiesel.sql.plan import Project, Relation
 from wiesel.sql.user_functions import AnyFunction
 
@@ -55,6 +57,10 @@ class Tables(Protocol):
         Raises:
             ProgramError: If there is no such table.
         """
+        ...
+
+    def spelled(self, path: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the path of a table with its capitals, where the one given has others; itself if there is no such table."""
         ...
 
     def model(self, path: tuple[str, ...]) -> tuple[ObjectIdentifier, CatalogModel]:
@@ -204,6 +210,15 @@ def _subquery(binder: QueryBinder, node: Any) -> Relation:
     return ordering.ordered(binder.sql, node, binder.bind(node.this))
 
 
+def _hive_query(binder: QueryBinder, node: Any) -> Relation:
+    if not binder.in_batch:
+        for select in node.this.find_all(exp.Select):
+            order = select.args.get("order")
+            if order is not None and order.meta.get(WITHIN_REDUCERS) and select.args.get("limit") is None:
+                select.set("order", None)
+    return QueryBinder(binder.sql, HiveTables(binder._tables)).bind(node.this)
+
+
 _QUERIES: dict[type[exp.Expr], Callable[[QueryBinder, Any], Relation]] = {
     exp.Select: lambda binder, node: binder.select(node),
     exp.Subquery: _subquery,
@@ -212,4 +227,5 @@ _QUERIES: dict[type[exp.Expr], Callable[[QueryBinder, Any], Relation]] = {
     exp.Except: set_operations.intersect_or_except,
     exp.Values: set_operations.values,
     Stand: lambda binder, node: node.bound,
+    HiveQuery: _hive_query,
 }

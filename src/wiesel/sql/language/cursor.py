@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import NoReturn, TypeVar
 
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -35,6 +36,7 @@ _MOST_NAMED = 6
 _NEVER_LAST = frozenset({"ON", "BY"})
 _DIALECT = Flink()
 _WITH_END = re.compile(r"""'(?:''|[^'])*'|`(?:``|[^`])*`|"(?:""|[^"])*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
+_BARE_OPTION = re.compile(r"([A-Za-z][\w.-]*)\s*=\s*(?:'([^']*)'|([^\s;']+))\s*(?=;|\Z)")
 _OPENING = re.compile(r"""['`"]|/\*""")
 
 
@@ -45,13 +47,19 @@ class Cursor:
         SqlParseError: The text cannot be split into tokens.
     """
 
+    dialect: Dialect = _DIALECT
+    parser: type[FlinkParser] = FlinkParser
+
     def __init__(self, sql: str) -> None:
         self.sql = sql
         try:
-            self.tokens: list[Token] = _DIALECT.tokenize(sql)
+            self.tokens: list[Token] = self._tokens_of(sql)
         except TokenError as error:
             raise _token_error(sql, error) from error
         self.at = 0
+
+    def _tokens_of(self, sql: str) -> list[Token]:
+        return self.dialect.tokenize(sql)
 
     # Looking
 
@@ -129,6 +137,12 @@ class Cursor:
         first = self.tokens[min(index, len(self.tokens) - 1)]
         return Span(first.start, self.tokens[self.at - 1].end + 1)
 
+    def another_follows(self) -> bool:
+        """Go behind semicolons, and return whether there is another statement."""
+        while self.match(";"):
+            pass
+        return self.peek() is not None
+
     def skip_statement(self) -> None:
         """Go behind the next semicolon."""
         while self.at < len(self.tokens):
@@ -191,6 +205,24 @@ class Cursor:
             return {}
         return dict(self.wrapped(self._option))
 
+    @property
+    def is_bare_option(self) -> bool:
+        """Whether ``key = value`` comes next, without quotes."""
+        return self._bare_option() is not None
+
+    def bare_option(self) -> tuple[str, str]:
+        """Take ``key = value`` without quotes."""
+        found = self._bare_option()
+        if found is None:
+            self.fail("an option as 'key' = 'value'")
+        while not self.is_at_end:
+            self.at += 1
+        return found[1], found[2] or found[3]
+
+    def _bare_option(self) -> re.Match[str] | None:
+        token = self.peek()
+        return None if token is None else _BARE_OPTION.match(self.sql, token.start)
+
     def _option(self) -> tuple[str, str]:
         key = self.string("an option's key between single quotes")
         self.expect("=")
@@ -249,7 +281,7 @@ class Cursor:
         following = self.peek()
         texts = hints_between(self.sql, self.tokens[self.at - 1].end + 1, len(self.sql) if following is None else following.start)
         try:
-            return tuple(hint for text, at in texts for hint in FlinkParser(dialect=_DIALECT).hints_of(text, at))
+            return tuple(hint for text, at in texts for hint in self.parser(dialect=self.dialect).hints_of(text, at))
         except ParseError as error:
             raise parse_error(self.sql, getattr(error, "span", None) or self.span_of(None), str(error)) from error
 
@@ -270,23 +302,27 @@ class Cursor:
         return self._tree(self.tokens[start : self.at], _query)
 
     def _tree(self, tokens: list[Token], read: Callable[[FlinkParser], exp.Expr | None]) -> exp.Expr:
-        parser = FlinkParser(dialect=_DIALECT)
+        parser = self.parser(dialect=self.dialect)
         try:
             tree = parser._parse(read, list(tokens), self.sql)[0]  # type: ignore[arg-type]
         except ParseError as error:
             span = getattr(error, "span", None) or self.span_of(None)
-            raise parse_error(self.sql, span, str(error), hint=foreign_habit(self.sql, span[0])) from error
+            raise parse_error(self.sql, span, str(error), hint=getattr(error, "hint", None) or self._hint(span[0])) from error
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             # What is nothing like SQL can take sqlglot where it does not look at what it has.
             token = parser._curr or parser._prev or tokens[-1]
             span = self.span_of(token)
-            raise parse_error(self.sql, span, f"{token.text!r} is not expected here", hint=foreign_habit(self.sql, span[0])) from error
+            raise parse_error(self.sql, span, f"{token.text!r} is not expected here", hint=self._hint(span[0])) from error
         except RecursionError as error:
             raise parse_error(self.sql, self.span_of(tokens[0]), "this is nested too deeply", hint="split it into views") from error
         if tree is None:
             raise parse_error(self.sql, (tokens[0].start, tokens[0].end + 1), expected("a query", tokens[0].text))
         self._check(tree, tokens)
         return tree
+
+    def _hint(self, at: int) -> str | None:
+        """Return what to do about a place that cannot be read."""
+        return foreign_habit(self.sql, at)
 
     def _check(self, tree: exp.Expr, tokens: list[Token]) -> None:
         foreign = find_foreign(tree)

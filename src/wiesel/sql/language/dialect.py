@@ -23,7 +23,7 @@ from wiesel.sql.language import nodes
 from wiesel.sql.language.errors import expected, type_problem
 from wiesel.types.logical_parser import parse_data_type
 
-__all__ = ["CHARACTER_SETS", "Flink", "FlinkParser", "hints_between"]
+__all__ = ["CHARACTER_SETS", "Flink", "FlinkParser", "hints_between", "up_to_bracket"]
 
 _WITH_WORDS = frozenset({"JSON_ARRAY", "JSON_ARRAYAGG", "JSON_EXISTS", "JSON_OBJECT", "JSON_OBJECTAGG", "JSON_QUERY", "JSON_VALUE"})
 _KEPT_PARSERS = ("CEIL", "EXTRACT", "FLOOR", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
@@ -34,9 +34,7 @@ _DROPPED = frozenset({"SESSION"})
 """Words that are names of functions here."""
 
 _KEYWORDS = {
-    word: token
-    for word, token in tokens.Tokenizer.KEYWORDS.items()
-    if word in _KEPT or (word.isidentifier() and word not in _DROPPED)
+    word: token for word, token in tokens.Tokenizer.KEYWORDS.items() if word in _KEPT or (word.isidentifier() and word not in _DROPPED)
 }
 
 CHARACTER_SETS = {
@@ -87,7 +85,7 @@ def _in_our_words(message: str, found: str | None, before: str) -> str:
     return f"{found!r} is not expected here" if message.startswith("Invalid expression") and found is not None else message
 
 
-def _up_to_bracket(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def up_to_bracket(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Have what reads a function's arguments refuse others behind them: sqlglot looks for the bracket behind usual functions only."""
 
     def parse_all(flink: Any) -> Any:
@@ -108,11 +106,11 @@ class FlinkParser(parser.Parser):
 
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-        **{name: _up_to_bracket(parser.Parser.FUNCTION_PARSERS[name]) for name in _KEPT_PARSERS},
-        **{name: _up_to_bracket(partial(_call_with_words, name)) for name in _WITH_WORDS},
-        "CAST": _up_to_bracket(lambda self: self._parse_flink_cast(exp.Cast)),
-        "TRY_CAST": _up_to_bracket(lambda self: self._parse_flink_cast(exp.TryCast)),
-        "DESCRIPTOR": _up_to_bracket(lambda self: self.expression(nodes.Descriptor(expressions=self._parse_csv(self._parse_id_var)))),
+        **{name: up_to_bracket(parser.Parser.FUNCTION_PARSERS[name]) for name in _KEPT_PARSERS},
+        **{name: up_to_bracket(partial(_call_with_words, name)) for name in _WITH_WORDS},
+        "CAST": up_to_bracket(lambda self: self._parse_flink_cast(exp.Cast)),
+        "TRY_CAST": up_to_bracket(lambda self: self._parse_flink_cast(exp.TryCast)),
+        "DESCRIPTOR": up_to_bracket(lambda self: self.expression(nodes.Descriptor(expressions=self._parse_csv(self._parse_id_var)))),
     }
     IS_PREDICATE_PRECEDENCE = parser.IsPredicatePrecedence.LOW
     IS_PREDICATE_TOKENS: ClassVar[set[Any]] = {TokenType.IS}

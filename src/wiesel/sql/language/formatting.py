@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from wiesel.core.errors import SqlParseError, invariant
 from wiesel.sql.language import statements as s
+from wiesel.sql.language.errors import parse_error
 from wiesel.sql.language.parser import parse_script
 from wiesel.sql.language.pieces import Comment, Group, Piece, Word, pieces_of, signature, units
 from wiesel.sql.language.spacing import CAPITALS, CAPITALS_BEFORE, CAPITALS_BEHIND, joined, stands_apart
@@ -41,7 +42,16 @@ def format_script(sql: str) -> str:
     Raises:
         SqlParseError: If a statement cannot be read.
     """
-    before = _without_texts(parse_script(sql))
+    statements = parse_script(sql)
+    of_hive = next((each for each in statements if each.ignores_case), None)
+    if of_hive is not None:
+        raise parse_error(
+            sql,
+            (of_hive.span.start, of_hive.span.end),
+            "statements of Hive's dialect are not laid out",
+            hint="keep them in a file of their own",
+        )
+    before = _without_texts(statements)
     formatted = _laid_out(sql, capitals=True)
     if not _means(formatted, before):
         formatted = _laid_out(sql, capitals=False)  # a word that is reserved in Flink is a name here

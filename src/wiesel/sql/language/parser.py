@@ -1,82 +1,73 @@
-"""Internal. From a script to statements."""
+"""Internal. From scripts to statements, in the dialect that is set where they stand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from sqlglot.tokenizer_core import TokenType
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from wiesel.core.errors import SqlParseError
 from wiesel.sql.language import statements as s
-from wiesel.sql.language.altering import parse_alter
-from wiesel.sql.language.creating import parse_create, parse_drop, parse_replace
 from wiesel.sql.language.cursor import Cursor
 from wiesel.sql.language.errors import expected, parse_error
-from wiesel.sql.language.inserting import parse_insert, parse_partition
-from wiesel.sql.language.showing import parse_describe, parse_show
+from wiesel.sql.language.flink_parser import parse_whole_statement
 
-__all__ = ["check_script", "parse_script", "parse_statement", "statement_words"]
+__all__ = [
+    "DEFAULT_DIALECT",
+    "DIALECT_OPTION",
+    "HIVE_DIALECT",
+    "VIEW_DIALECT",
+    "check_script",
+    "parse_in_dialect",
+    "parse_script",
+    "parse_statement",
+]
 
-_DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
-_FILE = "the name of a file between single quotes"
-_QUERIES = ("SELECT", "WITH", "VALUES", "TABLE")
+DIALECT_OPTION = "table.sql-dialect"
+DEFAULT_DIALECT = "default"
+HIVE_DIALECT = "hive"
+VIEW_DIALECT = "sql-dialect"
+"""The option of a view whose query is not in Flink's dialect."""
+
+_SWITCH = re.compile(
+    r"""'(?:''|\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|--[^\n]*|/\*.*?\*/"""
+    r"""|(?:\A|(?<=;))(?P<blank>(?:\s|--[^\n]*\n|/\*.*?\*/)*)SET\s+'?table\.sql-dialect'?\s*=\s*'?(?P<name>\w+)'?\s*(?:;|\Z)""",
+    re.DOTALL | re.IGNORECASE,
+)
+_NOT_LINES = re.compile(r"[^\n]")
 
 
-def parse_script(sql: str) -> list[s.Statement]:
+def parse_script(sql: str, options: Mapping[str, str] = MappingProxyType({})) -> list[s.Statement]:
     """Return the statements of a script; semicolons stand between them.
+
+    Args:
+        sql: The script.
+        options: Those of the session: the dialect, and values of variables.
 
     Raises:
         SqlParseError: A statement cannot be read; tells line and column.
     """
-    cursor = Cursor(sql)
     found: list[s.Statement] = []
-    while _another_follows(cursor):
-        found.append(_whole_statement(cursor))
+    for each in _read(sql, options):
+        if isinstance(each, SqlParseError):
+            raise each
+        found.append(each)
     return found
 
 
-def check_script(sql: str) -> tuple[list[s.Statement], list[SqlParseError]]:
+def check_script(sql: str, options: Mapping[str, str] = MappingProxyType({})) -> tuple[list[s.Statement], list[SqlParseError]]:
     """Return the statements of a script that can be read, and an error for each of the others."""
-    found: list[s.Statement] = []
-    errors: list[SqlParseError] = []
-    try:
-        cursor = Cursor(sql)
-    except SqlParseError as error:
-        return found, [error]
-    while _another_follows(cursor):
-        try:
-            found.append(_whole_statement(cursor))
-        except SqlParseError as error:
-            errors.append(error)
-            cursor.skip_statement()
-    return found, errors
+    found = list(_read(sql, options))
+    return [each for each in found if isinstance(each, s.Statement)], [each for each in found if isinstance(each, SqlParseError)]
 
 
-def _another_follows(cursor: Cursor) -> bool:
-    while cursor.match(";"):
-        pass
-    return cursor.peek() is not None
-
-
-def _whole_statement(cursor: Cursor) -> s.Statement:
-    statement = _statement(cursor)
-    if not cursor.is_at_end:
-        cursor.fail("';' or the end of the statement")
-    return statement
-
-
-def statement_words() -> list[str]:
-    """Return the words with which statements begin."""
-    return [*_STATEMENTS, *_QUERIES]
-
-
-def parse_statement(sql: str) -> s.Statement:
+def parse_statement(sql: str, options: Mapping[str, str] = MappingProxyType({})) -> s.Statement:
     """Return the one statement of a text; a semicolon may follow.
 
     Raises:
         SqlParseError: There is none, or more than one, or it cannot be read.
     """
-    found = parse_script(sql)
+    found = parse_script(sql, options)
     if len(found) != 1:
         place = (found[1].span.start, found[1].span.end) if found else (0, 1)
         problem = "one statement expected, found another one" if found else expected("a statement", None)
@@ -84,204 +75,69 @@ def parse_statement(sql: str) -> s.Statement:
     return found[0]
 
 
-def _statement(cursor: Cursor) -> s.Statement:
-    start = cursor.at
-    token = cursor.peek()
-    if (token is not None and token.token_type == TokenType.L_PAREN) or any(cursor.words(word) for word in _QUERIES):
-        tree = cursor.query()
-        return s.Query(cursor.span_since(start), tree)
-    for word, parse in _STATEMENTS.items():
-        if cursor.match(word):
-            return parse(cursor, start)
-    cursor.fail("a statement", [*_STATEMENTS, *_QUERIES])
+def parse_in_dialect(sql: str, dialect: str) -> s.Statement:
+    """Return the one statement of a text in a dialect."""
+    return parse_statement(sql, {DIALECT_OPTION: dialect})
 
 
-def _explain(cursor: Cursor, start: int) -> s.Statement:
-    details: tuple[str, ...] = ()
-    if not cursor.match("PLAN", "FOR") and any(cursor.words(detail) for detail in _DETAILS):
-        details = cursor.listed(lambda: cursor.choose(*_DETAILS))
-    begin = cursor.at
-    statement = _statement_set(cursor, begin) if cursor.match("STATEMENT", "SET") else _statement(cursor)
-    return s.Explain(cursor.span_since(start), statement, details)
+def _read(sql: str, options: Mapping[str, str]) -> Iterator[s.Statement | SqlParseError]:
+    """Yield statements, and errors in the place of those that cannot be read."""
+    known = dict(options)
+    for text in _parts(sql):
+        dialect = known.get(DIALECT_OPTION, DEFAULT_DIALECT).lower()
+        for each in _read_hive(text, known) if dialect == HIVE_DIALECT else _read_default(text):
+            if isinstance(each, s.Set) and each.key is not None and each.value is not None:
+                known[each.key] = each.value
+            elif isinstance(each, s.Reset):
+                known.pop(each.key or DIALECT_OPTION, None)
+            yield each
 
 
-def _execute(cursor: Cursor, start: int) -> s.Statement:
-    if cursor.match("STATEMENT", "SET"):
-        return _statement_set(cursor, start)
-    if cursor.match("PLAN"):
-        file = cursor.string(_FILE)
-        return s.ExecutePlan(cursor.span_since(start), file)
-    return _statement(cursor)
+def _parts(sql: str) -> Iterator[str]:
+    """Yield the parts of a script that are in one dialect each: blanks stand in the place of the others."""
+    begin = 0
+    for found in _SWITCH.finditer(sql):
+        if found["name"]:
+            yield _part(sql, begin, found.end())
+            begin = found.end()
+    yield _part(sql, begin, len(sql)) if begin else sql
 
 
-def _compile(cursor: Cursor, start: int) -> s.Statement:
-    executes = cursor.match("AND", "EXECUTE")
-    cursor.expect("PLAN")
-    file = cursor.string(_FILE)
-    if_not_exists = not executes and cursor.match("IF", "NOT", "EXISTS")
-    cursor.expect("FOR")
-    begin = cursor.at
-    if cursor.match("STATEMENT", "SET"):
-        statement: s.Statement = _statement_set(cursor, begin)
-    else:
-        cursor.expect("INSERT")
-        statement = parse_insert(cursor, begin)
-    assert isinstance(statement, s.Insert | s.StatementSet)  # noqa: S101 - as they were read
-    return s.CompilePlan(cursor.span_since(start), file, statement, if_not_exists, executes)
+def _part(sql: str, begin: int, end: int) -> str:
+    return _NOT_LINES.sub(" ", sql[:begin]) + sql[begin:end]
 
 
-def _statement_set(cursor: Cursor, start: int) -> s.StatementSet:
-    cursor.expect("BEGIN")
-    inserts: list[s.Insert] = []
-    while not cursor.match("END"):
-        begin = cursor.at
-        cursor.expect("INSERT")
-        inserts.append(parse_insert(cursor, begin))
-        if not cursor.match(";"):
-            cursor.fail("';' behind the insert")
-    if not inserts:
-        cursor.fail("an INSERT")
-    return s.StatementSet(cursor.span_since(start), tuple(inserts))
+def _read_default(sql: str) -> Iterator[s.Statement | SqlParseError]:
+    try:
+        cursor = Cursor(sql)
+    except SqlParseError as error:
+        yield error
+        return
+    while cursor.another_follows():
+        try:
+            yield parse_whole_statement(cursor)
+        except SqlParseError as error:
+            yield error
+            cursor.skip_statement()
 
 
-def _begin(cursor: Cursor, start: int) -> s.Statement:
-    cursor.expect("STATEMENT", "SET")
-    return s.BeginStatementSet(cursor.span_since(start))
+def _read_hive(sql: str, known: dict[str, str]) -> Iterator[s.Statement | SqlParseError]:
+    from wiesel.sql.language.hive_cursor import HiveCursor
+    from wiesel.sql.language.hive_parser import parse_hive_statement
 
-
-def _end(cursor: Cursor, start: int) -> s.Statement:
-    return s.EndStatementSet(cursor.span_since(start))
-
-
-def _delete(cursor: Cursor, start: int) -> s.Statement:
-    cursor.expect("FROM")
-    target = cursor.path("the name of a table")
-    condition = cursor.expression() if cursor.match("WHERE") else None
-    return s.Delete(cursor.span_since(start), target, condition)
-
-
-def _update(cursor: Cursor, start: int) -> s.Statement:
-    target = cursor.path("the name of a table")
-    cursor.expect("SET")
-
-    def assignment() -> tuple[str, object]:
-        name = cursor.name("a column")
-        cursor.expect("=")
-        return name, cursor.expression(stop=("WHERE",))
-
-    assignments = cursor.listed(assignment)
-    condition = cursor.expression() if cursor.match("WHERE") else None
-    return s.Update(cursor.span_since(start), target, assignments, condition)  # type: ignore[arg-type]
-
-
-def _truncate(cursor: Cursor, start: int) -> s.Statement:
-    cursor.expect("TABLE")
-    return s.Truncate(target=cursor.path("the name of a table"), span=cursor.span_since(start))
-
-
-def _use(cursor: Cursor, start: int) -> s.Statement:
-    if cursor.match("CATALOG"):
-        name = cursor.name("the name of a catalog")
-        return s.UseCatalog(cursor.span_since(start), name)
-    if cursor.match("MODULES"):
-        names = cursor.listed(lambda: cursor.name("the name of a module"))
-        return s.UseModules(cursor.span_since(start), names)
-    path = cursor.path("the name of a database")
-    return s.Use(cursor.span_since(start), path)
-
-
-def _load(cursor: Cursor, start: int) -> s.Statement:
-    cursor.expect("MODULE")
-    name = cursor.name("the name of a module")
-    options = cursor.options() if cursor.match("WITH") else {}
-    return s.LoadModule(cursor.span_since(start), name, options)
-
-
-def _unload(cursor: Cursor, start: int) -> s.Statement:
-    cursor.expect("MODULE")
-    name = cursor.name("the name of a module")
-    return s.UnloadModule(cursor.span_since(start), name)
-
-
-def _set(cursor: Cursor, start: int) -> s.Statement:
-    if cursor.is_at_end:
-        return s.Set(cursor.span_since(start))
-    key = cursor.string("an option's key between single quotes")
-    cursor.expect("=")
-    value = cursor.string("an option's value between single quotes")
-    return s.Set(cursor.span_since(start), key, value)
-
-
-def _reset(cursor: Cursor, start: int) -> s.Statement:
-    key = None if cursor.is_at_end else cursor.string("an option's key between single quotes")
-    return s.Reset(cursor.span_since(start), key)
-
-
-def _add(cursor: Cursor, start: int) -> s.Statement:
-    cursor.expect("JAR")
-    path = cursor.string()
-    return s.AddJar(cursor.span_since(start), path)
-
-
-def _remove(cursor: Cursor, start: int) -> s.Statement:
-    cursor.expect("JAR")
-    path = cursor.string()
-    return s.RemoveJar(cursor.span_since(start), path)
-
-
-def _analyze(cursor: Cursor, start: int) -> s.Statement:
-    cursor.expect("TABLE")
-    path = cursor.path("the name of a table")
-    partition = parse_partition(cursor, values=False) if cursor.match("PARTITION") else ()
-    cursor.expect("COMPUTE", "STATISTICS")
-    columns: tuple[str, ...] | None = None
-    if cursor.match("FOR"):
-        columns = () if cursor.match("ALL", "COLUMNS") else None
-        if columns is None:
-            cursor.expect("COLUMNS")
-            columns = cursor.listed(lambda: cursor.name("a column"))
-    return s.Analyze(cursor.span_since(start), path, partition, columns)
-
-
-def _call(cursor: Cursor, start: int) -> s.Statement:
-    path = cursor.path("the name of a procedure")
-    arguments = () if cursor.match("(", ")") else cursor.wrapped(cursor.expression)
-    return s.Call(cursor.span_since(start), path, arguments)
-
-
-def _stop(cursor: Cursor, start: int) -> s.Statement:
-    cursor.expect("JOB")
-    job_id = cursor.string("the id of a job between single quotes")
-    with_savepoint = cursor.match("WITH", "SAVEPOINT")
-    with_drain = cursor.match("WITH", "DRAIN")
-    return s.StopJob(cursor.span_since(start), job_id, with_savepoint, with_drain)
-
-
-_STATEMENTS: dict[str, Callable[[Cursor, int], s.Statement]] = {
-    "CREATE": parse_create,
-    "REPLACE": parse_replace,
-    "DROP": parse_drop,
-    "ALTER": parse_alter,
-    "INSERT": parse_insert,
-    "EXECUTE": _execute,
-    "COMPILE": _compile,
-    "BEGIN": _begin,
-    "END": _end,
-    "DELETE": _delete,
-    "UPDATE": _update,
-    "TRUNCATE": _truncate,
-    "EXPLAIN": _explain,
-    "DESCRIBE": parse_describe,
-    "DESC": parse_describe,
-    "SHOW": parse_show,
-    "USE": _use,
-    "LOAD": _load,
-    "UNLOAD": _unload,
-    "SET": _set,
-    "RESET": _reset,
-    "ADD": _add,
-    "REMOVE": _remove,
-    "ANALYZE": _analyze,
-    "CALL": _call,
-    "STOP": _stop,
-}
+    # Values are put in when a statement is read: those before it may set them.
+    begin = 0
+    while True:
+        try:
+            cursor = HiveCursor(_part(sql, begin, HiveCursor.end_of_statement(sql, begin)), known)
+        except SqlParseError as error:
+            yield error
+            return
+        if cursor.another_follows():
+            try:
+                yield parse_hive_statement(cursor)
+            except SqlParseError as error:
+                yield error
+        begin = len(cursor.sql)
+        if begin >= len(sql):
+            return

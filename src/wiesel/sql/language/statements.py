@@ -91,6 +91,8 @@ class Statement:
     """A statement, and where it stands in the script."""
 
     span: Span = field(compare=False)
+    ignores_case: bool = field(default=False, compare=False, kw_only=True)
+    """Whether names of tables are told apart without regard to case, as in Hive."""
 
 
 # Queries and changes of tables
@@ -296,6 +298,7 @@ class CreateView(Statement):
     comment: str | None = None
     is_temporary: bool = False
     if_not_exists: bool = False
+    dialect: str = "default"
 
 
 @dataclass(frozen=True)
@@ -458,6 +461,7 @@ class AlterView(Statement):
     query: exp.Expr | None = None
     query_text: str = ""
     if_exists: bool = False
+    dialect: str = "default"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,94 @@
+"""Internal. Aggregates that Hive estimates: n-grams and approximate percentiles. They keep all values, and are exact where Hive is not.
+
+No query can write their names: Hive's dialect makes the calls.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from itertools import accumulate
+from typing import Any
+
+import pyarrow as pa
+
+from wiesel.columnar.aggregates.lists import kept
+from wiesel.columnar.aggregates.registry import AggregateFunction, Spec, register
+from wiesel.columnar.aggregates.slots import Column
+from wiesel.columnar.arrow_types import arrow_type
+from wiesel.columnar.functions.registry import Arguments, Signature
+from wiesel.columnar.type_rules import STRING
+from wiesel.types import logical as t
+
+__all__: list[str] = []
+
+_GRAM = t.RowType([t.RowField("ngram", t.ArrayType(STRING)), t.RowField("estfrequency", t.DoubleType())], False)
+
+
+# n-grams
+
+
+def _grams_type(arguments: Arguments, may_be_empty: bool) -> Signature:
+    of, count = [*arguments.types, None, None][:2]
+    if len(arguments.types) != 2 or not isinstance(of, t.ArrayType) or not isinstance(count, t.IntegralType):
+        raise arguments.refuse("an ARRAY of n-grams and how many of them, an INT that is written out")
+    return Signature([of, t.IntType()], t.ArrayType(_GRAM))
+
+
+def _top(grams: list[tuple[str, ...]], count: int) -> list[dict[str, Any]] | None:
+    """Return the most frequent n-grams, in the order of the words where they are as frequent."""
+    counted = Counter(grams)
+    if not counted or count <= 0:
+        return None
+    chosen = sorted(counted, key=lambda gram: (-counted[gram], gram))[:count]
+    return [{"ngram": list(gram), "estfrequency": float(counted[gram])} for gram in chosen]
+
+
+def _grams(spec: Spec, lists: Column) -> Column:
+    count = int(spec.options[0])
+    found = [_top([tuple(gram) for row in rows or () for gram in row], count) for rows in lists.to_pylist()]
+    return pa.array(found, arrow_type(spec.result))
+
+
+register(AggregateFunction("HIVE.NGRAMS", _grams_type, kept(_grams), literals=1))
+
+
+# Percentiles
+
+
+def _percentile_type(arguments: Arguments, may_be_empty: bool) -> Signature:
+    value, part, *bins = [*arguments.types, None, None][: max(2, len(arguments.types))]
+    several = isinstance(part, t.ArrayType)
+    of_part = part.element_type if isinstance(part, t.ArrayType) else part
+    fits = isinstance(value, t.NumericType) and isinstance(of_part, t.NumericType) and len(bins) <= 1
+    if not fits or not all(isinstance(of, t.IntegralType) for of in bins):
+        raise arguments.refuse("PERCENTILE_APPROX(<NUMERIC>, <NUMERIC>|<ARRAY OF NUMERIC>[, <INTEGER>])")
+    result: t.DataType = t.ArrayType(t.DoubleType()) if several else t.DoubleType()
+    return Signature([t.DoubleType(), result, *[t.IntType()] * len(bins)], result)
+
+
+def _at(part: float, values: list[float], ends: list[int]) -> float:
+    """Return the value up to which a part of all values lies, in proportion between two different values."""
+    rank = part * ends[-1]
+    place = min(bisect_left(ends, rank), len(values) - 1)
+    if not place:
+        return values[0]
+    low, before = values[place - 1], ends[place - 1]
+    return low + (rank - before) * (values[place] - low) / (ends[place] - before)
+
+
+def _percentile(rows: list[dict[str, Any]]) -> Any:
+    if not rows:
+        return None
+    counted = Counter(row["0"] for row in rows)
+    values = sorted(counted)
+    ends = list(accumulate(counted[value] for value in values))
+    parts = rows[0]["1"]
+    return [_at(part, values, ends) for part in parts] if isinstance(parts, list) else _at(parts, values, ends)
+
+
+def _percentiles(spec: Spec, lists: Column) -> Column:
+    return pa.array([_percentile(rows) for rows in lists.to_pylist()], arrow_type(spec.result))
+
+
+register(AggregateFunction("HIVE.PERCENTILE_APPROX", _percentile_type, kept(_percentiles, together=True)))
