@@ -28,12 +28,15 @@ class Window:
         size: The length; of CUMULATE the greatest, of SESSION the gap that ends one.
         step: From one to the next of HOP and CUMULATE; the size for TUMBLE.
         offset: By how much they are moved.
+        newest_first: Whether a window joins its slices from the last one on, which shows in lists of values; as Flink does for HOP as a
+            function of a table.
     """
 
     kind: str
     size: int
     step: int
     offset: int = 0
+    newest_first: bool = False
 
     @property
     def slice(self) -> int:
@@ -75,6 +78,13 @@ class Window:
         """Return the ends of the slices of a window."""
         start = int(self.starts(np.array([end]))[0])
         return range(start + self.slice, end + 1, self.slice)
+
+    def fired_slice(self, time: int) -> int:
+        """Return the end of the last slice that has ended at a time.
+
+        Of windows that grow, rows of earlier slices are added to it: those before them are joined already.
+        """
+        return time - (time - self.offset) % self.slice
 
     def expanded(self, times: Times) -> tuple[Times, Times]:
         """Return a place and the end of a window for each pair of a time and a window it falls in, in the order of the times."""

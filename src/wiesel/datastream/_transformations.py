@@ -14,6 +14,7 @@ from wiesel.core.errors import invariant
 from wiesel.datastream._checks import program_error
 from wiesel.graph.round_inputs import add_round_inputs
 from wiesel.graph.specs import FORWARD, ITERATION_HEAD, REBALANCE, PartitionerSpec, StreamEdge, StreamGraph, StreamNode
+from wiesel.graph.watermark_readers import show_watermarks
 from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.types.typeinfo import TypeInformation
 
@@ -180,6 +181,7 @@ def build_stream_graph(operators: Sequence[OperatorTransformation], settings: Gr
         for index, behind in enumerate(operator.inputs):
             graph.edges.extend(_edge(origin, operator, index) for origin in _origins(behind))
     add_round_inputs(graph)
+    show_watermarks(graph)
     return graph
 
 

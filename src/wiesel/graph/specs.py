@@ -21,6 +21,13 @@ FEEDBACK_TAG = "wiesel-feedback"
 """Side output of a head with the feedback, where it is not to be mixed with the input."""
 
 
+READS_WATERMARKS = "reads_watermarks"
+"""Parameter of operators of tables: whether they look at the watermark for each row."""
+
+WATERMARKS_BY_ROW = "watermarks_by_row"
+"""Parameter of what emits watermarks: whether what is behind it sees those between rows that come together."""
+
+
 @dataclass(frozen=True)
 class OperatorSpec:
     """One operator: its kind, visible parameters and opaque payload."""
@@ -123,6 +130,10 @@ class StreamGraph:
                 inside = self._closure(head.id, forward=True) & self._closure(tails[0], forward=False)
                 loops.append(Loop(head.id, tails[0], frozenset(inside - {head.id, tails[0]}), bool(head.operator.params.get("rounds"))))
         return loops
+
+    def behind(self, node: int) -> set[int]:
+        """Return the nodes that records of a node may come to."""
+        return self._closure(node, forward=True) - {node}
 
     def _closure(self, start: int, *, forward: bool) -> set[int]:
         found, waiting = {start}, [start]

@@ -1,15 +1,21 @@
 """Internal. Event time of tables: watermarks from an expression over each row.
 
-A batch is handed on whole, and behind it the greatest of its rows' watermarks. Only where a row is late by a watermark of a row before it
-in the batch, the batch is divided in front of that row, so that what is late does not depend on how rows fell into batches. A table may
-ask for watermarks behind every so many rows, or by the clock only. A subtask to which no rows come for a time is idle, if that is asked
-for: those behind it do not wait for its watermark then.
+As in Flink a watermark is emitted behind each row with which it has advanced by more than ``pipeline.auto-watermark-interval`` since the
+last one, and by the clock at that interval; both start at 0. A table may ask for watermarks behind every so many rows, or by the clock
+only.
+
+Where an operator behind this one sees watermarks between rows, a batch is divided behind each row that has one. Elsewhere a batch is handed
+on whole, and behind it the last of its watermarks. Only where a row is late by a watermark of a row before it in the batch, the batch is
+divided in front of that row: so in both cases what is late does not depend on how rows fell into batches.
+
+A subtask to which no rows come for a time is idle, if that is asked for: those behind it do not wait for its watermark then.
 
 Retry story: as in Flink the watermark is not part of checkpoints; after a restore it starts anew with the first row.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +28,7 @@ from wiesel.columnar.windows import Times, milliseconds
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import UserFunctionError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
+from wiesel.graph.specs import WATERMARKS_BY_ROW
 from wiesel.runtime.operators.function_operator import auto_watermark_interval_ms, is_batch
 from wiesel.runtime.table.base import TableOperator
 from wiesel.spi.watermark import WatermarkAlignment
@@ -36,7 +43,8 @@ class WatermarkEmission:
     """How watermarks are emitted.
 
     Attributes:
-        strategy: ``on-event``: behind rows; ``on-periodic``: by the clock; empty: behind rows, and behind a batch at the latest.
+        strategy: ``on-event``: behind rows; ``on-periodic``: by the clock; empty: both, behind rows where it advances by more than the
+            interval.
         gap: Behind how many rows each, for ``on-event``.
         idle_ms: After which time without rows the subtask is idle; None for what the job says (``table.exec.source.idle-timeout``).
         alignment: With which other tables its readers wait for each other; None for none.
@@ -47,6 +55,16 @@ class WatermarkEmission:
     idle_ms: int | None = None
     alignment: WatermarkAlignment | None = None
 
+    @property
+    def by_interval(self) -> bool:
+        """Whether watermarks are emitted behind rows where they advance by more than the interval, as nothing else is said."""
+        return not self.strategy and self.gap == 1
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the clock emits them, too."""
+        return self.strategy == "on-periodic" or self.by_interval
+
 
 class WatermarkOperator(TableOperator):
     """Emits watermarks.
@@ -56,15 +74,26 @@ class WatermarkOperator(TableOperator):
         name: Its name, for messages.
         watermark: The expression; where it is NULL, a row has no watermark.
         emission: How they are emitted.
+        by_row: Whether an operator behind it sees watermarks between rows.
     """
 
-    def __init__(self, column: int, name: str, watermark: Expression, emission: WatermarkEmission = WatermarkEmission()) -> None:
+    def __init__(
+        self,
+        column: int,
+        name: str,
+        watermark: Expression,
+        emission: WatermarkEmission = WatermarkEmission(),
+        *,
+        by_row: bool = False,
+    ) -> None:
         self._column = column
         self._name = name
         self._expression = watermark
         self._emission = emission
-        self._watermark = MIN_TIMESTAMP
-        self._greatest = MIN_TIMESTAMP
+        self._by_row = by_row
+        # Flink's operator starts at 0: what is before 1970 does not advance it.
+        self._watermark = 0 if emission.by_interval else MIN_TIMESTAMP
+        self._greatest = self._watermark
         self._rows = 0
         self._idle = False
 
@@ -75,8 +104,8 @@ class WatermarkOperator(TableOperator):
         idle = self._emission.idle_ms
         self._idle_ms = to_millis(self.context.config.get(IDLE_TIMEOUT, 0)) if idle is None else idle
         self._last_ms = self.context.clock.now_ms()
-        interval = auto_watermark_interval_ms(self.context)
-        by_clock = self._emission.strategy == "on-periodic" and interval > 0
+        self._interval_ms = interval = auto_watermark_interval_ms(self.context)
+        by_clock = self._emission.by_clock and interval > 0
         self._tick_ms = 0
         if self._progressive and (by_clock or self._idle_ms > 0):
             self._tick_ms = interval if interval > 0 else self._idle_ms
@@ -86,7 +115,7 @@ class WatermarkOperator(TableOperator):
         """Emit the watermark of the rows so far, and look whether any have come."""
         if not self._tick_ms:
             return
-        if self._emission.strategy == "on-periodic":
+        if self._emission.by_clock:
             self._advance(self._greatest)
         if self._idle_ms and not self._idle and now_ms - self._last_ms >= self._idle_ms:
             self._idle = True
@@ -111,8 +140,9 @@ class WatermarkOperator(TableOperator):
             marks = np.full(len(found), MIN_TIMESTAMP, np.int64)
             marks[found.is_valid().to_numpy(zero_copy_only=False)] = valid
         running = np.maximum(np.maximum.accumulate(self._emitted(marks)), self._watermark)
+        ends = self._advances(running) if self._by_row else self._late_places(milliseconds(column), running)
         start = 0
-        for end in [*self._late_places(milliseconds(column), running), len(rows)]:
+        for end in [*ends, len(rows)]:
             self.emit_rows(rows if end - start == len(rows) else RowBatch(rows.rows.slice(start, end - start), _part(rows, start, end)))
             self._advance(int(running[end - 1]))
             start = end
@@ -129,13 +159,38 @@ class WatermarkOperator(TableOperator):
         if emission.strategy == "on-periodic":
             self._greatest = max(self._greatest, int(marks.max()))
             return np.full(len(marks), MIN_TIMESTAMP, np.int64)
-        if emission.gap == 1:
+        if emission.gap == 1 and not emission.by_interval:
             return marks
         running = np.maximum(np.maximum.accumulate(marks), self._greatest)
         self._greatest = int(running[-1])
+        if emission.by_interval:
+            return self._far_enough(running)
         numbers = self._rows + 1 + np.arange(len(marks))
         self._rows = int(numbers[-1]) % emission.gap
         return np.where(numbers % emission.gap == 0, running, MIN_TIMESTAMP)
+
+    def _far_enough(self, running: Times) -> Times:
+        """Return for each row the last watermark that was emitted up to there, where only those count that are far enough from the last."""
+        interval, last = self._interval_ms, self._watermark
+        if not interval or running[-1] - last <= interval:
+            return running if not interval else np.full(len(running), last, np.int64)
+        rises = np.diff(running, prepend=last)
+        if rises[rises > 0].min() > interval:
+            return running
+        places: list[int] = []
+        known = running.tolist()
+        place = bisect_right(known, last + interval)
+        while place < len(known):
+            places.append(place)
+            place = bisect_right(known, known[place] + interval, place)
+        found = np.full(len(running), last, np.int64)
+        found[places] = running[places]
+        return np.maximum.accumulate(found)
+
+    def _advances(self, running: Times) -> list[int]:
+        """Return the places behind rows with which the watermark advances."""
+        places = np.flatnonzero(np.diff(running, prepend=self._watermark)) + 1
+        return places[places < len(running)].tolist()  # type: ignore[no-any-return]
 
     @staticmethod
     def _late_places(times: Times, running: Times) -> list[int]:
@@ -174,4 +229,5 @@ def _part(rows: RowBatch, start: int, end: int) -> Any:
 
 def watermark_operator(params: dict[str, Any], payload: dict[str, Any]) -> WatermarkOperator:
     """Return the operator of a spec."""
-    return WatermarkOperator(payload["column"], payload["name"], payload["watermark"], payload["emission"])
+    by_row = bool(params.get(WATERMARKS_BY_ROW))
+    return WatermarkOperator(payload["column"], payload["name"], payload["watermark"], payload["emission"], by_row=by_row)

@@ -23,6 +23,7 @@ from wiesel.columnar.row_batch import RowBatch
 from wiesel.columnar.window_zones import WindowZone
 from wiesel.columnar.windows import Times, milliseconds, timestamps
 from wiesel.core.errors import UserFunctionError
+from wiesel.core.ids import MIN_TIMESTAMP
 from wiesel.core.metrics import LATE_COUNTER
 from wiesel.runtime.operator import OperatorSnapshot
 from wiesel.runtime.operators.function_operator import is_batch
@@ -35,6 +36,8 @@ from wiesel.runtime.table.window_spec import WindowSpec, slices_of
 
 __all__ = ["WindowAggregateOperator", "window_aggregate_operator", "window_results"]
 
+_NOT_JOINED = frozenset(["FIRST_VALUE", "LAST_VALUE", "JSON_ARRAYAGG"])
+"""Functions that Flink does not compute over slices, and that need rows in their order."""
 
 
 def window_results(schema: pa.Schema, columns: Sequence[Column], starts: Times, ends: Times, zone: WindowZone) -> RowBatch:
@@ -50,6 +53,7 @@ class WindowAggregateOperator(TableOperator):
     def __init__(self, spec: WindowSpec) -> None:
         self._spec = spec
         self._window = spec.slicing
+        self._newest_first = spec.window.newest_first and not any(call.function in _NOT_JOINED for call in spec.calls)
         self._accumulators = accumulators(spec.calls)
         self._partials = WindowPartials(spec)
         key_types = [spec.types[index] for index in spec.keys]
@@ -90,6 +94,8 @@ class WindowAggregateOperator(TableOperator):
                 if not len(kept):
                     return
                 rows, slices = rows.take(kept), slices[kept]
+            if self._window.kind == "CUMULATE" and self._fired.time > MIN_TIMESTAMP:
+                slices = np.maximum(slices, self._window.fired_slice(int(self._zone.local(np.array([self._fired.time + 1]))[0])))
         sliced = self._read(rows, slices) if self._spec.merges else self._sliced(rows, slices)
         for store, (part, of) in zip(self._stores, (sliced.plain, *sliced.values), strict=True):
             self._add(store, part, of)
@@ -150,12 +156,17 @@ class WindowAggregateOperator(TableOperator):
         attached = self._spec.end is not None
         due = {end for known_end in known for end in ((known_end,) if attached else self._window.ends_of_slice(known_end))}
         for end in sorted(end for end in due if self._fired.time < self._zone.over_at(end) <= time):
-            self._emit(end, (end,) if attached else self._window.slices_of(end))
+            self._emit(end, (end,) if attached else self._joined(end))
         self._fired.advance(time)
         for end in known:
             if self._zone.over_at(end if attached else self._window.ends_of_slice(end)[-1]) <= time:
                 for store, table in zip(self._stores, self._tables, strict=True):
                     store.drop(end, table)
+
+    def _joined(self, end: int) -> Sequence[int]:
+        """Return the slices of a window in the order in which they are joined."""
+        slices = self._window.slices_of(end)
+        return slices[::-1] if self._newest_first else slices
 
     def _emit(self, end: int, slices: Sequence[int]) -> None:
         part = self._store.of(slices)

@@ -114,7 +114,7 @@ def make_window(sql: str, node: exp.Expr, kind: str, lengths: dict[str, int], *,
     offset = lengths.get("OFFSET", 0)
     if kind == "TUMBLE" and abs(offset) >= size:
         raise problem(sql, node, "TUMBLE needs an offset that is shorter than its windows")
-    return Window(kind, size, step, offset)
+    return Window(kind, size, step, offset, newest_first=kind == "HOP" and not uneven)
 
 
 # Groups

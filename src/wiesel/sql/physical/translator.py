@@ -5,20 +5,22 @@ from __future__ import annotations
 import importlib
 import weakref
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wiesel.columnar.arrow_types import arrow_schema
+from wiesel.columnar.expressions import Call, Expression, walk
 from wiesel.columnar.type_rules import NESTED
 from wiesel.core.errors import ProgramError
 from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation, Transformation, UnionTransformation
-from wiesel.graph.specs import OperatorSpec, PartitionerSpec
+from wiesel.graph.specs import READS_WATERMARKS, OperatorSpec, PartitionerSpec
 from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.sql.changelog import ChangelogPlan, changes_of
 from wiesel.sql.explaining import described
 from wiesel.sql.operator_parallelism import operator_parallelism, wanted_parallelism
 from wiesel.sql.operator_uids import OperatorUids
-from wiesel.sql.plan import Relation, StreamScan
+from wiesel.sql.plan import Filter, Relation, StreamScan
 from wiesel.types import Types
 
 if TYPE_CHECKING:
@@ -78,6 +80,14 @@ def _spelled(name: str) -> str:
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
 
 
+def _reads_watermarks(relation: Relation) -> bool:
+    """Return whether expressions of a relation ask for the watermark."""
+    values = vars(relation).values()
+    listed = (each for value in values for each in (value if isinstance(value, tuple) else (value,)))
+    expressions = (each for each in listed if isinstance(each, Expression))
+    return any(isinstance(part, Call) and part.function == "CURRENT_WATERMARK" for each in expressions for part in walk(each))
+
+
 class Translator:
     """Translates the relations of one job; a relation that is read twice becomes one operator.
 
@@ -117,6 +127,8 @@ class Translator:
             made = getattr(importlib.import_module(f"wiesel.sql.physical.{module}"), function)(self, relation)
             if isinstance(made, OperatorTransformation) and not isinstance(relation, StreamScan):
                 made.node.description = described(relation)
+                if any(map(_reads_watermarks, (relation, *(below for below in relation.inputs if isinstance(below, Filter))))):
+                    made.node.operator = replace(made.node.operator, params={**made.node.operator.params, READS_WATERMARKS: True})
             if isinstance(made, OperatorTransformation) and made.node.uid is None:
                 made.node.uid = self.uids.of(relation)
                 made = self._with_parallelism(made, relation)

@@ -12,6 +12,7 @@ import pytest
 from tests.unit.runtime.harness import OperatorHarness, Status, Watermark
 from wiesel.columnar.expressions import InputRef
 from wiesel.columnar.row_batch import RowBatch
+from wiesel.graph.specs import WATERMARKS_BY_ROW
 from wiesel.runtime.table.watermark import WatermarkEmission, watermark_operator
 from wiesel.types.logical import TimestampType
 
@@ -23,9 +24,9 @@ def batch(*times: int) -> RowBatch:
     return RowBatch(pa.RecordBatch.from_arrays([pa.array(values, SCHEMA.field(0).type)], schema=SCHEMA))
 
 
-def harness(emission: WatermarkEmission = WatermarkEmission(), **config: Any) -> OperatorHarness:  # noqa: B008 - it is frozen
+def harness(emission: WatermarkEmission = WatermarkEmission(), *, by_row: bool = False, **config: Any) -> OperatorHarness:  # noqa: B008 - it is frozen
     payload = {"column": 0, "name": "`ts`", "watermark": InputRef(TimestampType(3), 0, "ts"), "emission": emission}
-    return OperatorHarness(watermark_operator, payload=payload, config=config)
+    return OperatorHarness(watermark_operator, params={WATERMARKS_BY_ROW: by_row}, payload=payload, config=config)
 
 
 def told(found: OperatorHarness) -> list[Any]:
@@ -77,6 +78,52 @@ def test_a_gap_does_not_depend_on_batches() -> None:
         assert watermark == max(expected), f"seed {seed}"
 
 
+def by_interval(times: list[int], interval: int) -> list[int]:
+    """Return the watermark before each row, and behind the last one, row by row."""
+    found, greatest, last = [], 0, 0
+    for time in times:
+        found.append(last)
+        greatest = max(greatest, time)
+        if greatest - last > interval:
+            last = greatest
+    return [*found, last]
+
+
+@pytest.mark.parametrize("by_row", [False, True])
+def test_watermarks_come_where_they_advance_by_more_than_the_interval(by_row: bool) -> None:
+    for seed in range(60):
+        rng = random.Random(f"interval {seed}")
+        interval, spread = rng.choice((0, 5, 50, 200)), rng.choice((3, 40, 400))
+        times = [max(0, spread * n // 4 + rng.randrange(-spread, spread)) for n in range(60)]
+        known = by_interval(times, interval)
+        found = harness(by_row=by_row, **{"pipeline.auto-watermark-interval": interval})
+        watermark, place, start = 0, 0, 0
+        while start < len(times):
+            size = rng.randrange(1, 20)
+            found.push([batch(*times[start : start + size])])
+            start += size
+            for event in told(found):
+                if isinstance(event, tuple):
+                    watermark = event[1]
+                    assert watermark == known[place], f"seed {seed}"
+                    continue
+                for time in event:
+                    assert (time <= watermark) == (time <= known[place]), f"seed {seed}"
+                    assert not by_row or watermark == known[place], f"seed {seed}"
+                    place += 1
+        assert watermark == known[-1], f"seed {seed}"
+
+
+def test_the_clock_emits_what_has_not_advanced_far_enough() -> None:
+    found = harness()
+    found.push([batch(150, 200)])
+    assert told(found) == [[150, 200]]
+    found.advance_processing_time(200)
+    assert told(found) == [("watermark", 200)]
+    found.push([batch(400, 401, 300)])
+    assert told(found) == [[400, 401], ("watermark", 401), [300]]
+
+
 def test_by_the_clock() -> None:
     found = harness(WatermarkEmission("on-periodic"), **{"pipeline.auto-watermark-interval": 100})
     found.push([batch(10, 30, 20)])
@@ -96,7 +143,7 @@ def test_by_the_clock() -> None:
     ],
 )
 def test_no_rows_for_a_time(emission: WatermarkEmission, config: dict[str, Any]) -> None:
-    found = harness(emission, **config)
+    found = harness(emission, **{"pipeline.auto-watermark-interval": 0, **config})
     found.push([batch(10)])
     assert told(found) == [[10], ("watermark", 10)]
     found.advance_processing_time(400)
