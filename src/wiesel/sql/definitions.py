@@ -29,6 +29,8 @@ from wiesel.types.logical import DataType, LocalZonedTimestampType, TimestampTyp
 __all__ = ["checked_schema", "columns_of", "is_source_watermark", "primary_key_of", "table_of", "watermark_of"]
 
 _TIME_PRECISION = 3
+_SOURCE_WATERMARK = "`SOURCE_WATERMARK`()"
+"""The watermarks of the source, as Flink shows those of a table."""
 
 
 def columns_of(elements: s.TableElements) -> list[Column]:
@@ -64,7 +66,7 @@ def watermark_of(elements: s.TableElements) -> WatermarkSpec | None:
             f"the watermark is for {'.'.join(map(quoted, watermark.column))}: fields of columns cannot have event time in this version",
             hint="add a computed column of the field, and give that the watermark",
         )
-    return WatermarkSpec(watermark.column[0], watermark.text)
+    return WatermarkSpec(watermark.column[0], _SOURCE_WATERMARK if is_source_watermark(watermark.text) else watermark.text)
 
 
 def table_of(statement: s.CreateTable, *, made_at: str) -> CatalogTable:
@@ -118,14 +120,14 @@ def checked_schema(
     columns = [_typed(column, stored, as_written=as_written) for column in columns]
     if watermark is not None:
         _check_watermark(watermark, columns)
-        if not as_written:
+        if not as_written and watermark.expression != _SOURCE_WATERMARK:
             watermark = replace(watermark, expression=canonical_expression(watermark.expression, counts))
     return ResolvedSchema(tuple(columns), key, watermark)
 
 
 def is_source_watermark(expression: str) -> bool:
     """Return whether the text of a watermark asks for those of the source."""
-    return "".join(expression.split()).upper() == "SOURCE_WATERMARK()"
+    return "".join(expression.split()).upper().replace("`", "") == "SOURCE_WATERMARK()"
 
 
 def _data_type(column: Column) -> DataType:

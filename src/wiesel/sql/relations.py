@@ -74,7 +74,7 @@ class CatalogTables:
             return entry.plan
         if isinstance(entry, CatalogView):
             return self._view(identifier, entry)
-        return table_relation(identifier, entry)
+        return table_relation(identifier, entry, in_batch=self.in_batch)
 
     @property
     def user_functions(self) -> Mapping[str, AnyFunction]:
@@ -137,8 +137,12 @@ def bind_text(text: str, fields: tuple[Field, ...]) -> Expression:
     return ExpressionBinder(text, Scope([Source(None, fields, 0)])).bind(Cursor(text).expression())
 
 
-def table_relation(identifier: ObjectIdentifier, table: CatalogTable) -> Relation:
-    """Return the scan of a table, with computed columns and the watermark above it."""
+def table_relation(identifier: ObjectIdentifier, table: CatalogTable, *, in_batch: bool) -> Relation:
+    """Return the scan of a table, with computed columns and the watermark above it.
+
+    Raises:
+        ProgramError: If it wants the watermarks of its connector, and runs in streaming mode: no connector has its own.
+    """
     schema = table.schema
     emission = emission_of(table)
     relation = _scan(identifier, table)
@@ -146,11 +150,12 @@ def table_relation(identifier: ObjectIdentifier, table: CatalogTable) -> Relatio
         relation = with_computed(relation, schema.columns)
     if schema.watermark is not None:
         names = [field.name for field in relation.fields]
-        if is_source_watermark(schema.watermark.expression):
+        of_source = is_source_watermark(schema.watermark.expression)
+        if of_source and not in_batch:
             raise ProgramError(
                 f"table {identifier.sql}: its connector has no watermarks of its own", hint="write the watermark: ts - INTERVAL '5' SECOND"
             )
-        watermark = bind_text(schema.watermark.expression, relation.fields)
+        watermark = None if of_source else bind_text(schema.watermark.expression, relation.fields)
         relation = WatermarkAssigner(relation, names.index(schema.watermark.column), watermark, emission)
     return relation
 

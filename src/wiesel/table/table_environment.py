@@ -277,7 +277,7 @@ class TableEnvironment(NamesOfEnvironment):
         with AtUsersLine():
             identifier = self._without_name(descriptor)
             table = descriptor._to_catalog_table(user_location())
-            return Table(table_relation(identifier, table), self, table.schema)
+            return Table(table_relation(identifier, table, in_batch=is_batch(self._environment)), self, table.schema)
 
     def _without_name(self, descriptor: TableDescriptor) -> ObjectIdentifier:
         self._anonymous += 1
