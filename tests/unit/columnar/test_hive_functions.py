@@ -24,6 +24,7 @@ from wiesel.sql.modules import HIVE_PREFIX, Modules, hive_functions
 from wiesel.types import logical as t
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "differential" / "goldens" / "hive_functions.json").read_text())
+MURMUR = json.loads((Path(__file__).parents[2] / "differential" / "goldens" / "hive_murmur_hash.json").read_text())
 MANUAL = {
     "bround(2.5e0)": "2.0",
     "bround(3.5e0)": "4.0",
@@ -146,9 +147,9 @@ def told(expression: Expression, rows: pa.RecordBatch) -> list[str | None]:
 ONE = pa.RecordBatch.from_pydict({"": pa.nulls(1)})
 
 
-@pytest.mark.parametrize("expression", {**GOLDEN, **MANUAL})
+@pytest.mark.parametrize("expression", {**GOLDEN, **MANUAL, **MURMUR})
 def test_values_are_those_of_hive(expression: str) -> None:
-    wanted = {**GOLDEN, **MANUAL}[expression]
+    wanted = {**GOLDEN, **MANUAL, **MURMUR}[expression]
     made = bound(expression)
     assert told(made, ONE) == [wanted]
     literals: list[Literal] = []

@@ -13,7 +13,7 @@ from wiesel.columnar.type_rules import BYTES, STRING, is_text
 from wiesel.core.errors import ProgramError
 from wiesel.types import logical as t
 
-__all__: list[str] = []
+__all__ = ["HASHED", "hash_of"]
 
 _KEY_LENGTHS = (16, 24, 32)
 _BLOCK_BITS = 128
@@ -60,14 +60,14 @@ register(ScalarFunction("hive.AES_DECRYPT", taking(returning_null(BYTES), TEXT_O
 register(ScalarFunction("hive.MASK_HASH", taking(STRING, TEXT), by_value(lambda text: hashlib.sha256(text.encode()).hexdigest())))
 
 
-_HASHED = (t.IntegralType, t.BooleanType, t.FloatType, t.DoubleType, t.BinaryType, t.VarBinaryType)
+HASHED = (t.IntegralType, t.BooleanType, t.FloatType, t.DoubleType, t.BinaryType, t.VarBinaryType)
 
 
 def _signed(number: int) -> int:
     return (number + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
-def _hash_of(value: Any, of: t.DataType) -> int:
+def hash_of(value: Any, of: t.DataType) -> int:
     """Return the number that Java has for a value; that of a text is the one of its bytes."""
     if value is None:
         return 0
@@ -86,7 +86,7 @@ def _hash_of(value: Any, of: t.DataType) -> int:
 
 
 def _resolve_hash(arguments: Arguments) -> Signature:
-    wrong = [of for of in arguments.types if not is_text(of) and not isinstance(of, _HASHED)]
+    wrong = [of for of in arguments.types if not is_text(of) and not isinstance(of, HASHED)]
     if wrong or not arguments.types:
         raise arguments.refuse("texts, bytes, truths and numbers other than decimals")
     return Signature(arguments.types, t.IntType(False))
@@ -98,7 +98,7 @@ def _hash(call: Any, frame: Any, operands: list[Any]) -> Any:
     def of_row(*values: Any) -> int:
         code = 0
         for value, of in zip(values, types, strict=True):
-            code = code * 31 + _hash_of(value, of)
+            code = code * 31 + hash_of(value, of)
         return _signed(code)
 
     return by_value(of_row, nulls=True)(call, frame, operands)

@@ -45,6 +45,7 @@ _MODULES = (
     "hive_ciphers",
     "hive_dialect",
     "hive_documents",
+    "hive_murmur",
     "hive_sentences",
     "hive_tables",
     "intervals",
