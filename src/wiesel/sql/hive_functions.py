@@ -460,6 +460,50 @@ _MADE: dict[str, _Made] = {
 }
 
 
+_MANY = 255
+_COUNTS = {
+    "if": (2, 3),
+    "nvl": (2, 2),
+    "coalesce": (1, _MANY),
+    "concat": (1, _MANY),
+    "concat_ws": (1, _MANY),
+    "str_to_map": (1, 3),
+    "round": (1, 2),
+    "greatest": (1, _MANY),
+    "least": (1, _MANY),
+    "log": (1, 2),
+    "date_format": (2, 2),
+    "unix_timestamp": (0, 2),
+    "to_unix_timestamp": (0, 2),
+    "current_timestamp": (0, 0),
+    "array_contains": (2, 2),
+    "pmod": (2, 2),
+    "mod": (2, 2),
+}
+"""How many arguments functions take, least and most, that do not look themselves."""
+_ONE = frozenset(
+    """
+    trim ltrim rtrim floor ceil ceiling sqrt ln log2 log10 positive year quarter month week day dayofmonth dayofweek hour minute second
+    to_date floor_second floor_minute floor_hour floor_day floor_month floor_quarter floor_year string tinyint smallint int bigint float
+    double boolean date timestamp
+    """.split()
+)
+
+
+def _counted(name: str, made: _Made) -> _Made:
+    """Return a function that refuses too few and too many arguments."""
+    least, most = (1, 1) if name in _ONE else _COUNTS.get(name, (0, _MANY))
+
+    def checked(operands: Sequence[Expression]) -> Expression:
+        if not least <= len(operands) <= most:
+            shown = str(least) if least == most else f"at least {least}" if most == _MANY else f"{least} to {most}"
+            message = f"{name}() takes {shown} argument{'s' * (shown.split()[-1] != '1')}, these are {len(operands)}"
+            raise ProgramError(message, hint="give as many as the function takes")
+        return made(operands)
+
+    return checked
+
+
 def dialect_functions() -> dict[str, ModuleFunction]:
     """Return the functions and operators of the dialect, by their names in capitals."""
-    return {name.upper(): ModuleFunction(made) for name, made in _MADE.items()}
+    return {name.upper(): ModuleFunction(_counted(name, made)) for name, made in _MADE.items()}

@@ -305,6 +305,9 @@ def _set(t_env: TableEnvironment, sql: str, statement: s.Set) -> TableResult | N
     if statement.key is None:
         rows = sorted(t_env.get_config().to_map().items())
         return rows_result(texts(["key", "value"], [(key, str(value)) for key, value in rows]))
+    if statement.value is None:
+        value = t_env.get_config().to_map().get(statement.key)
+        return rows_result(texts(["key", "value"], [] if value is None else [(statement.key, str(value))]))
     t_env._set_option(statement.key, str(statement.value))
     return None
 

@@ -253,6 +253,12 @@ def test_variables_of_a_script_are_those_set_before() -> None:
     assert [repr(query.tree).count("this=1") + 2 * repr(query.tree).count("this=2") for query in queries] == [1, 2]
 
 
+def test_one_option_is_shown() -> None:
+    t_env = hive_environment()
+    run(t_env, "SET hivevar:x = 5")
+    assert (run(t_env, "SET hivevar:x"), run(t_env, "SET hivevar:y")) == ([("hivevar:x", "5")], [])
+
+
 def test_a_dialect_that_there_is_not_is_refused() -> None:
     t_env = hive_environment()
     with pytest.raises(ProgramError, match="no dialect 'oracle'"):
@@ -292,6 +298,11 @@ def test_a_dialect_that_there_is_not_is_refused() -> None:
         ("CREATE TABLE q (a int) STORE AS PARQUET", 1, 24, "a clause of CREATE TABLE, such as STORED AS expected", "STORED"),
         ("SELECT ${nope}", 1, 8, "the variable nope is not set", "SET nope"),
         ("SELECT name FROM emp GROUP BY dept", 1, 8, "column `name` is neither in GROUP BY", "GROUP BY"),
+        ("SELECT hour() FROM emp", 1, 8, "hour() takes 1 argument, these are 0", "as many as"),
+        ("SELECT nvl(id) FROM emp", 1, 8, "nvl() takes 2 arguments, these are 1", "as many as"),
+        ("SELECT concat() FROM emp", 1, 8, "concat() takes at least 1 argument, these are 0", "as many as"),
+        ("SELECT extract(CAST FROM hired) FROM emp", 1, 26, "CAST is no part of a time", "YEAR"),
+        ("SELECT name FROM emp WHERE id IN ()", 1, 28, "there is nothing behind IN", "values or a query"),
         ("SELECT upper(name) AS (a, b) FROM emp", 1, 8, "only table functions return several columns", "name one"),
         ("SELECT 1 FROM emp a JOIN emp a ON a.id = a.id", 1, 26, "there are two tables `a`", "another name"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -15,6 +15,7 @@ import pytest
 
 from tests.sql_cases.case_files import Case, all_cases
 from tests.unit.random_sql.choices import Choices
+from tests.unit.table.hive_tables import hive_environment
 from wiesel.common import Configuration
 from wiesel.core.errors import SqlParseError, WieselError
 from wiesel.sql.language.parser import check_script, parse_script
@@ -73,6 +74,20 @@ def in_time(statement: str) -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_queries_of_hive_are_bound_or_refused(seed: int) -> None:
+    choices, t_env = Choices(seed), hive_environment()
+    lines = (Path(__file__).parents[2] / "differential" / "hive_queries.txt").read_text().splitlines()
+    queries = [line.removeprefix("ordered: ") for line in lines if line and not line.startswith("#")]
+    taken = 0
+    for _ in range(QUERIES):
+        query = mutated(choices, choices.of(queries))
+        with in_time(query), suppress(WieselError):
+            t_env.sql_query(query)
+            taken += 1
+    assert 0 < taken < QUERIES
 
 
 @pytest.mark.parametrize("seed", SEEDS)

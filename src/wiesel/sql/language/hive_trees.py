@@ -40,6 +40,7 @@ _SIGNS: dict[type[exp.Expr], str] = {
     exp.BitwiseOr: "|",
     exp.BitwiseXor: "^",
 }
+_UNITS = ("year", "quarter", "month", "week", "day", "dayofweek", "hour", "minute", "second")
 _HINTS_OF_HIVE = frozenset({"MAPJOIN", "STREAMTABLE", "SEMI", "PKFK_JOIN", "NO_PKFK_JOIN"})
 
 
@@ -161,17 +162,28 @@ def _between(node: Any) -> exp.Expr:
 
 
 def _in(node: Any) -> exp.Expr:
+    if not node.args.get("query") and not node.expressions:
+        raise HiveProblem(node, "there is nothing behind IN", "write values or a query in brackets")
     return node if node.args.get("query") else _call("in", node.this, *node.expressions)
 
 
 def _extract(node: Any) -> exp.Expr:
-    return _call(node.this.name.lower(), node.expression)
+    unit = node.this.name.lower()
+    if unit not in _UNITS:
+        raise HiveProblem(node, f"{node.this.name} is no part of a time", f"write one of {', '.join(_UNITS).upper()}")
+    return _call(unit, node.expression)
+
+
+def _interval(node: Any) -> exp.Expr:
+    if node.args.get("unit") is None or node.this is None:
+        raise HiveProblem(node, "the interval has no unit", "write INTERVAL 1 DAY")
+    return node  # type: ignore[no-any-return]
 
 
 def _rounded(name: str) -> Callable[[Any], exp.Expr]:
     def change(node: Any) -> exp.Expr:
-        unit = node.args.get("to")
-        return _call(name, node.this) if unit is None else _call(f"{name}_{unit.name.lower()}", node.this)
+        unit, operands = node.args.get("to"), [] if node.this is None else [node.this]
+        return _call(name if unit is None else f"{name}_{unit.name.lower()}", *operands)
 
     return change
 
@@ -331,6 +343,7 @@ _CHANGES: dict[type[exp.Expr], Callable[[Any], exp.Expr]] = {
     exp.Between: _between,
     exp.In: _in,
     exp.Extract: _extract,
+    exp.Interval: _interval,
     exp.Floor: _rounded("floor"),
     exp.Ceil: _rounded("ceil"),
     exp.Literal: _literal,
