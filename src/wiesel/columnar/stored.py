@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 __all__ = ["NAN", "columns_of", "frozen", "number_of", "stored_column", "stored_rows"]
 
@@ -33,7 +34,9 @@ def stored_rows(rows: pa.RecordBatch) -> list[StoredRow]:
 
 
 def stored_column(column: pa.Array) -> list[Any]:
-    """Return the values of a column."""
+    """Return the values of a column, with one NaN in them: rows that are taken back are found by their values."""
+    if pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py():
+        return [NAN if value != value else value for value in column.to_pylist()]
     number = number_of(column.type)
     if number is not None:
         return column.view(number).to_pylist()  # type: ignore[no-any-return]

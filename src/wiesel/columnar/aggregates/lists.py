@@ -23,7 +23,7 @@ from wiesel.columnar.keys import key_values
 from wiesel.core.errors import ExpressionError, ProgramError
 from wiesel.types import logical as t
 
-__all__ = ["is_empty", "kept"]
+__all__ = ["is_empty", "kept", "settled"]
 
 
 def _singles(column: Column, chosen: npt.NDArray[np.bool_] | None) -> Column:
@@ -58,20 +58,26 @@ def kept(finish: Callable[[Spec, Column], Column], keeps_nulls: bool = False, to
             return [_singles(column, added), _singles(column, present & ~added)]
 
         slots = (slot, slot) if spec.retracts else (slot,)
-        return Accumulator(slots, prepare, lambda lists: finish(spec, lists[0]), _settled if spec.retracts else None)
+        return Accumulator(slots, prepare, lambda lists: finish(spec, lists[0]), settled if spec.retracts else None)
 
     return make
 
 
-def _settled(slots: list[Column]) -> list[Column]:
+def settled(slots: list[Column]) -> list[Column]:
+    """Return lists of what was added and of what was taken back without what is in both."""
     if not len(slots[1].flatten()):
         return slots
     added, removed = slots[0].to_pylist(), slots[1].to_pylist()
-    for mine, theirs in zip(added, removed, strict=True):
-        for value in list(theirs):
-            if value in mine:
-                mine.remove(value)
-                theirs.remove(value)
+    # Among the values as keys there is one NaN, which is equal to itself.
+    for mine, theirs, keys, lost in zip(added, removed, *map(key_values, slots), strict=True):
+        known, unknown = list(keys), []
+        for value, key in zip(theirs, lost, strict=True):
+            if key in known:
+                place = known.index(key)
+                del known[place], mine[place]
+            else:
+                unknown.append(value)
+        theirs[:] = unknown
     return [pa.array(added, slots[0].type), pa.array(removed, slots[1].type)]
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from wiesel.columnar.aggregates.lists import settled
 from wiesel.columnar.aggregates.registry import Accumulator, AggregateFunction, Signs, Spec, register
 from wiesel.columnar.aggregates.slots import Column, Slot
 from wiesel.columnar.arrow_types import arrow_type
@@ -176,22 +177,12 @@ def _of_rows(function: UserAggregate, spec: Spec) -> Accumulator:
         parts = [([column.slice(a, b - a) for column in columns], b - a) for a, b in itertools.pairwise(starts)]
         return _results(function, [compute(function, part, size) for part, size in parts])
 
-    return Accumulator((slot, slot) if spec.retracts else (slot,), prepare, finish, _settled if spec.retracts else None)
+    return Accumulator((slot, slot) if spec.retracts else (slot,), prepare, finish, settled if spec.retracts else None)
 
 
 def _lists(rows: Column, chosen: Any, kind: pa.DataType) -> Column:
     offsets = np.concatenate([[0], np.cumsum(chosen)]).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), rows.filter(pa.array(chosen))).cast(kind)
-
-
-def _settled(slots: list[Column]) -> list[Column]:
-    added, removed = slots[0].to_pylist(), slots[1].to_pylist()
-    for mine, theirs in zip(added, removed, strict=True):
-        for value in list(theirs):
-            if value in mine:
-                mine.remove(value)
-                theirs.remove(value)
-    return [pa.array(added, slots[0].type), pa.array(removed, slots[1].type)]
 
 
 def _row_by_row(function: UserAggregate, columns: Sequence[Column], size: int) -> Any:

@@ -15,6 +15,7 @@ from wiesel.columnar.aggregates.calls import Input
 from wiesel.columnar.aggregates.slots import Column, Slot, numbers
 from wiesel.columnar.grouping import Groups, Places, group_by
 from wiesel.columnar.keys import key_values
+from wiesel.columnar.stored import stored_column
 from wiesel.runtime.table.group_keys import GroupKeys
 from wiesel.runtime.table.seen_pairs import SeenPairs
 from wiesel.state.backend import MapTable
@@ -67,9 +68,9 @@ class KeptValues:
             return _merged(slot, old, slot.reduce(column, groups))
         gone = np.flatnonzero(changed.signs < 0)
         added = np.flatnonzero(changed.signs > 0)
-        current = old.to_pylist()
-        lost = zip(groups.ids[gone].tolist(), column.take(pa.array(gone)).to_pylist(), strict=True)
-        searched = {group for group, value in lost if value == current[group]}
+        current = stored_column(old)
+        lost = zip(groups.ids[gone].tolist(), stored_column(column.take(pa.array(gone))), strict=True)
+        searched = {group for group, value in lost if value == current[group] or value is current[group]}  # there is one NaN
         come = slot.reduce(column.take(pa.array(added)), groups.take(added))
         found = _merged(slot, old, come)
         if not searched:
@@ -78,12 +79,17 @@ class KeptValues:
         values = found.to_pylist()
         for group in searched:
             there = (value[0] for value, count in self._table.entries(keys[group]) if count > 0 and value[0] is not None)
-            values[group] = pick(there, default=None)
+            values[group] = pick(there, key=_order, default=None)
         return pa.array(values, slot.type)
 
     def clear(self, key: Any) -> None:
         """Forget a group."""
         self._table.remove(key)
+
+
+def _order(value: Any) -> tuple[bool, Any]:
+    """NaN is larger than any number."""
+    return value != value, value  # noqa: PLR0124
 
 
 class SeenValues(ABC):
