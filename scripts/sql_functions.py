@@ -119,7 +119,7 @@ DIFFERENCES = """## Where values differ from Flink's
 - `CAST` of a literal text that is no number to `DECIMAL` fails, as for columns; Flink says 0.
 - Literals that are cast to `FLOAT` are rounded to it; Flink forgets that when it makes them `DOUBLE` next.
 - `ROUND` and `TRUNCATE` of decimals to a number of digits that is no literal round; Flink moves the point.
-- Maps cannot have NULL as a key. The entries of a map that was read from JSON come in the order of the file; in Flink in that of a hash table.
+- Maps cannot have NULL as a key. Entries of those read from JSON come in the order of the file, in Flink in that of a hash table.
 - The last digits of `STDDEV_POP`, `STDDEV_SAMP`, `VAR_POP` and `VAR_SAMP` may be others: values are added up by batch, not one by one.
 - Regular expressions do not take classes within classes or intersections of them (`[a-z&&[^b]]`); such a pattern fails. What may match
   nothing at all finds nothing between the two halves that a character beyond `\\uFFFF` has in Java, where Flink counts and replaces.
