@@ -26,6 +26,7 @@ from wiesel.engine.spark.exchange import (
 from wiesel.engine.spark.pipelined_settings import PIPELINED_SETTINGS
 from wiesel.engine.spark.session import spark_session
 from wiesel.engine.spark.session_settings import _executor_settings
+from wiesel.engine.spark.shared_event_loops import share_event_loops
 
 SECONDS = 300
 SLOTS = 64
@@ -140,6 +141,42 @@ def test_rows_come_to_the_partition_of_their_number_in_order(session: Any, pipel
         for p in range(partitions):
             numbers = [n for at, source, n in rows if (at, source) == (p, me)]
             assert numbers == sorted(numbers), "a channel is not first in, first out"
+
+
+def test_readers_share_threads_for_their_connections(session: Any, tmp_path: Path) -> None:
+    assert not share_event_loops(session, 1), "for few channels it is not worth it"
+    assert share_event_loops(session, 1_000)
+    partitions, count = 6, 200
+
+    def produce(batches: Any) -> Any:
+        import pyarrow as pa
+        from pyspark import TaskContext
+
+        for _ in batches:
+            pass
+        me, sent = TaskContext.get().partitionId(), [n for n in range(count) for _ in range(partitions)]
+        to = [*range(partitions)] * count
+        yield pa.RecordBatch.from_arrays([pa.array(to, pa.int32()), pa.array([f"{me} {n}".encode() for n in sent])], names=["p", "v"])
+        while not (tmp_path / "seen").exists():
+            time.sleep(0.01)
+
+    moved = exchange(session.range(0, partitions, 1, partitions).mapInArrow(produce, ROW_SCHEMA), partitions, pipelined=True)
+    found: list[Any] = []
+    job = threading.Thread(target=lambda: found.extend(moved.collect()), daemon=True)
+    job.start()
+    threads: list[str] = []
+    deadline_s = time.monotonic() + 60
+    # Threads of Spark's own end when they have found the writers, or when they have found nothing to do.
+    while not any("wiesel-exchange" in name for name in threads) or any("-reader-" in name or "discovery" in name for name in threads):
+        assert time.monotonic() < deadline_s, sorted(threads)
+        time.sleep(0.1)
+        threads = [thread.getName() for thread in session._jvm.java.lang.Thread.getAllStackTraces().keySet()]
+    (tmp_path / "seen").touch()
+    job.join()
+    assert len([name for name in threads if "streaming-shuffle-writer" in name and "server" in name]) == partitions
+    for p in range(partitions):
+        rows = [tuple(map(int, row.v.split())) for row in found if row.p == p]
+        assert [[n for source, n in rows if source == me] for me in range(partitions)] == [[*range(count)]] * partitions
 
 
 @pytest.mark.parametrize("key", sorted(PIPELINED_SETTINGS))

@@ -53,6 +53,7 @@ from wiesel.engine.spark.exchange import (
 from wiesel.engine.spark.failures import spark_failure
 from wiesel.engine.spark.handshake import Handshake, not_connected
 from wiesel.engine.spark.session import job_session, jvm_is_gone, spark_session
+from wiesel.engine.spark.shared_event_loops import channels, share_event_loops
 from wiesel.engine.spark.slots import SlotRequest, in_this_process
 from wiesel.engine.spark.worker import AttemptPayload, stage_function
 from wiesel.engine.spark.worker_files import ship
@@ -316,6 +317,8 @@ class SparkJob:
         left = [(launch, region) for launch in reversed(launches) for region in reversed(launch.regions)]
         try:
             launches[0].request.wait(slots_needed(launches[0].plan, [region for _, region in left]))
+            if self._on_this_host:
+                share_event_loops(self._session, channels([region for _, region in left if self._is_pipelined(region)]))
             while left:
                 launch, region = left[-1]
                 # What does not run again, as its results are there, is missing.

@@ -33,6 +33,8 @@ def session_settings(config: Configuration, master: str, java: str) -> dict[str,
         settings[f"spark.executorEnv.{EARLY_DAEMON}"] = early_daemon_socket()
         # Spark makes the secret. Without it, any process of the machine could read the code and the secrets of a job from its ports.
         settings["spark.authenticate"] = "true"
+        # Otherwise one for each slot, and the threads are all started.
+        settings["spark.rpc.netty.dispatcher.numThreads"] = "4"
     return {**settings, **given_settings(config)}
 
 
