@@ -40,6 +40,7 @@ from wiesel.engine.rest.server import JobEndpoint, open_endpoint
 from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
 from wiesel.engine.spark.control import ControlServer
+from wiesel.engine.spark.driver_jvm import local_master
 from wiesel.engine.spark.exchange import (
     ROW_SCHEMA,
     Materialized,
@@ -52,6 +53,7 @@ from wiesel.engine.spark.exchange import (
 )
 from wiesel.engine.spark.failures import spark_failure
 from wiesel.engine.spark.handshake import Handshake, not_connected
+from wiesel.engine.spark.process_limits import Footprint, Limits, check_limits
 from wiesel.engine.spark.session import job_session, jvm_is_gone, spark_session
 from wiesel.engine.spark.shared_event_loops import channels, share_event_loops
 from wiesel.engine.spark.slots import SlotRequest, in_this_process
@@ -82,6 +84,8 @@ class SparkExecutor:
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         settings = replace(job_settings(config, plan.graph.job), snapshot_key=snapshot_key(config, make=True))
         modules = check_shippable(plan)
+        if in_this_process(local_master(config)) and plan.graph.job.runtime_mode != "BATCH":
+            check_limits(Footprint(slots_needed(plan), channels(plan.regions)), Limits.of_this_machine())
         session = spark_session(config, slots_needed(plan), least=least_slots(plan, settings), modules=modules)
         job = SparkJob(session, plan, settings, config, ship(session, dependencies_of(config)))
         job.start()
