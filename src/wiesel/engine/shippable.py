@@ -10,6 +10,7 @@ from wiesel.core.errors import SerializationError
 from wiesel.core.unpicklable import what_cannot_be_pickled
 from wiesel.engine.code_shipping import ship_program_modules
 from wiesel.graph.stage_plan import StagePlan
+from wiesel.runtime.registry import modules_of
 
 _NAME_OF_OWN_MODULE = re.compile(rb"wiesel(?:\.\w+)+")
 
@@ -18,7 +19,7 @@ def check_shippable(plan: StagePlan) -> list[str]:
     """Pickle every operator's code once, so that what cannot be shipped is named before the start.
 
     Returns:
-        Modules of Wiesel that the code names, which every worker that gets it imports.
+        Modules of Wiesel that the code names, and those of the operators: what workers import.
 
     Raises:
         SerializationError: naming the operator and the user's line.
@@ -38,4 +39,5 @@ def check_shippable(plan: StagePlan) -> list[str]:
                     if isinstance(error, SerializationError)
                     else "open files, locks and connections in open() of the function, not where it is defined",
                 ) from error
-    return sorted(name for name in map(bytes.decode, named) if name in sys.modules)
+    kinds = {operator.node.operator.kind for vertex in plan.graph.job.vertices for operator in vertex.operators}
+    return sorted(modules_of(kinds).union(name for name in map(bytes.decode, named) if name in sys.modules))

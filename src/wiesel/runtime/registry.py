@@ -6,7 +6,7 @@ Modules are named, not imported, so that a worker loads only what its task needs
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wiesel.core.errors import invariant
@@ -107,6 +107,11 @@ _FACTORIES: dict[str, str] = {
 def register(kind: str, factory: str) -> None:
     """Add a kind; ``factory`` is ``module:function``."""
     _FACTORIES[kind] = factory
+
+
+def modules_of(kinds: Iterable[str]) -> set[str]:
+    """Return the modules of the operators of these kinds."""
+    return {_FACTORIES[kind].partition(":")[0] for kind in kinds if kind in _FACTORIES}
 
 
 def make_operator(kind: str, params: Mapping[str, Any], payload: Any) -> StreamOperator:

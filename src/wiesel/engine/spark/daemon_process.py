@@ -6,6 +6,7 @@ Only modules without threads of their own may be imported here.
 from __future__ import annotations
 
 import faulthandler
+import io
 import os
 import socket
 from typing import Any
@@ -15,10 +16,11 @@ from wiesel.engine.spark.preloading import leave_archives, preload
 leave_archives()
 
 # ruff: noqa: E402 - where they are found has been decided only now
-import pyarrow  # noqa: F401 - loaded for the forked workers
+import pyarrow as pa
 from pyspark import daemon
 
 import wiesel.engine.spark.worker  # noqa: F401 - loaded for the forked workers
+from wiesel.engine.spark.arrow_rows import row_batch
 from wiesel.engine.spark.kept_memory import keep_freed_memory
 from wiesel.engine.spark.major_collections import leave_major_collections_to_memory
 
@@ -43,11 +45,23 @@ def _worker(sock: Any, authenticated: bool) -> Any:
         os._exit(1)
 
 
+def _use_arrow() -> None:
+    """Have Arrow make what it makes on first use: 6 MB that are shared then, where each worker would have its own."""
+    stream = io.BytesIO()
+    batch = row_batch([(0, b"row"), (1, b"row")], [0])
+    with pa.ipc.new_stream(stream, batch.schema) as writer:
+        writer.write_batch(batch)
+    for batch in pa.ipc.open_stream(stream.getvalue()):
+        for value in batch.column(1):
+            value.as_py()
+
+
 def prepare() -> None:
     """Import what workers need."""
     daemon.worker = _worker
     keep_freed_memory()
     preload()
+    _use_arrow()
     # What the workers share with the daemon needs no looking through at all.
     leave_major_collections_to_memory()
 

@@ -83,7 +83,7 @@ class SparkExecutor:
         check_unaligned(graph, config)
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         settings = replace(job_settings(config, plan.graph.job), snapshot_key=snapshot_key(config, make=True))
-        modules = check_shippable(plan)
+        modules = [*check_shippable(plan), *(name.partition(":")[0] for name in hooks.worker_initializers())]
         if in_this_process(local_master(config)) and plan.graph.job.runtime_mode != "BATCH":
             check_limits(Footprint(slots_needed(plan), channels(plan.regions)), Limits.of_this_machine())
         session = spark_session(config, slots_needed(plan), least=least_slots(plan, settings), modules=modules)
