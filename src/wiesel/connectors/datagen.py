@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,6 +28,8 @@ __all__ = ["BatchGeneratorFunction", "DataGeneratorSource", "GeneratorFunction",
 
 _CHUNK = 2048
 """Records made by one poll."""
+
+_LONGEST_WAIT_MS = 1_000
 
 
 class GeneratorFunction(ABC):
@@ -95,7 +98,7 @@ class _PerSecond(RateLimiter):
 
     @property
     def poll_interval_ms(self) -> int:
-        return max(1, min(10, int(1 / self._per_ms)))
+        return max(1, min(_LONGEST_WAIT_MS, math.ceil((1 - self._stored) / self._per_ms)))
 
 
 class _PerCheckpoint(RateLimiter):
@@ -227,9 +230,12 @@ class _GeneratorReader(SourceReader[IndexRange]):
         self._function = function
         self._make: Callable[[int], Any] = function.map if isinstance(function, GeneratorFunction) else function
         self._limiter = limiter
-        self.poll_interval_ms = limiter.poll_interval_ms
         self._splits: list[IndexRange] = []
         self._no_more = False
+
+    @property
+    def poll_interval_ms(self) -> int:  # type: ignore[override]
+        return self._limiter.poll_interval_ms if self._splits else SourceReader.poll_interval_ms
 
     def start(self) -> None:
         if isinstance(self._function, GeneratorFunction):

@@ -74,7 +74,10 @@ class _LimitedReader(SourceReader[Any]):
         self._ahead = 0
         """So many records were emitted before they were allowed."""
         self.splits_hold_watermarks = reader.splits_hold_watermarks
-        self.poll_interval_ms = min(reader.poll_interval_ms, limiter.poll_interval_ms)
+
+    @property
+    def poll_interval_ms(self) -> int:  # type: ignore[override]
+        return self._limiter.poll_interval_ms if self._ahead > 0 else self._reader.poll_interval_ms
 
     def poll(self, output: ReaderOutput) -> InputStatus:
         if self._catches_up():

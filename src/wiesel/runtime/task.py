@@ -443,7 +443,7 @@ class StreamTask:
     @property
     def poll_interval_ms(self) -> int:
         """Return how long to wait after a poll that found nothing."""
-        return self._source.reader.poll_interval_ms if self._source is not None else 1_000
+        return self._source.poll_interval_ms if self._source is not None else 1_000
 
     # Time
 

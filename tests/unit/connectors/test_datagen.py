@@ -75,6 +75,16 @@ def test_a_pause_is_caught_up_by_one_second_only() -> None:
     assert len(world.values()) - before == pytest.approx(100, abs=1)
 
 
+def test_a_reader_is_polled_again_when_its_next_record_is_due() -> None:
+    limiter = RateLimiterStrategy.per_second(4).create_rate_limiter(1, 0)
+    assert (limiter.permits(0, 10), limiter.permits(100, 10)) == (1, 0)
+    assert limiter.poll_interval_ms == 150
+    assert (limiter.permits(249, 10), limiter.permits(250, 10)) == (0, 1)
+    world = World(DataGeneratorSource(lambda i: i, None, RateLimiterStrategy.per_second(0.01)))
+    assert world.step(0) is InputStatus.MORE_AVAILABLE and world.step(0) is InputStatus.NOTHING_AVAILABLE
+    assert world.readers[0].reader.poll_interval_ms == 1_000
+
+
 def test_rate_per_checkpoint() -> None:
     world = World(DataGeneratorSource(lambda i: i, 100, RateLimiterStrategy.per_checkpoint(7)), 2)
     assert emitted_at(world, 1_000, 10)[-1] == 7

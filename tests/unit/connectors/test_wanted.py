@@ -16,7 +16,7 @@ from wiesel.connectors.hybrid_source import HybridSource
 from wiesel.connectors.number_sequence import NumberSequenceSource
 from wiesel.formats.text import StreamFormat
 from wiesel.runtime.operators.source import SourceOperator
-from wiesel.spi.source import InputStatus, Source
+from wiesel.spi.source import InputStatus, Source, SourceReader
 
 RECORDS = 3000
 
@@ -92,7 +92,44 @@ def test_what_a_source_has_read_is_processed_soon(record_s: float, at_most: int,
     assert at_least <= max(outside.emitted[50:]) <= at_most
 
 
+class Silent(SourceReader[Any]):
+    status = InputStatus.NOTHING_AVAILABLE
+
+    def add_splits(self, splits: Any) -> None: ...
+
+    def snapshot_state(self, checkpoint_id: int) -> list[Any]:
+        return []
+
+    def poll(self, output: Any) -> InputStatus:
+        if self.status is InputStatus.MORE_AVAILABLE:
+            output.collect([1])
+        return self.status
+
+
+def test_a_silent_source_is_polled_less_often() -> None:
+    outside = Outside(0.0)
+    operator = SourceOperator(NumberSequenceSource(0, 1), None, None)
+    operator.setup(outside, outside)  # type: ignore[arg-type]
+    operator.bind(lambda: None, None)
+    operator.open()
+    operator.reader = Silent()
+
+    def interval_ms() -> int:
+        operator.poll()
+        return operator.poll_interval_ms
+
+    intervals = []
+    for outside.now_s in (0.0, 0.9, 1.0, 2.5, 3600.0):
+        intervals.append(interval_ms())
+    assert intervals == [10, 10, 20, 30, 50]
+    operator.reader.status = InputStatus.MORE_AVAILABLE
+    operator.poll()
+    operator.reader.status = InputStatus.NOTHING_AVAILABLE
+    assert interval_ms() == 10
+    operator.reader.poll_interval_ms = 3  # one that says how often keeps to it
+    outside.now_s += 60
+    assert interval_ms() == 3
+
+
 class Enumerating:
     parallelism = 1
-
-

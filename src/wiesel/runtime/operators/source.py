@@ -19,6 +19,7 @@ from wiesel.spi.watermark import WatermarkGenerator, WatermarkStrategy
 from wiesel.wire.batch import Batch
 
 _ONLY_SPLIT = ""
+_MOST_INTERVALS = 5
 
 
 class _SplitOutput:
@@ -71,6 +72,7 @@ class SourceOperator(StreamOperator):
         self._request_split: Callable[[], None] | None = None
         self._pending: deque[tuple[str, Batch] | Callable[[], None]] = deque()
         self._status = InputStatus.MORE_AVAILABLE
+        self._silent_from_ms: int | None = None
         self._sizer = SliceSizer()
         self.most_at_once = MOST_RECORDS
 
@@ -157,11 +159,23 @@ class SourceOperator(StreamOperator):
         if not self._pending:
             self._status = self.reader.poll(self)
         if self._pending:
+            self._silent_from_ms = None
             self._process_slice()
             if self._alignment is not None:
                 # Not only now and then: a slice at a time, so that no more than one is read beyond the limit.
                 self._emit_of_generators()
         return InputStatus.MORE_AVAILABLE if self._pending else self._status
+
+    @property
+    def poll_interval_ms(self) -> int:
+        """Return how long to wait after a poll that found nothing: up to five times the default for a reader that has been silent."""
+        interval_ms = self.reader.poll_interval_ms
+        if interval_ms != SourceReader.poll_interval_ms:
+            return interval_ms
+        now_ms = self.now_ms()
+        if self._silent_from_ms is None:
+            self._silent_from_ms = now_ms
+        return interval_ms * min(_MOST_INTERVALS, 1 + (now_ms - self._silent_from_ms) // 1000)
 
     def _is_held(self) -> bool:
         """Return whether others are too far behind; the time until they are not counts for no idleness."""
