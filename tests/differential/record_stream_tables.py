@@ -25,10 +25,10 @@ def names() -> Any:
     import pyflink.common.watermark_strategy
     import pyflink.datastream
     import pyflink.table
-    from pyflink.table import expressions, window
+    from pyflink.table import expressions, udf, window
 
     found: dict[str, Any] = {}
-    for module in (pyflink.common, pyflink.common.watermark_strategy, pyflink.datastream, pyflink.table, expressions, window):
+    for module in (pyflink.common, pyflink.common.watermark_strategy, pyflink.datastream, pyflink.table, expressions, udf, window):
         found |= {name: value for name, value in vars(module).items() if not name.startswith("_")}
     return SimpleNamespace(**found)
 

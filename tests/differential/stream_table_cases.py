@@ -228,3 +228,25 @@ def appended_rows_with_names(x: Any, env: Any, t_env: Any) -> Any:
     table = t_env.from_data_stream(prices(x, env)).select(x.col("name"), x.col("price"))
     rows = t_env.to_append_stream(table, x.Types.ROW_NAMED(["price", "n"], [x.Types.STRING(), x.Types.DOUBLE()]))
     return rows.map(lambda row: f"{row.price} {row.n}", x.Types.STRING())
+
+
+@case
+def floats(x: Any, env: Any, t_env: Any) -> Any:
+    third = x.udf(lambda number: number / 3, result_type=x.DataTypes.FLOAT())
+    t_env.create_temporary_function("third", third)
+    values = (
+        "CAST(1.23 AS FLOAT) AS f, ARRAY[CAST(1.23 AS FLOAT)] AS a, ROW(CAST(0.1 AS FLOAT)) AS r, "
+        "MAP[CAST(0.1 AS FLOAT), CAST(1.23 AS FLOAT)] AS m"
+    )
+    t_env.create_temporary_view("of_floats", t_env.sql_query(f"SELECT {values}"))
+    return t_env.sql_query(
+        "SELECT f, a, r, m, CAST(16777217 AS FLOAT), CAST(1e-10 AS FLOAT), CAST(3.4e38 AS FLOAT), CAST(NULL AS FLOAT), CAST(f AS DOUBLE), "
+        "CAST(f AS STRING), f + 1, f * 2, third(f), ARRAY[ROW(f)] FROM of_floats"
+    )
+
+
+@case
+def time_of_fields(x: Any, env: Any, t_env: Any) -> Any:
+    t_env.get_config().set("table.local-time-zone", "Asia/Tokyo")
+    table = t_env.from_data_stream(prices(x, env, timed=True), x.col("name"), x.col("at").rowtime)
+    return table.select(x.col("name"), x.col("at").cast(x.DataTypes.STRING()).alias("shown"), x.col("at").cast(x.DataTypes.TIMESTAMP(3)))

@@ -137,20 +137,24 @@ def _zoned_value(kind: pa.DataType) -> _Convert:
     return convert
 
 
-def to_rows(batch: RowBatch, *, named: bool = True) -> list[Row]:
-    """Return the rows as objects; rows, and rows in their values, have the names of columns and fields if ``named``."""
-    names = batch.rows.schema.names if named else None
-    columns = [column_values(column, named=named) for column in batch.rows.columns]
+def to_rows(batch: RowBatch, *, collected: bool = False) -> list[Row]:
+    """Return the rows as objects with the names of columns, or as ``collect()`` returns them: see :func:`column_values`."""
+    names = None if collected else batch.rows.schema.names
+    columns = [column_values(column, collected=collected) for column in batch.rows.columns]
     values = zip(*columns, strict=True) if columns else iter([()] * len(batch))
     if batch.kinds is None:
         return [make_row(names, list(row)) for row in values]
     return [make_row(names, list(row), _KINDS[kind]) for row, kind in zip(values, batch.kinds, strict=True)]
 
 
-def column_values(column: pa.Array, *, named: bool = True) -> list[Any]:
+def column_values(column: pa.Array, *, collected: bool = False) -> list[Any]:
     """Return the values of a column: rows of structs, dicts of maps, instants of timestamps with a zone, objects of RAW.
 
-    Rows have the names of the fields if ``named``. Keys of maps that are arrays are tuples, those that are maps tuples of pairs.
+    Rows have the names of the fields. Keys of maps that are arrays are tuples, those that are maps tuples of pairs.
+
+    Args:
+        column: The column.
+        collected: Whether ``collect()`` returns them: rows without names, FLOATs as the shortest decimals of their 32 bits.
     """
     kind = column.type
     if pa.types.is_timestamp(kind):
@@ -158,12 +162,12 @@ def column_values(column: pa.Array, *, named: bool = True) -> list[Any]:
             return _instants(column)
         return _plain_values(column.cast(pa.timestamp("us"), safe=False) if kind.unit == "ns" else column)
     if pa.types.is_struct(kind):
-        names = [kind.field(index).name for index in range(kind.num_fields)]
-        columns = [column_values(part, named=named) for part in column.flatten()]
-        parts = zip(*columns, strict=True) if names else iter([()] * len(column))
-        return [make_row(names if named else None, list(row)) if valid else None for row, valid in zip(parts, _valid(column), strict=True)]
+        names = None if collected else [kind.field(index).name for index in range(kind.num_fields)]
+        columns = [column_values(part, collected=collected) for part in column.flatten()]
+        parts = zip(*columns, strict=True) if columns else iter([()] * len(column))
+        return [make_row(names, list(row)) if valid else None for row, valid in zip(parts, _valid(column), strict=True)]
     if pa.types.is_map(kind):
-        keys, items = column_values(column.keys, named=named), column_values(column.items, named=named)
+        keys, items = column_values(column.keys, collected=collected), column_values(column.items, collected=collected)
         starts = column.offsets.to_pylist()
         if pa.types.is_nested(kind.key_type):
             keys = list(map(_as_key, keys))
@@ -173,8 +177,10 @@ def column_values(column: pa.Array, *, named: bool = True) -> list[Any]:
         ]
     if pa.types.is_large_binary(kind):
         return [None if value is None else pickle.loads(value) for value in column.to_pylist()]
-    if pa.types.is_list(kind) and _is_deep(kind.value_type):
-        items, starts = column_values(column.values, named=named), column.offsets.to_pylist()
+    if collected and pa.types.is_float32(kind):
+        return column.cast(pa.string()).cast(pa.float64()).to_pylist()  # type: ignore[no-any-return]
+    if pa.types.is_list(kind) and (_is_deep(kind.value_type) or (collected and pa.types.is_float32(kind.value_type))):
+        items, starts = column_values(column.values, collected=collected), column.offsets.to_pylist()
         return [items[a:b] if valid else None for a, b, valid in zip(starts, starts[1:], _valid(column), strict=False)]
     return _plain_values(column)
 

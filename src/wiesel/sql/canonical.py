@@ -1,4 +1,4 @@
-"""Internal. Expressions of table definitions as catalogs show them: columns between backquotes, functions in capitals."""
+"""Internal. Expressions of table definitions as catalogs show them, which is how Calcite writes them."""
 
 from __future__ import annotations
 
@@ -11,37 +11,55 @@ from wiesel.types.logical import quoted
 
 __all__ = ["canonical_expression"]
 
-_OPERATIONS = frozenset(
-    getattr(TokenType, name) for name in "PLUS DASH STAR SLASH MOD DPIPE EQ NEQ LT LTE GT GTE".split()
-)
-_VALUES = frozenset((TokenType.STRING, TokenType.NUMBER, TokenType.IDENTIFIER, TokenType.R_PAREN, TokenType.R_BRACKET))
-_WORDS_BEFORE_VALUES = frozenset("AND BETWEEN CASE ELSE ESCAPE IN LIKE NOT OR THEN WHEN".split())
-_TIGHT_BEFORE = frozenset((")", "]", ",", "."))
-_TIGHT_BEHIND = frozenset(("(", "[", "."))
+_TEXT_AND_NUMBER = (TokenType.STRING, TokenType.NUMBER)
+_OPERANDS_FOLLOW = frozenset({"(", "[", ",", "+", "-", "*", "/", "%", "||", "=", "<>", "!=", "<", ">", "<=", ">=", "AND", "OR", "NOT"}) | {
+    *("WHEN", "THEN", "ELSE", "CASE", "BETWEEN", "ASYMMETRIC", "SYMMETRIC", "IN", "LIKE", "AS")
+}
+"""Behind these a minus is a sign, and a bracket opens an expression and no list of arguments."""
+_NOT_CALLED = _OPERANDS_FOLLOW - {"CASE"}
+_NAMES_OF_TYPES = {"INT": "INTEGER"}
 
 
 def canonical_expression(text: str, columns: Collection[str]) -> str:
-    """Return an expression over columns in one way of writing it."""
+    """Return an expression over columns in one way of writing it.
+
+    Columns and fields of rows are between backquotes, keywords and functions in capitals, and one space is around each operator.
+    """
     tokens = Cursor(text).tokens
-    parts: list[str] = []
-    at, operand = 0, False  # whether what stands before is a value, so that a sign behind it is that of an operation
+    written: list[str] = []
     for index, token in enumerate(tokens):
-        start, end = token.start, token.end + 1
         called = index + 1 < len(tokens) and tokens[index + 1].token_type == TokenType.L_PAREN
-        written = text[start:end]
-        word = token.token_type not in (TokenType.STRING, TokenType.NUMBER) and written.isidentifier()
-        field = bool(parts) and parts[-1] == "."
-        if (field or token.text in columns) and (word or token.token_type == TokenType.IDENTIFIER) and not (called and word):
-            written, operand_now = quoted(token.text), True
-        else:
-            written = written.upper() if word else written
-            operand_now = token.token_type in _VALUES or (word and written not in _WORDS_BEFORE_VALUES)
-        operation = token.token_type in _OPERATIONS and operand
-        if parts and (operation or text[at:start].isspace()) and not (written in _TIGHT_BEFORE or parts[-1] in _TIGHT_BEHIND):
-            parts.append(" ")
-        parts.append(written)
-        signs = token.token_type == TokenType.DASH and tokens[index + 1].token_type != TokenType.NUMBER
-        if (operation or signs or token.token_type == TokenType.COMMA) and end < len(text) and not text[end].isspace():
-            parts.append(" ")
-        at, operand = end, operand_now
-    return "".join(parts)
+        word = text[token.start : token.end + 1]
+        if token.token_type not in _TEXT_AND_NUMBER:
+            of_row = bool(written) and written[-1] == "." and (word.isidentifier() or token.token_type == TokenType.IDENTIFIER)
+            if of_row or (token.text in columns and not (called and token.token_type != TokenType.IDENTIFIER)):
+                word = quoted(token.text)
+            elif word.isidentifier():
+                word = word.upper()
+        elif token.token_type == TokenType.NUMBER:
+            word = word.upper()
+        if word in _NAMES_OF_TYPES and _is_cast_to(written):
+            word = _NAMES_OF_TYPES[word]
+        written.append(word)
+        if word == "BETWEEN" and not (index + 1 < len(tokens) and tokens[index + 1].text.upper() in ("SYMMETRIC", "ASYMMETRIC")):
+            written.append("ASYMMETRIC")
+    shown = ""
+    for index, word in enumerate(written):
+        shown += (" " if index and _apart(written, index) else "") + word
+    return shown
+
+
+def _is_cast_to(written: list[str]) -> bool:
+    """Return whether a type follows: that of a CAST, not the name of a column."""
+    return bool(written) and written[-1] == "AS"
+
+
+def _apart(written: list[str], index: int) -> bool:
+    before, word = written[index - 1], written[index]
+    if before in "([." or word in ")],.":
+        return False
+    if word == "(":
+        return not (before.isidentifier() or before.startswith("`")) or before in _NOT_CALLED
+    if word == "[":
+        return before in _OPERANDS_FOLLOW
+    return True

@@ -162,20 +162,27 @@ class TableScan(Relation):
         return self.table.schema
 
 
+_TIME_OF_RECORDS = LocalZonedTimestampType(3, False)
+
+
 @dataclass(frozen=True)
 class StreamScan(Relation):
-    """Reads a stream of rows, of these kinds; ``rowtime`` is the name of a column with the time of the records, if there is to be one."""
+    """Reads a stream of rows, of these kinds.
+
+    ``rowtime`` is the name of a column with the time of the records, if there is to be one. As a TIMESTAMP it has the wall clock of UTC.
+    """
 
     stream: DataStream
     columns: ResolvedSchema
     kinds: frozenset[RowKind] = frozenset({RowKind.INSERT})
     rowtime: str | None = None
+    rowtime_type: DataType = _TIME_OF_RECORDS
 
     @property
     def fields(self) -> Fields:
         """The fields of the stream's records, and their time."""
         own = tuple(Field(field.name, field.data_type) for field in self.columns.physical_row_type)
-        return own if self.rowtime is None else (*own, Field(self.rowtime, LocalZonedTimestampType(3, False)))
+        return own if self.rowtime is None else (*own, Field(self.rowtime, self.rowtime_type))
 
 
 @dataclass(frozen=True, eq=False)

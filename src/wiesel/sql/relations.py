@@ -113,8 +113,8 @@ class CatalogTables:
         return renamed(plan, [column.name for column in view.schema.columns])
 
 
-def renamed(relation: Relation, names: list[str]) -> Relation:
-    """Return a relation with other names of its columns.
+def renamed(relation: Relation, names: list[str], *, nullable: bool = False) -> Relation:
+    """Return a relation with other names of its columns, whose types are ``nullable`` then if that is asked for.
 
     Raises:
         ProgramError: If there are not as many names as columns.
@@ -122,9 +122,10 @@ def renamed(relation: Relation, names: list[str]) -> Relation:
     fields = relation.fields
     if len(fields) != len(names):
         raise ProgramError(f"the query returns {len(fields)} columns, but there are {len(names)} names", hint="name each column once")
-    if [field.name for field in fields] == names:
+    types = [field.data_type.nullable() if nullable else field.data_type for field in fields]
+    columns = tuple(replace(field, name=name, data_type=of) for field, name, of in zip(fields, names, types, strict=True))
+    if columns == fields:
         return relation
-    columns = tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
     return Project(relation, _columns(fields), columns)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from wiesel.columnar.expressions import InputRef
 from wiesel.columnar.functions.registry import call, cast
@@ -32,11 +33,13 @@ def with_fields(stream: DataStream, schema: Schema) -> Schema:
     return Schema([*stored, *schema._columns], schema._primary_key, schema._watermark)
 
 
-def stream_relation(stream: DataStream, schema: Schema | None, kinds: frozenset[RowKind]) -> tuple[Relation, ResolvedSchema | None]:
+def stream_relation(
+    stream: DataStream, schema: Schema | None, kinds: frozenset[RowKind], rowtime_type: DataType | None = None
+) -> tuple[Relation, ResolvedSchema | None]:
     """Return what a stream is read by, and its schema if all fields are columns.
 
     With a schema, fields get the types that columns of their names are declared with, and only declared columns are there; if no column
-    of a field is declared, all fields are columns, in front of those that are.
+    of a field is declared, all fields are columns, in front of those that are. ``rowtime_type`` is the type of the time of the records.
 
     Raises:
         ProgramError: If a column is no field, or the schema contradicts itself.
@@ -55,11 +58,22 @@ def stream_relation(stream: DataStream, schema: Schema | None, kinds: frozenset[
     _check_metadata(declared.metadata_columns)
     checked = checked_schema([*every, *others], declared.primary_key, declared.watermark, as_written=True)
     scan = StreamScan(stream, ResolvedSchema.physical(derived), kinds, "$rowtime" if declared.metadata_columns else None)
+    if rowtime_type is not None:
+        scan = replace(scan, rowtime_type=rowtime_type)
     relation = _typed(scan, checked)
     wanted = [_named(checked, column.name) for column in declared.columns]
     if [column.name for column in wanted] != [field.name for field in relation.fields] or checked.has_computed_columns:
         relation = with_computed(relation, wanted)
-    return _with_watermark(relation, checked), None if completed is schema else checked
+    return _with_watermark(relation, checked), None if completed is schema else _as_written(checked, completed)
+
+
+def _as_written(checked: ResolvedSchema, given: Schema) -> ResolvedSchema:
+    """Return a schema with the expressions as the program wrote them, which is how Flink shows those of streams."""
+    written = {column.name: column.expression for column in given._columns if isinstance(column, ComputedColumn)}
+    columns = [
+        replace(column, expression=written[column.name]) if isinstance(column, ComputedColumn) else column for column in checked.columns
+    ]
+    return replace(checked, columns=tuple(columns), watermark=given._watermark)
 
 
 def _check_names(names: Sequence[str], derived: RowType) -> None:

@@ -19,9 +19,13 @@ from wiesel.sql.relations import CatalogTables
 from wiesel.sql.sink_types import is_writable
 from wiesel.sql.stream_rows import row_type
 from wiesel.table.expression import Expression
-from wiesel.types.logical import DataType, LocalZonedTimestampType, RowField, RowType, quoted
+from wiesel.types.logical import DataType, RowField, RowType, TimestampType, quoted
 
-__all__ = ["expressions_of_rows", "field_name", "fitted_to", "schema_of_fields"]
+__all__ = ["ROWTIME_OF_FIELDS", "expressions_of_rows", "field_name", "fitted_to", "schema_of_fields"]
+
+
+ROWTIME_OF_FIELDS = TimestampType(3)
+"""The type of ``col("ts").rowtime``: as in Flink, the wall clock of UTC whatever the session's time zone is."""
 
 
 def field_name(given: Any) -> str:
@@ -52,7 +56,7 @@ def schema_of_fields(stream: DataStream, given: Sequence[Any]) -> Schema:
             if node.args["kind"] == "PROCTIME":
                 builder.column_by_expression(name, "PROCTIME()")
             else:
-                builder.column_by_metadata(name, LocalZonedTimestampType(3), "rowtime", True)
+                builder.column_by_metadata(name, ROWTIME_OF_FIELDS, "rowtime", True)
                 builder.watermark(name, "SOURCE_WATERMARK()")
             place += name in names or not by_name
             continue

@@ -33,7 +33,7 @@ from wiesel.sql.stream_tables import stream_relation, with_fields
 from wiesel.sql.translation import to_stream
 from wiesel.sql.upserts import normalized
 from wiesel.table._environment_names import NamesOfEnvironment
-from wiesel.table._fields import expressions_of_rows, field_name, fitted_to, schema_of_fields
+from wiesel.table._fields import ROWTIME_OF_FIELDS, expressions_of_rows, field_name, fitted_to, schema_of_fields
 from wiesel.table._functions import function_in
 from wiesel.table._statements import insertion_into, run_statement
 from wiesel.table._user_catalog import opened_catalog
@@ -611,8 +611,10 @@ class StreamTableEnvironment(TableEnvironment):
         if len(given) == 1 and isinstance(given[0], Schema):
             plan, declared = stream_relation(stream, given[0], kinds)
             return Table(plan, self, declared)
-        plan, _ = stream_relation(stream, schema_of_fields(stream, given) if given else None, kinds)
-        return Table(renamed(plan, [field_name(each) for each in given]) if given else plan, self)
+        if not given:
+            return Table(stream_relation(stream, None, kinds)[0], self)
+        plan, _ = stream_relation(stream, schema_of_fields(stream, given), kinds, ROWTIME_OF_FIELDS)
+        return Table(renamed(plan, [field_name(each) for each in given], nullable=True), self)
 
     def create_temporary_view(self, view_path: str, table_or_data_stream: Any, *fields_or_schema: Any) -> None:
         """Make a table or a stream known under a path, as long as the environment lives.

@@ -151,7 +151,7 @@ class TableResult:
         batches = self._take_batches()
         if batches is None:
             return CloseableIterator((make_row(None, list(row)) for row in self._rows or ()), lambda: None)
-        return CloseableIterator((row for batch in batches for row in to_rows(batch, named=False)), batches.close)
+        return CloseableIterator((row for batch in batches for row in to_rows(batch, collected=True)), batches.close)
 
     def collect_batches(self) -> Iterable[RowBatch]:
         """Return the rows as columns; Wiesel's own, for the tools."""

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.schema import ResolvedSchema
+from wiesel.sql.canonical import canonical_expression
+from wiesel.table._resolved_schema import ComputedColumn
 from wiesel.table._resolved_schema import ResolvedSchema as Resolved
 from wiesel.types.logical import DataType, RowField, RowType
 
@@ -30,16 +32,19 @@ class TableSchema:
     @classmethod
     def _of(cls, schema: Resolved) -> TableSchema:
         """Return the older form of a schema; its text tells what else is known of the columns."""
-        columns = schema.get_columns()
-        made = cls(schema.get_column_names(), schema.get_column_data_types())
+        columns, names = schema.get_columns(), schema.get_column_names()
+        made = cls(names, schema.get_column_data_types())
         lines = []
         for column in columns:
             time = "" if column._time is None else f" *{column._time}*"
             extras = column.explain_extras()
+            if isinstance(column, ComputedColumn):
+                extras = f"AS {canonical_expression(str(column.get_expression()), names)}"
             lines.append(f"{column.get_name()}: {column.get_data_type().as_summary_string()}{time}{'' if extras is None else f' {extras}'}")
         for spec in schema.get_watermark_specs():
+            expression = canonical_expression(str(spec.get_watermark_expression()), names)
             kind = spec.get_watermark_expression().get_output_data_type().as_summary_string()
-            lines.append(f"WATERMARK FOR {spec.get_rowtime_attribute()}: {kind} AS {spec.get_watermark_expression()}")
+            lines.append(f"WATERMARK FOR {spec.get_rowtime_attribute()}: {kind} AS {expression}")
         if schema.primary_key is not None:
             lines.append(f"CONSTRAINT {schema.primary_key.name} PRIMARY KEY ({', '.join(schema.primary_key.columns)})")
         made._lines = lines

@@ -197,7 +197,7 @@ def test_environments_do_not_mix(t_env: StreamTableEnvironment) -> None:
         lambda t_env: t_env.to_data_stream(None),
         lambda t_env: t_env.from_data_stream([1, 2]),
         lambda t_env: t_env.from_data_stream(t_env._environment.from_collection([1], Types.INT()), "a"),
-        lambda t_env: t_env.from_data_stream(t_env._environment.from_collection([object()])),
+        lambda t_env: t_env.from_data_stream(t_env._environment.from_collection([1], Types.BIG_INT())),
     ],
 )
 def test_wrong_arguments(t_env: StreamTableEnvironment, call: Any) -> None:

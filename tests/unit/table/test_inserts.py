@@ -45,7 +45,7 @@ class _LineWriter(SinkWriter):
     def write_batch(self, values: list[Any], timestamps: list[int] | None) -> None:
         with self._path.open("a") as stream:
             for batch in values:
-                stream.writelines(json.dumps([str(row.get_row_kind()), *row]) + "\n" for row in to_rows(batch, named=False))
+                stream.writelines(json.dumps([str(row.get_row_kind()), *row]) + "\n" for row in to_rows(batch, collected=True))
 
     def flush(self, end_of_input: bool) -> None:
         return

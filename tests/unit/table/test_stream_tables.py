@@ -24,15 +24,14 @@ import wiesel.table  # noqa: E402
 from wiesel.common.serialization import Encoder  # noqa: E402
 from wiesel.core.errors import ProgramError  # noqa: E402
 from wiesel.datastream.connectors.file_system import FileSink, StreamingFileSink  # noqa: E402
-from wiesel.table import expressions, window  # noqa: E402
-from wiesel.table.udf import udf  # noqa: E402
+from wiesel.table import expressions, udf, window  # noqa: E402
 
 GOLDENS = json.loads((DIFFERENTIAL / "goldens" / "stream_tables.json").read_text(encoding="utf-8"))
 
 
 def names() -> Any:
     found: dict[str, Any] = {}
-    for module in (wiesel.common, wiesel.common.watermark_strategy, wiesel.datastream, wiesel.table, expressions, window):
+    for module in (wiesel.common, wiesel.common.watermark_strategy, wiesel.datastream, wiesel.table, expressions, udf, window):
         found |= {name: value for name, value in vars(module).items() if not name.startswith("_")}
     return SimpleNamespace(**found)
 
@@ -82,9 +81,9 @@ def test_functions_take_and_return_the_objects_of_raw_columns(capsys: pytest.Cap
     env, t_env = environments()
     table = t_env.from_data_stream(env.from_collection([Point(1), (2, "b"), None]))
     value = X.col("f0")
-    shown = udf(lambda p: f"{type(p).__name__} {p}", result_type=X.DataTypes.STRING())
-    in_series = udf(lambda s: s.map(repr), result_type=X.DataTypes.STRING(), func_type="pandas")
-    pair = udf(lambda p: Point(0) if p is None else p, result_type=X.DataTypes.RAW())
+    shown = X.udf(lambda p: f"{type(p).__name__} {p}", result_type=X.DataTypes.STRING())
+    in_series = X.udf(lambda s: s.map(repr), result_type=X.DataTypes.STRING(), func_type="pandas")
+    pair = X.udf(lambda p: Point(0) if p is None else p, result_type=X.DataTypes.RAW())
     rows = table.select(shown(value), in_series(value), pair(value), value.cast(X.DataTypes.STRING()))
     expected = [
         ("Point Point(1)", "Point(1)", Point(1), "Point(1)"),
