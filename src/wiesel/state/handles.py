@@ -33,7 +33,10 @@ __all__ = [
     "keys_with",
     "make_state",
     "serializer_of",
+    "state_converters",
 ]
+
+_Convert = Callable[[Any], Any]
 
 
 class _Bound:
@@ -154,11 +157,12 @@ class MapHandle(_Bound, MapState[Any, Any]):
 class ReducingHandle(_Bound, ReducingState[Any]):
     """A reduced value in any table."""
 
-    __slots__ = ("_reduce",)
+    __slots__ = ("_convert", "_reduce")
 
-    def __init__(self, table: Any, context: KeyContext, namespace: Any, function: Any) -> None:
+    def __init__(self, table: Any, context: KeyContext, namespace: Any, function: Any, convert: _Convert | None = None) -> None:
         super().__init__(table, context, namespace)
         self._reduce = function.reduce
+        self._convert = convert
 
     def get(self) -> Any:
         """See ``ReducingState``."""
@@ -173,21 +177,22 @@ class ReducingHandle(_Bound, ReducingState[Any]):
         if value is None:
             table.remove(key, namespace)
         else:
-            table.put(key, value, namespace)
+            table.put(key, value if self._convert is None else self._convert(value), namespace)
 
     def merge_namespaces(self, target: Any, sources: Iterable[Any]) -> None:
         """Reduce the values of the current key in the namespaces ``sources`` into that of ``target``."""
-        _merge(self._table, self._context.key, target, sources, self._reduce)
+        _merge(self._table, self._context.key, target, sources, self._reduce, self._convert)
 
 
 class AggregatingHandle(_Bound, AggregatingState[Any, Any]):
     """An accumulator in any table."""
 
-    __slots__ = ("_function",)
+    __slots__ = ("_convert", "_function")
 
-    def __init__(self, table: Any, context: KeyContext, namespace: Any, function: Any) -> None:
+    def __init__(self, table: Any, context: KeyContext, namespace: Any, function: Any, convert: _Convert | None = None) -> None:
         super().__init__(table, context, namespace)
         self._function = function
+        self._convert = convert
 
     def get(self) -> Any:
         """See ``AggregatingState``."""
@@ -203,14 +208,15 @@ class AggregatingHandle(_Bound, AggregatingState[Any, Any]):
         accumulator = table.get(key, namespace)
         if accumulator is None:
             accumulator = function.create_accumulator()
-        table.put(key, function.add(value, accumulator), namespace)
+        accumulator = function.add(value, accumulator)
+        table.put(key, accumulator if self._convert is None else self._convert(accumulator), namespace)
 
     def merge_namespaces(self, target: Any, sources: Iterable[Any]) -> None:
         """Merge the accumulators of the current key in the namespaces ``sources`` into that of ``target``."""
-        _merge(self._table, self._context.key, target, sources, self._function.merge)
+        _merge(self._table, self._context.key, target, sources, self._function.merge, self._convert)
 
 
-def _merge(table: Any, key: Any, target: Any, sources: Iterable[Any], combine: Any) -> None:
+def _merge(table: Any, key: Any, target: Any, sources: Iterable[Any], combine: Any, convert: _Convert | None) -> None:
     merged = table.get(key, target)
     for source in sources:
         value = table.get(key, source)
@@ -218,7 +224,7 @@ def _merge(table: Any, key: Any, target: Any, sources: Iterable[Any], combine: A
             table.remove(key, source)
             merged = value if merged is None else combine(merged, value)
     if merged is not None:
-        table.put(key, merged, target)
+        table.put(key, merged if convert is None else convert(merged), target)
 
 
 class _DictValueHandle(ValueState[Any]):
@@ -489,9 +495,9 @@ def _generic(descriptor: Any, kind: str, table: Any, context: KeyContext, namesp
     if kind == "map":
         return _new(MapHandle, converters, table, context, namespace)
     if kind == "reducing":
-        return ReducingHandle(table, context, namespace, descriptor.get_reduce_function())
+        return ReducingHandle(table, context, namespace, descriptor.get_reduce_function(), converters[1])
     if kind == "aggregating":
-        return AggregatingHandle(table, context, namespace, descriptor.get_agg_function())
+        return AggregatingHandle(table, context, namespace, descriptor.get_agg_function(), converters[1])
     raise InvariantError(f"a state of kind {kind!r}")
 
 

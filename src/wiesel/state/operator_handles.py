@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from wiesel.core.errors import StateAccessError
 from wiesel.core.logs import get_logger
 from wiesel.state.backend import OperatorStateStore
-from wiesel.state.handles import serializer_of
+from wiesel.state.handles import serializer_of, state_converters
 from wiesel.state.interfaces import BroadcastState, ListState, ReadOnlyBroadcastState
 
 __all__ = [
@@ -25,10 +25,11 @@ _log = get_logger("wiesel.state.operator_state")
 class OperatorListHandle(ListState[Any]):
     """A list that belongs to the subtask."""
 
-    __slots__ = ("_entries",)
+    __slots__ = ("_convert", "_entries")
 
-    def __init__(self, entries: list[Any]) -> None:
+    def __init__(self, entries: list[Any], convert: Callable[[Any], Any] | None = None) -> None:
         self._entries = entries
+        self._convert = convert
 
     def get(self) -> list[Any]:
         """See ``ListState``."""
@@ -36,15 +37,18 @@ class OperatorListHandle(ListState[Any]):
 
     def add(self, value: Any) -> None:
         """See ``ListState``."""
-        self._entries.append(value)
+        self._entries.append(value if self._convert is None else self._convert(value))
 
     def update(self, values: Iterable[Any]) -> None:
         """See ``ListState``."""
-        self._entries[:] = list(values)
+        self._entries[:] = self._converted(values)
 
     def add_all(self, values: Iterable[Any]) -> None:
         """See ``ListState``."""
-        self._entries.extend(list(values))
+        self._entries.extend(self._converted(values))
+
+    def _converted(self, values: Iterable[Any]) -> list[Any]:
+        return list(values if self._convert is None else map(self._convert, values))
 
     def clear(self) -> None:
         """See ``State``."""
@@ -125,15 +129,24 @@ class ReadOnlyBroadcastHandle(_BroadcastView):
 class BroadcastHandle(_BroadcastView, BroadcastState[Any, Any]):
     """The broadcast map, to be read and changed."""
 
-    __slots__ = ()
+    __slots__ = ("_convert_key", "_convert_value")
+
+    def __init__(self, entries: dict[Any, Any], converters: tuple[Callable[[Any], Any] | None, ...] = (None, None)) -> None:
+        super().__init__(entries)
+        self._convert_key, self._convert_value = converters
 
     def put(self, key: Any, value: Any) -> None:
         """See ``BroadcastState``."""
+        if self._convert_key is not None:
+            key = self._convert_key(key)
+        if self._convert_value is not None and value is not None:
+            value = self._convert_value(value)
         self._entries[key] = value
 
     def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         """See ``BroadcastState``."""
-        self._entries.update(dict_value)
+        for key, value in dict(dict_value).items():
+            self.put(key, value)
 
     def remove(self, key: Any) -> None:
         """See ``BroadcastState``."""
@@ -152,7 +165,7 @@ def make_broadcast_state(descriptor: Any, store: OperatorStateStore, *, read_onl
         StateMigrationError: If the name stands for another kind of state, or values of the declared type cannot be made of it.
     """
     entries = store.get_broadcast(_name_of(descriptor, "map", "MapStateDescriptor", store), serializer_of(descriptor))
-    return ReadOnlyBroadcastHandle(entries) if read_only else BroadcastHandle(entries)
+    return ReadOnlyBroadcastHandle(entries) if read_only else BroadcastHandle(entries, state_converters(descriptor))
 
 
 def make_operator_list_state(descriptor: Any, store: OperatorStateStore, *, union: bool = False) -> ListState[Any]:
@@ -163,7 +176,8 @@ def make_operator_list_state(descriptor: Any, store: OperatorStateStore, *, unio
         StateMigrationError: If the name stands for another kind of state, or values of the declared type cannot be made of it.
     """
     get = store.get_union_list if union else store.get_list
-    return OperatorListHandle(get(_name_of(descriptor, "list", "ListStateDescriptor", store), serializer_of(descriptor)))
+    entries = get(_name_of(descriptor, "list", "ListStateDescriptor", store), serializer_of(descriptor))
+    return OperatorListHandle(entries, state_converters(descriptor)[1])
 
 
 def _name_of(descriptor: Any, kind: str, wanted: str, store: OperatorStateStore) -> str:

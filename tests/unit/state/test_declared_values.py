@@ -14,9 +14,18 @@ import pytest
 from tests.unit.state.backends import new_backend
 from wiesel.common import Row, Types
 from wiesel.core.errors import TypeMismatchError
-from wiesel.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
+from wiesel.datastream.functions import AggregateFunction, ReduceFunction
+from wiesel.datastream.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    ValueStateDescriptor,
+)
 from wiesel.state.handles import make_state
 from wiesel.state.key_context import KeyContext
+from wiesel.state.operator_handles import make_broadcast_state, make_operator_list_state
+from wiesel.state.operator_state import HeapOperatorState
 
 NOON = datetime.datetime(2024, 1, 2, 12, 0, 0, 1500, tzinfo=datetime.timezone.utc)
 
@@ -93,3 +102,63 @@ def test_a_list_that_fits_stays_the_same_object(state: Callable[[Any], Any]) -> 
     value, held = state(ValueStateDescriptor("v", Types.LIST(Types.INT()))), [1]
     value.update(held)
     assert value.value() is held
+
+
+class Extending(ReduceFunction):
+    """Makes a value of another type of two: a string of numbers."""
+
+    def reduce(self, value1: Any, value2: Any) -> Any:
+        return f"{value1}{value2}" if value2 == 9 else value1 + value2
+
+
+class Averaging(AggregateFunction):
+    def create_accumulator(self) -> Any:
+        return 0, 0
+
+    def add(self, value: Any, accumulator: Any) -> Any:
+        return ("none", 1) if value == 9 else (accumulator[0] + value, accumulator[1] + 1)
+
+    def get_result(self, accumulator: Any) -> Any:
+        return accumulator
+
+    def merge(self, acc_a: Any, acc_b: Any) -> Any:
+        return acc_a[0] + acc_b[0], acc_a[1] + acc_b[1]
+
+
+def test_reduced_and_aggregated_values_are_converted_or_refused(state: Callable[[Any], Any]) -> None:
+    total = state(ReducingStateDescriptor("total", Extending(), Types.DOUBLE()))
+    mean = state(AggregatingStateDescriptor("mean", Averaging(), Types.TUPLE([Types.DOUBLE(), Types.INT()])))
+    for handle in (total, mean):
+        handle.add(np.int64(2))
+        handle.add(1)
+    for wrong, name in ((total, "total"), (mean, "mean")):
+        with pytest.raises(TypeMismatchError, match=f"value written to the state '{name}'"):
+            wrong.add(9)
+    assert (total.get(), type(total.get())) == (3.0, float)
+    assert (mean.get(), type(mean.get()[0])) == ((3.0, 2), float)
+    total.clear()
+    with pytest.raises(TypeMismatchError, match="value written to the state 'total'"):
+        total.add("first")
+
+
+def test_operator_state_is_converted_or_refused() -> None:
+    store = HeapOperatorState()
+    rules = make_broadcast_state(MapStateDescriptor("rules", Types.STRING(), Types.DOUBLE()), store)
+    seen = make_operator_list_state(ListStateDescriptor("seen", Types.LONG()), store)
+    rules.put("a", 1)
+    rules["b"] = np.float32(0.5)
+    rules.put_all({"c": True})
+    seen.add(np.int32(3))
+    seen.add_all([True])
+    for write, name in [
+        (lambda: rules.put(1, 1.0), "key written to the state 'rules'"),
+        (lambda: rules.put("d", "hello"), "value written to the state 'rules'"),
+        (lambda: rules.put_all({"d": 2.0, "e": "hello"}), "value written to the state 'rules'"),
+        (lambda: seen.add("hello"), "element written to the state 'seen'"),
+        (lambda: seen.update([1, "hello"]), "element written to the state 'seen'"),
+        (lambda: seen.add_all([1.5, "hello"]), "element written to the state 'seen'"),
+    ]:
+        with pytest.raises(TypeMismatchError, match=name):
+            write()
+    assert dict(rules.items()) == {"a": 1.0, "b": 0.5, "c": 1.0, "d": 2.0} and seen.get() == [3, 1]
+    assert {type(value) for value in rules.values()} == {float} and {type(value) for value in seen.get()} == {int}
