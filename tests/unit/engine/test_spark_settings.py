@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -119,3 +120,22 @@ def test_no_secret_is_on_the_command_line_of_the_jvm() -> None:
     shown = driver_jvm.launched_with(found)
     assert shown["spark.driver.memory"] == "1g"
     assert not shown.keys() & {"spark.driver.password", "spark.jars.repositories"}
+
+
+def test_the_jvm_is_started_without_the_incubator_module_that_it_would_warn_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    real = tmp_path / "a java" / "bin" / "java"
+    real.parent.mkdir(parents=True)
+    real.write_text('#!/bin/sh\nfor a; do echo "$a"; done\necho "$JAVA_HOME"\n')
+    real.chmod(0o700)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "a java"))
+    monkeypatch.setattr(driver_jvm, "_private_directory", lambda: str(tmp_path))
+    home = driver_jvm.launching_home()
+
+    def said(*arguments: str) -> list[str]:
+        environment = {**os.environ, "JAVA_HOME": home}
+        command = [os.path.join(home, "bin", "java"), *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    given = ["-Da=b c", "--add-modules=jdk.incubator.vector", "--add-modules=java.sql", "org.apache.spark.deploy.SparkSubmit", "it's"]
+    assert said(*given) == [given[0], *given[2:], str(tmp_path / "a java")]
+    assert said("org.apache.spark.launcher.Main", "x") == ["org.apache.spark.launcher.Main", "x", home]

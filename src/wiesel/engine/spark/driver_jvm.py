@@ -31,6 +31,7 @@ __all__ = [
     "given_settings",
     "java_options",
     "launched_with",
+    "launching_home",
     "local_master",
     "prepare_environment",
     "public",
@@ -40,6 +41,17 @@ __all__ = [
 _JAVA_HINT = "install the package openjdk-17-jre-headless, or set JAVA_HOME"
 _DRIVER_LOG = f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')}"
 _LONGEST_SOCKET_DIRECTORY = 60
+_WITHOUT_INCUBATOR = """#!/bin/sh
+for argument; do
+  shift
+  [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+done
+case " $* " in
+*" org.apache.spark.launcher.Main "*) ;; # writes the command of the JVM, with the java of this JAVA_HOME
+*) JAVA_HOME={home} && export JAVA_HOME ;;
+esac
+exec {java} "$@"
+"""
 _AT_LAUNCH = ("spark.driver.", "spark.jars", "spark.files", "spark.archives", "spark.submit.")
 
 
@@ -75,6 +87,20 @@ def prepare_environment(java: str) -> None:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # One malloc arena per few threads keeps the resident memory of many small workers down.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
+
+
+def launching_home() -> str:
+    """Return a JAVA_HOME whose java leaves out the incubator module that Spark asks for, of which the JVM warns at each start.
+
+    Spark's linear algebra alone uses it, and runs without it. The JVM itself and its children have the real JAVA_HOME.
+    """
+    real = os.environ["JAVA_HOME"]
+    home = Path(_private_directory(), "java")
+    program = home / "bin" / "java"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(_WITHOUT_INCUBATOR.format(home=shlex.quote(real), java=shlex.quote(os.path.join(real, "bin", "java"))))
+    program.chmod(0o700)
+    return str(home)
 
 
 def quiet_gateway() -> None:

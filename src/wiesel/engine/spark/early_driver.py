@@ -25,7 +25,7 @@ from wiesel.core.config import Configuration
 from wiesel.core.errors import InvariantError, ResourceError
 from wiesel.core.logs import get_logger
 from wiesel.core.temporary import make_directory
-from wiesel.engine.spark.driver_jvm import find_java, launched_with, local_master, prepare_environment, quiet_gateway
+from wiesel.engine.spark.driver_jvm import find_java, launched_with, launching_home, local_master, prepare_environment, quiet_gateway
 from wiesel.engine.spark.session_settings import session_settings
 from wiesel.engine.spark.slots import in_this_process
 
@@ -52,7 +52,8 @@ class EarlyDriver:
         for key, value in launched_with(settings).items():
             command += ["--conf", f"{key}={value}"]
         command += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
-        environment = {**os.environ, "SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._told)}
+        told = {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._told)}
+        environment = {**os.environ, **told, "JAVA_HOME": launching_home()}
         # It ends when this pipe is closed, and does not hear of Ctrl-C, which is for the program.
         self.process = Popen(command, stdin=PIPE, env=environment, preexec_fn=_ignore_interrupts)
         self._address: tuple[int, str] | None = None

@@ -22,7 +22,7 @@ from wiesel.core.config import Configuration
 from wiesel.core.errors import ResourceError
 from wiesel.core.logs import get_logger
 from wiesel.core.temporary import make_directory
-from wiesel.engine.spark.driver_jvm import find_java, local_master, prepare_environment, public, quiet_gateway
+from wiesel.engine.spark.driver_jvm import find_java, launching_home, local_master, prepare_environment, public, quiet_gateway
 from wiesel.engine.spark.early_daemon import start_daemon_early
 from wiesel.engine.spark.early_driver import GATEWAY, EarlyDriver, take_early_driver
 from wiesel.engine.spark.exchange import LOG_HINT, listen_on_loopback
@@ -186,11 +186,23 @@ def _new_session(settings: dict[str, str], master: str) -> SparkSession:
     with _spark_home(master):
         # All users of the machine can read the command line of the JVM that this starts: secrets are given to it later.
         start: Any = SparkContext
-        start._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll(list(public(settings).items())))
+        with _java_of_launch():
+            start._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll(list(public(settings).items())))
         builder = SparkSession.builder
         for key, value in settings.items():
             builder = builder.config(key, value)
         return builder.getOrCreate()
+
+
+@contextmanager
+def _java_of_launch() -> Iterator[None]:
+    """Let a JVM that PySpark starts be run by the java of :func:`launching_home`."""
+    given = os.environ["JAVA_HOME"]
+    os.environ["JAVA_HOME"] = launching_home()
+    try:
+        yield
+    finally:
+        os.environ["JAVA_HOME"] = given
 
 
 def _stop(session: SparkSession) -> None:
