@@ -189,7 +189,13 @@ def group_window(sql: str, binder: ExpressionBinder, relation: Relation, call: e
     known = relation.fields[time.index] if isinstance(time, InputRef) else None
     if known is None or known.time is None or not isinstance(time, InputRef):
         kind = time.data_type.as_summary_string()
-        raise problem(sql, call.expressions[0], f"{name} needs a column with the time of the rows, this is a {kind} without watermark")
+        what = "this" if known is None else f"column {t.quoted(known.name)}"
+        raise problem(
+            sql,
+            call.expressions[0],
+            f"{name} needs a column with the time of the rows, {what} is a {kind} without watermark",
+            "declare the watermark of an event time column, or use a column with PROCTIME()",
+        )
     lengths = {key: interval_ms(sql, binder, node) for key, node in zip(names, call.expressions[1:], strict=True)}
     table = WindowTable(relation, time.index, make_window(sql, call, name, lengths, uneven=True), None)
     count = len(table.fields)
