@@ -58,6 +58,8 @@ def _apart(written: list[str], index: int) -> bool:
     before, word = written[index - 1], written[index]
     if before in "([." or word in ")],.":
         return False
+    if before == "-" and word[0].isdigit():
+        return index > 1 and written[index - 2] not in _OPERANDS_FOLLOW
     if word == "(":
         return not (before.isidentifier() or before.startswith("`")) or before in _NOT_CALLED
     if word == "[":
