@@ -22,8 +22,12 @@ def _option(key: str, type: Any, default: Any, description: str, *deprecated_key
 # --- The job and its parallelism ---------------------------------------------------------------------------------------------
 
 PARALLELISM_DEFAULT: ConfigOption[int] = _option(
-    "parallelism.default", "int", 1, "Parallelism of operators for which the program sets none; "
-    "where it is not set, the number of cores for jobs on this machine (local masters).", minimum=1
+    "parallelism.default",
+    "int",
+    1,
+    "Parallelism of operators for which the program sets none; "
+    "where it is not set, the number of cores for jobs on this machine (local masters).",
+    minimum=1,
 )
 MAX_PARALLELISM: ConfigOption[int] = _option(
     "pipeline.max-parallelism",
@@ -191,6 +195,14 @@ SHARE_SLICES: ConfigOption[bool] = _option(
     False,
     "Whether sliding windows of time that aggregate share what they have in common: each record is added once, but functions must "
     "not depend on the order and grouping of records. share_slices() of a windowed stream says it for one.",
+)
+CHANGELOG_PER_RECORD: ConfigOption[bool] = _option(
+    "wiesel.table.changelog-per-record",
+    "bool",
+    False,
+    "Whether in streaming queries each row makes changes of its own, as in Flink without mini-batches, however rows fell into batches; "
+    "else a group, a partition or a key changes once for the rows that come together. Aggregates have one phase then and do not wait for "
+    "mini-batches.",
 )
 ITERATION_FEEDBACK_MEMORY: ConfigOption[MemorySize] = _option(
     "wiesel.iteration.feedback-memory",

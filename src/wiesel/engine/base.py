@@ -22,7 +22,7 @@ from wiesel.graph.stage_plan import has_relays
 from wiesel.runtime.task_services import DEBLOAT, HOLDS_PRODUCERS
 from wiesel.state.factory import check_backend
 
-_HANDED_ON = ("state.backend.", "wiesel.state.", opt.CHECKPOINT_INCREMENTAL.key, "table.", "user.")
+_HANDED_ON = ("state.backend.", "wiesel.state.", opt.CHECKPOINT_INCREMENTAL.key, "table.", "wiesel.table.", "user.")
 _ENGINES = {"spark": "wiesel.engine.spark.executor:SparkExecutor", "local": "wiesel.engine.local.executor:LocalExecutor"}
 
 

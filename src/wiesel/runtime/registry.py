@@ -72,6 +72,7 @@ _FACTORIES: dict[str, str] = {
     "table_time_sort": "wiesel.runtime.table.time_sort:time_sort_operator",
     "table_first_row": "wiesel.runtime.table.first_row:first_row_operator",
     "table_top_n": "wiesel.runtime.table.top_n:top_n_operator",
+    "table_updated_top_n": "wiesel.runtime.table.updated_top_n:updated_top_n_operator",
     "table_window_join": "wiesel.runtime.table.window_join:window_join_operator",
     "table_window_top_n": "wiesel.runtime.table.window_top_n:window_top_n_operator",
     "table_sessions": "wiesel.runtime.table.session_table:session_table_operator",

@@ -154,7 +154,7 @@ _RULES: dict[str, _Rule] = {
     "FromChangelog": _Rule(lambda relation, inputs: ALL_CHANGES, appends_only="FROM_CHANGELOG reads tables of new rows only"),
     "TemporalJoin": _Rule(_as_input, lambda relation, index, wanted: index == 0),
     "LookupJoin": _Rule(_as_input),
-    "TopN": _Rule(_ranked),
+    "TopN": _Rule(_ranked, lambda relation, index, wanted: relation.row_key is None),
     "Aggregate": _Rule(_grouped),
     "TableAggregate": _Rule(lambda relation, inputs: Changes(deletes=True)),
     "Expand": _Rule(_as_input, _wanted),

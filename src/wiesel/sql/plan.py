@@ -504,6 +504,8 @@ class TopN(Relation):
     """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
     revises: bool = False
     """Whether the first row by event time comes at once and is replaced if an earlier one comes, as in Flink with mini-batches."""
+    row_key: tuple[int, ...] | None = None
+    """The key of the rows of the input, where their updates only move them up and are read without ``-U``."""
 
     @property
     def fields(self) -> Fields:

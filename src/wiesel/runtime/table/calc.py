@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from wiesel.columnar.common_parts import with_common_parts
 from wiesel.columnar.evaluation import Frame, as_array, evaluate, evaluate_all
 from wiesel.columnar.expressions import Expression
-from wiesel.columnar.row_batch import RowBatch
+from wiesel.columnar.row_batch import RowBatch, concat
 from wiesel.runtime.table.base import TableOperator
+from wiesel.runtime.table.rounds import is_per_record
 
 __all__ = ["calc_operator", "expand_operator"]
 
@@ -53,7 +55,7 @@ def calc_operator(params: dict[str, Any], payload: dict[str, Any]) -> CalcOperat
 
 
 class ExpandOperator(TableOperator):
-    """Each row once per projection, one projection behind the other."""
+    """Each row once per projection, one projection behind the other, or, if each row makes changes of its own, row by row."""
 
     def __init__(self, projections: Sequence[Sequence[Expression]], schema: pa.Schema) -> None:
         self._projections = projections
@@ -62,8 +64,13 @@ class ExpandOperator(TableOperator):
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
         """Project all rows by each projection."""
         frame = Frame(rows.rows, self.session)
-        for expressions in self._projections:
-            self.emit_rows(rows.with_rows(evaluate_all(expressions, self._schema, frame)))
+        found = (rows.with_rows(evaluate_all(expressions, self._schema, frame)) for expressions in self._projections)
+        if is_per_record(self.context):
+            places = np.arange(len(self._projections) * len(rows)).reshape(-1, len(rows)).T.ravel()
+            self.emit_rows(concat(list(found)).take(places))
+            return
+        for each in found:
+            self.emit_rows(each)
 
 
 def expand_operator(params: dict[str, Any], payload: dict[str, Any]) -> ExpandOperator:

@@ -1,7 +1,8 @@
 """Internal. GROUP BY: one row per key, which changes as rows come.
 
 What a batch has for a key is aggregated first, so that state is read and written once per key and batch, and one change comes of it:
-Flink's operator does so with mini-batches, its other one emits a change per row. The table that the changes make is the same.
+Flink's operator does so with mini-batches, its other one emits a change per row, as this one does in rounds if it is asked for. The table
+that the changes make is the same.
 
 Retry story: state is a tuple of slots per key, and the values of DISTINCT by key; what is held as columns is put there by each snapshot.
 """
@@ -16,7 +17,7 @@ import pyarrow as pa
 
 from wiesel.columnar.aggregates.calls import BoundCall, Input
 from wiesel.columnar.aggregates.slots import Column, numbers
-from wiesel.columnar.grouping import group_by
+from wiesel.columnar.grouping import Places, group_by
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch
 from wiesel.runtime.operators.function_operator import is_batch
@@ -25,6 +26,7 @@ from wiesel.runtime.table.base import EmittingAtEnd, state_ttl
 from wiesel.runtime.table.bundles import BundledOperator
 from wiesel.runtime.table.group_store import ArrayGroups, GroupStore, Mask, StateGroups
 from wiesel.runtime.table.mini_batch import MiniBatch
+from wiesel.runtime.table.rounds import rounds_of
 from wiesel.runtime.table.row_signs import row_signs
 
 __all__ = ["GroupAggregateOperator", "group_aggregate_operator"]
@@ -74,9 +76,16 @@ class GroupAggregateOperator(BundledOperator, EmittingAtEnd):
         self._aggregation.open(backend, ttl, by_place=by_place)
         self._groups: GroupStore = (ArrayGroups if by_place else StateGroups)(table, self._aggregation)
         self._is_batch = is_batch(self.context)
+        self._rounds = None if self._merges else rounds_of(self.context, self._keys, self._change, self.emit_rows)
 
     def process_bundle(self, rows: RowBatch) -> None:
         """Change the groups of the rows."""
+        if self._rounds is None:
+            self._change(rows)
+        else:
+            self._rounds.process(rows)
+
+    def _change(self, rows: RowBatch) -> None:
         columns = rows.rows.columns
         groups = group_by([columns[index] for index in self._keys], len(rows))
         key_columns = rows.rows.select(self._keys).take(pa.array(groups.first)) if self._keys else None
@@ -101,10 +110,20 @@ class GroupAggregateOperator(BundledOperator, EmittingAtEnd):
         updated = was & lives
         if not self._expires:
             updated &= changed_places(before, after, len(was))
-        self.emit_rows(self._changes(keys, before, after, (was, lives, updated)))
+        rows, of = self._changes(keys, before, after, (was, lives, updated))
+        if self._rounds is None:
+            self.emit_rows(rows)
+        else:
+            self._rounds.add(rows, np.flatnonzero(lives) if of is None else of % len(was))
 
-    def _changes(self, keys: pa.RecordBatch | None, before: list[Column], after: list[Column], fate: tuple[Any, Any, Any]) -> RowBatch:
-        """Return the changes of groups; their fate is whether each was there before, whether it lives, and whether it was updated."""
+    def _changes(
+        self, keys: pa.RecordBatch | None, before: list[Column], after: list[Column], fate: tuple[Any, Any, Any]
+    ) -> tuple[RowBatch, Places | None]:
+        """Return the changes of groups, and which groups they are of: the places of their old rows, and behind them those of the new ones.
+
+        The fate of groups is whether each was there before, whether it lives, and whether it was updated. The places are None for the new
+        rows of all that live.
+        """
         was, lives, updated = fate
         count = len(was)
         key_columns = [] if keys is None else keys.columns
@@ -112,7 +131,7 @@ class GroupAggregateOperator(BundledOperator, EmittingAtEnd):
         inserted = lives & ~was
         if not was.any():
             rows = pa.RecordBatch.from_arrays([*key_columns, *after], schema=self._schema)
-            return RowBatch(rows if lives.all() else rows.filter(pa.array(lives)))
+            return RowBatch(rows if lives.all() else rows.filter(pa.array(lives))), None
         # Old rows and new ones by turns.
         olds, news = np.arange(count), np.arange(count) + count
         places = np.stack([olds, news], axis=1).ravel()
@@ -122,8 +141,9 @@ class GroupAggregateOperator(BundledOperator, EmittingAtEnd):
         kinds = np.stack([old_kinds, new_kinds], axis=1).ravel().astype(np.uint8)[wanted]
         both = [pa.concat_arrays([column, column]) for column in key_columns]
         both += [pa.concat_arrays(list(each)) for each in zip(before, after, strict=True)]
-        rows = pa.RecordBatch.from_arrays(both, schema=self._schema).take(pa.array(places[wanted]))
-        return RowBatch(rows, kinds if kinds.any() else None)
+        chosen = places[wanted]
+        rows = pa.RecordBatch.from_arrays(both, schema=self._schema).take(pa.array(chosen))
+        return RowBatch(rows, kinds if kinds.any() else None), chosen
 
     # BATCH mode: the results at the end of the input
 

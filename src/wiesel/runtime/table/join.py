@@ -193,16 +193,14 @@ class JoinOperator(EmittingAtEnd):
                 if own_outer and pads:
                     found.add(DELETE if retracts else INSERT, place, -1)
                 continue
-            if not retracts:
-                for other in span:
+            pair = INSERT if not retracts else DELETE if own_outer else kind
+            for other in span:
+                if not retracts:
                     if pads and counts[other] == 0:
                         found.add(DELETE, -1, other)
                     counts[other] += 1
-            found.own += [place] * size
-            found.theirs += span
-            found.kinds += [INSERT if not retracts else DELETE if own_outer else kind] * size
-            if retracts:
-                for other in span:
+                found.add(pair, place, other)
+                if retracts:
                     counts[other] -= 1
                     if pads and counts[other] == 0:
                         found.add(INSERT, -1, other)

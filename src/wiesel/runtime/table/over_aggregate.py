@@ -134,10 +134,10 @@ class OverOperator(TableOperator):
         self._late.inc(int(late.sum()))
         return pa.array(~late)
 
-    def _emit(self, rows: pa.RecordBatch, times: Times, results: Sequence[Column]) -> None:
-        """Hand on rows with their results, in the order of time."""
+    def _emit(self, rows: pa.RecordBatch, times: Times, results: Sequence[Column], came: Places) -> None:
+        """Hand on rows with their results, in the order of time; those of processing time in the order in which they came."""
         batch = pa.RecordBatch.from_arrays([*rows.columns, *results], schema=self._spec.schema)
-        order = np.argsort(times, kind="stable")
+        order = np.argsort(came if self._spec.by_clock else times, kind="stable")
         self.emit_rows(RowBatch(batch if (order[1:] > order[:-1]).all() else batch.take(pa.array(order))))
 
     # State

@@ -49,7 +49,7 @@ class BoundedOverOperator(OverOperator):
         self._keep(taken, ids, sorted_times)
         if len(new):
             fresh = pa.array(new)
-            self._emit(taken.take(fresh), sorted_times[new], results)
+            self._emit(taken.take(fresh), sorted_times[new], results, order[new])
 
     def _without_late(self, rows: pa.RecordBatch, times: Times, keys: Groups, old: int) -> tuple[pa.RecordBatch, Times, Groups]:
         """Drop new rows that are not behind the last row of their key."""

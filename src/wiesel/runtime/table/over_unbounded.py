@@ -54,7 +54,7 @@ class UnboundedOverOperator(OverOperator):
         self._states.update(zip(tuples, zip(*(python_values(column.take(ends)) for column in running), strict=True), strict=True))
         if not self._spec.by_rows and not self._spec.by_clock:
             running = [column.take(pa.array(places)) for column, places in zip(running, self._peers(ids, sorted_times, heads), strict=True)]
-        self._emit(taken, sorted_times, self._finished(running))
+        self._emit(taken, sorted_times, self._finished(running), order)
 
     def _prepared(self, rows: Input, heads: Places) -> list[Column]:
         """Return the slots of each row; ``heads`` are the first rows of the same key and time."""

@@ -21,6 +21,7 @@ from wiesel.columnar.row_batch import DELETE, INSERT, RowBatch
 from wiesel.columnar.rows import DECIMALS_OF_FUNCTIONS, column_array
 from wiesel.core.errors import UserFunctionError
 from wiesel.runtime.table.base import TableOperator, state_ttl
+from wiesel.runtime.table.rounds import rounds_of
 from wiesel.runtime.table.row_signs import row_signs
 from wiesel.types.row import Row
 
@@ -47,9 +48,16 @@ class TableAggregateOperator(TableOperator):
         """Take the state."""
         super().open()
         self._table = self.context.backend.table("groups", ttl=state_ttl(self.context))
+        self._rounds = rounds_of(self.context, self._spec.keys, self._change, self.emit_rows)
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
         """Change the groups of the rows."""
+        if self._rounds is None:
+            self._change(rows)
+        else:
+            self._rounds.process(rows)
+
+    def _change(self, rows: RowBatch) -> None:
         spec, columns = self._spec, rows.rows.columns
         groups = group_by([columns[index] for index in spec.keys], len(rows))
         taken = rows.rows.select(spec.keys).take(pa.array(groups.first))
@@ -107,8 +115,12 @@ class TableAggregateOperator(TableOperator):
                 hint="return Row(...) with a value for each field, or declare another type",
             ) from error
         rows = pa.RecordBatch.from_arrays([*own, *made], schema=schema)
-        changes = np.array(kinds, np.uint8)
-        self.emit_rows(RowBatch(rows, changes if changes.any() else None))
+        kept = np.array(kinds, np.uint8)
+        changes = RowBatch(rows, kept if kept.any() else None)
+        if self._rounds is None:
+            self.emit_rows(changes)
+        else:
+            self._rounds.add(changes, np.array(owners, np.int64))
 
 
 def table_aggregate_operator(params: dict[str, Any], payload: TableAggregateSpec) -> TableAggregateOperator:

@@ -1,8 +1,8 @@
 """Internal. The first rows of each partition in an order: Top-N, deduplication, ORDER BY with LIMIT.
 
 Per batch the stored rows of the partitions that it touches are sorted together with its own, and what is different at the end of the batch
-is emitted: Flink emits the changes of each row, which come to the same table. To partitions to which rows are only added, those that are
-behind the last place of a full partition are not even looked at.
+is emitted: Flink emits the changes of each row, which come to the same table, as is done here in rounds if it is asked for. To partitions
+to which rows are only added, those that are behind the last place of a full partition are not even looked at.
 
 Retry story: kept are the rows that are in place by partition, and all rows with their number where rows may go again.
 """
@@ -25,6 +25,7 @@ from wiesel.columnar.stored import StoredRow, columns_of, stored_rows
 from wiesel.runtime.operators.function_operator import is_batch
 from wiesel.runtime.table.base import EmittingAtEnd, state_ttl
 from wiesel.runtime.table.join_state import RETRACTS, Key, Places
+from wiesel.runtime.table.rounds import rounds_of
 from wiesel.runtime.table.row_lists import ListedRows, NewLists, ReplacedLists, replaced_lists
 from wiesel.runtime.table.row_order import Keys, ordered_places
 
@@ -89,13 +90,24 @@ class TopNOperator(EmittingAtEnd):
             self._tops: Any = self.context.backend.table("tops", ttl=ttl)
             self._rows: Any = self.context.backend.table("rows", kind="map", ttl=ttl)
         self._is_batch = is_batch(self.context)
+        self._rounds = rounds_of(self.context, spec.partition, self._process, self.emit_rows)
+        self._updates = spec.numbered or spec.in_place
+        if self._rounds is not None:
+            # Flink tells updates of each place also behind an OFFSET, and of the only place if rows are only added.
+            self._updates = spec.first > 1 or (spec.appends if spec.last == 1 else spec.numbered)
         self._kept: list[RowBatch] = []
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
         """Change what is in place."""
         if self._is_batch:
             self._kept.append(rows)
-        elif self._spec.appends:
+        elif self._rounds is None:
+            self._process(rows)
+        else:
+            self._rounds.process(rows)
+
+    def _process(self, rows: RowBatch) -> None:
+        if self._spec.appends:
             self._add(rows)
         else:
             self._change(rows)
@@ -131,7 +143,7 @@ class TopNOperator(EmittingAtEnd):
         made = [column.take(pa.array(chosen[fresh])) for column in columns]
         sizes = np.bincount(all_ids[chosen], minlength=len(touched))[changed]
         self._lists.replace(keys, tops, NewLists(touched[changed], sizes, np.where(fresh, -1, chosen), made))
-        self._emit_changes(all_ids, columns, before, places, len(touched))
+        self._emit_changes(all_ids, columns, before, places, touched)
 
     def _that_may_enter(self, rows: RowBatch, ids: Places, tops: ListedRows) -> tuple[RowBatch, Places]:
         """Leave out rows behind the last one of a full partition."""
@@ -149,11 +161,11 @@ class TopNOperator(EmittingAtEnd):
         kept = np.flatnonzero(~late)
         return rows.take(kept), ids[kept]
 
-    def _emit_changes(self, ids: Places, columns: list[pa.Array], before: Places, after: Places, count: int) -> None:
-        """Emit what is different between places before and after; 0 is none."""
-        spec = self._spec
+    def _emit_changes(self, ids: Places, columns: list[pa.Array], before: Places, after: Places, partitions: Places) -> None:
+        """Emit what is different between places before and after; 0 is none. ``partitions`` are the partitions of the ids."""
+        spec, count = self._spec, len(partitions)
         was, now = before >= spec.first, after >= spec.first
-        if spec.numbered or spec.in_place:
+        if self._updates:
             assert spec.last is not None  # noqa: S101 - for the type checker
             old_at, new_at = np.full((2, count * spec.last), -1, np.int64)
             old_at[(ids * spec.last + before - 1)[was]] = np.flatnonzero(was)
@@ -167,7 +179,8 @@ class TopNOperator(EmittingAtEnd):
             arrives = np.arange(len(both)) >= len(gone)
             order = np.lexsort((arrives, ids[both]))
             kinds = np.where(arrives, INSERT, DELETE).astype(np.uint8)[order]
-            self._emit([column.take(pa.array(both[order])) for column in columns], kinds, None)
+            of = partitions[ids[both[order]]]
+            self._emit([column.take(pa.array(both[order])) for column in columns], kinds, np.ones(len(of)), of)
             return
         rows = np.stack([olds, news], axis=1).ravel()
         updates = (olds >= 0) & (news >= 0)
@@ -175,13 +188,18 @@ class TopNOperator(EmittingAtEnd):
         kinds = np.stack(both_kinds, axis=1).ravel().astype(np.uint8)
         numbers = np.repeat(changed % spec.last + 1, 2)
         chosen = rows >= 0
-        self._emit([column.take(pa.array(rows[chosen])) for column in columns], kinds[chosen], numbers[chosen])
+        of = partitions[ids[rows[chosen]]]
+        self._emit([column.take(pa.array(rows[chosen])) for column in columns], kinds[chosen], numbers[chosen], of)
 
-    def _emit(self, columns: list[pa.Array], kinds: Any, numbers: Any) -> None:
+    def _emit(self, columns: list[pa.Array], kinds: Any, numbers: Any, of: Places) -> None:
+        """Hand on changes; of each its partition is known."""
         if self._spec.numbered:
             columns = [*columns, pa.array(numbers, pa.int64())]
-        rows = pa.RecordBatch.from_arrays(columns, schema=self._spec.results)
-        self.emit_rows(RowBatch(rows, kinds if kinds is not None and kinds.any() else None))
+        rows = RowBatch(pa.RecordBatch.from_arrays(columns, schema=self._spec.results), kinds if kinds.any() else None)
+        if self._rounds is None:
+            self.emit_rows(rows)
+        else:
+            self._rounds.add(rows, of)
 
     # Rows that may go again
 
@@ -205,17 +223,20 @@ class TopNOperator(EmittingAtEnd):
         for owner, place in zip(owners.tolist(), in_place.tolist(), strict=True):
             tops[owner].append(flat[place])
         changes: list[tuple[int, StoredRow, int]] = []
-        for key, top in zip(keys, tops, strict=True):
+        changed: list[int] = []
+        for owner, (key, top) in enumerate(zip(keys, tops, strict=True)):
             old = self._tops.get(key) or []
             if old != top:
                 changes += self._changes(old, top)
+                changed += [owner] * (len(changes) - len(changed))
                 if top:
                     self._tops.put(key, top)
                 else:
                     self._tops.remove(key)
         if changes:
             kinds = np.array([kind for kind, _, _ in changes], np.uint8)
-            self._emit(columns_of([row for _, row, _ in changes], spec.schema), kinds, [number for _, _, number in changes])
+            columns = columns_of([row for _, row, _ in changes], spec.schema)
+            self._emit(columns, kinds, [number for _, _, number in changes], np.array(changed, np.int64))
 
     def _count(self, key: Key, row: StoredRow, change: int) -> None:
         count = (self._rows.get_entry(key, row) or 0) + change
@@ -226,10 +247,10 @@ class TopNOperator(EmittingAtEnd):
 
     def _changes(self, old: list[StoredRow], new: list[StoredRow]) -> Iterator[tuple[int, StoredRow, int]]:
         start = self._spec.first - 1
-        if not (self._spec.numbered or self._spec.in_place):
+        if not self._updates:
             gone, come = Counter(old[start:]), Counter(new[start:])
-            yield from ((DELETE, row, 0) for row in (gone - come).elements())
-            yield from ((INSERT, row, 0) for row in (come - gone).elements())
+            yield from ((DELETE, row, 1) for row in (gone - come).elements())
+            yield from ((INSERT, row, 1) for row in (come - gone).elements())
             return
         for place in range(start, max(len(old), len(new))):
             before = old[place] if place < len(old) else None

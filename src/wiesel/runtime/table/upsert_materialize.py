@@ -2,7 +2,8 @@
 
 Rows of one key may come from several subtasks before the exchange: the row that takes a key may be there before the one that held it
 is taken back. So all rows that are there of a key are kept, in the order in which they came, and the last of them is the row of the table,
-as in Flink's sink materialiser. What is different at the end of a batch is emitted, where Flink emits a change for each row.
+as in Flink's sink materialiser. What is different at the end of a batch is emitted, where Flink emits a change for each row, as is done
+here in rounds if it is asked for.
 
 Retry story: state is, per key, the list of rows that are there; nothing else outlives a batch.
 """
@@ -19,6 +20,7 @@ from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, RowBatch
 from wiesel.columnar.stored import StoredRow, columns_of, stored_rows
 from wiesel.runtime.table.base import TableOperator, state_ttl
 from wiesel.runtime.table.join_state import RETRACTS, Key
+from wiesel.runtime.table.rounds import rounds_of
 
 __all__ = ["UpsertMaterializeSpec", "upsert_materialize_operator"]
 
@@ -48,9 +50,16 @@ class UpsertMaterializeOperator(TableOperator):
         """Take the state."""
         super().open()
         self._table = self.context.backend.table("rows", ttl=state_ttl(self.context))
+        self._rounds = rounds_of(self.context, self._spec.key, self._process, self.emit_rows)
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
         """Change the rows of keys."""
+        if self._rounds is None:
+            self._process(rows)
+        else:
+            self._rounds.process(rows)
+
+    def _process(self, rows: RowBatch) -> None:
         before: dict[Key, StoredRow | None] = {}
         there: dict[Key, list[StoredRow]] = {}
         for key, row, kind in zip(
@@ -62,7 +71,8 @@ class UpsertMaterializeOperator(TableOperator):
             self._change(there[key], row, kind in RETRACTS)
         found: list[StoredRow] = []
         kinds: list[int] = []
-        for key, kept in there.items():
+        owners: list[int] = []
+        for owner, (key, kept) in enumerate(there.items()):
             last, after = before[key], kept[-1] if kept else None
             if after is not None:
                 self._table.put(key, kept)
@@ -72,9 +82,14 @@ class UpsertMaterializeOperator(TableOperator):
             if changed_row is not None and after != last:
                 found.append(changed_row)
                 kinds.append(DELETE if after is None else INSERT if last is None else UPDATE_AFTER)
+                owners.append(owner)
         if found:
-            changed = pa.RecordBatch.from_arrays(columns_of(found, self._spec.schema), schema=self._spec.schema)
-            self.emit_rows(RowBatch(changed, np.array(kinds, np.uint8)))
+            columns = columns_of(found, self._spec.schema)
+            changed = RowBatch(pa.RecordBatch.from_arrays(columns, schema=self._spec.schema), np.array(kinds, np.uint8))
+            if self._rounds is None:
+                self.emit_rows(changed)
+            else:
+                self._rounds.add(changed, np.array(owners, np.int64))
 
     def _change(self, kept: list[StoredRow], row: StoredRow, retracts: bool) -> None:
         place = self._place(kept, row)

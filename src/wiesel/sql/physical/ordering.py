@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
@@ -62,7 +64,10 @@ def top_n(translator: Translator, relation: TopN) -> Transformation:
     name, kind = ("TimeSort", "table_time_sort") if in_time else ("TopN", "table_top_n")
     if endless and spec.appends and relation.waits_for_watermark:
         name, kind = "FirstRow", "table_first_row"
-    operator = translator.operator(name, kind, spec, [source])
+    made: Any = spec
+    if endless and relation.row_key is not None:
+        kind, made = "table_updated_top_n", {"spec": spec, "row_key": relation.row_key}
+    operator = translator.operator(name, kind, made, [source])
     return operator if relation.partition else single(operator)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wiesel.columnar.evaluation import Session
+from wiesel.core.options import CHANGELOG_PER_RECORD
 from wiesel.sql.costs.estimator import REPORTED, Estimator
 from wiesel.sql.keys_without_order import check_keys
 from wiesel.sql.plan import Relation
@@ -22,6 +23,7 @@ from wiesel.sql.rules.share import shared
 from wiesel.sql.rules.simplify import simplified
 from wiesel.sql.rules.split_distinct import with_split_distinct
 from wiesel.sql.rules.two_phases import in_two_phases
+from wiesel.sql.rules.updated_tops import with_updated_tops
 from wiesel.sql.rules.watermarks import filtered_below_watermarks
 
 __all__ = ["REUSE", "Options", "estimator_of", "is_batch", "optimized"]
@@ -54,8 +56,11 @@ def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:
     if in_batch:
         threshold = number_of(options, THRESHOLD, 1 << 20)
         found = [with_strategies(root, estimator, threshold) for root in found]
-    for rule in (with_first_rows_at_once, in_two_phases, with_split_distinct, by_mini_batches):
-        found = [rule(root, options) for root in found]
+    if not in_batch and is_on(options, CHANGELOG_PER_RECORD.key):
+        found = [with_updated_tops(root) for root in found]
+    else:
+        for rule in (with_first_rows_at_once, in_two_phases, with_split_distinct, by_mini_batches):
+            found = [rule(root, options) for root in found]
     return shared(found) if is_on(options, REUSE, "true") else found
 
 
