@@ -15,11 +15,15 @@ PIPELINED_SETTINGS: dict[str, str] = {
     "spark.sql.execution.pandas.udf.buffer.size": "128",
     # An Arrow batch is written when it is full and the next row is known: so one row a batch, and fillers behind the last one.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
-    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
-    # What may be in flight between two stages. Without bounds a saturated exchange holds seconds of data.
+    # A buffer as small as this takes one row and is sent at once, so nothing waits for the thread that sends what is not full: without it,
+    # that thread wakes each millisecond in every task.
+    "spark.shuffle.streaming.networkBufferSize": "1",
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "86400000",
+    # What may be in flight between two stages: two rows per channel. Without bounds a saturated exchange holds seconds of data.
     "spark.shuffle.streaming.readerMaxMemory": "65536",
-    "spark.shuffle.streaming.writerMaxMemory": "65536",
-    "spark.shuffle.streaming.networkBufferSize": "32768",
+    "spark.shuffle.streaming.writerMaxMemory": "1",
+    # Each task has a server of its own, which would have as many threads as the machine has cores, up to eight.
+    "spark.rpc.io.threads": "1",
     # A task is never run again by Spark: attempts are ours.
     "spark.task.maxFailures": "1",
     "spark.stage.maxConsecutiveAttempts": "1",
