@@ -298,7 +298,7 @@ def _item(operands: Sequence[Expression]) -> Expression:
 
 
 def _array(operands: Sequence[Expression]) -> Expression:
-    return call("ARRAY", _same_type("array()", operands) if operands else [])
+    return call("ARRAY", _same_type("array()", operands)) if operands else Literal(t.ArrayType(STRING, False), [])
 
 
 def _map(operands: Sequence[Expression]) -> Expression:
@@ -367,7 +367,8 @@ _MADE: dict[str, _Made] = {
     "rtrim": _trim("TRAILING"),
     "split": _plain("hiveql.SPLIT", "ss"),
     "regexp_extract": _plain("hiveql.REGEXP_EXTRACT", "ssi"),
-    **{name: _plain(name.upper(), "s") for name in ("upper", "lower", "reverse", "initcap", "ascii", "char_length", "md5", "sha1")},
+    **{name: _plain(name.upper(), "s") for name in ("upper", "lower", "reverse", "ascii", "char_length", "md5", "sha1")},
+    "initcap": _plain("hiveql.INITCAP", "s"),
     "ucase": _plain("UPPER", "s"),
     "lcase": _plain("LOWER", "s"),
     "character_length": _plain("CHAR_LENGTH", "s"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import struct
+from functools import reduce
 from typing import Any
 
 from wiesel.columnar.functions.kernels import by_value
@@ -13,7 +15,7 @@ from wiesel.columnar.type_rules import BYTES, STRING, is_text
 from wiesel.core.errors import ProgramError
 from wiesel.types import logical as t
 
-__all__ = ["HASHED", "hash_of"]
+__all__ = ["hash_of", "is_hashed"]
 
 _KEY_LENGTHS = (16, 24, 32)
 _BLOCK_BITS = 128
@@ -60,7 +62,18 @@ register(ScalarFunction("hive.AES_DECRYPT", taking(returning_null(BYTES), TEXT_O
 register(ScalarFunction("hive.MASK_HASH", taking(STRING, TEXT), by_value(lambda text: hashlib.sha256(text.encode()).hexdigest())))
 
 
-HASHED = (t.IntegralType, t.BooleanType, t.FloatType, t.DoubleType, t.BinaryType, t.VarBinaryType)
+_HASHED = (t.IntegralType, t.BooleanType, t.FloatType, t.DoubleType, t.BinaryType, t.VarBinaryType, t.DateType)
+
+
+def is_hashed(of: t.DataType) -> bool:
+    """Return whether values of a type have a hash: those of texts, bytes, numbers but decimals, dates, and collections of these."""
+    if isinstance(of, t.ArrayType):
+        return is_hashed(of.element_type)
+    if isinstance(of, t.MapType):
+        return is_hashed(of.key_type) and is_hashed(of.value_type)
+    if isinstance(of, t.RowType):
+        return all(is_hashed(field.data_type) for field in of)
+    return is_text(of) or isinstance(of, _HASHED)
 
 
 def _signed(number: int) -> int:
@@ -76,6 +89,14 @@ def hash_of(value: Any, of: t.DataType) -> int:
         for byte in _bytes(value):
             code = (code * 31 + (byte if byte < 128 else byte - 256)) & 0xFFFFFFFF
         return code
+    if isinstance(of, t.ArrayType):
+        return _joined([hash_of(part, of.element_type) for part in value])
+    if isinstance(of, t.RowType):
+        return _joined(list(map(hash_of, value.values(), of.field_types())))
+    if isinstance(of, t.MapType):
+        return sum((hash_of(key, of.key_type) ^ hash_of(held, of.value_type)) & 0xFFFFFFFF for key, held in value) & 0xFFFFFFFF
+    if isinstance(of, t.DateType):
+        return (value - datetime.date(1970, 1, 1)).days  # type: ignore[no-any-return]
     if isinstance(of, t.FloatType):
         return int.from_bytes(struct.pack(">f", value), "big")
     if isinstance(of, t.DoubleType):
@@ -85,10 +106,13 @@ def hash_of(value: Any, of: t.DataType) -> int:
     return int(value)
 
 
+def _joined(hashes: list[int]) -> int:
+    return reduce(lambda code, of_part: (code * 31 + of_part) & 0xFFFFFFFF, hashes, 0)
+
+
 def _resolve_hash(arguments: Arguments) -> Signature:
-    wrong = [of for of in arguments.types if not is_text(of) and not isinstance(of, HASHED)]
-    if wrong or not arguments.types:
-        raise arguments.refuse("texts, bytes, truths and numbers other than decimals")
+    if not arguments.types or not all(map(is_hashed, arguments.types)):
+        raise arguments.refuse("texts, bytes, truths, dates, numbers other than decimals, and arrays, maps and rows of these")
     return Signature(arguments.types, t.IntType(False))
 
 

@@ -19,6 +19,7 @@ from wiesel.types import logical as t
 __all__: list[str] = []
 
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?=$|[ T])")
+_WORD = re.compile(r"\S+")
 _WHOLE = re.compile(r"([+-]?\d+)(?:\.\d*)?")
 _REPLACEMENT = re.compile(r"\\(.)|\$(\d)", re.DOTALL)
 
@@ -66,6 +67,12 @@ def _replaced(text: str, pattern: str, replacement: str) -> str:
     return compiled(pattern).sub(new, text)
 
 
+def _capitalized(text: str) -> str:
+    """Return a text whose words, which blanks alone separate, begin with a capital."""
+    return _WORD.sub(lambda word: word[0][0].upper() + word[0][1:].lower(), text)
+
+
+register(ScalarFunction("hiveql.INITCAP", taking(STRING, TEXT), by_value(_capitalized)))
 register(ScalarFunction("hiveql.SUBSTR", taking(STRING, TEXT, INTEGER, INTEGER, optional=1), by_value(_part)))
 register(ScalarFunction("hiveql.SPLIT", taking(t.ArrayType(STRING), TEXT, TEXT), by_value(_split), may_fail=True))
 register(

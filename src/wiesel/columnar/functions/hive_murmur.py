@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from wiesel.columnar.functions.hive_ciphers import HASHED, hash_of
+from wiesel.columnar.functions.hive_ciphers import hash_of, is_hashed
 from wiesel.columnar.functions.kernels import by_value
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.type_rules import is_text
@@ -65,7 +65,7 @@ def _hasher(of: t.DataType) -> Callable[[Any], int] | None:
         return None if len(known) < len(fields) else lambda row: _joined(zip(known, row.values(), strict=True))
     if isinstance(of, t.MapType):
         key, held = _hasher(of.key_type), of.value_type
-        if key is None or not (is_text(held) or isinstance(held, HASHED)):
+        if key is None or not is_hashed(held):
             return None
         # Values of maps have the hash that Hive had before.
         return lambda pairs: sum(_of(key, one) ^ (hash_of(other, held) & _MASK) for one, other in pairs) & _MASK
