@@ -91,6 +91,7 @@ _FACTORIES: dict[str, str] = {
     "table_incremental_group_aggregate": "wiesel.runtime.table.incremental_aggregate:incremental_group_aggregate_operator",
     "table_local_session_aggregate": "wiesel.runtime.table.session_partials:local_session_aggregate_operator",
     "table_local_window_aggregate": "wiesel.runtime.table.local_window_aggregate:local_window_aggregate_operator",
+    "table_process_function": "wiesel.runtime.table.process_function:process_function_operator",
     "table_table_aggregate": "wiesel.runtime.table.table_aggregate:table_aggregate_operator",
     "table_to_rows": "wiesel.runtime.table.conversion:to_rows_operator",
     "table_final_rows": "wiesel.runtime.table.final_rows:final_rows_operator",

@@ -156,6 +156,7 @@ _RULES: dict[str, _Rule] = {
     "LookupJoin": _Rule(_as_input),
     "TopN": _Rule(_ranked, lambda relation, index, wanted: relation.row_key is None),
     "Aggregate": _Rule(_grouped),
+    "ProcessTable": _Rule(_append, lambda relation, index, wanted: "-U" in relation.tables[index].kinds),
     "TableAggregate": _Rule(lambda relation, inputs: Changes(deletes=True)),
     "Expand": _Rule(_as_input, _wanted),
     "OverAggregate": _Rule(_over_rows),

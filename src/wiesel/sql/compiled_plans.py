@@ -17,6 +17,7 @@ from wiesel import __version__
 from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ProgramError
+from wiesel.runtime.table.process_spec import UserProcessFunction
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.sql.binding.set_operations import REPLICAS
 from wiesel.sql.catalog_documents import model_of, text_of_model
@@ -211,7 +212,7 @@ def _name_of(function: Any, catalogs: CatalogManager, kept: str) -> list[str] | 
     """Return the database and name by which a function is called, and which part of it the plan calls; of one that asks a model, that."""
     if function is REPLICAS:
         return [_IN_PROGRAM, "", "", ""]
-    if not isinstance(function, UserFunction) and not getattr(function, "is_aggregate", False):
+    if not isinstance(function, UserFunction | UserProcessFunction) and not getattr(function, "is_aggregate", False):
         return None
     if isinstance(function, UserFunction) and isinstance(function.origin, Asked):
         return _model_document(function.origin, catalogs, kept)

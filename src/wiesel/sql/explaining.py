@@ -270,6 +270,7 @@ _DESCRIBED: dict[str, Callable[[Any], str]] = {
     "Join": _join,
     "LookupJoin": _lookup,
     "TopN": _top_n,
+    "ProcessTable": lambda relation: f"function=[{relation.function.name}], {_fields(relation)}",
     "ToChangelog": lambda relation: f"{_codes(relation)}, {_fields(relation)}",
     "FromChangelog": lambda relation: f"op=[{relation.input.fields[relation.op].name}], {_codes(relation)}, {_fields(relation)}",
     "WatermarkAssigner": lambda relation: (

@@ -170,6 +170,13 @@ def _of_match(relation: Any, job: int) -> Iterator[Kept]:
     yield Kept("rows that have begun a match", until=until)
 
 
+def _of_process(relation: Any, job: int) -> Iterator[Kept]:
+    for state in relation.function.states:
+        yield Kept(f"{state.name} of each key", job if state.ttl_ms is None else state.ttl_ms)
+    if relation.function.timer_takes_context is not None:
+        yield Kept("timers of each key", until="until the watermark has passed them")
+
+
 _KEPT: dict[str, Callable[[Any, int], Iterator[Kept]]] = {
     "Aggregate": _of_aggregate,
     "TableAggregate": _of_tables,
@@ -181,4 +188,5 @@ _KEPT: dict[str, Callable[[Any, int], Iterator[Kept]]] = {
     "CountWindowAggregate": lambda relation, job: iter([Kept("the rows of each key", until="until their windows are full")]),
     "TemporalJoin": _of_temporal_join,
     "Match": _of_match,
+    "ProcessTable": _of_process,
 }

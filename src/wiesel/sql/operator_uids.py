@@ -15,7 +15,9 @@ from typing import Any
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
 from wiesel.columnar.functions.user_functions import UserFunction
+from wiesel.runtime.table.process_spec import UserProcessFunction
 from wiesel.sql.plan import Aggregate, ArrowScan, Field, Filter, Project, Relation, StreamScan, TableScan, TopN, WatermarkAssigner
+from wiesel.sql.user_plan import ProcessTable
 
 __all__ = ["OperatorUids"]
 
@@ -54,6 +56,8 @@ class OperatorUids:
         """Return the uid of a relation's operator; None if it has no state. Readings of tables are named by the tables."""
         if relation.name in _STATELESS:
             return None
+        if isinstance(relation, ProcessTable):  # its state stays its own when the query around it changes
+            return self.unique(f"{relation.name}-{relation.uid}") if relation.has_state else None
         return self.unique(f"{relation.name}-{self._described(relation)[0]}")
 
     def beside(self, relation: Relation, name: str) -> str:
@@ -114,7 +118,7 @@ def _text(value: Any, columns: Sequence[str]) -> str:
         return f"{value.function}{_text(value.options, columns)}({_text(value.operands, columns)})"
     if isinstance(value, Call):
         return f"{value.function}{_text(value.options, columns)}({_text(value.operands, columns)}) {value.data_type}"
-    if isinstance(value, UserFunction):
+    if isinstance(value, UserFunction | UserProcessFunction):
         return value.name
     if isinstance(value, Field):
         return f"{value.data_type} {value.time}"

@@ -34,6 +34,7 @@ _MODULES = (
     "wiesel.columnar.expressions",
     "wiesel.columnar.windows",
     "wiesel.runtime.table.mini_batch",
+    "wiesel.runtime.table.process_spec",
     "wiesel.runtime.table.sampling",
     "wiesel.runtime.table.watermark",
     "wiesel.spi.table.catalog",

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from wiesel.columnar.aggregates.user_aggregates import UserAggregate
 from wiesel.columnar.functions.user_functions import ModuleFunction, UserFunction
 from wiesel.core.errors import ProgramError
+from wiesel.runtime.table.process_spec import UserProcessFunction
 from wiesel.spi.table.catalog import ObjectIdentifier
 from wiesel.types.logical import RowType, quoted
 
@@ -33,7 +34,7 @@ class UserTableFunction:
         return self.listing.name
 
 
-AnyFunction: TypeAlias = UserFunction | UserTableFunction | UserAggregate | ModuleFunction
+AnyFunction: TypeAlias = UserFunction | UserTableFunction | UserAggregate | UserProcessFunction | ModuleFunction
 """Whatever users give a name to."""
 
 

@@ -16,6 +16,7 @@ from wiesel.table.expression import Expression
 from wiesel.table.model_descriptor import ModelDescriptor
 from wiesel.table.module import Module, ModuleEntry
 from wiesel.table.plan_reference import PlanReference
+from wiesel.table.process_functions import ProcessTableFunction
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.schema import Schema
 from wiesel.table.sql_dialect import SqlDialect
@@ -58,6 +59,7 @@ __all__ = [
     "ModuleEntry",
     "OverWindowedTable",
     "PlanReference",
+    "ProcessTableFunction",
     "ResultKind",
     "Row",
     "RowKind",

@@ -9,6 +9,7 @@ from wiesel.core.errors import ProgramError
 from wiesel.sql.catalogs import FunctionDefinition
 from wiesel.sql.language import statements as s
 from wiesel.sql.user_functions import AnyFunction
+from wiesel.table.process_functions import UserDefinedProcessTableFunctionWrapper
 from wiesel.table.udf import AggregateFunction, TableAggregateFunction, UserDefinedFunctionWrapper, udaf, udtaf
 
 __all__ = ["function_in", "function_of", "loaded_function"]
@@ -24,6 +25,8 @@ def function_of(given: Any) -> AnyFunction:
         given = udaf(given)
     elif isinstance(given, TableAggregateFunction):
         given = udtaf(given)
+    if isinstance(given, UserDefinedProcessTableFunctionWrapper):
+        return given.function
     if not isinstance(given, UserDefinedFunctionWrapper):
         raise ProgramError(
             f"{given!r} is no function of SQL", hint="wrap it: udf(f, result_type=DataTypes.BIGINT()), or @udf(result_type='BIGINT')"

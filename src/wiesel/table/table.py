@@ -20,6 +20,7 @@ from wiesel.table._selecting import Selecting, hidden_name
 from wiesel.table.explain_detail import ExplainDetail
 from wiesel.table.expression import Expression
 from wiesel.table.expressions import col
+from wiesel.table.partitioned_table import PartitionedTable
 from wiesel.table.table_pipeline import TablePipeline
 from wiesel.table.table_result import TableResult
 from wiesel.table.table_schema import TableSchema
@@ -276,6 +277,22 @@ class Table:
     def flat_aggregate(self, func: Any) -> FlatAggregateTable:
         """Return the rows that an aggregate function (``udtaf``) makes of all rows; ``select()`` names their columns."""
         return GroupedTable(self, []).flat_aggregate(func)
+
+    def process(self, function: Any, *arguments: Any) -> Table:
+        """Return the rows of a process table function (``udptf``) that is called with the rows of the table, and further arguments."""
+        return PartitionedTable(self, []).process(function, *arguments)
+
+    def partition_by(self, *fields: Expression[Any]) -> PartitionedTable:
+        """Return the table with the columns by which its rows belong together, for process table functions."""
+        with self._t_env._at_users_line():
+            nodes = self._selecting.expanded(fields)
+            if not all(isinstance(node, exp.Column) for node in nodes):
+                raise program_error("partition_by() takes columns of the table", "give col('a')")
+            return PartitionedTable(self, nodes)
+
+    def as_argument(self, name: str) -> Expression[Any]:
+        """Return the table as the argument of a name, for :meth:`TableEnvironment.from_call`."""
+        return PartitionedTable(self, []).as_argument(name)
 
     # Groups and windows
 

@@ -35,6 +35,7 @@ from wiesel.sql.upserts import normalized
 from wiesel.table._environment_names import NamesOfEnvironment
 from wiesel.table._fields import ROWTIME_OF_FIELDS, expressions_of_rows, field_name, fitted_to, schema_of_fields
 from wiesel.table._functions import function_in
+from wiesel.table._process_calls import process_call
 from wiesel.table._statements import insertion_into, run_statement
 from wiesel.table._user_catalog import opened_catalog
 from wiesel.table._users_line import AtUsersLine
@@ -133,6 +134,19 @@ class TableEnvironment(NamesOfEnvironment):
             if not isinstance(statement, statements.Query):
                 raise ProgramError("sql_query() takes a query", hint="give a SELECT, VALUES or WITH ... SELECT")
             return Table(QueryBinder(query, self._tables()).bind(statement.tree), self)
+
+    def from_call(self, function: Any, *arguments: Any) -> Table:
+        """Return the rows of a process table function.
+
+        Args:
+            function: What ``udptf()`` returned, or the name of a function that is registered.
+            arguments: ``table.partition_by(col("k")).as_argument("input")``, ``lit(5).as_argument("n")`` and so on.
+
+        Raises:
+            ProgramError: If the function cannot be called like that.
+        """
+        with AtUsersLine():
+            return Table(process_call(self, function, arguments), self)
 
     def explain_sql(self, stmt: str, *extra_details: ExplainDetail) -> str:
         """Return the plan of a query or INSERT as text, without running it.

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import wiesel.sql.binding
+from tests.differential.process_functions.functions import FUNCTIONS
 from wiesel.common import Configuration
 from wiesel.core.errors import SqlParseError
 from wiesel.table import DataTypes, TableEnvironment
@@ -45,6 +46,8 @@ def environment() -> TableEnvironment:
     t_env.create_temporary_system_function("plain", udf(len, result_type="INT"))
     t_env.create_temporary_system_function("latest", udaf(Latest(), result_type="INT"))
     t_env.create_temporary_system_function("latest_rows", udtaf(LatestRows(), result_type=DataTypes.ROW([])))
+    for name in ("Counting", "Greeting", "Joining", "Multiples", "Reminders"):
+        t_env.create_temporary_system_function(name, FUNCTIONS[name])
     return t_env
 
 

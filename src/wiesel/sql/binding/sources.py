@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from wiesel.runtime.table.process_spec import UserProcessFunction
 from wiesel.sql.binding.changelogs import CHANGELOGS, changelog
 from wiesel.sql.binding.joins import join
 from wiesel.sql.binding.matching import match_recognize
 from wiesel.sql.binding.models import ML_PREDICT, ml_predict
 from wiesel.sql.binding.problems import meant, problem
+from wiesel.sql.binding.process_calls import process_table
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.unnest import unnest_first
 from wiesel.sql.binding.windows import WINDOW_FUNCTIONS, window_table
@@ -79,6 +81,9 @@ def _item(queries: QueryBinder, node: exp.Expr) -> tuple[Relation, str | None]:
         return changelog(queries, node.this), None
     if isinstance(node.this, exp.Anonymous) and node.this.name.upper() == ML_PREDICT:
         return ml_predict(queries, node.this), None
+    function = queries.user_functions.get(node.this.name.upper()) if isinstance(node.this, exp.Anonymous) else None
+    if isinstance(function, UserProcessFunction):
+        return process_table(queries, node.this, function), None
     if not isinstance(node.this, exp.Identifier):
         raise _no_table(queries, node)
     if node.args.get("version"):

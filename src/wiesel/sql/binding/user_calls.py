@@ -10,6 +10,7 @@ from wiesel.columnar.aggregates.user_aggregates import UserAggregate
 from wiesel.columnar.expressions import Expression
 from wiesel.columnar.functions.user_functions import ModuleFunction, UserFunction, user_call
 from wiesel.core.errors import ProgramError
+from wiesel.runtime.table.process_spec import UserProcessFunction
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.language.built_nodes import UserCall
 from wiesel.sql.user_functions import UserTableFunction
@@ -78,6 +79,8 @@ def scalar(function: AnyFunction) -> Any:
     if isinstance(function, UserTableFunction) or (isinstance(function, ModuleFunction) and function.of_tables):
         shown = f" {function.name!r}" if isinstance(function, UserTableFunction) else ""
         raise ProgramError(f"the function{shown} returns tables", hint="write LATERAL TABLE(...) in FROM, or join_lateral()")
+    if isinstance(function, UserProcessFunction):
+        raise ProgramError(f"the process table function {function.name!r} returns tables", hint="call it in FROM, with TABLE t as argument")
     if isinstance(function, UserAggregate):
         raise ProgramError(f"the aggregate function {function.name!r} cannot stand here", hint="use it over groups: SELECT, HAVING")
     return function

@@ -45,6 +45,7 @@ _TRANSLATIONS = {
     "TopN": "ordering:top_n",
     "Aggregate": "aggregates:aggregate",
     "TableAggregate": "user_functions:table_aggregate",
+    "ProcessTable": "user_functions:process_table",
     "WatermarkAssigner": "windows:watermark_assigner",
     "Expand": "calc:expand",
     "ToChangelog": "changelogs:to_changelog",

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wiesel.columnar.aggregates.user_aggregates import UserAggregate, require_retract
+from wiesel.core.errors import ProgramError
+from wiesel.core.options import RUNTIME_MODE
+from wiesel.graph.specs import READS_WATERMARKS
+from wiesel.runtime.table.process_spec import ProcessSpec
 from wiesel.runtime.table.table_aggregate import TableAggregateSpec
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.physical.translator import Translator, single
 
 if TYPE_CHECKING:
     from wiesel.datastream._transformations import Transformation
-    from wiesel.sql.user_plan import TableAggregate
+    from wiesel.sql.user_plan import ProcessTable, TableAggregate
 
-__all__ = ["table_aggregate"]
+__all__ = ["process_table", "table_aggregate"]
 
 
 def table_aggregate(translator: Translator, relation: TableAggregate) -> Transformation:
@@ -30,3 +35,25 @@ def table_aggregate(translator: Translator, relation: TableAggregate) -> Transfo
     source = translator.by_key(translator.translate(relation.input), relation.keys)
     operator = translator.operator("TableAggregate", "table_table_aggregate", spec, [source])
     return operator if relation.keys else single(operator)
+
+
+def process_table(translator: Translator, relation: ProcessTable) -> Transformation:
+    """Return the rows that a process table function returns.
+
+    Raises:
+        ProgramError: If the job runs in batch mode.
+    """
+    function = relation.function
+    if translator.environment._config.get(RUNTIME_MODE) == "BATCH":
+        hint = "run the query in streaming mode: SET 'execution.runtime-mode' = 'streaming'"
+        raise ProgramError(f"the process table function {function.name!r} runs in streaming mode only, as in Flink", hint=hint)
+    spec = ProcessSpec(function, relation.tables, relation.values, relation.timed, translator.schema(relation))
+    inputs = [translator.translate(each) for each in relation.inputs]
+    arguments = [None if table.argument is None else function.arguments[table.argument] for table in relation.tables]
+    sets = [argument is not None and argument.is_set for argument in arguments]
+    keyed = zip(inputs, relation.tables, sets, strict=True)
+    inputs = [translator.by_key(each, table.keys) if is_set else each for each, table, is_set in keyed]
+    operator = translator.operator("ProcessTable", "table_process_function", spec, inputs)
+    if function.takes_context or function.timer_takes_context is not None:
+        operator.node.operator = replace(operator.node.operator, params={READS_WATERMARKS: True})
+    return single(operator) if any(sets) and not relation.tables[0].keys else operator

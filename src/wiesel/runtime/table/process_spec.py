@@ -1,0 +1,149 @@
+"""Internal. Process table functions as plain data: what one is, and how a statement calls it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import pyarrow as pa
+
+from wiesel.columnar.expressions import Expression
+from wiesel.columnar.functions.user_contexts import FunctionLife
+from wiesel.types.logical import DataType, RowType
+
+__all__ = ["ArgumentTrait", "ProcessArgument", "ProcessSpec", "ProcessState", "TableInput", "UserProcessFunction"]
+
+
+class ArgumentTrait(Enum):
+    """What an argument of a process table function is."""
+
+    SCALAR = "SCALAR"
+    """A value; the default."""
+    ROW_SEMANTIC_TABLE = "ROW_SEMANTIC_TABLE"
+    """A table whose rows have nothing to do with each other."""
+    SET_SEMANTIC_TABLE = "SET_SEMANTIC_TABLE"
+    """A table whose rows belong together by the columns of PARTITION BY."""
+    OPTIONAL_PARTITION_BY = "OPTIONAL_PARTITION_BY"
+    """PARTITION BY may be left out: all rows belong together."""
+    PASS_COLUMNS_THROUGH = "PASS_COLUMNS_THROUGH"
+    """All columns of the table stand in front of those of the function."""
+    SUPPORT_UPDATES = "SUPPORT_UPDATES"
+    """The table may update and delete rows: rows tell their kind."""
+    REQUIRE_UPDATE_BEFORE = "REQUIRE_UPDATE_BEFORE"
+    """The old row of an update comes, too."""
+    REQUIRE_FULL_DELETE = "REQUIRE_FULL_DELETE"
+    """Rows that are deleted come whole, as they always do here."""
+    REQUIRE_ON_TIME = "REQUIRE_ON_TIME"
+    """The call needs ``on_time``."""
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it makes the argument a table."""
+        return self in (ArgumentTrait.ROW_SEMANTIC_TABLE, ArgumentTrait.SET_SEMANTIC_TABLE)
+
+
+@dataclass(frozen=True)
+class ProcessArgument:
+    """An argument: its name, traits, the type of a value, and whether it may be left out."""
+
+    name: str
+    traits: frozenset[ArgumentTrait]
+    data_type: DataType | None = None
+    optional: bool = False
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a table."""
+        return any(trait.is_table for trait in self.traits)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it is a table whose rows belong together."""
+        return ArgumentTrait.SET_SEMANTIC_TABLE in self.traits
+
+
+@dataclass(frozen=True)
+class ProcessState:
+    """State per key: its name, the fields of its row, or the class of its value, or ``list`` or ``map``, and its time to live in ms."""
+
+    name: str
+    kind: str
+    fields: tuple[str, ...] = ()
+    make: Any = None
+    ttl_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class UserProcessFunction:
+    """A process table function of the user.
+
+    Attributes:
+        name: What it is called in messages.
+        function: Has ``eval`` and maybe ``on_timer``.
+        result_type: The columns of its rows.
+        arguments: What it is called with.
+        states: What it remembers per key.
+        takes_context: Whether the first argument of ``eval`` is the context.
+        timer_takes_context: The same for ``on_timer``; None if there is no such method.
+        life: Opens and closes it.
+    """
+
+    name: str
+    function: Any
+    result_type: RowType
+    arguments: tuple[ProcessArgument, ...]
+    states: tuple[ProcessState, ...]
+    takes_context: bool
+    timer_takes_context: bool | None
+    life: FunctionLife = field(default_factory=lambda: FunctionLife(None, None), compare=False)
+
+    def prepared(self) -> Any:
+        """Return the function, opened."""
+        self.life.begin()
+        return self.function
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class TableInput:
+    """A table that a function is called with.
+
+    Attributes:
+        argument: Which argument it is; None for the one row of functions without tables.
+        name: That argument's name.
+        row_type: Its columns.
+        keys: The columns of PARTITION BY.
+        time: The column of ``on_time``, if the table has it.
+        kinds: What its rows may be: ``+I``, ``-U``, ``+U``, ``-D``.
+        prefix: The columns in front of the function's own.
+    """
+
+    argument: int | None
+    name: str
+    row_type: RowType
+    keys: tuple[int, ...]
+    time: int | None
+    kinds: tuple[str, ...]
+    prefix: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ProcessSpec:
+    """A call.
+
+    Attributes:
+        function: The function.
+        tables: Its tables.
+        values: For each argument the expression of its value; None for tables and what was left out.
+        timed: Whether the last column is the time of the rows.
+        schema: The columns that come out.
+    """
+
+    function: UserProcessFunction
+    tables: tuple[TableInput, ...]
+    values: tuple[Expression | None, ...]
+    timed: bool
+    schema: pa.Schema

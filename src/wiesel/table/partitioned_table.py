@@ -1,0 +1,41 @@
+"""Tables with the columns by which their rows belong together, for process table functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from wiesel.table._process_calls import process_call, table_node
+from wiesel.table.expression import Expression
+
+if TYPE_CHECKING:
+    from wiesel.table.table import Table
+
+__all__ = ["PartitionedTable"]
+
+
+class PartitionedTable:
+    """What :meth:`Table.partition_by` returns."""
+
+    def __init__(self, table: Table, keys: list[exp.Expr]) -> None:
+        self._table = table
+        self._keys = keys
+
+    def as_argument(self, name: str) -> Expression[Any]:
+        """Return the table as the argument of a name, for :meth:`TableEnvironment.from_call`."""
+        return Expression(table_node(self._table._plan, self._keys)).as_argument(name)
+
+    def process(self, function: Any, *arguments: Any) -> Table:
+        """Return the rows of a process table function that is called with the table, and further arguments.
+
+        Args:
+            function: What ``udptf()`` returned, or the name of a function that is registered.
+            arguments: Constants and expressions in their order, or by names: ``lit(5).as_argument("n")``.
+
+        Raises:
+            ProgramError: If the function cannot be called like that.
+        """
+        table = self._table
+        with table._t_env._at_users_line():
+            return table._of(process_call(table._t_env, function, [table_node(table._plan, self._keys), *arguments]))
