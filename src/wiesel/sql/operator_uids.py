@@ -37,7 +37,8 @@ _STATELESS = (
     "StreamScan",
     "TableScan",
 )
-_UNIMPORTANT = ("columns", "hint", "parallelism", "phases", "revises", "strategy", "ttl")
+_UNIMPORTANT = ("columns", "hint", "parallelism", "phases", "revises", "row_key", "strategy", "ttl")
+_UNIMPORTANT_PARTS = ("newest_first",)
 _DIGITS = 12
 
 
@@ -99,6 +100,8 @@ class OperatorUids:
         split = ["split"] if isinstance(relation, Aggregate) and relation.phases.buckets else []
         # So do first rows that wait for the watermark; those that come at once have the state of any other Top-N.
         split += ["waits"] if isinstance(relation, TopN) and relation.waits_for_watermark else []
+        # Those of rows that only move up have the rows in place alone.
+        split += ["updated"] if isinstance(relation, TopN) and relation.row_key is not None else []
         digest = _digest(relation.name, *inputs, *columns, *(_text(value, columns) for value in values), *split)
         return digest, [f"{digest}.{place}" for place in range(len(relation.fields))]
 
@@ -129,5 +132,6 @@ def _text(value: Any, columns: Sequence[str]) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(_text(each, columns) for each in value)}]"
     if is_dataclass(value) and not isinstance(value, type | Expression):
-        return f"{type(value).__name__}{_text([getattr(value, each.name) for each in fields(value)], columns)}"
+        parts = [getattr(value, each.name) for each in fields(value) if each.name not in _UNIMPORTANT_PARTS]
+        return f"{type(value).__name__}{_text(parts, columns)}"
     return repr(value)

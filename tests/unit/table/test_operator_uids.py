@@ -133,3 +133,17 @@ def test_state_of_another_computation_is_not_taken() -> None:
         snapshot = job.checkpoint()
     with pytest.raises(WieselError, match="Aggregate"):
         _started([GROUPS.replace("SUM", "MAX")], "SELECT k, t FROM e", source, snapshot)
+
+
+def test_sliding_windows_take_the_state_of_older_versions() -> None:
+    windows = "TABLE(HOP(TABLE timed, DESCRIPTOR(at_), INTERVAL '1' SECOND, INTERVAL '3' SECOND))"
+    sql = f"SELECT item, COUNT(*) c FROM {windows} GROUP BY item, window_start, window_end"
+    # That of an older version, which joined their slices in another order.
+    assert uid_of(sql, kind="WindowAggregate", views=(TIMED,)) == "WindowAggregate-26ef766a810a"
+
+
+def test_first_rows_of_counts_have_state_of_their_own_where_each_row_makes_changes() -> None:
+    counts = "SELECT *, ROW_NUMBER() OVER (ORDER BY n DESC, item) r FROM (SELECT item, COUNT(*) n FROM timed GROUP BY item)"
+    sql = f"SELECT item, n FROM ({counts}) WHERE r < 3"
+    by_row = uid_of(sql, kind="TopN", views=(TIMED,), options={"wiesel.table.changelog-per-record": "true"})
+    assert by_row != uid_of(sql, kind="TopN", views=(TIMED,))
