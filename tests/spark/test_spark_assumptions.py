@@ -144,9 +144,8 @@ def test_rows_come_to_the_partition_of_their_number_in_order(session: Any, pipel
 
 
 def test_readers_share_threads_for_their_connections(session: Any, tmp_path: Path) -> None:
-    assert not share_event_loops(session, 1), "for few channels it is not worth it"
     assert share_event_loops(session, 1_000)
-    partitions, count = 6, 200
+    partitions, count = 3, 200
 
     def produce(batches: Any) -> Any:
         import pyarrow as pa
