@@ -9,16 +9,21 @@ from typing import Any
 __all__ = ["lazy_names"]
 
 
-def lazy_names(module: str, targets: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def lazy_names(
+    module: str, targets: Mapping[str, str], absent: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a module; ``import *`` finds the names by ``__all__`` alone.
 
     Args:
         module: Name of the module.
         targets: The module that defines it, for each name.
+        absent: What takes the place of names that PyFlink's module has besides.
     """
 
     def get(name: str) -> Any:
         target = targets.get(name)
+        if absent is not None and name in absent:
+            raise ImportError(f"{module} has no {name}\n  what to do: {absent[name]}", name=module)
         if target is None:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         try:

@@ -89,6 +89,6 @@ def __getattr__(name: str) -> Any:
         # Not an AttributeError: `from wiesel.table import ...` would put a text of its own in the place of this one.
         raise ImportError(
             f"wiesel.table has no {name} in this version; it has: {', '.join(__all__)}.\n"
-            "  what to do: write the rest of the job with the DataStream API, on the stream that to_data_stream() returns."
+            "  what to do: declare DataTypes.ROW([...]) for objects with fields, and DataTypes.RAW() for any other object of Python."
         )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -167,7 +167,7 @@ def test_the_key_may_be_in_a_file_of_the_users(tmp_path: Path, registry: Path) -
     assert refused.exit_code == 1 and "mode 0644" in refused.output
 
 
-@pytest.mark.skipif("os.getuid() != 0")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another user")
 def test_a_key_of_another_user_is_none(tmp_path: Path, registry: Path) -> None:
     signed_savepoint(tmp_path / "a", 1)
     os.chown(registry / "snapshots.key", 65534, 65534)

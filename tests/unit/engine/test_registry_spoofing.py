@@ -17,7 +17,7 @@ from wiesel.platform.cli import main
 
 NOBODY = 65534
 FAKE = JobEntry("f" * 32, "fake", os.getpid(), 1, "http://127.0.0.1:9", "token")
-needs_root = pytest.mark.skipif("os.getuid() != 0")
+needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give files to another user, who is the attacker here")
 
 
 @pytest.fixture

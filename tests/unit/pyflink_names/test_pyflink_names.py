@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
+import wiesel.datastream.connectors
 from tests.unit.pyflink_names.compare import gaps
+from wiesel.platform import pyflink_hook
 
 HERE = pathlib.Path(__file__).parent
 RECORDED = [json.loads(line) for line in (HERE / "pyflink_names.jsonl").read_text().splitlines()]
@@ -48,6 +50,20 @@ def test_import_star_gives_what_it_gives_in_pyflink() -> None:
         starred = [entry["name"] for entry in RECORDED if entry["module"] == module and entry["starred"]]
         missing += [f"{module}.{name}" for name in starred if name not in found and f"{module}.{name}" not in absent]
     assert missing == []
+
+
+def test_modules_and_connectors_that_are_absent_say_what_takes_their_place() -> None:
+    modules = sorted({entry["module"] for entry in RECORDED})
+    absent = [module for module in modules if not pyflink_hook._exists(module)]
+    assert "table.descriptors" in absent and "datastream.connectors.kafka" in absent
+    for module in absent:
+        assert pyflink_hook._missing_text(f"pyflink.{module}", module).count("what to do: ") == 1
+        assert module in pyflink_hook._INSTEAD, f"name what takes the place of {module}"
+    for path in listed():
+        package, _, name = path.rpartition(".")
+        if package == "datastream.connectors" and name.isidentifier():
+            with pytest.raises(ImportError, match=rf"has no {name}\n  what to do: there is no connector for"):
+                getattr(wiesel.datastream.connectors, name)
 
 
 def test_the_list_is_in_order() -> None:
