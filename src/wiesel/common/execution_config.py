@@ -8,7 +8,7 @@ from typing import Any
 from wiesel.core import options
 from wiesel.core.config import ConfigOption, Configuration
 from wiesel.core.durations import Duration
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentTypeError, ProgramError
 from wiesel.core.parallelism import default_parallelism
 
 __all__ = ["ExecutionConfig"]
@@ -146,6 +146,8 @@ class ExecutionConfig:
 
     def set_global_job_parameters(self, global_job_parameters_dict: Mapping[str, Any]) -> ExecutionConfig:
         """Set parameters of your own; values become text."""
+        if not isinstance(global_job_parameters_dict, Mapping):
+            raise ArgumentTypeError(f"the job parameters are {global_job_parameters_dict!r}", hint="give a dict")
         parameters = {str(key): value if isinstance(value, str) else str(value) for key, value in global_job_parameters_dict.items()}
         self._configuration.set(options.GLOBAL_JOB_PARAMETERS, parameters)
         return self

@@ -15,7 +15,7 @@ from wiesel.connectors.file_parts import FileCommitter
 from wiesel.connectors.file_rolling import OnCheckpointRollingPolicy, OutputFileConfig, RollingPolicy
 from wiesel.connectors.file_sink_writer import FileSinkSettings, FileWriter
 from wiesel.connectors.filesystem import filesystem_for
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentTypeError, ProgramError
 from wiesel.spi.file_formats import BulkWriterFactory
 from wiesel.spi.serialization import Encoder
 from wiesel.spi.sink import Committer, Sink, SinkWriter, WriterInitContext
@@ -24,6 +24,13 @@ __all__ = ["FileSink", "StreamingFileSink"]
 
 _CHECK_INTERVAL_MS = 60_000
 _Builder = TypeVar("_Builder", bound="FileSink.BaseBuilder")
+_Setting = TypeVar("_Setting")
+
+
+def _checked(given: _Setting, expected: type, method: str, hint: str | None = None) -> _Setting:
+    if not isinstance(given, expected):
+        raise ArgumentTypeError(f"{method} got {given!r}, not a {expected.__name__}", hint=hint or f"give a {expected.__name__}")
+    return given
 
 
 class FileSink(Sink):
@@ -83,12 +90,12 @@ class FileSink(Sink):
 
         def with_bucket_assigner(self: _Builder, bucket_assigner: BucketAssigner) -> _Builder:
             """Set into which folder a record goes; one per hour of processing time by default."""
-            self._assigner = bucket_assigner
+            self._assigner = _checked(bucket_assigner, BucketAssigner, "with_bucket_assigner")
             return self
 
         def with_output_file_config(self: _Builder, output_file_config: OutputFileConfig) -> _Builder:
             """Set prefix and suffix of the files' names."""
-            self._names = output_file_config
+            self._names = _checked(output_file_config, OutputFileConfig, "with_output_file_config")
             return self
 
         def enable_compact(self: _Builder, strategy: FileCompactStrategy, compactor: FileCompactor) -> _Builder:
@@ -97,15 +104,11 @@ class FileSink(Sink):
             Files of one bucket and one subtask go together. Closed files wait for it over checkpoints and failures.
 
             Raises:
-                ProgramError: If these are no strategy and no compactor.
+                ArgumentTypeError: If these are no strategy and no compactor.
             """
-            given: tuple[object, object] = (strategy, compactor)
-            if not isinstance(given[0], FileCompactStrategy) or not isinstance(given[1], FileCompactor):
-                raise ProgramError(
-                    f"enable_compact got {strategy!r} and {compactor!r}",
-                    hint="give a strategy of FileCompactStrategy.builder() and a compactor such as FileCompactor.concat_file_compactor()",
-                )
-            self._compaction = (strategy, compactor)
+            hint = "give a strategy of FileCompactStrategy.builder() and a compactor such as FileCompactor.concat_file_compactor()"
+            _checked(strategy, FileCompactStrategy, "enable_compact", hint)
+            self._compaction = (strategy, _checked(compactor, FileCompactor, "enable_compact", hint))
             return self
 
         def disable_compact(self: _Builder) -> _Builder:
@@ -134,12 +137,14 @@ class FileSink(Sink):
         def __init__(self, base_path: str, encoder: Encoder) -> None:
             given: object = encoder
             if not isinstance(given, Encoder):
-                raise ProgramError(f"FileSink.for_row_format got {encoder!r}, not an Encoder", hint="use Encoder.simple_string_encoder()")
+                raise ArgumentTypeError(
+                    f"FileSink.for_row_format got {encoder!r}, not an Encoder", hint="use Encoder.simple_string_encoder()"
+                )
             super().__init__(base_path, encoder, None, RollingPolicy.default_rolling_policy())
 
         def with_rolling_policy(self: _Builder, rolling_policy: RollingPolicy) -> _Builder:
             """Set when parts are closed; when they are large, old or idle by default."""
-            self._policy = rolling_policy
+            self._policy = _checked(rolling_policy, RollingPolicy, "with_rolling_policy")
             return self
 
     class BulkFormatBuilder(BaseBuilder):
@@ -148,7 +153,7 @@ class FileSink(Sink):
         def __init__(self, base_path: str, writer_factory: BulkWriterFactory) -> None:
             given: object = writer_factory
             if not isinstance(given, BulkWriterFactory):
-                raise ProgramError(
+                raise ArgumentTypeError(
                     f"FileSink.for_bulk_format got {writer_factory!r}, not a BulkWriterFactory",
                     hint="use ParquetBulkWriters, OrcBulkWriters, AvroBulkWriters or CsvBulkWriters",
                 )

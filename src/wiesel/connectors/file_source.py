@@ -16,7 +16,7 @@ from wiesel.connectors.file_compression import DECOMPRESSION_ERRORS, decompresse
 from wiesel.connectors.file_enumeration import FileEnumeratorProvider, FileSourceSplit, FileSplitAssignerProvider, find_splits
 from wiesel.connectors.filesystem import filesystem_for
 from wiesel.core.durations import Duration
-from wiesel.core.errors import ConnectorError, ProgramError, WieselError
+from wiesel.core.errors import ArgumentTypeError, ConnectorError, ProgramError, WieselError
 from wiesel.spi.file_formats import BulkFormat, FileFormat, FilePiece, RecordReader, StreamFormat
 from wiesel.spi.source import (
     Boundedness,
@@ -100,8 +100,8 @@ class FileSource(Source[FileSourceSplit]):
         return _FileReader(context, self._format)
 
 
-def _wrong_format(method: str, given: object, expected: str) -> ProgramError:
-    return ProgramError(
+def _wrong_format(method: str, given: object, expected: str) -> ArgumentTypeError:
+    return ArgumentTypeError(
         f"FileSource.{method} got {given!r}, not a {expected}", hint="text, CSV and JSON lines are stream formats, Parquet is a bulk format"
     )
 
@@ -142,6 +142,9 @@ class FileSourceBuilder:
 
     def set_file_enumerator(self, file_enumerator: FileEnumeratorProvider) -> FileSourceBuilder:
         """Set how files are found and cut into splits."""
+        given: object = file_enumerator
+        if not isinstance(given, FileEnumeratorProvider):
+            raise ArgumentTypeError(f"set_file_enumerator got {file_enumerator!r}", hint="give one of FileEnumeratorProvider")
         self._enumeration = file_enumerator
         return self
 

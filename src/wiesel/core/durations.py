@@ -6,7 +6,7 @@ import datetime
 import functools
 import re
 
-from wiesel.core.errors import ConfigurationError
+from wiesel.core.errors import ArgumentTypeError, ConfigurationError
 
 __all__ = ["Duration", "Instant", "Time", "format_duration", "parse_duration", "to_millis"]
 
@@ -28,6 +28,13 @@ _NUMBER_AND_UNIT = re.compile(r"(\d+)\s*(.*)", re.DOTALL)
 _ISO = re.compile(r"([+-]?)P(?:([+-]?\d+)D)?(?:T(?:([+-]?\d+)H)?(?:([+-]?\d+)M)?(?:([+-]?\d+)(?:[.,](\d{0,9}))?S)?)?", re.IGNORECASE)
 
 
+def _number(number: float) -> float:
+    """Refuse strings, of which a multiplication would make a very long one."""
+    if not isinstance(number, int | float):
+        raise ArgumentTypeError(f"a length of time is {number!r}", hint="give a number")
+    return number
+
+
 @functools.total_ordering
 class Duration:
     """A length of time with a resolution of one nanosecond (as ``java.time.Duration``).
@@ -42,38 +49,38 @@ class Duration:
 
     __slots__ = ("_nanos",)
 
-    def __init__(self, nanos: int = 0) -> None:
+    def __init__(self, nanos: float = 0) -> None:
         self._nanos = int(nanos)
 
     @staticmethod
     def of_days(days: int) -> Duration:
         """Return a duration of ``days`` times 24 hours."""
-        return Duration(days * _UNIT_NANOS["d"])
+        return Duration(_number(days) * _UNIT_NANOS["d"])
 
     @staticmethod
     def of_hours(hours: int) -> Duration:
         """Return a duration of ``hours`` hours."""
-        return Duration(hours * _UNIT_NANOS["h"])
+        return Duration(_number(hours) * _UNIT_NANOS["h"])
 
     @staticmethod
     def of_minutes(minutes: int) -> Duration:
         """Return a duration of ``minutes`` minutes."""
-        return Duration(minutes * _UNIT_NANOS["min"])
+        return Duration(_number(minutes) * _UNIT_NANOS["min"])
 
     @staticmethod
     def of_seconds(seconds: int) -> Duration:
         """Return a duration of ``seconds`` seconds."""
-        return Duration(seconds * _UNIT_NANOS["s"])
+        return Duration(_number(seconds) * _UNIT_NANOS["s"])
 
     @staticmethod
     def of_millis(millis: int) -> Duration:
         """Return a duration of ``millis`` milliseconds."""
-        return Duration(millis * _UNIT_NANOS["ms"])
+        return Duration(_number(millis) * _UNIT_NANOS["ms"])
 
     @staticmethod
     def of_nanos(nanos: int) -> Duration:
         """Return a duration of ``nanos`` nanoseconds."""
-        return Duration(nanos)
+        return Duration(_number(nanos))
 
     @staticmethod
     def of(value: Duration | Time | datetime.timedelta | int | str) -> Duration:
@@ -93,7 +100,7 @@ class Duration:
             return parse_duration(value)
         if type(value) is int:
             return Duration.of_millis(value)
-        raise TypeError(f"a duration is expected (Duration, timedelta, milliseconds or a string such as '5 s'), got {value!r}")
+        raise ArgumentTypeError(f"a duration is expected (Duration, timedelta, milliseconds or a string such as '5 s'), got {value!r}")
 
     def to_days(self) -> int:
         """Return whole days, rounded down."""

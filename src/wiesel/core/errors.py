@@ -5,7 +5,10 @@
     WieselError
     ├── ConfigurationError          an option is unknown, malformed or contradicts another
     ├── ProgramError                the program builds something that cannot run (found before the start)
-    │   ├── TypeMismatchError       a value does not have its declared type
+    │   ├── ArgumentTypeError       an argument is of a wrong class; also a TypeError, AttributeError and AssertionError
+    │   ├── ArgumentValueError      an argument has a value that is not allowed; also a ValueError and AssertionError
+    │   │   └── UnknownNameError    there is nothing of the given name; also a KeyError
+    │   ├── TypeMismatchError       a value does not have its declared type; also a TypeError and ValueError
     │   ├── SerializationError      a function or value cannot be shipped to the workers
     │   ├── SqlParseError           a statement of SQL cannot be read; tells line and column
     │   └── StateAccessError        keyed state or timers used outside a keyed context
@@ -23,6 +26,10 @@
     ├── FencedError                 a process of an older attempt tried to act
     ├── OutputClosedError           nobody reads what the program prints any more
     └── InvariantError              a bug of Wiesel itself
+
+Errors of the API also derive from the standard exceptions that PyFlink raises for the same call, so that ``except`` clauses written
+for PyFlink work: PyFlink raises TypeError where it checks the class of an argument, AssertionError where it asserts it, and
+AttributeError where it uses an argument unchecked.
 """
 
 from __future__ import annotations
@@ -32,6 +39,8 @@ from typing import Any
 from wiesel.core.secrets import without_secrets
 
 __all__ = [
+    "ArgumentTypeError",
+    "ArgumentValueError",
     "CheckpointError",
     "CheckpointStorageError",
     "ConfigurationError",
@@ -51,6 +60,7 @@ __all__ = [
     "StateAccessError",
     "StateMigrationError",
     "TypeMismatchError",
+    "UnknownNameError",
     "UnknownOutcomeError",
     "UserFunctionError",
     "WieselError",
@@ -96,7 +106,19 @@ class ProgramError(WieselError):
     """The program describes something that cannot run; found before the job starts."""
 
 
-class TypeMismatchError(ProgramError):
+class ArgumentTypeError(ProgramError, TypeError, AttributeError, AssertionError):
+    """An argument is of a class that the method does not take."""
+
+
+class ArgumentValueError(ProgramError, ValueError, AssertionError):
+    """An argument is of the right class, but its value is not allowed."""
+
+
+class UnknownNameError(ArgumentValueError, KeyError):
+    """There is nothing of the name that was given."""
+
+
+class TypeMismatchError(ProgramError, TypeError, ValueError):
     """A value does not have the type that was declared for it."""
 
 

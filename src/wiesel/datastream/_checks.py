@@ -1,6 +1,6 @@
 """Internal. Where in the user's program a call was made, and the checks of what it was called with.
 
-Every check raises :class:`~wiesel.core.errors.ProgramError` with the user's line in the message, because the traceback of an
+Every check raises a :class:`~wiesel.core.errors.ProgramError` with the user's line in the message, because the traceback of an
 error that is found when the job starts does not show the line that built the operator.
 """
 
@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 import wiesel
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentTypeError, ArgumentValueError, ProgramError
 from wiesel.types import Types
 from wiesel.types.typeinfo import RowTypeInfo, TypeInformation
 
@@ -44,16 +44,17 @@ def user_location() -> str:
     return ""
 
 
-def program_error(message: str, hint: str, *, location: str | None = None) -> ProgramError:
+def program_error(message: str, hint: str, kind: type[ProgramError] = ProgramError, *, location: str | None = None) -> ProgramError:
     """Return the error for something that the program must not do, with the line that does it.
 
     Args:
         message: What is wrong.
         hint: What to do instead.
+        kind: Class of the error.
         location: ``file:line``; the current call if it is None.
     """
     where = user_location() if location is None else location
-    return ProgramError(f"{message} (at {where})" if where else message, hint=hint, location=where)
+    return kind(f"{message} (at {where})" if where else message, hint=hint, location=where)
 
 
 def describe(value: Any) -> str:
@@ -75,7 +76,7 @@ def require_function(function: Any, interface: type | None, method: str, *, argu
         callable_ok: Whether a plain callable will do.
 
     Raises:
-        ProgramError: If it is neither, or a callable that cannot be called with that many arguments.
+        ArgumentTypeError: If it is neither, or a callable that cannot be called with that many arguments.
     """
     if interface is not None and isinstance(function, interface):
         return
@@ -83,14 +84,19 @@ def require_function(function: Any, interface: type | None, method: str, *, argu
     if callable_ok:
         wanted = f"{wanted} or a callable with {_arguments(arguments)}" if wanted else f"a callable with {_arguments(arguments)}"
     if isinstance(function, type) and interface is not None and issubclass(function, interface):
-        raise program_error(f"{method} got the class {function.__name__} instead of an instance", f"write {function.__name__}(...)")
+        raise program_error(
+            f"{method} got the class {function.__name__} instead of an instance", f"write {function.__name__}(...)", ArgumentTypeError
+        )
     if not callable_ok or not callable(function):
-        raise program_error(f"{method} needs {wanted}, got {describe(function)}", _way_out(interface, method, callable_ok))
+        raise program_error(
+            f"{method} needs {wanted}, got {describe(function)}", _way_out(interface, method, callable_ok), ArgumentTypeError
+        )
     if not _accepts(function, arguments):
         name = getattr(function, "__name__", type(function).__name__)
         raise program_error(
             f"{method} calls its function with {_arguments(arguments)}, but {name}{inspect.signature(function)} does not take that",
             f"give a function of {_arguments(arguments)}",
+            ArgumentTypeError,
         )
 
 
@@ -127,18 +133,18 @@ def require_instance(value: Any, expected: type | tuple[type, ...], what: str, h
     """Check the class of an argument.
 
     Raises:
-        ProgramError: If ``value`` is not an instance of ``expected``.
+        ArgumentTypeError: If ``value`` is not an instance of ``expected``.
     """
     if not isinstance(value, expected):
         names = " or ".join(t.__name__ for t in (expected if isinstance(expected, tuple) else (expected,)))
-        raise program_error(f"{what} must be {_article(names)}, got {describe(value)}", hint)
+        raise program_error(f"{what} must be {_article(names)}, got {describe(value)}", hint, ArgumentTypeError)
 
 
 def require_built(value: Any, expected: type, method: str) -> None:
     """Check a source or sink.
 
     Raises:
-        ProgramError: If it is something else; says what to do if it is a builder.
+        ArgumentTypeError: If it is something else; says what to do if it is a builder.
     """
     if isinstance(value, expected):
         return
@@ -146,7 +152,7 @@ def require_built(value: Any, expected: type, method: str) -> None:
     hint = f"give a {name} of wiesel.datastream.connectors or your own (Flink's Java source and sink functions do not exist here)"
     if callable(getattr(value, "build", None)):
         hint = "call build() on it"
-    raise program_error(f"{method} needs a {name}, got {describe(value)}", hint)
+    raise program_error(f"{method} needs a {name}, got {describe(value)}", hint, ArgumentTypeError)
 
 
 def require_count(value: Any, what: str, *, minimum: int = 1, maximum: int | None = None) -> int:
@@ -156,10 +162,10 @@ def require_count(value: Any, what: str, *, minimum: int = 1, maximum: int | Non
         ProgramError: If it is not an int (a bool is none) or out of bounds.
     """
     if isinstance(value, bool) or not isinstance(value, int):
-        raise program_error(f"{what} must be an int, got {describe(value)}", f"give a whole number from {minimum} on")
+        raise program_error(f"{what} must be an int, got {describe(value)}", f"give a whole number from {minimum} on", ArgumentTypeError)
     if value < minimum or (maximum is not None and value > maximum):
         bounds = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
-        raise program_error(f"{what} must be {bounds}, got {value}", f"give a whole number that is {bounds}")
+        raise program_error(f"{what} must be {bounds}, got {value}", f"give a whole number that is {bounds}", ArgumentValueError)
     return value
 
 
@@ -170,7 +176,7 @@ def require_seconds(value: Any) -> float:
         ProgramError: If it is none.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise program_error(f"seconds must be a number above 0, got {describe(value)}", "e.g. seconds=2")
+        raise program_error(f"seconds must be a number above 0, got {describe(value)}", "e.g. seconds=2", ArgumentValueError)
     return float(value)
 
 
@@ -178,7 +184,7 @@ def require_type(output_type: Any, method: str) -> TypeInformation:
     """Return the declared type of a result: pickled objects if none is declared, a row if a list of types is given.
 
     Raises:
-        ProgramError: If it is something else.
+        ArgumentTypeError: If it is something else.
     """
     if output_type is None:
         return Types.PICKLED_BYTE_ARRAY()
@@ -190,4 +196,4 @@ def require_type(output_type: Any, method: str) -> TypeInformation:
     name = getattr(output_type, "__name__", "")
     if name and getattr(Types, name, None) is output_type:
         hint = f"call it: Types.{name}()"
-    raise program_error(f"the type given to {method} must be a TypeInformation, got {describe(output_type)}", hint)
+    raise program_error(f"the type given to {method} must be a TypeInformation, got {describe(output_type)}", hint, ArgumentTypeError)

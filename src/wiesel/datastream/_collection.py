@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from wiesel.connectors.collection import CollectionSource
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentTypeError, ProgramError
 from wiesel.datastream._checks import describe, program_error, require_type, user_location
 from wiesel.types.typeinfo import TypeInformation
 
@@ -22,7 +22,9 @@ def collection_source(collection: Iterable[Any], type_info: TypeInformation | No
         SerializationError: An element cannot be pickled.
     """
     if isinstance(collection, (str, bytes)) or not isinstance(collection, Iterable):
-        raise program_error(f"from_collection() needs a list, got {describe(collection)}", "write from_collection([...])")
+        raise program_error(
+            f"from_collection() needs a list, got {describe(collection)}", "write from_collection([...])", ArgumentTypeError
+        )
     declared = require_type(type_info, "from_collection()")
     try:
         return CollectionSource(list(collection), None if type_info is None else declared), declared

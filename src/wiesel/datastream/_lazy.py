@@ -21,6 +21,8 @@ def lazy_names(
     """
 
     def get(name: str) -> Any:
+        if name == "__all__":  # asked for by `from module import *`
+            return sorted(targets)
         target = targets.get(name)
         if absent is not None and name in absent:
             raise ImportError(f"{module} has no {name}\n  what to do: {absent[name]}", name=module)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wiesel.core.errors import ArgumentTypeError
 from wiesel.datastream._checks import program_error, require_function, require_instance, require_type
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream.keyed_stream import KeyedStream
@@ -56,6 +57,7 @@ class BroadcastConnectedStream:
                 raise program_error(
                     f"{type(func).__name__} is a BroadcastProcessFunction, but the stream that is not broadcast is keyed",
                     "subclass KeyedBroadcastProcessFunction, or do not call key_by before",
+                    ArgumentTypeError,
                 )
             require_function(func, KeyedBroadcastProcessFunction, "process() on a keyed stream with a broadcast one", callable_ok=False)
             return self._transform("Keyed-Co-Process-Broadcast", "keyed_broadcast_process", func, declared)
@@ -63,6 +65,7 @@ class BroadcastConnectedStream:
             raise program_error(
                 f"{type(func).__name__} is a KeyedBroadcastProcessFunction, but the stream that is not broadcast is not keyed",
                 "call key_by(...) on it before connect, or subclass BroadcastProcessFunction",
+                ArgumentTypeError,
             )
         require_function(func, BroadcastProcessFunction, "process() on a stream with a broadcast one", callable_ok=False)
         return self._transform("Co-Process-Broadcast", "broadcast_process", func, declared)
@@ -87,9 +90,7 @@ def require_descriptors(descriptors: list[Any]) -> list[MapStateDescriptor]:
     """
     by_name: dict[str, MapStateDescriptor] = {}
     for descriptor in descriptors:
-        require_instance(
-            descriptor, MapStateDescriptor, "a broadcast state", "give MapStateDescriptor(name, type of keys, type of values)"
-        )
+        require_instance(descriptor, MapStateDescriptor, "a broadcast state", "give MapStateDescriptor(name, type of keys, type of values)")
         known = by_name.setdefault(descriptor.name, descriptor)
         if known.type_info != descriptor.type_info:
             raise program_error(

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from wiesel.core import options
+from wiesel.core.errors import ArgumentValueError
 from wiesel.core.memory_size import MemorySize
 from wiesel.datastream._checks import program_error, require_count
 
@@ -75,7 +76,7 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         self, checkpoint_path: str | None = None, file_state_size_threshold: int | None = None, write_buffer_size: int = -1
     ) -> None:
         if not checkpoint_path:
-            raise program_error("checkpoint_path is missing", "give a directory, e.g. 'file:///var/checkpoints'")
+            raise program_error("checkpoint_path is missing", "give a directory, e.g. 'file:///var/checkpoints'", ArgumentValueError)
         self._checkpoint_path = str(checkpoint_path)
         threshold = -1 if file_state_size_threshold is None else file_state_size_threshold
         require_count(threshold, "file_state_size_threshold", minimum=-1, maximum=self.MAX_FILE_STATE_THRESHOLD)

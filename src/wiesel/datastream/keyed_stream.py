@@ -6,6 +6,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from wiesel.core.errors import ArgumentTypeError
 from wiesel.datastream._checks import program_error, require_count, require_function, require_type
 from wiesel.datastream._record_type import T
 from wiesel.datastream._stream import DataStream
@@ -118,7 +119,9 @@ class KeyedStream(DataStream[T]):
 
     def _accumulate(self, position: int | str, kind: str) -> DataStream:
         if not isinstance(position, (int, str)):
-            raise program_error(f"{kind}() got {position!r} instead of a field", "give the position of the field, or its name in a row")
+            raise program_error(
+                f"{kind}() got {position!r} instead of a field", "give the position of the field, or its name in a row", ArgumentTypeError
+            )
         _check_field(self.get_type(), position, kind)
         return self.reduce(FieldAggregation(kind, position))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from wiesel.core.errors import ArgumentTypeError
 from wiesel.datastream._checks import program_error
 
 __all__ = [
@@ -61,7 +62,8 @@ class EmbeddedRocksDBStateBackend(StateBackend):
 
     def __init__(self, enable_incremental_checkpointing: bool | None = None) -> None:
         if enable_incremental_checkpointing not in (None, True, False):
-            raise program_error(f"enable_incremental_checkpointing is {enable_incremental_checkpointing!r}", "give None, True or False")
+            message = f"enable_incremental_checkpointing is {enable_incremental_checkpointing!r}"
+            raise program_error(message, "give None, True or False", ArgumentTypeError)
         self._incremental = enable_incremental_checkpointing is not False
         self._paths: list[str] = []
         self._options = PredefinedOptions.DEFAULT

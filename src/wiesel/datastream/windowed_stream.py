@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wiesel.core import options
+from wiesel.core.errors import ArgumentTypeError
 from wiesel.datastream._checks import program_error, require_count, require_function, require_instance, require_type
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream.keyed_stream import KeyedStream
@@ -41,7 +42,7 @@ def checked_assigner(window_assigner: Any) -> WindowAssigner[Any, Any]:
     """
     if isinstance(window_assigner, type):
         hint = f"e.g. {window_assigner.__name__}.of(...)"
-        raise program_error(f"window() got the class {window_assigner.__name__} instead of an assigner", hint)
+        raise program_error(f"window() got the class {window_assigner.__name__} instead of an assigner", hint, ArgumentTypeError)
     require_instance(window_assigner, WindowAssigner, "the argument of window()", "e.g. TumblingEventTimeWindows.of(Time.seconds(5))")
     return window_assigner  # type: ignore[no-any-return]
 
@@ -57,6 +58,7 @@ def checked_trigger(trigger: Any, window_assigner: WindowAssigner[Any, Any]) -> 
         raise program_error(
             f"{type(trigger).__name__} cannot follow windows that merge, such as those of {type(window_assigner).__name__}",
             "use a trigger whose can_merge() returns True and which implements on_merge()",
+            ArgumentTypeError,
         )
     return trigger  # type: ignore[no-any-return]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from wiesel.core.errors import ProgramError, TypeMismatchError
+from wiesel.core.errors import ArgumentTypeError, ProgramError, TypeMismatchError
 from wiesel.formats.csv_fields import element_type, row_values
 from wiesel.formats.java_text import is_bytes
 from wiesel.types.logical import RowType
@@ -82,7 +82,7 @@ def row_type_of(given: object) -> RowTypeInfo:
     if isinstance(kind, ExternalTypeInfo):
         kind = kind.children()[0]
     if not isinstance(kind, RowTypeInfo):
-        raise ProgramError(f"{given!r} is not the type of a row", hint="give Types.ROW_NAMED(names, types) or DataTypes.ROW(fields)")
+        raise ArgumentTypeError(f"{given!r} is not the type of a row", hint="give Types.ROW_NAMED(names, types) or DataTypes.ROW(fields)")
     return kind
 
 

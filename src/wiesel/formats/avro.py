@@ -12,7 +12,7 @@ from typing import Any
 
 from wiesel.connectors.file_enumeration import FileEnumeratorProvider
 from wiesel.connectors.file_source import FileSource
-from wiesel.core.errors import ConnectorError, ProgramError, TypeMismatchError
+from wiesel.core.errors import ArgumentTypeError, ConnectorError, ProgramError, TypeMismatchError
 from wiesel.formats.avro_files import AvroFileFormat, AvroWriterFactory
 from wiesel.formats.avro_library import fastavro, read_errors, write_errors
 from wiesel.formats.avro_rows import RowReader, RowWriter, row_reader, row_type, row_writer
@@ -142,7 +142,7 @@ class AvroBulkWriters:
 
 def _require_schema(given: object, where: str) -> AvroSchema:
     if not isinstance(given, AvroSchema):
-        raise ProgramError(f"{where} got {given!r}, not an AvroSchema", hint="use AvroSchema.parse_string(json)")
+        raise ArgumentTypeError(f"{where} got {given!r}, not an AvroSchema", hint="use AvroSchema.parse_string(json)")
     return given
 
 

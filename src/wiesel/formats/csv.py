@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from wiesel.core.errors import ConnectorError, ProgramError
+from wiesel.core.errors import ArgumentTypeError, ConnectorError
 from wiesel.formats.csv_fields import BadRow, CsvRows, CsvTexts
 from wiesel.formats.csv_reading import CsvBulkWriters, CsvReaderFormat, RawRows
 from wiesel.formats.csv_schema import CsvDialect, CsvSchema, CsvSchemaBuilder
@@ -28,7 +28,7 @@ class _RowSchemaBuilder:
         if given is None:
             raise TypeError("Type information must not be None")
         if not isinstance(given, RowTypeInfo):
-            raise ProgramError(f"{given!r} is not the type of a row", hint="give Types.ROW_NAMED(names, types)")
+            raise ArgumentTypeError(f"{given!r} is not the type of a row", hint="give Types.ROW_NAMED(names, types)")
         self._type: RowTypeInfo = given
         self._characters: dict[str, Any] = {}
         self._array_delimiter = ";"

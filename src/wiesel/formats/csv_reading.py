@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, BinaryIO
 
-from wiesel.core.errors import ConnectorError, ProgramError
+from wiesel.core.errors import ArgumentTypeError, ConnectorError
 from wiesel.formats.csv_fields import BadRow, CsvRows, CsvTexts
 from wiesel.formats.csv_schema import CsvDialect, CsvSchema
 from wiesel.formats.line_blocks import LineBlocks, line_number
@@ -46,7 +46,7 @@ class CsvReaderFormat(StreamFormat):
         """Return the format of files with this schema."""
         given: object = schema
         if not isinstance(given, CsvSchema):
-            raise ProgramError(f"CsvReaderFormat.for_schema got {schema!r}", hint="give a CsvSchema, made by CsvSchema.builder()")
+            raise ArgumentTypeError(f"CsvReaderFormat.for_schema got {schema!r}", hint="give a CsvSchema, made by CsvSchema.builder()")
         return CsvReaderFormat(schema, ignore_parse_errors=ignore_parse_errors)
 
     def with_ignore_parse_errors(self) -> CsvReaderFormat:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentTypeError, ProgramError
 from wiesel.types.logical import DataType, DecimalType
 from wiesel.types.logical_conversion import to_type_info
 from wiesel.types.typeinfo import BasicArrayTypeInfo, BasicType, BasicTypeInfo, ObjectArrayTypeInfo, RowTypeInfo, TypeInformation
@@ -289,7 +289,7 @@ def _type(given: object, what: str) -> TypeInformation:
     if isinstance(given, DataType):
         return to_type_info(given)
     if not isinstance(given, TypeInformation):
-        raise ProgramError(f"CSV schema: {what} is {given!r}", hint="give a type of DataTypes or Types, such as DataTypes.INT()")
+        raise ArgumentTypeError(f"CSV schema: {what} is {given!r}", hint="give a type of DataTypes or Types, such as DataTypes.INT()")
     return given
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
-from wiesel.core.errors import ConnectorError, ProgramError, TypeMismatchError
+from wiesel.core.errors import ArgumentTypeError, ConnectorError, ProgramError, TypeMismatchError
 from wiesel.formats.json_fields import json_reader, json_writer, parse_json, untyped_writer
 from wiesel.formats.json_schema import type_of_json_schema
 from wiesel.formats.line_blocks import LineBlocks, line_number, split_lines
@@ -21,7 +21,7 @@ _READ_ERRORS = (ValueError, TypeError, KeyError, ArithmeticError, RecursionError
 
 def _row_type(type_info: object) -> RowTypeInfo:
     if not isinstance(type_info, RowTypeInfo):
-        raise ProgramError(f"Only RowTypeInfo is supported, not {type_info!r}", hint="give Types.ROW_NAMED(names, types)")
+        raise ArgumentTypeError(f"Only RowTypeInfo is supported, not {type_info!r}", hint="give Types.ROW_NAMED(names, types)")
     return type_info
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from wiesel.columnar.arrow_types import arrow_schema, arrow_type
 from wiesel.columnar.rows import DECIMALS_OF_ELEMENTS, column_array
 from wiesel.core.durations import Instant
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import TypeMismatchError
 from wiesel.sql.plan import ArrowScan, Field
 from wiesel.types import logical as t
 from wiesel.types.row import Row
@@ -64,16 +64,18 @@ def arrow_scan_of(rows: pa.Table, row_type: t.RowType | None) -> ArrowScan:
         types = [_data_type(name, kind) for name, kind in zip(rows.schema.names, rows.schema.types, strict=True)]
         row_type = t.RowType([t.RowField(name, of) for name, of in zip(rows.schema.names, types, strict=True)], False)
     if len(row_type) != rows.num_columns:
-        raise ProgramError(f"there are {rows.num_columns} columns, but {len(row_type)} names or types", hint="give one for each column")
+        raise TypeMismatchError(
+            f"there are {rows.num_columns} columns, but {len(row_type)} names or types", hint="give one for each column"
+        )
     fields = tuple(Field(field.name, field.data_type) for field in row_type)
     schema = arrow_schema((field.name, field.data_type) for field in fields)
     try:
         arrays = [column.cast(wanted.type) for column, wanted in zip(rows.columns, schema, strict=True)]
     except pa.ArrowException as error:
-        raise ProgramError(f"a column is not of the type that was given: {error}", hint=f"the types are {row_type}") from error
+        raise TypeMismatchError(f"a column is not of the type that was given: {error}", hint=f"the types are {row_type}") from error
     for field, column in zip(fields, arrays, strict=True):
         if column.null_count and not field.data_type.is_nullable:
-            raise ProgramError(f"column {t.quoted(field.name)} is NOT NULL, but holds null", hint="let its type be nullable")
+            raise TypeMismatchError(f"column {t.quoted(field.name)} is NOT NULL, but holds null", hint="let its type be nullable")
     return ArrowScan(pa.Table.from_arrays(arrays, schema=schema), fields)
 
 
@@ -94,7 +96,7 @@ def _data_type(name: str, kind: pa.DataType) -> t.DataType:
         return t.MapType(_data_type(name, kind.key_type), _data_type(name, kind.item_type))
     if pa.types.is_struct(kind):
         return t.RowType([t.RowField(part.name, _data_type(name, part.type)) for part in kind])
-    raise ProgramError(f"column {t.quoted(name)}: values of Arrow's type {kind} cannot be those of a table", hint="cast the column")
+    raise TypeMismatchError(f"column {t.quoted(name)}: values of Arrow's type {kind} cannot be those of a table", hint="cast the column")
 
 
 def elements_scan(elements: Sequence[Any], schema: t.DataType | Sequence[str] | None) -> ArrowScan:
@@ -111,7 +113,7 @@ def elements_scan(elements: Sequence[Any], schema: t.DataType | Sequence[str] | 
     width = len(names) if names is not None else len(rows[0]) if rows else 0
     for index, row in enumerate(rows):
         if len(row) != width:
-            raise ProgramError(f"element {index} has {len(row)} values, but there are {width} columns", hint="give rows of one length")
+            raise TypeMismatchError(f"element {index} has {len(row)} values, but there are {width} columns", hint="give rows of one length")
     columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(width)]
     if not isinstance(schema, t.RowType):
         chosen = names if names is not None else [f"_{index}" for index in range(1, width + 1)]
@@ -133,7 +135,7 @@ def _type_of(name: str, column: list[Any]) -> t.DataType:
     found = _python_type(value)
     if found is None:
         message = f"column {t.quoted(name)}: there is no value to tell its type from"
-        raise ProgramError(message, hint="give a DataTypes.ROW([...]) as schema")
+        raise TypeMismatchError(message, hint="give a DataTypes.ROW([...]) as schema")
     return found
 
 
@@ -148,10 +150,26 @@ def _python_type(value: Any) -> t.DataType | None:
     return _OF_PYTHON.get(type(value))
 
 
+def _check_values(field: t.RowField, column: list[Any]) -> None:
+    """Refuse values that Arrow would truncate, or take although they are too long."""
+    of = field.data_type
+    wrong: Any = None
+    if isinstance(of, t.TinyIntType | t.SmallIntType | t.IntType | t.BigIntType):
+        wrong = next((value for value in column if isinstance(value, float)), None)
+    elif isinstance(of, t.CharType | t.VarCharType):
+        wrong = next((value for value in column if isinstance(value, str) and len(value) > of.length), None)
+    elif isinstance(of, t.BinaryType | t.VarBinaryType):
+        wrong = next((value for value in column if isinstance(value, bytes | bytearray) and len(value) > of.length), None)
+    if wrong is not None:
+        message = f"column {t.quoted(field.name)} has a value that is no {of.as_summary_string()}: {wrong!r}"
+        raise TypeMismatchError(message, hint="give values of this type")
+
+
 def _array(field: t.RowField, column: list[Any]) -> pa.Array:
+    _check_values(field, column)
     try:
         return column_array(column, arrow_type(field.data_type), DECIMALS_OF_ELEMENTS)
     except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
         kind = field.data_type.as_summary_string()
         message = f"column {t.quoted(field.name)} has values that are no {kind}: {error}"
-        raise ProgramError(message, hint="give values of this type") from error
+        raise TypeMismatchError(message, hint="give values of this type") from error

@@ -13,7 +13,8 @@ from wiesel.columnar.expressions import Expression as Bound
 from wiesel.columnar.expressions import Literal
 from wiesel.columnar.functions.intervals import DAY_TIME, YEAR_MONTH
 from wiesel.columnar.functions.registry import call
-from wiesel.datastream._checks import program_error
+from wiesel.core.errors import ArgumentTypeError
+from wiesel.datastream._checks import program_error, require_instance
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import BuiltIn, Stand
 from wiesel.types import logical as t
@@ -49,6 +50,7 @@ def json_call(
     """Return the call of a function of JSON with words behind its arguments."""
     kind = None
     if returning is not None:
+        require_instance(returning, t.DataType, f"what {name} returns", "give one of DataTypes, such as DataTypes.STRING()")
         kind = nodes.DataTypeNode(this=returning.as_summary_string())
         kind.meta["data_type"] = returning
     return nodes.Call(this=name, expressions=list(operands), words=list(words), returning=kind, defaults=list(defaults))
@@ -71,11 +73,11 @@ def literal(value: Any) -> Bound:
         ProgramError: If there are no literals of its type.
     """
     if isinstance(value, list | tuple):
-        raise program_error(f"{value!r} is no single value", "make a collection with array(...), row(...) or map_(...)")
+        raise program_error(f"{value!r} is no single value", "make a collection with array(...), row(...) or map_(...)", ArgumentTypeError)
     made = _LITERALS.get(type(value))
     if made is None:
         hint = "give a bool, int, float, Decimal, str, bytes, date, time, datetime or timedelta, or an expression"
-        raise program_error(f"there are no literals of values such as {value!r}", hint)
+        raise program_error(f"there are no literals of values such as {value!r}", hint, ArgumentTypeError)
     found: Bound = made(value)
     return found
 

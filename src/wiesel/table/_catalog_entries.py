@@ -41,6 +41,7 @@ class CatalogDatabase:
     @staticmethod
     def create_instance(properties: Mapping[str, str], comment: str | None = None) -> CatalogDatabase:
         """Return a database with properties."""
+        require_instance(properties, Mapping, "the properties of a database", "give a dict")
         return CatalogDatabase(Database(comment, dict(properties)))
 
     def get_properties(self) -> dict[str, str]:
@@ -88,6 +89,8 @@ class CatalogBaseTable:
         Raises:
             ProgramError: If the schema contradicts itself, or a partition key is not a stored column.
         """
+        require_instance(partition_keys, Sequence, "the partition keys of a table", "give a list of names")
+        require_instance(properties, Mapping, "the options of a table", "give a dict")
         table = spi.CatalogTable(_resolved(schema), dict(properties), tuple(partition_keys), comment or "", user_location())
         check_partition_keys(table)
         return CatalogBaseTable(table)
@@ -105,7 +108,9 @@ class CatalogBaseTable:
             properties: What is to be kept with it.
             comment: What it is about.
         """
-        require_instance(expanded_query, str, "the query of a view", "give a text")
+        for query in (original_query, expanded_query):
+            require_instance(query, str, "the query of a view", "give a text")
+        require_instance(properties, Mapping, "the properties of a view", "give a dict")
         resolved = _resolved(schema)
         return CatalogBaseTable(spi.CatalogView(expanded_query, ("", ""), resolved, comment or "", user_location(), dict(properties)))
 
@@ -163,6 +168,7 @@ class CatalogPartition:
     @staticmethod
     def create_instance(properties: Mapping[str, str], comment: str | None = None) -> CatalogPartition:
         """Return a partition with properties."""
+        require_instance(properties, Mapping, "the properties of a partition", "give a dict")
         return CatalogPartition(spi.CatalogPartition(dict(properties), comment))
 
     def get_properties(self) -> dict[str, str]:
@@ -203,6 +209,7 @@ class CatalogFunction:
         Raises:
             ValueError: If it is no language that Flink has.
         """
+        require_instance(class_name, str, "the name of a function", "write module.name")
         if function_language.upper() not in _LANGUAGES:
             raise ValueError("function_language must be one of 'Python', 'Java' or 'Scala'")
         return CatalogFunction(FunctionDefinition(class_name, function_language.upper()))
@@ -250,6 +257,9 @@ class CatalogModel:
         Raises:
             ProgramError: If there are no options, or a type cannot be read.
         """
+        for schema in (input_schema, output_schema):
+            require_instance(schema, schemas.Schema, "the schema of a model", "give Schema.new_builder()...build()")
+        require_instance(options, Mapping, "the options of a model", "give a dict")
         return CatalogModel(checked_model(input_schema.resolve(), output_schema.resolve(), dict(options), comment))
 
     def copy(self) -> CatalogModel:

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import InputRef
 from wiesel.columnar.functions.registry import cast
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentValueError, ProgramError, TypeMismatchError
 from wiesel.datastream import DataStream
 from wiesel.spi.table.schema import MetadataColumn, PhysicalColumn, Schema
 from wiesel.sql.binding.queries import QueryBinder
@@ -35,7 +35,7 @@ def field_name(given: Any) -> str:
         return node.alias
     inner = node.this if isinstance(node, WindowProperty) else node
     if not isinstance(inner, exp.Column):
-        raise ProgramError(f"{given} is no column of a stream", hint="give col('a'), col('a').alias('b'), or col('ts').rowtime")
+        raise TypeMismatchError(f"{given} is no column of a stream", hint="give col('a'), col('a').alias('b'), or col('ts').rowtime")
     return inner.name
 
 
@@ -81,7 +81,7 @@ def expressions_of_rows(tables: CatalogTables, elements: Sequence[Any], schema: 
     """
     nodes = [element._node for element in elements if isinstance(element, Expression)]
     if len(nodes) < len(elements):
-        raise ProgramError("only some of the elements are expressions", hint="write all rows with row(...), or none")
+        raise TypeMismatchError("only some of the elements are expressions", hint="write all rows with row(...), or none")
     rows = [node.expressions if isinstance(node, BuiltIn) and node.name == "ROW" else [node] for node in nodes]
     plan = QueryBinder("", tables).bind(exp.Values(expressions=[exp.Tuple(expressions=list(row)) for row in rows]))
     if isinstance(schema, DataType):
@@ -91,7 +91,7 @@ def expressions_of_rows(tables: CatalogTables, elements: Sequence[Any], schema: 
         fields = [RowField(name, field.data_type) for name, field in zip(names, plan.fields, strict=False)]
     if len(fields) != len(plan.fields):
         message = f"the rows have {len(plan.fields)} values, but there are {len(fields)} columns"
-        raise ProgramError(message, hint="give one column for each value")
+        raise ArgumentValueError(message, hint="give one column for each value")
     refs = (InputRef(field.data_type, index, field.name) for index, field in enumerate(plan.fields))
     casts = tuple(cast(ref, field.data_type) for ref, field in zip(refs, fields, strict=True))
     return Project(plan, casts, tuple(Field(field.name, field.data_type) for field in fields))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentTypeError, ProgramError
 from wiesel.sql.catalogs import FunctionDefinition
 from wiesel.sql.language import statements as s
 from wiesel.sql.user_functions import AnyFunction
@@ -28,7 +28,7 @@ def function_of(given: Any) -> AnyFunction:
     if isinstance(given, UserDefinedProcessTableFunctionWrapper):
         return given.function
     if not isinstance(given, UserDefinedFunctionWrapper):
-        raise ProgramError(
+        raise ArgumentTypeError(
             f"{given!r} is no function of SQL", hint="wrap it: udf(f, result_type=DataTypes.BIGINT()), or @udf(result_type='BIGINT')"
         )
     return given.function  # type: ignore[no-any-return]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wiesel.core.errors import ProgramError
+from wiesel.datastream._checks import require_instance
 from wiesel.spi.table import catalog as names
 
 __all__ = ["CatalogPartitionSpec", "ObjectIdentifier", "ObjectPath"]
@@ -75,6 +76,8 @@ class ObjectIdentifier:
     @staticmethod
     def of(catalog_name: str, database_name: str, object_name: str) -> ObjectIdentifier:
         """Return the name of three parts."""
+        for what, name in (("catalog", catalog_name), ("database", database_name), ("object", object_name)):
+            require_instance(name, str, f"the name of the {what}", "give a text")
         return ObjectIdentifier(names.ObjectIdentifier(catalog_name, database_name, object_name))
 
     def get_catalog_name(self) -> str:

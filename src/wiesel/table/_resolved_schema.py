@@ -8,6 +8,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
+from wiesel.datastream._checks import require_instance
 from wiesel.spi.table import schema as spi
 from wiesel.table.resolved_expression import ResolvedExpression
 from wiesel.types.logical import DataType, RowField, RowType, quoted
@@ -36,6 +37,7 @@ class Column(ABC):
     @staticmethod
     def physical(name: str, data_type: DataType) -> PhysicalColumn:
         """Return a column that is stored."""
+        _check_column(name, data_type)
         return PhysicalColumn(spi.PhysicalColumn(name, data_type))
 
     @staticmethod
@@ -54,6 +56,7 @@ class Column(ABC):
             metadata_key: What the connector calls it; the column's name if it is None.
             is_virtual: Whether it is left out when rows are written.
         """
+        _check_column(name, data_type)
         return MetadataColumn(spi.MetadataColumn(name, data_type, metadata_key, is_virtual))
 
     @abstractmethod
@@ -110,6 +113,11 @@ class Column(ABC):
 
     def __hash__(self) -> int:
         return hash(self._column)
+
+
+def _check_column(name: Any, data_type: Any) -> None:
+    require_instance(name, str, "the name of a column", "give a text")
+    require_instance(data_type, DataType, "the type of a column", "give one of DataTypes, such as DataTypes.INT()")
 
 
 class PhysicalColumn(Column):
@@ -201,6 +209,8 @@ class WatermarkSpec:
     @staticmethod
     def of(rowtime_attribute: str, watermark_expression: ResolvedExpression) -> WatermarkSpec:
         """Return the watermark of a column, by the watermark behind each row."""
+        require_instance(rowtime_attribute, str, "the name of the column of the event time", "give a text")
+        require_instance(watermark_expression, ResolvedExpression, "the watermark", "give a resolved expression")
         return WatermarkSpec(rowtime_attribute, watermark_expression)
 
     def get_rowtime_attribute(self) -> str:

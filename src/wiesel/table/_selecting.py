@@ -11,7 +11,7 @@ from sqlglot import exp
 from wiesel.columnar.aggregates.user_aggregates import USER_AGGREGATE, UserAggregate
 from wiesel.columnar.expressions import InputRef, Literal
 from wiesel.columnar.functions.registry import cast
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentTypeError, ProgramError
 from wiesel.sql.binding.ordering import without_keys
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.binding.scope import Scope, Source
@@ -60,7 +60,7 @@ class Selecting:
         """Return the nodes of expressions, with columns in place of what stands for several."""
         for each in expressions:
             if not isinstance(each, Expression):
-                raise ProgramError(f"{each!r} is no expression", hint="name a column with col('name'), or a constant with lit(...)")
+                raise ArgumentTypeError(f"{each!r} is no expression", hint="name a column with col('name'), or a constant with lit(...)")
         return expanded([each._node for each in expressions], self._plan.fields, self.type_of)
 
     # Columns and rows
@@ -167,7 +167,6 @@ class Selecting:
 
         return self._query([rebuilt(item, of_window) for item in named(self.expanded(expressions))])
 
-
     # Functions of users
 
     def _row(self, leave_out: Sequence[str] = ()) -> exp.Expr:
@@ -182,7 +181,7 @@ class Selecting:
             (node,) = self.expanded([given])
             return node.this if isinstance(node, exp.Alias) else node, given._names
         if not isinstance(given, UserDefinedFunctionWrapper):
-            raise ProgramError(f"{given!r} is no function", hint="give what udf() or its like returned, or a call of it")
+            raise ArgumentTypeError(f"{given!r} is no function", hint="give what udf() or its like returned, or a call of it")
         node = call(given, Expression(self._row(leave_out)))._node
         if isinstance(node, UserCall) and getattr(node.function, "kind", "") == "pandas":
             node.meta["function"] = replace(node.function, whole_row=True)

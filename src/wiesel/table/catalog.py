@@ -78,6 +78,7 @@ class CatalogDescriptor:
             configuration: Its options, ``type`` among them.
             comment: What it is about.
         """
+        require_instance(catalog_name, str, "the name of a catalog", "give a text")
         require_instance(configuration, Configuration, "the options of a catalog", "give a Configuration")
         return CatalogDescriptor(catalog_name, configuration, comment)
 
@@ -447,9 +448,7 @@ class Catalog:
         """Return what is known of the columns of several partitions."""
         return [self.get_partition_column_statistics(table_path, spec) for spec in partition_specs]
 
-    def alter_table_statistics(
-        self, table_path: ObjectPath, table_statistics: CatalogTableStatistics, ignore_if_not_exists: bool
-    ) -> None:
+    def alter_table_statistics(self, table_path: ObjectPath, table_statistics: CatalogTableStatistics, ignore_if_not_exists: bool) -> None:
         """Set what is known of the rows of a table.
 
         Raises:

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Literal
 from wiesel.columnar.functions.intervals import UNIT_MONTHS, UNIT_MS
+from wiesel.core.errors import ArgumentTypeError
 from wiesel.datastream._checks import program_error, require_instance
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import FieldAt, OverAlias, Plus, Stand, WindowProperty
@@ -335,7 +336,7 @@ class Expression(Generic[T]):
 
         if isinstance(first_element_or_table, Table):
             if remaining_elements:
-                raise program_error("in_() takes a table, or values", "give the table alone")
+                raise program_error("in_() takes a table, or values", "give the table alone", ArgumentTypeError)
             return Expression(exp.In(this=self._node, query=exp.Subquery(this=stand_of(first_element_or_table._plan))))
         elements = [node_of(each) for each in (first_element_or_table, *remaining_elements)]
         return Expression(exp.In(this=self._node, expressions=elements))

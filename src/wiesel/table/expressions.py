@@ -7,7 +7,7 @@ from typing import Any
 from sqlglot import exp
 
 from wiesel.columnar.expressions import Literal
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentTypeError, ProgramError
 from wiesel.datastream._checks import program_error, require_instance
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import BuiltIn, Text, UserCall
@@ -106,6 +106,8 @@ def lit(v: Any, data_type: t.DataType | None = None) -> Expression[Any]:
     """
     if isinstance(v, Expression):
         return v
+    if data_type is not None:
+        require_instance(data_type, t.DataType, "the type of a constant", "give one of DataTypes, such as DataTypes.INT()")
     return Expression(constant(literal(v) if data_type is None else value_of(v, data_type)))
 
 
@@ -433,7 +435,9 @@ def call(f: Any, *args: Any) -> Expression[Any]:
     from wiesel.table.udf import UserDefinedFunctionWrapper
 
     if not isinstance(f, UserDefinedFunctionWrapper):
-        raise program_error(f"{f!r} cannot be called in expressions", "give the name of a function, or wrap it: udf(f, result_type=...)")
+        raise program_error(
+            f"{f!r} cannot be called in expressions", "give the name of a function, or wrap it: udf(f, result_type=...)", ArgumentTypeError
+        )
     node = UserCall(this=f"{f._name} {id(f)}", expressions=operands)
     node.meta["function"] = f.function
     return Expression(node)

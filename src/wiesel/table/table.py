@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from wiesel.columnar.functions.user_functions import pandas_frame
+from wiesel.core.errors import ArgumentTypeError
 from wiesel.datastream._checks import program_error, require_instance
 from wiesel.spi.table import schema as schemas
 from wiesel.sql.jobs import is_batch
@@ -221,7 +222,7 @@ class Table:
     def _lateral(self, given: Any, side: str, predicate: Expression[bool] | None) -> Table:
         with self._t_env._at_users_line():
             if isinstance(given, UserDefinedTableFunctionWrapper) and not given._alias_names:
-                raise program_error("the columns of the table function have no names", "give them: f.alias('a', 'b')")
+                raise program_error("the columns of the table function have no names", "give them: f.alias('a', 'b')", ArgumentTypeError)
             return self._of(self._selecting.lateral(given, side, predicate))
 
     def minus(self, right: Table) -> Table:

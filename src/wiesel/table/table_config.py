@@ -8,6 +8,7 @@ from typing import Any
 
 from wiesel.core.config import Configuration
 from wiesel.core.durations import parse_duration
+from wiesel.core.errors import ArgumentTypeError
 from wiesel.datastream._checks import program_error
 from wiesel.sql.language.parser import DEFAULT_DIALECT, DIALECT_OPTION, HIVE_DIALECT
 from wiesel.table.sql_dialect import SqlDialect
@@ -79,7 +80,7 @@ class TableConfig:
             ProgramError: If it is none of :class:`SqlDialect`.
         """
         if sql_dialect not in (SqlDialect.DEFAULT, SqlDialect.HIVE):
-            raise program_error(f"there is no dialect {sql_dialect!r}", "give SqlDialect.DEFAULT or SqlDialect.HIVE")
+            raise program_error(f"there is no dialect {sql_dialect!r}", "give SqlDialect.DEFAULT or SqlDialect.HIVE", ArgumentTypeError)
         self.set(DIALECT_OPTION, HIVE_DIALECT if sql_dialect == SqlDialect.HIVE else DEFAULT_DIALECT)
 
     def set_python_executable(self, python_exec: str) -> None:

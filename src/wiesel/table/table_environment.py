@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from wiesel.core.config import Configuration
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentValueError, ProgramError
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.datastream._checks import program_error, require_built, require_instance, user_location
 from wiesel.spi.table.catalog import CatalogView, ObjectIdentifier
@@ -337,8 +337,10 @@ class TableEnvironment(NamesOfEnvironment):
             TypeError: If the schema is none of these.
             ProgramError: If a column cannot be one of a table, or not of its type.
         """
+        import pandas as pd
         import pyarrow as pa
 
+        require_instance(pdf, pd.DataFrame, "the argument of from_pandas()", "give a pandas.DataFrame")
         rows = pa.Table.from_pandas(pdf, preserve_index=False)
         if schema is None or isinstance(schema, RowType):
             return self.from_arrow(rows, schema)
@@ -594,7 +596,7 @@ class StreamTableEnvironment(TableEnvironment):
             if given is not None:
                 require_instance(given, kind, name, f"give a {kind.__name__}")
         if stream_execution_environment is None and environment_settings is None:
-            raise program_error("create() got neither a stream environment nor settings", "give at least one of them")
+            raise program_error("create() got neither a stream environment nor settings", "give at least one of them", ArgumentValueError)
         configuration = Configuration() if environment_settings is None else environment_settings.get_configuration()
         if stream_execution_environment is None:
             stream_execution_environment = StreamExecutionEnvironment.get_execution_environment(configuration)

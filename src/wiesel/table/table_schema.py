@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentValueError
+from wiesel.datastream._checks import require_instance
 from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.sql.canonical import canonical_expression
 from wiesel.table._resolved_schema import ComputedColumn
@@ -25,7 +26,7 @@ class TableSchema:
     def __init__(self, field_names: Sequence[str] | None = None, data_types: Sequence[DataType] | None = None) -> None:
         names, types = list(field_names or ()), list(data_types or ())
         if len(names) != len(types):
-            raise ProgramError(f"a TableSchema got {len(names)} names and {len(types)} types", hint="give one type for each name")
+            raise ArgumentValueError(f"a TableSchema got {len(names)} names and {len(types)} types", hint="give one type for each name")
         self._row_type = RowType([RowField(name, kind) for name, kind in zip(names, types, strict=True)], False)
         self._lines = [f"{field.name}: {field.data_type.as_summary_string()}" for field in self._row_type]
 
@@ -112,6 +113,8 @@ class TableSchema:
 
         def field(self, name: str, data_type: DataType) -> TableSchema.Builder:
             """Add a column."""
+            require_instance(name, str, "the name of a column", "give a text")
+            require_instance(data_type, DataType, "the type of a column", "give one of DataTypes, such as DataTypes.INT()")
             self._names.append(name)
             self._types.append(data_type)
             return self

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from wiesel.columnar.aggregates.user_aggregates import UserAggregate
 from wiesel.columnar.functions.user_contexts import FunctionContext, FunctionLife
 from wiesel.columnar.functions.user_functions import UserFunction
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentTypeError, ArgumentValueError
 from wiesel.sql.user_functions import UserTableFunction
 from wiesel.table.expression import Expression
 from wiesel.table.expressions import call
@@ -133,9 +133,9 @@ class UserDefinedFunctionWrapper:
 
     def __init__(self, func: Any, input_types: Any, func_type: str, deterministic: bool | None = None, name: str | None = None) -> None:
         if inspect.isclass(func):
-            raise ProgramError(f"{func!r} is a class", hint=f"give an instance: {func.__name__}()")
+            raise ArgumentTypeError(f"{func!r} is a class", hint=f"give an instance: {func.__name__}()")
         if not isinstance(func, UserDefinedFunction) and not callable(func):
-            raise ProgramError(f"{func!r} is no function", hint="give a function, or an instance of a class such as ScalarFunction")
+            raise ArgumentTypeError(f"{func!r} is no function", hint="give a function, or an instance of a class such as ScalarFunction")
         self._func = func
         self._input_types = None if input_types is None else tuple(_type_of(of, "an input type") for of in _listed(input_types))
         self._func_type = func_type
@@ -169,7 +169,7 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
         self._result_type = _result_of(result_type)
         compute = func.eval if isinstance(func, ScalarFunction | AsyncScalarFunction) else func
         if not callable(compute):
-            raise ProgramError(f"{func!r} is no scalar function", hint="give a function, or an instance of a ScalarFunction")
+            raise ArgumentTypeError(f"{func!r} is no scalar function", hint="give a function, or an instance of a ScalarFunction")
         self.function = UserFunction(self._name, compute, self._result_type, self._input_types, self._kind, self._deterministic, self._life)
 
     @property
@@ -236,8 +236,11 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
         wanted = TableAggregateFunction if is_table_aggregate else AggregateFunction
         is_own = isinstance(func, wanted)
         if func_type == "general" and not is_own:
-            raise ProgramError(f"{func!r} is no {wanted.__name__}", hint=f"give an instance of one, or func_type='pandas' for {self._name}")
+            hint = f"give an instance of one, or func_type='pandas' for {self._name}"
+            raise ArgumentTypeError(f"{func!r} is no {wanted.__name__}", hint=hint)
         self._result_type = _result_of(func.get_result_type() if result_type is None and is_own else result_type)
+        if accumulator_type is not None:
+            _type_of(accumulator_type, "the accumulator type")
         self._accumulator_type = accumulator_type
         own = getattr(type(func), "retract", None)
         self.function = UserAggregate(
@@ -274,21 +277,21 @@ def _type_of(given: Any, what: str) -> DataType:
     if isinstance(given, str):
         return parse_data_type(given)
     if not isinstance(given, DataType):
-        raise ProgramError(f"{what} of a function is {given!r}", hint="give a data type, such as DataTypes.BIGINT() or 'BIGINT'")
+        raise ArgumentTypeError(f"{what} of a function is {given!r}", hint="give a data type, such as DataTypes.BIGINT() or 'BIGINT'")
     return given
 
 
 def _result_of(given: Any) -> DataType:
     found = _type_of(given, "the result type")
     if holds_variant(found):
-        raise ProgramError("a function cannot return values of type VARIANT", hint="let it return the text of JSON: PARSE_JSON(f(x))")
+        raise ArgumentTypeError("a function cannot return values of type VARIANT", hint="let it return the text of JSON: PARSE_JSON(f(x))")
     return found
 
 
 def _is_deterministic(function: Any, given: bool | None) -> bool:
     own = function.is_deterministic() if isinstance(function, UserDefinedFunction) else True
     if given is not None and isinstance(function, UserDefinedFunction) and given != own:
-        raise ProgramError(f"deterministic is {given}, the function itself says {own}", hint="leave deterministic out")
+        raise ArgumentValueError(f"deterministic is {given}, the function itself says {own}", hint="leave deterministic out")
     return own if given is None else given
 
 
@@ -299,7 +302,7 @@ def _instance(given: Any) -> Any:
 
 def _check_kind(func_type: str, kinds: Sequence[str]) -> None:
     if func_type not in kinds:
-        raise ProgramError(f"the kind of function is {func_type!r}", hint=f"give one of {', '.join(map(repr, kinds))}")
+        raise ArgumentValueError(f"the kind of function is {func_type!r}", hint=f"give one of {', '.join(map(repr, kinds))}")
 
 
 def udf(

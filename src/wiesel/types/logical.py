@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from copy import copy
 from typing import Any, ClassVar, TypeVar, overload
 
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentTypeError, ArgumentValueError
 
 __all__ = [
     "MAX_LENGTH",
@@ -67,7 +67,8 @@ def checked_range(value: Any, what: str, low: int, high: int) -> int:
         ProgramError: If it is something else.
     """
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ProgramError(f"{what} is {value!r}", hint=f"give a whole number between {low} and {high} (both inclusive)")
+        kind = ArgumentValueError if isinstance(value, int) and not isinstance(value, bool) else ArgumentTypeError
+        raise kind(f"{what} is {value!r}", hint=f"give a whole number between {low} and {high} (both inclusive)")
     return value
 
 
@@ -82,7 +83,7 @@ class DataType:
 
     def __init__(self, nullable: bool = True) -> None:
         if not isinstance(nullable, bool):
-            raise ProgramError(f"the nullability of a {type(self).__name__} is {nullable!r}", hint="give True or False")
+            raise ArgumentTypeError(f"the nullability of a {type(self).__name__} is {nullable!r}", hint="give True or False")
         self._nullable = nullable
 
     def not_null(self: Self) -> Self:
@@ -101,7 +102,7 @@ class DataType:
     def bridged_to(self: Self, conversion_cls: str) -> Self:
         """Return the type itself: the class by which Java would hold the values means nothing to Python."""
         if not isinstance(conversion_cls, str):
-            raise ProgramError(f"the class of the values of {self.as_summary_string()} is {conversion_cls!r}", hint="give its name")
+            raise ArgumentTypeError(f"the class of the values of {self.as_summary_string()} is {conversion_cls!r}", hint="give its name")
         return self
 
     @property
@@ -316,7 +317,7 @@ class ZonedTimestampType(_PrecisionType):
 
 def _require_type(value: Any, what: str) -> DataType:
     if not isinstance(value, DataType):
-        raise ProgramError(f"{what} is {value!r}, which is not a data type", hint="give one of DataTypes, such as DataTypes.INT()")
+        raise ArgumentTypeError(f"{what} is {value!r}, which is not a data type", hint="give one of DataTypes, such as DataTypes.INT()")
     return value
 
 
@@ -402,7 +403,7 @@ class RowField:
         given: list[tuple[str, object]] = [("name", name), ("description", description or "")]
         for what, text in given:
             if not isinstance(text, str):
-                raise ProgramError(f"the {what} of a row's field is {text!r}", hint="give a text")
+                raise ArgumentTypeError(f"the {what} of a row's field is {text!r}", hint="give a text")
         self.name = name
         self.data_type = _require_type(data_type, f"the type of the row's field {name!r}")
         self.description = _NO_DESCRIPTION if description is None else description
@@ -432,14 +433,14 @@ class RowType(DataType):
         given: list[object] = [*fields] if fields else []
         for field in given:
             if not isinstance(field, RowField):
-                raise ProgramError(f"{field!r} is not a field of a row", hint="give a list of DataTypes.FIELD(name, type)")
+                raise ArgumentTypeError(f"{field!r} is not a field of a row", hint="give a list of DataTypes.FIELD(name, type)")
         self.fields = fields or []
         self._check_names()
 
     def _check_names(self) -> None:
         duplicates = sorted({name for name in self.names if self.names.count(name) > 1})
         if duplicates:
-            raise ProgramError(f"field names of a row must be unique; found duplicates: {duplicates}", hint="rename the fields")
+            raise ArgumentValueError(f"field names of a row must be unique; found duplicates: {duplicates}", hint="rename the fields")
 
     @property
     def names(self) -> list[str]:
@@ -453,6 +454,8 @@ class RowType(DataType):
             ProgramError: If the name has no type, or is there already.
         """
         if isinstance(field, str):
+            if data_type is None:
+                raise ArgumentValueError(f"the row's field {field!r} is added without a type", hint="give one of DataTypes with the name")
             field = RowField(field, _require_type(data_type, f"the type of the row's field {field!r}"))
         self.fields = RowType([*self.fields, field]).fields
         return self
@@ -480,6 +483,8 @@ class RowType(DataType):
             return RowType(self.fields[key])
         if isinstance(key, int):
             return self.fields[key]
+        if not isinstance(key, str):
+            raise TypeError(f"fields of a row are found by name, position or slice, not by {key!r}")
         for field in self.fields:
             if field.name == key:
                 return field

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import UnknownNameError
 from wiesel.types.logical import AtomicType, checked_range
 
 __all__ = ["DayTimeIntervalType", "Resolution", "YearMonthIntervalType", "interval_type"]
@@ -147,7 +147,7 @@ def interval_type(upper: Resolution, lower: Resolution | None = None) -> DayTime
             YearMonthIntervalType.YearMonthResolution[name], digits.get("YEAR", YearMonthIntervalType.DEFAULT_PRECISION)
         )
     if name not in DayTimeIntervalType.DayTimeResolution.__members__:
-        raise ProgramError(
+        raise UnknownNameError(
             f"there is no interval type {name.replace('_', ' ')}",
             hint="go from a larger unit to a smaller one: YEAR to MONTH, or DAY to SECOND",
         )

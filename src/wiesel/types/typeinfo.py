@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, ClassVar
 
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentTypeError, ArgumentValueError, ProgramError
 
 __all__ = [
     "BasicArrayTypeInfo",
@@ -311,12 +311,12 @@ class RowTypeInfo(TypeInformation):
             )
         self._field_names = None if field_names is None else list(field_names)
         if self._field_names is not None and len(self._field_names) != len(self._field_types):
-            raise ProgramError(
+            raise ArgumentValueError(
                 f"a row type with {len(self._field_names)} field names has {len(self._field_types)} field types",
                 hint=f"give one type per name: {self._field_names}",
             )
         if self._field_names is not None and len(set(self._field_names)) != len(self._field_names):
-            raise ProgramError(f"a field name occurs twice in a row type: {self._field_names}", hint="field names must be unique")
+            raise ArgumentValueError(f"a field name occurs twice in a row type: {self._field_names}", hint="field names must be unique")
         # One list for all rows of the type: rows with the same list need no comparison of names.
         self._all_names = [f"f{i}" for i in range(len(self._field_types))] if self._field_names is None else self._field_names
 
@@ -378,7 +378,7 @@ class _ArrayTypeInfo(TypeInformation):
     def __init__(self, element_type: TypeInformation) -> None:
         allowed = self._element_types
         if allowed is not None and not (isinstance(element_type, BasicTypeInfo) and element_type._basic_type in allowed):
-            raise ProgramError(
+            raise ArgumentTypeError(
                 f"{element_type} cannot be the element type of a {type(self).__name__}",
                 hint=f"use one of {', '.join(sorted(t.name for t in allowed))}, or Types.OBJECT_ARRAY / Types.LIST for other elements",
             )

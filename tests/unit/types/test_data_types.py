@@ -127,7 +127,7 @@ def test_rows_are_read_by_position_and_name() -> None:
     assert [field.description for field in row] == ["...", "what it is"]
     with pytest.raises(KeyError):
         row["c"]
-    with pytest.raises(ProgramError, match="type of the row's field 'c' is None"):
+    with pytest.raises(ProgramError, match="the row's field 'c' is added without a type"):
         row.add("c")
     with pytest.raises(ProgramError, match="duplicates"):
         row.add("a", DataTypes.INT())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from wiesel.core.errors import ProgramError
+from wiesel.core.errors import ArgumentTypeError, ArgumentValueError, ProgramError
 from wiesel.types.logical import DataType, RowField, RowType, quoted
 from wiesel.types.logical_parser import parse_data_type
 
@@ -255,13 +255,13 @@ class Schema:
         def from_row_data_type(self, data_type: DataType) -> Schema.Builder:
             """Add the fields of a row type as columns."""
             if not isinstance(data_type, RowType):
-                raise ProgramError(f"from_row_data_type() takes a row type, got {data_type!r}", hint="give a DataTypes.ROW([...])")
+                raise ArgumentTypeError(f"from_row_data_type() takes a row type, got {data_type!r}", hint="give a DataTypes.ROW([...])")
             return self.from_fields(data_type.field_names(), data_type.field_types())
 
         def from_fields(self, field_names: Sequence[str], field_data_types: Sequence[DataType]) -> Schema.Builder:
             """Add columns of these names and types."""
             if len(field_names) != len(field_data_types):
-                raise ProgramError(
+                raise ArgumentValueError(
                     f"from_fields() got {len(field_names)} names and {len(field_data_types)} types", hint="give one type for each name"
                 )
             for name, data_type in zip(field_names, field_data_types, strict=True):
@@ -336,19 +336,19 @@ def _sql(expression: Any) -> str:
         return expression
     written = getattr(expression, "_as_sql", None)
     if written is None:
-        raise ProgramError(f"an expression of a schema is {expression!r}", hint="give an expression, or its text in SQL")
+        raise ArgumentTypeError(f"an expression of a schema is {expression!r}", hint="give an expression, or its text in SQL")
     return str(written())
 
 
 def _require(value: object, wanted: type, what: str) -> None:
     if not isinstance(value, wanted):
-        raise ProgramError(f"{what}, got {value!r} (a {type(value).__name__})", hint=f"give a {wanted.__name__}")
+        raise ArgumentTypeError(f"{what}, got {value!r} (a {type(value).__name__})", hint=f"give a {wanted.__name__}")
 
 
 def _checked_column(name: str, data_type: str | DataType) -> tuple[str, str | DataType]:
     _require(name, str, "the name of a column is a text")
     if not isinstance(data_type, str | DataType):
-        raise ProgramError(
+        raise ArgumentTypeError(
             f"the type of column {quoted(name)} is {data_type!r}",
             hint="give one of DataTypes, such as DataTypes.INT(), or a text such as 'INT'",
         )
