@@ -48,17 +48,17 @@ _MACHINERY = {
 _CONNECTOR = "there is no connector for {}: write a source or sink against wiesel.spi, or read and write files (file_system)."
 # Modules that Wiesel does not have, and what to do in their place.
 _INSTEAD = {
-    "table.descriptors": "describe tables with TableDescriptor and Schema of pyflink.table, whose column_by_expression() and watermark() "
-    "do what Rowtime did.",
-    "table.functions": "call the functions by pyflink.table.expressions or in SQL, where they are built in.",
-    "table.serializers": "convert tables by to_arrow(), to_pandas() and from_pandas().",
-    "table.utils": "convert tables by to_arrow(), to_pandas() and from_pandas().",
-    "common.io": "read files with FileSource and its formats (pyflink.datastream.connectors.file_system).",
-    "common.utils": "use the classes of pyflink.common; there are no Java objects behind them.",
-    "datastream.utils": "collect() and execute_and_collect() return values of Python; there is nothing to convert.",
-    "shell": "start the prompt with `wiesel shell`.",
+    "pyflink.table.descriptors": "describe tables with TableDescriptor and Schema of pyflink.table: column_by_expression() and "
+    "watermark() replace Rowtime.",
+    "pyflink.table.functions": "call the functions by pyflink.table.expressions or in SQL, where they are built in.",
+    "pyflink.table.serializers": "convert tables by to_arrow(), to_pandas() and from_pandas().",
+    "pyflink.table.utils": "convert tables by to_arrow(), to_pandas() and from_pandas().",
+    "pyflink.common.io": "read files with FileSource and its formats (pyflink.datastream.connectors.file_system).",
+    "pyflink.common.utils": "use the classes of pyflink.common; there are no Java objects behind them.",
+    "pyflink.datastream.utils": "collect() and execute_and_collect() return values of Python; there is nothing to convert.",
+    "pyflink.shell": "start the prompt with `wiesel shell`.",
     **{
-        f"datastream.connectors.{module}": _CONNECTOR.format(system)
+        f"pyflink.datastream.connectors.{module}": _CONNECTOR.format(system)
         for module, system in (
             *(("kafka", "Kafka"), ("dynamic_kafka", "Kafka"), ("jdbc", "JDBC"), ("pulsar", "Pulsar"), ("rabbitmq", "RabbitMQ")),
             *(("cassandra", "Cassandra"), ("elasticsearch", "Elasticsearch"), ("kinesis", "Kinesis")),
@@ -117,8 +117,8 @@ def _missing_text(fullname: str, inner: str) -> str:
     text = f"Wiesel has no counterpart of {fullname}"
     if top in _MACHINERY:
         return f"{text}: {_MACHINERY[top]}."
-    if inner in _INSTEAD:
-        return f"{text}.\n  what to do: {_INSTEAD[inner]}"
+    if fullname in _INSTEAD:
+        return f"{text}.\n  what to do: {_INSTEAD[fullname]}"
     parent = inner.rpartition(".")[0]
     siblings = _children(parent)
     near = difflib.get_close_matches(inner.rpartition(".")[2], siblings, n=1)

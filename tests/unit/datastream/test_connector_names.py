@@ -20,23 +20,30 @@ def test_the_interfaces_are_those_of_the_spi() -> None:
 
 
 def test_names_are_listed_and_loaded_when_asked_for() -> None:
-    get, names = lazy_names("some.module", {"sqrt": "math", "Fraction": "fractions"})
-    assert names() == ["Fraction", "sqrt"]
+    get, names, listed = lazy_names("some.module", {"sqrt": "math", "Fraction": "fractions"})
+    assert names() == ["Fraction", "sqrt"] and sorted(listed) == ["Fraction", "sqrt"]
     assert get("sqrt")(9) == 3
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    get, _ = lazy_names("some.module", {})
+    get, _, _ = lazy_names("some.module", {})
     with pytest.raises(AttributeError, match=r"module 'some\.module' has no attribute 'x'"):
         get("x")
 
 
 def test_a_missing_connector_says_that_it_is_missing() -> None:
-    get, _ = lazy_names("some.module", {"Thing": "wiesel.connectors.no_such_thing"})
+    get, _, _ = lazy_names("some.module", {"Thing": "wiesel.connectors.no_such_thing"})
     with pytest.raises(
         ImportError, match=r"Thing is not part of this version of Wiesel \(there is no module wiesel.connectors.no_such_thing\)"
     ):
         get("Thing")
+
+
+def test_an_absent_name_says_what_to_do() -> None:
+    get, _, listed = lazy_names("some.module", {}, {"Thing": "write one"})
+    with pytest.raises(ImportError, match=r"some\.module has no Thing\n  what to do: write one"):
+        get("Thing")
+    assert listed == []
 
 
 def test_a_library_that_a_connector_lacks_is_not_taken_for_a_missing_connector(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +51,7 @@ def test_a_library_that_a_connector_lacks_is_not_taken_for_a_missing_connector(t
 
     Path(str(tmp_path), "needs_library.py").write_text("import no_such_library\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    get, _ = lazy_names("some.module", {"Thing": "needs_library"})
+    get, _, _ = lazy_names("some.module", {"Thing": "needs_library"})
     with pytest.raises(ModuleNotFoundError, match="no_such_library"):
         get("Thing")
 

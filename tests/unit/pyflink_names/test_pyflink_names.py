@@ -58,7 +58,7 @@ def test_modules_and_connectors_that_are_absent_say_what_takes_their_place() -> 
     assert "table.descriptors" in absent and "datastream.connectors.kafka" in absent
     for module in absent:
         assert pyflink_hook._missing_text(f"pyflink.{module}", module).count("what to do: ") == 1
-        assert module in pyflink_hook._INSTEAD, f"name what takes the place of {module}"
+        assert f"pyflink.{module}" in pyflink_hook._INSTEAD, f"name what takes the place of {module}"
     for path in listed():
         package, _, name = path.rpartition(".")
         if package == "datastream.connectors" and name.isidentifier():

@@ -5,7 +5,6 @@ Without this, a job that is too large fails somewhere in the middle of its start
 
 from __future__ import annotations
 
-import logging
 import os
 import resource
 from collections.abc import Iterator
@@ -14,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wiesel.core.errors import ResourceError
+from wiesel.core.logs import get_logger
 
 __all__ = ["Footprint", "Limits", "check_limits"]
 
 _PROC = Path("/proc")
 _CONTROL_GROUPS = Path("/sys/fs/cgroup")
 _HINT = "lower the parallelism, or chain more operators"
-_log = logging.getLogger("wiesel.spark")
+_log = get_logger("wiesel.spark")
 
 
 @dataclass(frozen=True)

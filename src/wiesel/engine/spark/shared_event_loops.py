@@ -7,7 +7,6 @@ driver's JVM, it is compiled there and takes the place of Spark's own for jobs w
 
 from __future__ import annotations
 
-import logging
 import threading
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
+from wiesel.core.logs import get_logger
 from wiesel.graph.stage_plan import Region
 
 __all__ = ["channels", "share_event_loops"]
@@ -26,7 +26,7 @@ _SOURCE = Path(__file__).with_name("SharedEventLoops.java")
 _CLASS = "wiesel.exchange.SharedEventLoops"
 _lock = threading.Lock()
 _looked_at: dict[str, bool] = {}
-_log = logging.getLogger("wiesel.spark")
+_log = get_logger("wiesel.spark")
 
 
 def channels(regions: list[Region]) -> int:
