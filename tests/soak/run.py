@@ -4,6 +4,7 @@ threads and disk must stay flat.
     python tests/soak/run.py                              300 seeds, 8 losses on a cluster, ten minutes of silence, and an hour
     python tests/soak/run.py --seeds 0-9 --minutes 5      less of both
     python tests/soak/run.py --seeds 4710-4719 --alone    the cells of these seeds and nothing else
+    python tests/soak/run.py --savepoints                 savepoints and stops behind slow functions, and nothing else (see savepoints.py)
 
 Seeds belong together in rounds of ten, and whole rounds are played. Prints a table of each; the exit code is 1 if an output was wrong, a
 fault did not hit, or something grew.
@@ -23,7 +24,7 @@ if str(ROOT) not in sys.path:  # started as a file, not as a module
 
 from rich.console import Console  # noqa: E402
 
-from tests.soak import executors, matrix, silence, steady  # noqa: E402
+from tests.soak import executors, matrix, savepoints, silence, steady  # noqa: E402
 
 
 def seeds(text: str) -> tuple[int, int]:
@@ -35,6 +36,7 @@ def seeds(text: str) -> tuple[int, int]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Faults, and a steady rate.")
     parser.add_argument("--seeds", type=seeds, default="0-299", help="cells of the crash matrix: FIRST-LAST")
+    parser.add_argument("--savepoints", action="store_true", help="savepoints and stops behind slow functions, and nothing else")
     parser.add_argument("--alone", action="store_true", help="only these")
     parser.add_argument("--losses", type=int, default=8, help="how many executors or workers of a cluster are lost")
     parser.add_argument("--minutes", type=float, default=60, help="how long the steady job runs")
@@ -49,6 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
     console.print(f"seed {seed}", highlight=False)
     with tempfile.TemporaryDirectory(prefix="wiesel-soak-") as temporary:
         directory = options.directory or Path(temporary)
+        if options.savepoints:
+            return 0 if savepoints.run(console, directory / "savepoints", savepoints.all_cells()) else 1
         try:
             matrix.run(console, directory / "matrix", *options.seeds)
             if options.alone:

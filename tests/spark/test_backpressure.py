@@ -17,11 +17,12 @@ from click.testing import CliRunner
 
 from tests.parity.conftest import time_limit
 from wiesel.checkpoint.savepoint import Savepoint
-from wiesel.common import Configuration, JobClient, Types, WatermarkStrategy
+from wiesel.common import Configuration, JobClient, Time, Types, WatermarkStrategy
 from wiesel.core.errors import JobExecutionError
-from wiesel.datastream import FlatMapFunction, MapFunction, StreamExecutionEnvironment
+from wiesel.datastream import FlatMapFunction, KeyedProcessFunction, MapFunction, StreamExecutionEnvironment
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiter, RateLimiterStrategy
 from wiesel.datastream.connectors.number_seq import NumberSequenceSource
+from wiesel.datastream.state import StateTtlConfig, ValueStateDescriptor
 from wiesel.platform.cli import _jobs, main
 
 LIMIT_S = 400
@@ -375,3 +376,37 @@ def test_a_result_leaves_while_the_next_record_is_being_processed(chained: bool,
     slow = (numbers if chained else numbers.rebalance()).map(OneAfterTheOther(shared), Types.LONG())
     with slow.rebalance().map(Count(shared), Types.LONG()).execute_and_collect() as results:
         assert list(results) == [0, 1, 2, 3]
+
+
+class Slow(MapFunction):
+    def map(self, value: int) -> int:
+        time.sleep(SPACING_S)
+        return value
+
+
+SPACING_S, TIMER_MS, TTL_MS = 0.9, 250, 450
+
+
+class Watch(KeyedProcessFunction):
+    """Says whether the state of the record before is there still, and when 250 ms are over."""
+
+    def open(self, runtime_context: Any) -> None:
+        descriptor = ValueStateDescriptor("seen", Types.LONG())
+        descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.milliseconds(TTL_MS)).build())
+        self.seen = runtime_context.get_state(descriptor)
+
+    def process_element(self, value: int, ctx: Any) -> Iterator[str]:
+        yield f"{value} after {self.seen.value()}"
+        self.seen.update(value)
+        ctx.timer_service().register_processing_time_timer(ctx.timer_service().current_processing_time() + TIMER_MS)
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[str]:
+        yield f"timer of {self.seen.value()}"
+
+
+def test_n16_timers_and_ttl_behind_a_slow_function_see_each_record_when_it_was_processed() -> None:
+    env = environment(1)
+    slow = env.from_collection([0, 1, 2], Types.LONG()).map(Slow(), Types.LONG())
+    with slow.key_by(lambda n: 0, Types.LONG()).process(Watch(), Types.STRING()).execute_and_collect() as results:
+        # The end of the input comes with the last record, so its timer does not fire.
+        assert [r for r in results if r != "timer of 2"] == ["0 after None", "timer of 0", "1 after None", "timer of 1", "2 after None"]

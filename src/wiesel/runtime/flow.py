@@ -20,6 +20,12 @@ _UNLIMITED_BYTES = 1 << 19
 _UNLIMITED_BUFFERS = 16
 """The exchange also holds some buffers of any size."""
 
+_UNMEASURED_BYTES = 1 << 20
+"""Per channel. Limits above that, to which only records larger than full buffers lead, are bounded by what comes over the channel too."""
+
+_HEADROOM = 2
+"""How much more may be on its way than comes over a channel within the target: it may be the limit that keeps it from being more."""
+
 _GROWTH, _BUSY_GROWTH = 4, 1.25
 """How much a limit grows at once for a task that waits for input, and for one that is busy: larger buffers need fewer bytes per record."""
 
@@ -104,6 +110,9 @@ class InputFlow:
         self._window: int | None = FIRST_BYTES
         self._told = dict(self._taken)
         self._total = self._total_then = 0
+        self._arrived = dict(self._taken)
+        self._arrived_s: float | None = None
+        self._per_s: float | None = None
         self._since_ms: int | None = None
 
     def took(self, channel: tuple[int, int], size: int) -> None:
@@ -122,6 +131,17 @@ class InputFlow:
         self._rate.begin(size, now_s)
         self._active_s[channel] = now_s
         self._largest = max(float(size), self._largest * 0.99)
+        if self._arrived_s is None:
+            self._arrived_s = now_s
+        elif now_s - self._arrived_s >= self._target_s:
+            self._measure_arrivals(now_s - self._arrived_s)
+            self._arrived_s = now_s
+
+    def _measure_arrivals(self, seconds: float) -> None:
+        """Note the bytes per second over the busiest channel; after a pause half of what they were before."""
+        before, self._arrived = self._arrived, dict(self._taken)
+        now = max(taken - before[channel] for channel, taken in self._taken.items()) / seconds
+        self._per_s = now if self._per_s is None else max(now, self._per_s / 2)
 
     def deadline_ms(self, now_ms: int) -> int | None:
         """Return when ``on_time`` has to be called next, or None."""
@@ -159,6 +179,9 @@ class InputFlow:
             active = sum(now_s - seen_s <= _ACTIVE_S for seen_s in self._active_s.values())
             allowed = int(rate * self._target_s / max(1, active))
             wider = allowed if wider is None else min(wider, allowed)
+        if self._per_s is not None and wider is not None:
+            # Where the exchange is the bottleneck, more on the way takes longer and comes no faster.
+            wider = min(wider, max(_UNMEASURED_BYTES, int(self._per_s * self._target_s * _HEADROOM)))
         return None if wider is None or wider >= most else wider
 
     def _used(self, share: float) -> bool:

@@ -27,6 +27,7 @@ from wiesel.testing import CollectedStream, ManualSource
 
 NO_RESTART = {"restart__strategy_type": "none"}
 TIMEOUT_MS = 5_000
+MOST_STEPS = 5_000
 
 
 def refuse(*_: Any, **__: Any) -> Any:
@@ -252,8 +253,10 @@ def test_stops_that_fail_at_random_moments_change_nothing(tmp_path: Path, seed: 
             with monkeypatch.context() as patch:
                 patch.setattr(SavepointFiles, "write", fails_sometime)
                 answer = job.ask(tmp_path / "savepoints", stop=True)
-                while not answer.done():
-                    job.step(rng.randint(1, 5))
+                for _ in range(MOST_STEPS):
+                    if answer.done() or not job.step(rng.randint(1, 5)):
+                        break
+                assert answer.done(), "the job stands still"
             if answer.exception() is None:
                 break
             failed += 1

@@ -92,6 +92,19 @@ def test_large_records_have_a_limit_where_small_ones_of_that_rate_have_none() ->
     assert feed.last is not None and feed.last.window is not None and 9 << 20 < feed.last.window < 11 << 20
 
 
+def test_large_records_are_limited_by_what_the_exchange_brings_to_a_task_that_is_faster() -> None:
+    feed = Feed(A, B)
+    for _ in range(400):
+        feed.process(A, 1 << 20, 0.010)
+        feed.idle(0.240)
+    # 4 MB a second come over one channel, and twice as much may be on its way; the task could take 100 MB a second.
+    assert feed.last is not None and feed.last.window is not None and 7 << 20 < feed.last.window < 11 << 20
+    for _ in range(400):
+        feed.process(A, 1 << 20, 0.010)
+        feed.idle(0.040)
+    assert feed.windows[-1] is None, "20 MB a second: the exchange holds less than that"
+
+
 def test_a_task_that_has_nothing_to_do_widens_the_limit_step_by_step_until_there_is_none() -> None:
     feed = Feed(A)
     feed.idle()
