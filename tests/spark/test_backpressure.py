@@ -9,7 +9,6 @@ import struct
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import pytest
@@ -24,6 +23,7 @@ from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimite
 from wiesel.datastream.connectors.number_seq import NumberSequenceSource
 from wiesel.datastream.state import StateTtlConfig, ValueStateDescriptor
 from wiesel.platform.cli import _jobs, main
+from wiesel.platform.cli._progress import progress_lines
 
 LIMIT_S = 400
 RECORDS = 60_000
@@ -303,7 +303,7 @@ def test_an_error_beside_what_is_relayed_ends_the_job(tmp_path: Path) -> None:
 
 
 class Slowly(FlatMapFunction):
-    """Takes 10 ms for each record, or 2 s while it is hot: what the exchange has room for of such small records would take it minutes."""
+    """Takes 10 ms for each record, and stands still while it is hot: what the exchange has room for of such records would take minutes."""
 
     def __init__(self, shared: Shared) -> None:
         self.shared = shared
@@ -312,14 +312,17 @@ class Slowly(FlatMapFunction):
         self.shared.open()
 
     def flat_map(self, value: int) -> Iterable[int]:
-        time.sleep(2 if self.shared["hot"] else 0.01)
+        time.sleep(0.01)
+        while self.shared["hot"]:
+            time.sleep(0.01)
         self.shared["consumed"] += 1
         return ()
 
 
 def test_a_job_stops_with_a_savepoint_behind_a_slow_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WIESEL_REGISTRY_DIR", str(tmp_path / "registry"))
-    monkeypatch.setattr(_jobs, "_SHOW_AFTER_S", 0.7)
+    for name in ("_SHOW_AFTER_S", "_SHOW_EVERY_S"):
+        monkeypatch.setattr(_jobs, name, 0.7)
     shared = Shared(tmp_path / "shared")
     shared.open()
     env = environment(1)
@@ -330,7 +333,13 @@ def test_a_job_stops_with_a_savepoint_behind_a_slow_function(tmp_path: Path, mon
     until(lambda: shared["consumed"] > 500)
     before = shared["consumed"]
     shared["hot"] = 1
-    Timer(3.0, lambda: shared.__setitem__("hot", 0)).start()
+
+    def lines(progress: dict[str, Any], waited_s: float) -> list[str]:
+        told = progress_lines(progress, waited_s)
+        shared["hot"] = int("in one call of its function" not in "".join(told))
+        return told
+
+    monkeypatch.setattr(_jobs, "progress_lines", lines)
     taken = CliRunner().invoke(main, ["savepoint", "trigger", "slow", str(tmp_path / "savepoints"), "--json"])
     assert json.loads(taken.stdout)["location"].startswith(str(tmp_path / "savepoints"))
     assert re.search(r"have not acknowledged\n  '[^']*' \(1/1\): .*in one call of its function for \d\.\d s", taken.stderr), taken.stderr
