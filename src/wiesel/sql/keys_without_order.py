@@ -11,8 +11,8 @@ from wiesel.sql.over_plan import OverAggregate
 from wiesel.sql.plan import Aggregate, Relation, Sort, SortKey, TopN, walk
 from wiesel.sql.user_plan import TableAggregate
 from wiesel.sql.window_plan import WindowAggregate
-from wiesel.types.logical import quoted
-from wiesel.types.logical_variant import holds_variant
+from wiesel.types.logical import contains, quoted
+from wiesel.types.logical_variant import VariantType
 
 __all__ = ["check_keys"]
 
@@ -35,7 +35,7 @@ def check_keys(root: Relation) -> None:
                 message = f"rows cannot be sorted by {quoted(columns[key.index].name)}: values of type {kind} have no order, as in Flink"
                 raise ProgramError(message, hint="sort by a part of it, such as MAP_KEYS(m)")
         for index in _keys(relation):
-            if holds_variant(columns[index].data_type):
+            if contains(columns[index].data_type, VariantType):
                 message = f"rows cannot be grouped, sorted or told apart by {quoted(columns[index].name)}: it is VARIANT, as in Flink"
                 raise ProgramError(message, hint="take the text of a part of it: JSON_STRING(v['name'])")
 

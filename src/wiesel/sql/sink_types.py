@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wiesel.types import logical as t
 from wiesel.types import logical_intervals as intervals
+from wiesel.types.logical_raw import RawType
 from wiesel.types.logical_variant import VariantType
 
 __all__ = ["is_writable"]
@@ -26,6 +27,7 @@ _FROM: dict[type[t.DataType], tuple[type[t.DataType], ...]] = {
     t.LocalZonedTimestampType: (t.LocalZonedTimestampType, t.TimestampType),
     intervals.YearMonthIntervalType: (intervals.YearMonthIntervalType,),
     intervals.DayTimeIntervalType: (intervals.DayTimeIntervalType,),
+    RawType: (RawType,),
     VariantType: (VariantType,),
 }
 

@@ -15,9 +15,9 @@ from wiesel.core.errors import ArgumentTypeError, ArgumentValueError
 from wiesel.sql.user_functions import UserTableFunction
 from wiesel.table.expression import Expression
 from wiesel.table.expressions import call
-from wiesel.types.logical import ArrayType, DataType, RowField, RowType
+from wiesel.types.logical import ArrayType, DataType, RowField, RowType, contains
 from wiesel.types.logical_parser import parse_data_type
-from wiesel.types.logical_variant import holds_variant
+from wiesel.types.logical_variant import VariantType
 from wiesel.types.row import Row
 
 __all__ = [
@@ -283,7 +283,7 @@ def _type_of(given: Any, what: str) -> DataType:
 
 def _result_of(given: Any) -> DataType:
     found = _type_of(given, "the result type")
-    if holds_variant(found):
+    if contains(found, VariantType):
         raise ArgumentTypeError("a function cannot return values of type VARIANT", hint="let it return the text of JSON: PARSE_JSON(f(x))")
     return found
 

@@ -46,6 +46,7 @@ __all__ = [
     "VarCharType",
     "ZonedTimestampType",
     "checked_range",
+    "contains",
     "quoted",
 ]
 
@@ -495,3 +496,14 @@ class RowType(DataType):
 
     def _notation(self) -> str:
         return f"ROW<{', '.join(field._notation() for field in self.fields)}>"
+
+
+def contains(of: DataType, kinds: type[DataType] | tuple[type[DataType], ...]) -> bool:
+    """Return whether a type is of one of some classes, or the type of a part of its values is."""
+    if isinstance(of, ArrayType | MultisetType):
+        parts: list[DataType] = [of.element_type]
+    elif isinstance(of, MapType):
+        parts = [of.key_type, of.value_type]
+    else:
+        parts = of.field_types() if isinstance(of, RowType) else []
+    return isinstance(of, kinds) or any(contains(part, kinds) for part in parts)

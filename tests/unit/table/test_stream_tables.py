@@ -109,6 +109,20 @@ def test_raw_values_have_no_order_and_no_other_type() -> None:
             t_env.sql_query(query)
 
 
+def test_raw_values_are_printed_and_not_kept_in_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    env, t_env = environments()
+    table = t_env.from_data_stream(env.from_collection([Point(1), {"a": 3}]))
+    inserts = t_env.create_statement_set()
+    inserts.add_insert(X.TableDescriptor.for_connector("print").build(), table)
+    inserts.execute().wait()
+    assert sorted(line for line in capfd.readouterr().out.splitlines() if "+I" in line) == ["+I[Point(1)]", "+I[{'a': 3}]"]
+    for form in ("parquet", "orc", "csv", "json", "avro"):
+        files = X.TableDescriptor.for_connector("filesystem").option("path", str(tmp_path / form)).format(form).build()
+        with pytest.raises(ProgramError, match=r"of type RAW|RAW\('\[B'"):
+            table.execute_insert(files)
+        assert not (tmp_path / form).exists()
+
+
 def test_statement_sets_of_tables_streams_and_file_sinks_are_one_job(tmp_path: Path) -> None:
     """What Flink writes for the same program: each sink its rows."""
     env, t_env = environments()
