@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from wiesel.datastream._checks import program_error
 from wiesel.spi.async_functions import AsyncFunction, AsyncRetryPredicate, AsyncRetryStrategy
 from wiesel.spi.checkpointed import CheckpointedFunction, FunctionInitializationContext, FunctionSnapshotContext
@@ -80,6 +82,9 @@ __all__ = [
     "TimerService",
     "WindowFunction",
 ]
+
+W, W2, IN, IN1, IN2, OUT, KEY = TypeVar("W"), TypeVar("W2"), TypeVar("IN"), TypeVar("IN1"), TypeVar("IN2"), TypeVar("OUT"), TypeVar("KEY")
+"""Type variables of PyFlink's module, which programs import for their annotations."""
 
 
 class SourceFunction(Function):

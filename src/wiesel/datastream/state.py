@@ -1,5 +1,7 @@
 """Keyed state: the names of ``pyflink.datastream.state``."""
 
+from typing import TypeVar
+
 from wiesel.spi.state import (
     AggregatingState,
     AggregatingStateDescriptor,
@@ -41,3 +43,6 @@ __all__ = [
     "ValueState",
     "ValueStateDescriptor",
 ]
+
+T, K, V, IN, OUT = TypeVar("T"), TypeVar("K"), TypeVar("V"), TypeVar("IN"), TypeVar("OUT")
+"""Type variables of PyFlink's module, which programs import for their annotations."""

@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import pathlib
 import sys
 import types
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -64,6 +65,21 @@ def test_modules_and_connectors_that_are_absent_say_what_takes_their_place() -> 
         if package == "datastream.connectors" and name.isidentifier():
             with pytest.raises(ImportError, match=rf"has no {name}\n  what to do: there is no connector for"):
                 getattr(wiesel.datastream.connectors, name)
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("datastream.functions", "W W2 IN IN1 IN2 OUT KEY"),
+        ("datastream.state", "T K V IN OUT"),
+        ("datastream.window", "T W W2 IN OUT KEY"),
+        ("table.data_view", "T K V"),
+        ("table.udf", "T ACC"),
+    ],
+)
+def test_programs_may_import_type_variables(module: str, names: str) -> None:
+    found = importlib.import_module(f"wiesel.{module}")
+    assert all(isinstance(getattr(found, name), TypeVar) for name in names.split())
 
 
 def test_the_list_is_in_order() -> None:
