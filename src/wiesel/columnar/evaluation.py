@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
+from wiesel.columnar.functions.async_calls import AsyncCalls
 from wiesel.columnar.functions.registry import find_function
 from wiesel.columnar.row_batch import rows_of
 from wiesel.core.clock import Clock, SystemClock
@@ -35,6 +36,8 @@ class Session:
     """Returns the event time that the operator has reached, in ms."""
     generators: dict[int | None, Any] = field(default_factory=dict, compare=False)
     """Where seeded random numbers have come to, by their seed."""
+    async_calls: AsyncCalls = field(default_factory=AsyncCalls)
+    """How asynchronous functions are called (``table.exec.async-scalar.*``)."""
 
 
 class Frame:

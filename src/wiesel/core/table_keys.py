@@ -9,6 +9,8 @@ __all__ = ["KEYS", "misspelt", "reason"]
 KEYS = frozenset(
     """
     table.catalog-store.file.path table.catalog-store.kind table.display.max-column-width table.dml-sync
+    table.exec.async-scalar.buffer-capacity table.exec.async-scalar.max-attempts table.exec.async-scalar.max-concurrent-operations
+    table.exec.async-scalar.retry-delay table.exec.async-scalar.retry-strategy table.exec.async-scalar.timeout
     table.exec.async-lookup.buffer-capacity table.exec.async-lookup.output-mode table.exec.async-lookup.timeout
     table.exec.local-hash-agg.adaptive.distinct-value-rate-threshold table.exec.local-hash-agg.adaptive.enabled
     table.exec.local-hash-agg.adaptive.sampling-threshold table.exec.mini-batch.allow-latency table.exec.mini-batch.enabled
@@ -28,7 +30,7 @@ KEYS = frozenset(
 _CASTS = "a CAST that cannot be done fails, as by Flink's default; TRY_CAST returns NULL"
 _MEMORY = "the memory of batch algorithms is taskmanager.memory.managed.size"
 _PLANS = "plans are made in another way"
-_RETRIES = "asynchronous functions run for ten rows of a batch at a time"
+_ASYNC = "asynchronous calls of this kind have no such setting"
 _WITHOUT_EFFECT = {
     **dict.fromkeys(("table.builtin-catalog-name", "table.builtin-database-name"), "they have Flink's default names"),
     **dict.fromkeys(("table.catalog-modification.listeners", "table.resources.download-dir"), "there are no classes of the JVM in a job"),
@@ -51,7 +53,7 @@ _WITHOUT_EFFECT = {
     "table.rtas-ctas.atomicity-enabled": "a table that is made by a query is there from the start of its job",
 }
 _WITHOUT_EFFECT_BELOW = {
-    "table.exec.async-": _RETRIES,
+    "table.exec.async-": _ASYNC,
     "table.exec.deduplicate.": _PLANS,
     "table.exec.delta-join.": _PLANS,
     "table.exec.dynamic-filtering.": _PLANS,

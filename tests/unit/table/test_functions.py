@@ -159,6 +159,13 @@ def test_asynchronous_functions_wait_for_several_rows_at_once(t_env: TableEnviro
     assert module.Waiting.most == 3
 
 
+def test_the_settings_of_a_job_are_those_of_its_asynchronous_calls(t_env: TableEnvironment, module: Any) -> None:
+    t_env.create_temporary_function("waiting", module.waiting)
+    t_env.get_config().set("table.exec.async-scalar.max-concurrent-operations", "2").set("parallelism.default", "1")
+    assert len(rows(t_env, "SELECT waiting(n) FROM (VALUES (1), (2), (3)) AS t (n)")) == 3
+    assert module.Waiting.most == 2
+
+
 def test_event_loops_of_asynchronous_functions_are_closed() -> None:
     function = UserFunction("waiting", len, BigIntType(), kind="async")
     loop = function.loop()

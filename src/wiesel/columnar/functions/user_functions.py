@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call, Expression
+from wiesel.columnar.functions.async_calls import AsyncCalls
 from wiesel.columnar.functions.kernels import repeated
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, call, register
 from wiesel.columnar.functions.user_contexts import FunctionLife
@@ -34,8 +35,6 @@ __all__ = [
 ]
 
 _NAME = "USER FUNCTION"
-_AT_ONCE = 10
-"""How many asynchronous calls of a batch run at the same time, as ``table.exec.async-scalar.max-concurrent-operations`` by default."""
 _TOGETHER = 1024
 """How many rows become objects of Python together."""
 
@@ -136,7 +135,10 @@ def _evaluate(call: Call, frame: Any, operands: Sequence[Any]) -> Any:
     single = function.deterministic and all(isinstance(operand, pa.Scalar) for operand in operands)
     length = 1 if single else frame.num_rows
     columns = [repeated(operand, length) if isinstance(operand, pa.Scalar) else operand for operand in operands]
-    result = _KINDS[function.kind](call, function, length, columns)
+    if function.kind == "async":
+        result = _at_once(call, function, length, columns, frame.session.async_calls)
+    else:
+        result = _KINDS[function.kind](call, function, length, columns)
     return result[0] if single else result
 
 
@@ -175,21 +177,11 @@ def _has_objects(kind: pa.DataType) -> bool:
     return bool(pa.types.is_nested(kind) or pa.types.is_large_binary(kind))
 
 
-def _at_once(call: Call, function: UserFunction, length: int, columns: Sequence[Any]) -> Any:
-    compute = function.prepared()
+def _at_once(call: Call, function: UserFunction, length: int, columns: Sequence[Any], calls: AsyncCalls) -> Any:
+    def failed(error: Exception, row: tuple[Any, ...]) -> UserFunctionError:
+        return call_failure(function.name, error, repr(row))
 
-    async def one(slots: asyncio.Semaphore, row: tuple[Any, ...]) -> Any:
-        async with slots:
-            try:
-                return await compute(*row)
-            except Exception as error:
-                raise call_failure(function.name, error, repr(row)) from error
-
-    async def all_rows() -> list[Any]:
-        slots = asyncio.Semaphore(_AT_ONCE)
-        return await asyncio.gather(*(one(slots, row) for row in _rows(columns, length)))
-
-    return _column(call, function, function.loop().run_until_complete(all_rows()))
+    return _column(call, function, function.loop().run_until_complete(calls.results(function.prepared(), _rows(columns, length), failed)))
 
 
 def series_of(column: Any, *, whole_row: bool = False) -> Any:
@@ -308,6 +300,6 @@ def result_failure(name: str, function: Any, problem: str, hint: str) -> UserFun
     return UserFunctionError(f"the function {name!r} {problem}" + (f"\n  made at {place}" if place else ""), hint=hint, location=place)
 
 
-_KINDS = {"general": _per_row, "async": _at_once, "pandas": _with_pandas, "arrow": _with_arrow}
+_KINDS = {"general": _per_row, "pandas": _with_pandas, "arrow": _with_arrow}
 
 register(ScalarFunction(_NAME, _resolve, _evaluate, may_fail=True, deterministic=_is_deterministic))

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 
 from wiesel.columnar.evaluation import Session
+from wiesel.columnar.functions.async_calls import async_calls
 from wiesel.columnar.functions.user_contexts import FunctionContext, current_context
 from wiesel.columnar.row_batch import RowBatch, concat
 from wiesel.core.durations import to_millis
@@ -20,7 +21,8 @@ __all__ = ["EmittingAtEnd", "TableOperator", "session_of", "state_ttl"]
 def session_of(context: OperatorContext) -> Session:
     """Return what the expressions of an operator know of the world."""
     zone = context.config.get("table.local-time-zone", "default")
-    return Session("UTC" if zone == "default" else str(zone), context.clock, watermark=lambda: context.watermark)
+    time_zone = "UTC" if zone == "default" else str(zone)
+    return Session(time_zone, context.clock, watermark=lambda: context.watermark, async_calls=async_calls(context.config))
 
 
 def state_ttl(context: OperatorContext, ttl_ms: int | None = None) -> TtlSettings | None:
