@@ -16,7 +16,7 @@ __all__ = ["PartitionedTable"]
 
 
 class PartitionedTable:
-    """What :meth:`Table.partition_by` returns."""
+    """A table partitioned by key columns, as :meth:`Table.partition_by` returns it."""
 
     def __init__(self, table: Table, keys: list[exp.Expr]) -> None:
         self._table = table

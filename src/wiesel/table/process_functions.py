@@ -104,7 +104,7 @@ class StateHint:
 
 
 class UserDefinedProcessTableFunctionWrapper:
-    """What :func:`udptf` returns."""
+    """A declared process table function, as :func:`udptf` returns it."""
 
     def __init__(self, function: UserProcessFunction) -> None:
         self.function = function

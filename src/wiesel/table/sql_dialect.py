@@ -4,7 +4,7 @@ __all__ = ["SqlDialect"]
 
 
 class SqlDialect:
-    """Which language statements are in."""
+    """SQL dialect of statements."""
 
     DEFAULT = 0
     HIVE = 1

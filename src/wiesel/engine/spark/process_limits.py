@@ -25,7 +25,7 @@ _log = get_logger("wiesel.spark")
 
 @dataclass(frozen=True)
 class Footprint:
-    """What a job takes of the machine at least, as measured (docs/design/0012-footprint.md).
+    """Least resources that a job takes of the machine, as measured (docs/design/0012-footprint.md).
 
     Attributes:
         tasks: Tasks that run at the same time, each in a process of its own.

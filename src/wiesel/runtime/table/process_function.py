@@ -32,7 +32,7 @@ _UNNAMED = ""
 
 
 class TableSemantics:
-    """What a table argument is."""
+    """Semantics of a table argument of a process table function."""
 
     def __init__(self, table: TableInput) -> None:
         self._table = table
@@ -100,7 +100,7 @@ def _millis(time: Any) -> int:
 
 
 class Context:
-    """What a function is told of the row or timer that is processed."""
+    """Context of the row or timer that is processed."""
 
     def __init__(self, spec: ProcessSpec, states: ProcessStates, timers: Any, operator: Any) -> None:
         self._tables = {table.name: table for table in spec.tables}
@@ -305,7 +305,7 @@ def _times(millis: Sequence[int | None], of: pa.DataType) -> pa.Array:
 
 
 class _NoTimers:
-    """What a function without ``on_timer`` has in place of timers."""
+    """Timer service of a function without ``on_timer``: registering a timer raises."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -16,7 +16,7 @@ __all__ = ["ArgumentTrait", "ProcessArgument", "ProcessSpec", "ProcessState", "T
 
 
 class ArgumentTrait(Enum):
-    """What an argument of a process table function is."""
+    """Declaration of an argument of a process table function."""
 
     SCALAR = "SCALAR"
     """A value; the default."""
