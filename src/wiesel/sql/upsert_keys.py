@@ -1,7 +1,11 @@
-"""Internal. Keys of the rows of a relation: sets of columns by which a later change finds the row that it changes.
+"""Internal. Upsert keys of a relation: sets of columns by which a later change finds the row that it changes.
 
 Where ``-U`` rows are left out, ``+U`` and ``-D`` refer to the row of the same key. ``_KEYS`` has a line per kind of relation; one without
 a line has no keys.
+
+The changes of a key have to come in their order, so all of them have to come from one subtask. An operator that is partitioned by columns
+keeps the keys that contain these columns only, as in Flink (FlinkRelMdUpsertKeys). Others are still unique, but the deletion of a row could
+arrive behind the insertion of the one that replaces it.
 """
 
 from __future__ import annotations
@@ -9,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wiesel.columnar.expressions import Call, InputRef
-from wiesel.sql.plan import Relation
+from wiesel.columnar.expressions import Call, InputRef, input_refs
+from wiesel.sql.equations import equi_keys
+from wiesel.sql.plan import JoinType, Relation
 from wiesel.types.logical import BigIntType, CharType, IntType, SmallIntType, TinyIntType, VarCharType
 
 __all__ = ["Keys", "smallest_key", "upsert_keys"]
@@ -34,6 +39,10 @@ def smallest_key(relation: Relation) -> tuple[int, ...] | None:
 
 def _of_input(relation: Any) -> Keys:
     return upsert_keys(relation.input)
+
+
+def _of_partitioned(relation: Any) -> Keys:
+    return frozenset(key for key in upsert_keys(relation.input) if key >= set(relation.partition))
 
 
 def _of_scan(relation: Any) -> Keys:
@@ -67,18 +76,28 @@ def _is_lossless(expression: Any) -> bool:
 
 
 def _of_groups(relation: Any) -> Keys:
-    groups = range(len(relation.keys))
-    places = {column: index for index, column in reversed(list(enumerate(relation.keys)))}
-    below = [frozenset(places[column] for column in key) for key in upsert_keys(relation.input) if key <= places.keys()]
-    return frozenset([frozenset(groups), *below]) if relation.grouping_sets is None else _NONE
+    return frozenset([frozenset(range(len(relation.keys)))]) if relation.grouping_sets is None else _NONE
 
 
 def _of_join(relation: Any) -> Keys:
-    if relation.type.value in ("SEMI", "ANTI"):
-        return upsert_keys(relation.left)
     width = len(relation.left.fields)
-    rights = [frozenset(width + column for column in key) for key in upsert_keys(relation.right)]
-    return frozenset(left | right for left in upsert_keys(relation.left) for right in rights)
+    keys = equi_keys(relation.condition, width)
+    by_left = [frozenset(input_refs(one)) for one in keys.left]
+    lefts = upsert_keys(relation.left)
+    if relation.type in (JoinType.SEMI, JoinType.ANTI):
+        return frozenset(key for key in lefts if all(columns <= key for columns in by_left))
+    by_right = [frozenset(width + column for column in input_refs(other)) for other in keys.right]
+    both = (left | frozenset(width + column for column in right) for left in lefts for right in upsert_keys(relation.right))
+    # Rows that are padded with NULL are where the columns of their own side are.
+    needs_left, needs_right = relation.type in (JoinType.LEFT, JoinType.FULL), relation.type in (JoinType.RIGHT, JoinType.FULL)
+    return frozenset(
+        key
+        for key in both
+        if all(
+            (one <= key or not needs_left) and (other <= key or not needs_right) and (one <= key or other <= key)
+            for one, other in zip(by_left, by_right, strict=True)
+        )
+    )
 
 
 def _of_lookup(relation: Any) -> Keys:
@@ -88,7 +107,7 @@ def _of_lookup(relation: Any) -> Keys:
 
 def _of_top(relation: Any) -> Keys:
     place = relation.partition if relation.last == relation.first else (*relation.partition, len(relation.input.fields))
-    keys = upsert_keys(relation.input)
+    keys = _of_partitioned(relation)
     return keys | {frozenset(place)} if relation.numbered or relation.last == relation.first else keys
 
 
@@ -101,6 +120,6 @@ _KEYS: dict[str, Callable[[Any], Keys]] = {
     "TemporalJoin": lambda relation: upsert_keys(relation.left),
     "LookupJoin": _of_lookup,
     "TopN": _of_top,
-    "OverAggregate": _of_input,
+    "OverAggregate": _of_partitioned,
     "Aggregate": _of_groups,
 }

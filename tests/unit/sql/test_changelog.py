@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from wiesel.columnar.expressions import Expression, InputRef, Literal
+from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
 from wiesel.core.errors import ProgramError
 from wiesel.sql.changelog import ALL_CHANGES, APPEND, UPSERTS, ChangelogPlan, changes_of, require_append
-from wiesel.sql.plan import Aggregate, AggregateCall, Field, Filter, Project, Relation, Union, Values
+from wiesel.sql.plan import Aggregate, AggregateCall, Field, Filter, Join, JoinType, Project, Relation, Union, Values
 from wiesel.sql.upsert_keys import smallest_key, upsert_keys
 from wiesel.types.data_types import DataTypes
 from wiesel.types.row import RowKind
@@ -54,9 +54,32 @@ def test_keys() -> None:
     assert upsert_keys(ROWS) == frozenset()
     assert upsert_keys(columns(count, 2, 1, 0)) == {frozenset({1, 2})}
     assert upsert_keys(columns(count, 2, 1)) == frozenset()
-    assert upsert_keys(counted(count, 2, 1, 0)) == {frozenset({0, 1, 2}), frozenset({1, 2})}
-    assert smallest_key(counted(count, 2, 1, 0)) == (1, 2)
+    # The two other columns are unique as well, but changes of one row come from the subtasks of all counts, in any order.
+    assert upsert_keys(counted(count, 2, 1, 0)) == {frozenset({0, 1, 2})}
+    assert smallest_key(counted(count, 2, 1, 0)) == (0, 1, 2)
     assert smallest_key(counted(ROWS)) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "on", "keys"),
+    [
+        ("INNER", (0, 0), {frozenset({0, 2})}),  # the groups of both sides
+        ("INNER", (0, 1), {frozenset({0, 2})}),  # the group of the left side is what rows are partitioned by
+        ("INNER", (1, 1), set()),  # counts: a group moves from subtask to subtask
+        ("LEFT", (0, 1), {frozenset({0, 2})}),
+        ("LEFT", (1, 0), set()),  # rows without a match are where their counts are
+        ("RIGHT", (1, 0), {frozenset({0, 2})}),
+        ("FULL", (0, 1), set()),
+        ("FULL", (0, 0), {frozenset({0, 2})}),
+        ("SEMI", (0, 1), {frozenset({0})}),
+        ("ANTI", (1, 0), set()),
+    ],
+)
+def test_keys_of_joins_contain_what_rows_are_partitioned_by(kind: str, on: tuple[int, int], keys: set[frozenset[int]]) -> None:
+    left = counted(ROWS, 0)
+    condition = Call(DataTypes.BOOLEAN(), "=", tuple(InputRef(left.fields[c].data_type, c + side * 2) for side, c in enumerate(on)))
+    fields = left.fields if kind in ("SEMI", "ANTI") else (*left.fields, *left.fields)
+    assert upsert_keys(Join(left, left, JoinType(kind), condition, fields)) == keys
 
 
 def test_readers_of_new_rows_refuse_others() -> None:

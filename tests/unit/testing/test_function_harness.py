@@ -280,7 +280,7 @@ def test_what_came_out_can_be_read_after_the_end():
     harness.close()
 
 
-RULES = MapStateDescriptor("rules", Types.STRING(), Types.INT())
+RULES = MapStateDescriptor("rules", Types.STRING(), Types.LONG())
 
 
 class Limits(KeyedBroadcastProcessFunction):
