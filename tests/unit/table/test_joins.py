@@ -44,7 +44,7 @@ def check(query: str, parallelism: int = 1, mode: str = "STREAMING") -> None:
     assert mode != "BATCH" or all(kind == "INSERT" for kind, _ in found)
 
 
-QUERIES = queries("Joins", "Queries in conditions", "Set operations")
+QUERIES = queries("Joins", "Queries in conditions", "Queries in ON", "Set operations")
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -82,7 +82,13 @@ def test_what_flink_refuses_is_refused(query: str, message: str) -> None:
     ("query", "message"),
     [
         ("SELECT * FROM orders AS o JOIN orders AS o ON TRUE", "there are two tables `o`"),
-        ("SELECT o.id FROM orders AS o JOIN people AS p ON o.id > (SELECT MAX(age) FROM people)", "is not supported here"),
+        (
+            "SELECT o.id FROM orders AS o LEFT JOIN LATERAL (SELECT age FROM people WHERE name = o.who) AS p "
+            "ON p.age > (SELECT MAX(age) FROM people)",
+            "is not supported here",
+        ),
+        ("SELECT o.id FROM orders AS o JOIN people AS p ON o.id IN (SELECT age, name FROM people)", "compares 1 values with a query of 2"),
+        ("SELECT o.id FROM orders AS o LEFT JOIN people AS p ON (SELECT MAX(age) FROM people)", "a condition must be BOOLEAN"),
     ],
 )
 def test_what_is_not_supported_is_refused(query: str, message: str) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlglot import exp
 
+from wiesel.columnar.expressions import InputRef
 from wiesel.core.durations import parse_duration
 from wiesel.core.errors import ConfigurationError
 from wiesel.sql.binding.problems import problem
-from wiesel.sql.binding.scope import Scope
+from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.language import nodes
 from wiesel.sql.operator_parallelism import PARALLEL
-from wiesel.sql.plan import Filter, Join, JoinHint, Relation
+from wiesel.sql.plan import Filter, Join, JoinHint, Project, Relation, Union
 from wiesel.types.logical import quoted
 
 if TYPE_CHECKING:
@@ -115,20 +116,42 @@ def with_join_hints(queries: QueryBinder, node: exp.Select, scope: Scope, relati
                 hint = f"did you mean {quoted(near[0])}?" if near else f"the tables are: {', '.join(map(quoted, known))}"
                 raise problem(queries.sql, node, f"{strategy} names a table that is not in FROM: {quoted(name)}", hint)
             found.setdefault(name, strategy)
-    return _with_join_hints(relation, [found.get(name or "") for name in names]) if found else relation
+    return _each_join(relation, scope.sources, [found.get(name or "") for name in names], _with_join_hints) if found else relation
 
 
-def _with_join_hints(relation: Relation, strategies: list[str | None]) -> Relation:
-    if len(strategies) == 1:
+def _with_join_hints(join: Join, strategies: Sequence[str | None]) -> Join:
+    first = strategies[0] if len(strategies) == 2 else None  # noqa: PLR2004 - two tables are one join
+    found = [JoinHint(strategy, side) for strategy, side in ((first, 0), (strategies[-1], 1)) if strategy is not None]
+    return replace(join, hint=found[0] if found else None)
+
+
+_Value = TypeVar("_Value")
+
+
+def _each_join(
+    relation: Relation,
+    sources: Sequence[Source],
+    values: Sequence[_Value],
+    change: Callable[[Join, Sequence[_Value]], Join],
+    start: int = -1,
+) -> Relation:
+    """Return the rows of FROM with its joins changed; each is given the values of the items of FROM in it.
+
+    ``start`` is the first column of the last item; a join whose left side contains it belongs to a query of a condition.
+    """
+    if len(sources) == 1:
         return relation
-    if isinstance(relation, Join):
-        first = strategies[0] if len(strategies) == 2 else None  # noqa: PLR2004 - two tables are one join
-        found = [JoinHint(strategy, side) for strategy, side in ((first, 0), (strategies[-1], 1)) if strategy is not None]
-        return replace(relation, left=_with_join_hints(relation.left, strategies[:-1]), hint=found[0] if found else None)
-    if isinstance(relation, Filter):
-        return replace(relation, input=_with_join_hints(relation.input, strategies))
+    start = sources[-1].start if start < 0 else start
     below = relation.inputs
-    return relation.with_inputs(_with_join_hints(below[0], strategies[:-1]), *below[1:]) if below else relation
+    if isinstance(relation, Join) and len(relation.left.fields) <= start:
+        return change(replace(relation, left=_each_join(relation.left, sources[:-1], values[:-1], change)), values)
+    if isinstance(relation, Join | Filter | Project):
+        first = relation.expressions[start] if isinstance(relation, Project) else None
+        start = first.index if isinstance(first, InputRef) else start
+        return relation.with_inputs(_each_join(below[0], sources, values, change, start), *below[1:])
+    if not below or isinstance(relation, Union):
+        return relation
+    return relation.with_inputs(_each_join(below[0], sources[:-1], values[:-1], change), *below[1:])
 
 
 def parallelisms(queries: QueryBinder, node: exp.Select) -> Mapping[str, int]:
@@ -167,16 +190,10 @@ def with_parallelism(relation: Relation, wanted: Mapping[str, int]) -> Relation:
 
 def with_ttls(relation: Relation, scope: Scope, ttls: Ttls) -> Relation:
     """Return the joins of FROM with times to live of their sides. A side that is a join itself has none of its own."""
-    return _with_ttls(relation, [ttls.get(source.name or "") for source in scope.sources]) if ttls else relation
-
-
-def _with_ttls(relation: Relation, ttls: list[int | None]) -> Relation:
-    if len(ttls) == 1:
+    if not ttls:
         return relation
-    if isinstance(relation, Join):
-        first = ttls[0] if len(ttls) == 2 else None  # noqa: PLR2004 - two tables are one join
-        return replace(relation, left=_with_ttls(relation.left, ttls[:-1]), ttl=(first, ttls[-1]))
-    if isinstance(relation, Filter):
-        return replace(relation, input=_with_ttls(relation.input, ttls))
-    below = relation.inputs
-    return relation.with_inputs(_with_ttls(below[0], ttls[:-1]), *below[1:]) if below else relation
+    return _each_join(relation, scope.sources, [ttls.get(source.name or "") for source in scope.sources], _with_ttls)
+
+
+def _with_ttls(join: Join, ttls: Sequence[int | None]) -> Join:
+    return replace(join, ttl=(ttls[0] if len(ttls) == 2 else None, ttls[-1]))  # noqa: PLR2004 - two tables are one join

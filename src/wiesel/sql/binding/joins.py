@@ -42,9 +42,12 @@ def join(queries: QueryBinder, left: Relation, scope: Scope, node: exp.Join, ite
     _check_name(queries, scope, source, node)
     sources = [*scope.sources, replace(source, start=len(left.fields))]
     both = Scope(sources, scope.merged, scope.outer)
-    merged, condition = _condition(queries, both, node, kind)
-    columns = join_columns(left, right, kind)
-    made = timed(joined(Join(left, right, kind, condition, columns)))
+    on = node.args.get("on")
+    if on is not None and on.find(exp.Query) is not None:
+        merged, made = both.merged, queries.join_with_queries(left, right, both, node, kind)
+    else:
+        merged, condition = _condition(queries, both, node, kind)
+        made = timed(joined(Join(left, right, kind, condition, join_columns(left, right, kind))))
     if kind in (JoinType.SEMI, JoinType.ANTI):
         return made, scope
     if kind in (JoinType.RIGHT, JoinType.FULL):

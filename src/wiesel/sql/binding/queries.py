@@ -23,6 +23,7 @@ from wiesel.sql.binding.hints import (
     with_ttls,
 )
 from wiesel.sql.binding.hive_names import HiveTables
+from wiesel.sql.binding.join_queries import join_with_queries
 from wiesel.sql.binding.lookups import with_lookup_hints
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.recursive import reads_itself, recursion
@@ -32,7 +33,7 @@ from wiesel.sql.binding.sources import from_clause, renamed
 from wiesel.sql.binding.user_calls import with_user_aggregates
 from wiesel.sql.language.built_nodes import Stand
 from wiesel.sql.language.hive_nodes import WITHIN_REDUCERS, HiveQuery
-from wiesel.sql.plan import Project, Relation
+from wiesel.sql.plan import JoinType, Project, Relation
 from wiesel.sql.user_functions import AnyFunction
 
 __all__ = ["QueryBinder", "Tables"]
@@ -167,6 +168,14 @@ class QueryBinder:
             yield
         finally:
             self.outer = outer
+
+    def join_with_queries(self, left: Relation, right: Relation, both: Scope, node: exp.Join, kind: JoinType) -> Relation:
+        """Return a join whose ON condition contains queries; ``both`` are the names of both sides.
+
+        Raises:
+            SqlParseError: If the condition cannot be bound.
+        """
+        return join_with_queries(self, left, right, both, node, kind)
 
     def _with(self, node: exp.Expr) -> dict[str, Relation]:
         """Return the queries that can be read by name within a query."""

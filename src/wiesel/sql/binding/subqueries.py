@@ -10,7 +10,7 @@ in place of a value that reads them in conditions with ``=`` is computed for eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -30,7 +30,7 @@ from wiesel.sql.rules.push_down import all_of, conjuncts, filtered, joined
 from wiesel.sql.upsert_keys import upsert_keys
 from wiesel.types import logical as t
 
-__all__ = ["single_values", "values_in_aggregates", "values_in_keys", "where"]
+__all__ = ["parts_of", "queries_in", "restrict", "single_values", "values_in_aggregates", "values_in_keys", "where"]
 
 _COUNTS = frozenset({"COUNT", "APPROX_COUNT_DISTINCT"})
 """Aggregates that have a value of no rows."""
@@ -50,21 +50,26 @@ def where(selection: Selection) -> None:
     node = selection.node.args.get("where")
     if node is None:
         return
-    parts = list(_parts(node.this))
-    joins = [part for part in parts if _is_join(part)]
+    restrict(selection, list(parts_of(node.this)))
+
+
+def restrict(selection: Selection, parts: Sequence[exp.Expr]) -> None:
+    """Leave the rows for which all conditions are true."""
     for part in parts:
         if not _is_join(part):
             _add_condition(selection, part)
-    for part in joins:
-        _join(selection, part)
+    for part in parts:
+        if _is_join(part):
+            _join(selection, part)
 
 
-def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
+def parts_of(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the parts of a condition that must all be true."""
     while isinstance(node, exp.Paren):
         node = node.this
     if isinstance(node, exp.And):
-        yield from _parts(node.this)
-        yield from _parts(node.expression)
+        yield from parts_of(node.this)
+        yield from parts_of(node.expression)
     else:
         yield node
 
@@ -245,7 +250,7 @@ def single_values(selection: Selection, *nodes: exp.Expr) -> None:
     """Add the values of the queries within expressions as columns to the rows of a SELECT."""
     grouped = isinstance(selection.binder, GroupedBinder)
     for node in nodes:
-        for found in _queries_in(node, grouped):
+        for found in queries_in(node, grouped=grouped):
             if not selection.binder.is_known(found):
                 value = _with_value(selection, found) if isinstance(found, exp.Subquery) else _tested(selection, found)
                 selection.binder.known[id(found)] = value
@@ -258,9 +263,9 @@ def values_in_keys(selection: Selection) -> None:
     if clause is None:
         return
     single_values(selection, clause)
-    keys = [part for part in _queries_in(clause, grouped=False) if id(part) in known]
+    keys = [part for part in queries_in(clause, grouped=False) if id(part) in known]
     for place in (*node.expressions, node.args.get("having"), node.args.get("order")):
-        for part in _queries_in(place, grouped=False) if keys and place is not None else ():
+        for part in queries_in(place, grouped=False) if keys and place is not None else ():
             same = next((known[id(key)] for key in keys if key == part), None)
             if same is not None:
                 known[id(part)] = same
@@ -274,13 +279,13 @@ def values_in_aggregates(selection: Selection) -> None:
             single_values(selection, *aggregate_calls_in(part))
 
 
-def _queries_in(node: exp.Expr, grouped: bool) -> Iterator[exp.Expr]:
+def queries_in(node: exp.Expr, *, grouped: bool) -> Iterator[exp.Expr]:
     """Yield the queries within an expression that have a value; over groups without those that aggregates take."""
     if isinstance(node, exp.Subquery) or _is_test(node):
         yield node
     elif not (grouped and call_parts(node) is not None):
         for part in node.iter_expressions():
-            yield from _queries_in(part, grouped)
+            yield from queries_in(part, grouped=grouped)
 
 
 def _is_test(node: exp.Expr) -> bool:
@@ -436,7 +441,7 @@ def _split(selection: Selection, select: exp.Select) -> tuple[list[tuple[exp.Exp
         return None
     binder = selection.queries.expressions(scope)
     pairs, others = [], []
-    for part in _parts(select.args["where"].this):
+    for part in parts_of(select.args["where"].this):
         if part.find(exp.Query) is not None or not reads_outside(binder.bind(part)):
             others.append(part)
             continue
