@@ -81,6 +81,10 @@ def _as_input(relation: Relation, inputs: list[Changes]) -> Changes:
     return inputs[0]
 
 
+def _processed(relation: Any, inputs: list[Changes]) -> Changes:
+    return _changes_of_kinds(relation.changelog_mode().get_contained_kinds())
+
+
 def _united(relation: Relation, inputs: list[Changes]) -> Changes:
     found = APPEND
     for each in inputs:
@@ -156,7 +160,7 @@ _RULES: dict[str, _Rule] = {
     "LookupJoin": _Rule(_as_input),
     "TopN": _Rule(_ranked, lambda relation, index, wanted: relation.row_key is None),
     "Aggregate": _Rule(_grouped),
-    "ProcessTable": _Rule(_append, lambda relation, index, wanted: "-U" in relation.tables[index].kinds),
+    "ProcessTable": _Rule(_processed, lambda relation, index, wanted: "-U" in relation.tables[index].kinds),
     "TableAggregate": _Rule(lambda relation, inputs: Changes(deletes=True)),
     "Expand": _Rule(_as_input, _wanted),
     "OverAggregate": _Rule(_over_rows),

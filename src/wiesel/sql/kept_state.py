@@ -105,8 +105,7 @@ def _of_join(relation: Any, job: int) -> Iterator[Kept]:
         yield Kept(
             f"the rows of the {side} side",
             job if ttl is None else ttl,
-            expired="a row that comes later to the other side finds no partner there"
-            + (", and comes out as one without" if outer else ""),
+            expired="a row that comes later to the other side finds no partner there" + (", and comes out as one without" if outer else ""),
         )
 
 
@@ -171,6 +170,8 @@ def _of_match(relation: Any, job: int) -> Iterator[Kept]:
 
 
 def _of_process(relation: Any, job: int) -> Iterator[Kept]:
+    if any(table.order for table in relation.tables):
+        yield Kept("rows of which earlier ones may still come", until="until the watermark has passed them")
     for state in relation.function.states:
         yield Kept(f"{state.name} of each key", job if state.ttl_ms is None else state.ttl_ms)
     if relation.function.timer_takes_context is not None:

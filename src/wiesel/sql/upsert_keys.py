@@ -10,6 +10,7 @@ arrive behind the insertion of the one that replaces it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from wiesel.columnar.expressions import Call, InputRef, input_refs
 from wiesel.sql.equations import equi_keys
 from wiesel.sql.plan import JoinType, Relation
 from wiesel.types.logical import BigIntType, CharType, IntType, SmallIntType, TinyIntType, VarCharType
+from wiesel.types.row import RowKind
 
 __all__ = ["Keys", "smallest_key", "upsert_keys"]
 
@@ -111,6 +113,15 @@ def _of_top(relation: Any) -> Keys:
     return keys | {frozenset(place)} if relation.numbered or relation.last == relation.first else keys
 
 
+def _of_process(relation: Any) -> Keys:
+    """Return the columns of PARTITION BY, if rows that the function returns take the place of earlier ones of their key."""
+    mode = relation.changelog_mode()
+    if not mode.contains(RowKind.UPDATE_AFTER) or mode.contains(RowKind.UPDATE_BEFORE):
+        return _NONE
+    ends = list(itertools.accumulate(len(table.keys) for table in relation.tables))
+    return frozenset(frozenset(range(end - len(table.keys), end)) for table, end in zip(relation.tables, ends, strict=True))
+
+
 _KEYS: dict[str, Callable[[Any], Keys]] = {
     "TableScan": _of_scan,
     "WatermarkAssigner": _of_input,
@@ -122,4 +133,5 @@ _KEYS: dict[str, Callable[[Any], Keys]] = {
     "TopN": _of_top,
     "OverAggregate": _of_partitioned,
     "Aggregate": _of_groups,
+    "ProcessTable": _of_process,
 }

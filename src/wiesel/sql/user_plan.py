@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from wiesel.columnar.expressions import Expression
+from wiesel.core.errors import ProgramError
 from wiesel.runtime.table.process_spec import TableInput, UserProcessFunction
+from wiesel.spi.table.changelog_mode import ChangelogMode
 from wiesel.sql.plan import AggregateCall, Fields, Relation
 
-__all__ = ["ProcessTable", "TableAggregate"]
+__all__ = ["ChangelogContext", "ProcessTable", "TableAggregate"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,32 @@ class TableAggregate(Relation):
     def fields(self) -> Fields:
         """Keys, and the columns of the function's rows."""
         return self.columns
+
+
+class ChangelogContext:
+    """What a function may base its changelog mode on: the changes of its tables, and those that the readers of its rows require."""
+
+    def __init__(self, tables: tuple[TableInput, ...], required: ChangelogMode) -> None:
+        self._tables = {table.argument: table for table in tables}
+        self._required = required
+
+    def get_table_changelog_mode(self, arg_pos: int) -> ChangelogMode:
+        """Return the changes of a table.
+
+        Args:
+            arg_pos: Which argument it is, from 0.
+
+        Raises:
+            ProgramError: If that argument is no table.
+        """
+        if arg_pos not in self._tables:
+            places = ", ".join(str(place) for place in self._tables if place is not None)
+            raise ProgramError(f"argument {arg_pos} is no table", hint=f"the tables are the arguments {places}")
+        return self._tables[arg_pos].changelog_mode
+
+    def get_required_changelog_mode(self) -> ChangelogMode:
+        """Return the changes that are required: ``upsert()`` where ``-U`` rows are not needed, otherwise ``all()``."""
+        return self._required
 
 
 @dataclass(frozen=True)
@@ -47,6 +75,21 @@ class ProcessTable(Relation):
     uid: str
     timed: bool
     columns: Fields
+
+    def changelog_mode(self, *, update_before: bool = True) -> ChangelogMode:
+        """Return the changes that the function returns, if ``-U`` rows are needed of it or not.
+
+        Raises:
+            ProgramError: If the function declares something else than a mode.
+        """
+        if not self.function.declares_changelog:
+            return ChangelogMode.insert_only()
+        required = ChangelogMode.all() if update_before else ChangelogMode.upsert()
+        mode = self.function.function.get_changelog_mode(ChangelogContext(self.tables, required))
+        if not isinstance(mode, ChangelogMode):
+            hint = "return ChangelogMode.all(), ChangelogMode.upsert() or ChangelogMode.insert_only()"
+            raise ProgramError(f"get_changelog_mode() of {self.function.name!r} returned {mode!r}", hint=hint)
+        return mode
 
     @property
     def has_state(self) -> bool:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["process_call", "table_node"]
 
 
-def table_node(plan: Relation, keys: Sequence[exp.Expr] = ()) -> exp.Expr:
+def table_node(plan: Relation, keys: Sequence[exp.Expr] = (), order: Sequence[exp.Ordered] = ()) -> exp.Expr:
     """Return the node of a table that is an argument."""
-    return nodes.TableArgument(this=stand_of(plan), partition_by=list(keys))
+    return nodes.TableArgument(this=stand_of(plan), partition_by=list(keys), order=exp.Order(expressions=list(order)) if order else None)
 
 
 def process_call(t_env: TableEnvironment, function: Any, arguments: Sequence[Any]) -> Relation:

@@ -14,17 +14,26 @@ from wiesel.columnar.functions.user_contexts import FunctionLife
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ProgramError
 from wiesel.runtime.table.process_function import Context, TableSemantics, TimeContext
-from wiesel.runtime.table.process_spec import ArgumentTrait, ProcessArgument, ProcessState, UserProcessFunction
+from wiesel.runtime.table.process_spec import ArgumentTrait, ProcessArgument, ProcessState, SortDirection, UserProcessFunction
+from wiesel.spi.table.changelog_mode import ChangelogMode
+from wiesel.sql.user_plan import ChangelogContext
 from wiesel.table.data_view import ListView, MapView
 from wiesel.table.udf import UserDefinedFunction
-from wiesel.types.logical import DataType, RowField, RowType
+from wiesel.types.logical import DataType, ListViewType, MapViewType, RowField, RowType
+from wiesel.types.logical_conversion import to_type_info
 from wiesel.types.logical_parser import parse_data_type
+from wiesel.types.records import is_record_class
+from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import Types
 
 __all__ = [
     "ArgumentHint",
     "ArgumentTrait",
+    "ChangelogContext",
+    "ChangelogFunction",
     "Context",
     "ProcessTableFunction",
+    "SortDirection",
     "StateHint",
     "TableSemantics",
     "TimeContext",
@@ -43,6 +52,22 @@ class ProcessTableFunction(UserDefinedFunction):
     @abc.abstractmethod
     def eval(self, *args: Any) -> Any:
         """Return the rows for a row of a table."""
+
+
+class ChangelogFunction(abc.ABC):
+    """A process table function that returns updates and deletions: rows whose kind is that of a change.
+
+    The rows of a function that is none are new ones.
+    """
+
+    @abc.abstractmethod
+    def get_changelog_mode(self, changelog_context: ChangelogContext) -> ChangelogMode:
+        """Return which changes the function returns; called when a query is planned, also several times.
+
+        With ``ChangelogMode.all()`` each ``+U`` or ``-D`` row is preceded or accompanied by the row that it replaces or deletes. With
+        ``ChangelogMode.upsert()`` there are no ``-U`` rows: the columns of PARTITION BY are the key by which rows are found again.
+        ``changelog_context.get_required_changelog_mode()`` is what the readers need.
+        """
 
 
 class ArgumentHint:
@@ -72,6 +97,8 @@ class ArgumentHint:
             raise ProgramError(f"the argument {name!r} has no partitions", hint="OPTIONAL_PARTITION_BY is for SET_SEMANTIC_TABLE")
         if not roots and given & (needs_set | {ArgumentTrait.PASS_COLUMNS_THROUGH, ArgumentTrait.REQUIRE_ON_TIME}):
             raise ProgramError(f"the argument {name!r} is no table", hint="give ArgumentTrait.SET_SEMANTIC_TABLE or ROW_SEMANTIC_TABLE")
+        if {ArgumentTrait.SUPPORT_UPDATES, ArgumentTrait.PASS_COLUMNS_THROUGH} <= given:
+            raise ProgramError(f"the argument {name!r} takes updates, and passes columns through", hint="leave one of them out")
         of = parse_data_type(data_type) if isinstance(data_type, str) else data_type
         self._argument = ProcessArgument(name, given, of, is_optional)
 
@@ -83,7 +110,8 @@ class StateHint:
         name: Its name.
         data_type: A row type: the function gets a ``Row``, all NULL at first, and sets its fields. A class that can be made without
             arguments, such as a dataclass with defaults: the function gets an object, and sets its attributes; it must be picklable.
-            ``ListView`` or ``MapView``: a list or map that is read and written entry by entry.
+            ``DataTypes.LIST_VIEW(...)`` or ``DataTypes.MAP_VIEW(...)``: a list or map that is read and written entry by entry;
+            ``ListView`` or ``MapView`` for one of any values.
         ttl: After which time without a change it is forgotten (``"1 day"``), 0 for never; without it as ``table.exec.state.ttl`` says.
 
     Raises:
@@ -95,12 +123,27 @@ class StateHint:
         of = parse_data_type(data_type) if isinstance(data_type, str) else data_type
         if of in (ListView, MapView):
             self._state = ProcessState(name, "list" if of is ListView else "map", ttl_ms=millis)
+        elif isinstance(of, ListViewType):
+            self._state = ProcessState(name, "list", ttl_ms=millis, type_info=Types.LIST(_type_info(of.element_type)))
+        elif isinstance(of, MapViewType):
+            info = Types.MAP(_type_info(of.key_type), Types.TUPLE([_type_info(of.value_type)]))
+            self._state = ProcessState(name, "map", ttl_ms=millis, type_info=info)
         elif isinstance(of, RowType):
-            self._state = ProcessState(name, "value", tuple(of.names), ttl_ms=millis)
+            info = Types.ROW_NAMED(of.names, [_type_info(field.data_type) for field in of])
+            self._state = ProcessState(name, "value", tuple(of.names), ttl_ms=millis, type_info=info)
         elif inspect.isclass(of) and not issubclass(of, DataType):
-            self._state = ProcessState(name, "value", make=of, ttl_ms=millis)
+            record = Types.POJO(of) if is_record_class(of) else None
+            self._state = ProcessState(name, "value", make=of, ttl_ms=millis, type_info=record)
         else:
             raise ProgramError(f"the state {name!r} is {of!r}", hint="give a row type, a class, ListView or MapView")
+
+
+def _type_info(of: DataType) -> TypeInformation:
+    """Return the type by which values are compared at a restore; of those that streams do not have nothing is known."""
+    try:
+        return to_type_info(of)
+    except ProgramError:
+        return Types.PICKLED_BYTE_ARRAY()
 
 
 class UserDefinedProcessTableFunctionWrapper:

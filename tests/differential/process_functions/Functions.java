@@ -8,8 +8,12 @@ import org.apache.flink.table.annotation.DataTypeHint;
 import org.apache.flink.table.annotation.StateHint;
 import org.apache.flink.table.api.dataview.ListView;
 import org.apache.flink.table.api.dataview.MapView;
+import org.apache.flink.table.connector.ChangelogMode;
+import org.apache.flink.table.functions.ChangelogFunction;
 import org.apache.flink.table.functions.ProcessTableFunction;
+import org.apache.flink.table.functions.TableSemantics;
 import org.apache.flink.types.Row;
+import org.apache.flink.types.RowKind;
 
 /** The functions of functions.py for Flink. */
 public class Functions {
@@ -139,6 +143,167 @@ public class Functions {
             memory.setField("n", n == null ? 1L : n + 1);
             String keys = Arrays.toString(ctx.tableSemanticsFor("input").partitionByColumns());
             collect(Row.of(memory.getField("n"), keys, ctx.tableSemanticsFor("input").timeColumn()));
+        }
+    }
+
+    @DataTypeHint("ROW<id INT, seen STRING, cols STRING, t BIGINT>")
+    public static class Sequence extends ProcessTableFunction<Row> {
+        public void eval(
+                Context ctx,
+                @StateHint(type = @DataTypeHint("ROW<seen STRING>")) Row memory,
+                @ArgumentHint({ArgumentTrait.SET_SEMANTIC_TABLE, ArgumentTrait.OPTIONAL_PARTITION_BY}) Row input) {
+            Object before = memory.getField("seen");
+            memory.setField("seen", (before == null ? "" : before + ",") + input.getField("id"));
+            TableSemantics of = ctx.tableSemanticsFor("input");
+            String columns = Arrays.toString(of.orderByColumns()) + Arrays.toString(of.orderByDirections());
+            collect(Row.of(input.getField("id"), memory.getField("seen"), columns, ctx.timeContext(Long.class).time()));
+        }
+    }
+
+    @DataTypeHint("ROW<what STRING>")
+    public static class Alarms extends ProcessTableFunction<Row> {
+        public void eval(Context ctx, @ArgumentHint(ArgumentTrait.SET_SEMANTIC_TABLE) Row input) {
+            TimeContext<Long> time = ctx.timeContext(Long.class);
+            collect(Row.of("row " + input.getField("id")));
+            time.registerOnTime("alarm", time.time() + 1_000L);
+        }
+
+        public void onTimer(OnTimerContext ctx) {
+            collect(Row.of(ctx.currentTimer()));
+        }
+    }
+
+    /** The total of a key; one of more than 10 is deleted. */
+    abstract static class Totals extends ProcessTableFunction<Row> implements ChangelogFunction {
+        void total(Context ctx, Row memory, Row input) {
+            boolean upserts = !ctx.getChangelogMode().contains(RowKind.UPDATE_BEFORE);
+            String mode = ctx.getChangelogMode().toString();
+            Integer before = memory.getFieldAs("total");
+            Integer amount = input.getFieldAs("amount");
+            boolean minus = input.getKind() == RowKind.UPDATE_BEFORE || input.getKind() == RowKind.DELETE;
+            int total = (before == null ? 0 : before) + (amount == null ? 0 : minus ? -amount : amount);
+            memory.setField("total", total);
+            if (before == null) {
+                collect(Row.ofKind(RowKind.INSERT, total, mode));
+                return;
+            }
+            if (total > 10) {
+                collect(Row.ofKind(RowKind.DELETE, before, mode));
+                memory.setField("total", null);
+                return;
+            }
+            if (!upserts) {
+                collect(Row.ofKind(RowKind.UPDATE_BEFORE, before, mode));
+            }
+            collect(Row.ofKind(RowKind.UPDATE_AFTER, total, mode));
+        }
+    }
+
+    @DataTypeHint("ROW<total INT, mode STRING>")
+    public static class Retracting extends Totals {
+        public ChangelogMode getChangelogMode(ChangelogContext ctx) {
+            return ChangelogMode.all();
+        }
+
+        public void eval(
+                Context ctx,
+                @StateHint(type = @DataTypeHint("ROW<total INT>")) Row memory,
+                @ArgumentHint({ArgumentTrait.SET_SEMANTIC_TABLE, ArgumentTrait.SUPPORT_UPDATES}) Row input) {
+            total(ctx, memory, input);
+        }
+    }
+
+    @DataTypeHint("ROW<total INT, mode STRING>")
+    public static class Upserting extends Totals {
+        public ChangelogMode getChangelogMode(ChangelogContext ctx) {
+            return ChangelogMode.upsert();
+        }
+
+        public void eval(
+                Context ctx,
+                @StateHint(type = @DataTypeHint("ROW<total INT>")) Row memory,
+                @ArgumentHint({ArgumentTrait.SET_SEMANTIC_TABLE, ArgumentTrait.SUPPORT_UPDATES}) Row input) {
+            total(ctx, memory, input);
+        }
+    }
+
+    @DataTypeHint("ROW<total INT, mode STRING>")
+    public static class Adapting extends Totals {
+        public ChangelogMode getChangelogMode(ChangelogContext ctx) {
+            return ctx.getRequiredChangelogMode();
+        }
+
+        public void eval(
+                Context ctx,
+                @StateHint(type = @DataTypeHint("ROW<total INT>")) Row memory,
+                @ArgumentHint({ArgumentTrait.SET_SEMANTIC_TABLE, ArgumentTrait.SUPPORT_UPDATES}) Row input) {
+            total(ctx, memory, input);
+        }
+    }
+
+    @DataTypeHint("ROW<r STRING, mode STRING>")
+    public static class Befores extends ProcessTableFunction<Row> {
+        public void eval(
+                Context ctx,
+                @ArgumentHint({ArgumentTrait.SET_SEMANTIC_TABLE, ArgumentTrait.SUPPORT_UPDATES, ArgumentTrait.REQUIRE_UPDATE_BEFORE})
+                        Row input) {
+            String mode = ctx.tableSemanticsFor("input").changelogMode().map(String::valueOf).orElse("");
+            collect(Row.of(input.getKind().shortString() + " " + input.getField(0) + " " + input.getField(1), mode));
+        }
+    }
+
+    @DataTypeHint("ROW<r STRING, mode STRING>")
+    public static class Updates extends ProcessTableFunction<Row> {
+        public void eval(
+                Context ctx,
+                @ArgumentHint({ArgumentTrait.SET_SEMANTIC_TABLE, ArgumentTrait.SUPPORT_UPDATES, ArgumentTrait.REQUIRE_FULL_DELETE})
+                        Row input) {
+            String mode = ctx.tableSemanticsFor("input").changelogMode().map(String::valueOf).orElse("");
+            collect(Row.of(input.getKind().shortString() + " " + input.getField(0) + " " + input.getField(1), mode));
+        }
+    }
+
+    @DataTypeHint("ROW<n INT>")
+    public static class RowUpserting extends ProcessTableFunction<Row> implements ChangelogFunction {
+        public ChangelogMode getChangelogMode(ChangelogContext ctx) {
+            return ChangelogMode.upsert();
+        }
+
+        public void eval(@ArgumentHint(ArgumentTrait.ROW_SEMANTIC_TABLE) Row input) {
+            collect(Row.of(1));
+        }
+    }
+
+    @DataTypeHint("ROW<n INT>")
+    public static class Negating extends ProcessTableFunction<Row> implements ChangelogFunction {
+        public ChangelogMode getChangelogMode(ChangelogContext ctx) {
+            return ChangelogMode.all();
+        }
+
+        public void eval(@ArgumentHint(ArgumentTrait.ROW_SEMANTIC_TABLE) Row input) {
+            Integer id = input.getFieldAs("id");
+            collect(Row.ofKind(RowKind.INSERT, id));
+            if (id % 2 == 0) {
+                collect(Row.ofKind(RowKind.DELETE, id));
+            }
+        }
+    }
+
+    @DataTypeHint("ROW<n INT>")
+    public static class Passing extends ProcessTableFunction<Row> implements ChangelogFunction {
+        public ChangelogMode getChangelogMode(ChangelogContext ctx) {
+            return ChangelogMode.all();
+        }
+
+        public void eval(@ArgumentHint({ArgumentTrait.SET_SEMANTIC_TABLE, ArgumentTrait.PASS_COLUMNS_THROUGH}) Row input) {
+            collect(Row.of(1));
+        }
+    }
+
+    @DataTypeHint("ROW<n INT>")
+    public static class Undeclared extends ProcessTableFunction<Row> {
+        public void eval(@ArgumentHint(ArgumentTrait.SET_SEMANTIC_TABLE) Row input) {
+            collect(Row.ofKind(RowKind.DELETE, 1));
         }
     }
 

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from wiesel.table import DataTypes, ListView, MapView, Row
-from wiesel.table.process_functions import ArgumentHint, ArgumentTrait, ProcessTableFunction, StateHint, udptf
+from wiesel.common import RowKind
+from wiesel.table import ChangelogMode, DataTypes, ListView, MapView, Row
+from wiesel.table.process_functions import (
+    ArgumentHint,
+    ArgumentTrait,
+    ChangelogContext,
+    ChangelogFunction,
+    ProcessTableFunction,
+    StateHint,
+    udptf,
+)
 
 ROWS, SETS = ArgumentTrait.ROW_SEMANTIC_TABLE, ArgumentTrait.SET_SEMANTIC_TABLE
 
@@ -114,6 +123,119 @@ class Whole(ProcessTableFunction):
         return Row(memory.n, str(semantics.partition_by_columns()), semantics.time_column())
 
 
+@udptf(
+    result_type="ROW<id INT, seen STRING, cols STRING, t BIGINT>",
+    arguments=[ArgumentHint("input", SETS, ArgumentTrait.OPTIONAL_PARTITION_BY)],
+    states=[StateHint("memory", "ROW<seen STRING>")],
+)
+class Sequence(ProcessTableFunction):
+    def eval(self, ctx: Any, memory: Row, row: Row) -> Row:
+        memory.seen = str(row.id) if memory.seen is None else f"{memory.seen},{row.id}"
+        of = ctx.table_semantics_for("input")
+        columns = f"{of.order_by_columns()}[{', '.join(direction.value for direction in of.order_by_directions())}]"
+        return Row(row.id, memory.seen, columns, ctx.time_context(int).time())
+
+
+@udptf(result_type="ROW<what STRING>", arguments=[ArgumentHint("input", SETS)])
+class Alarms(ProcessTableFunction):
+    def eval(self, ctx: Any, row: Row) -> Row:
+        time = ctx.time_context(int)
+        time.register_on_time("alarm", time.time() + 1_000)
+        return Row(f"row {row.id}")
+
+    def on_timer(self, ctx: Any) -> Row:
+        return Row(ctx.current_timer())
+
+
+class Totals(ProcessTableFunction, ChangelogFunction):
+    """The total of a key; one of more than 10 is deleted."""
+
+    def eval(self, ctx: Any, memory: Row, row: Row) -> Iterator[Row]:
+        mode, before = str(ctx.get_changelog_mode()), memory.total
+        minus = row.get_row_kind() in (RowKind.UPDATE_BEFORE, RowKind.DELETE)
+        memory.total = (before or 0) + (row.amount or 0) * (-1 if minus else 1)
+        if before is None:
+            yield _row_of(RowKind.INSERT, memory.total, mode)
+        elif memory.total > 10:
+            yield _row_of(RowKind.DELETE, before, mode)
+            memory.total = None
+        else:
+            if ctx.get_changelog_mode().contains(RowKind.UPDATE_BEFORE):
+                yield _row_of(RowKind.UPDATE_BEFORE, before, mode)
+            yield _row_of(RowKind.UPDATE_AFTER, memory.total, mode)
+
+
+def _row_of(kind: RowKind, *values: Any) -> Row:
+    row = Row(*values)
+    row.set_row_kind(kind)
+    return row
+
+
+_TOTALS: dict[str, Any] = {
+    "result_type": "ROW<total INT, mode STRING>",
+    "arguments": [ArgumentHint("input", SETS, ArgumentTrait.SUPPORT_UPDATES)],
+    "states": [StateHint("memory", "ROW<total INT>")],
+}
+
+
+@udptf(**_TOTALS)
+class Retracting(Totals):
+    def get_changelog_mode(self, changelog_context: ChangelogContext) -> ChangelogMode:
+        return ChangelogMode.all()
+
+
+@udptf(**_TOTALS)
+class Upserting(Totals):
+    def get_changelog_mode(self, changelog_context: ChangelogContext) -> ChangelogMode:
+        return ChangelogMode.upsert()
+
+
+@udptf(**_TOTALS)
+class Adapting(Totals):
+    def get_changelog_mode(self, changelog_context: ChangelogContext) -> ChangelogMode:
+        return changelog_context.get_required_changelog_mode()
+
+
+class Changes(ProcessTableFunction):
+    def eval(self, ctx: Any, row: Row) -> Row:
+        shown = ["null" if each is None else str(each) for each in row]
+        return Row(f"{row.get_row_kind()} {shown[0]} {shown[1]}", str(ctx.table_semantics_for("input").changelog_mode()))
+
+
+_OF_CHANGES = "ROW<r STRING, mode STRING>"
+Befores = udptf(Changes(), _OF_CHANGES, [ArgumentHint("input", SETS, ArgumentTrait.SUPPORT_UPDATES, ArgumentTrait.REQUIRE_UPDATE_BEFORE)])
+Updates = udptf(Changes(), _OF_CHANGES, [ArgumentHint("input", SETS, ArgumentTrait.SUPPORT_UPDATES, ArgumentTrait.REQUIRE_FULL_DELETE)])
+
+
+class Ones(ProcessTableFunction, ChangelogFunction):
+    def __init__(self, mode: ChangelogMode) -> None:
+        self._mode = mode
+
+    def get_changelog_mode(self, changelog_context: ChangelogContext) -> ChangelogMode:
+        return self._mode
+
+    def eval(self, row: Row) -> Row:
+        return Row(1)
+
+
+class Negations(Ones):
+    def eval(self, row: Row) -> Any:
+        yield Row(row.id)
+        if row.id % 2 == 0:
+            yield _row_of(RowKind.DELETE, row.id)
+
+
+RowUpserting = udptf(Ones(ChangelogMode.upsert()), "ROW<n INT>", [ArgumentHint("input", ROWS)])
+Negating = udptf(Negations(ChangelogMode.all()), "ROW<n INT>", [ArgumentHint("input", ROWS)])
+Passing = udptf(Ones(ChangelogMode.all()), "ROW<n INT>", [ArgumentHint("input", SETS, ArgumentTrait.PASS_COLUMNS_THROUGH)])
+
+
+@udptf(result_type="ROW<n INT>", arguments=[ArgumentHint("input", SETS)])
+class Undeclared(ProcessTableFunction):
+    def eval(self, row: Row) -> Row:
+        return _row_of(RowKind.DELETE, 1)
+
+
 @udptf(result_type="INT", arguments=[ArgumentHint("a", data_type="INT"), ArgumentHint("b", data_type="INT", is_optional=True)])
 class Adding(ProcessTableFunction):
     def eval(self, a: int, b: int | None) -> int:
@@ -130,4 +252,15 @@ FUNCTIONS = {
     "Kinds": Kinds,
     "Whole": Whole,
     "Adding": Adding,
+    "Sequence": Sequence,
+    "Alarms": Alarms,
+    "Retracting": Retracting,
+    "Upserting": Upserting,
+    "Adapting": Adapting,
+    "Befores": Befores,
+    "Updates": Updates,
+    "RowUpserting": RowUpserting,
+    "Negating": Negating,
+    "Passing": Passing,
+    "Undeclared": Undeclared,
 }

@@ -46,7 +46,7 @@ def environment() -> TableEnvironment:
     t_env.create_temporary_system_function("plain", udf(len, result_type="INT"))
     t_env.create_temporary_system_function("latest", udaf(Latest(), result_type="INT"))
     t_env.create_temporary_system_function("latest_rows", udtaf(LatestRows(), result_type=DataTypes.ROW([])))
-    for name in ("Counting", "Greeting", "Joining", "Multiples", "Reminders"):
+    for name in ("Counting", "Greeting", "Joining", "Multiples", "Passing", "Reminders", "Retracting", "RowUpserting"):
         t_env.create_temporary_system_function(name, FUNCTIONS[name])
     return t_env
 

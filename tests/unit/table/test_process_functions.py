@@ -12,31 +12,35 @@ from typing import Any
 
 import pytest
 
-from tests.differential.process_functions.functions import FUNCTIONS, Adding, Counting, Joining, Multiples
-from tests.differential.process_functions.record import SQL_CASES, TOTALS, queries
+from tests.differential.process_functions.functions import FUNCTIONS, Adding, Counting, Joining, Multiples, Sequence
+from tests.differential.process_functions.record import SQL_CASES, UPSERTS, VIEWS, queries
 from tests.unit.table.aggregate_cases import EVENT_TYPES, add_events, event_rows
 from wiesel.common import Configuration, Row, WatermarkStrategy
 from wiesel.core.errors import ProgramError, WieselError
+from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.sql.translation import to_stream
-from wiesel.table import DataTypes, ListView, MapView, StreamTableEnvironment, TableEnvironment
+from wiesel.table import ChangelogMode, DataTypes, ListView, MapView, Schema, StreamTableEnvironment, TableEnvironment
 from wiesel.table.expressions import col, descriptor, lit
 from wiesel.table.process_functions import ArgumentHint, ArgumentTrait, ProcessTableFunction, StateHint, udptf
 from wiesel.testing import ManualSource, local_environment
 
 HERE = Path(__file__).parents[2] / "differential" / "process_functions"
-GOLDENS = {golden["query"]: golden for golden in map(json.loads, (HERE / "goldens.jsonl").read_text().splitlines())}
+RECORDS = [json.loads(line) for line in (HERE / "goldens.jsonl").read_text().splitlines()]
+GOLDENS = {golden["query"]: golden for golden in RECORDS}
 SETS = ArgumentTrait.SET_SEMANTIC_TABLE
 HOUR = datetime.timedelta(hours=1)
 
 
-def environment(parallelism: int = 1, **options: str) -> TableEnvironment:
+def environment(parallelism: int = 1, of: Any = TableEnvironment, **options: str) -> Any:
     config = Configuration().set("wiesel.engine", "local").set("parallelism.default", str(parallelism)).set("table.local-time-zone", "UTC")
     for key, value in options.items():
         config.set(key.replace("__", ".").replace("_", "-"), value)
-    t_env = TableEnvironment.create(config)
+    env = StreamExecutionEnvironment.get_execution_environment(config)
+    t_env = of.create(config if of is TableEnvironment else env)
     for name in ("orders", "customers", "canal_products"):
         t_env.execute_sql((SQL_CASES / "tables" / f"{name}.sql").read_text().replace("${data}", str(SQL_CASES / "data")).strip(" ;\n"))
-    t_env.execute_sql(TOTALS)
+    for view in VIEWS:
+        t_env.execute_sql(view)
     for name, function in FUNCTIONS.items():
         t_env.create_temporary_system_function(name, function)
     return t_env
@@ -54,7 +58,21 @@ def rows_of(result: Any) -> Counter[tuple[str, ...]]:
 
 
 def test_there_is_an_outcome_for_every_query() -> None:
-    assert list(GOLDENS) == queries()
+    assert list(GOLDENS) == [*queries(), *UPSERTS]
+    assert len(GOLDENS) == len(RECORDS)
+
+
+@pytest.mark.parametrize("query", UPSERTS)
+def test_upserts_are_those_of_flink(query: str) -> None:
+    t_env = environment(of=StreamTableEnvironment)
+    schema = Schema.new_builder().column("who", "STRING NOT NULL").column("total", "INT").column("mode", "STRING").primary_key("who")
+    stream = t_env.to_changelog_stream(t_env.sql_query(query), schema.build(), ChangelogMode.upsert())
+    with stream.execute_and_collect() as rows:
+        found = [[str(row.get_row_kind()), *row] for row in rows]
+    golden = GOLDENS[query]["upserts"]
+    for who in {row[1] for row in golden}:
+        assert [row for row in found if row[1] == who] == [row for row in golden if row[1] == who]
+    assert len(found) == len(golden)
 
 
 @pytest.mark.parametrize("query", queries())
@@ -62,7 +80,7 @@ def test_functions_return_what_flink_returns(query: str) -> None:
     golden = GOLDENS[query]
     if "error" in golden:
         with pytest.raises(WieselError) as caught:
-            environment().execute_sql(query)
+            list(environment().execute_sql(query).text_rows())
         assert caught.value.hint
         return
     result = environment().execute_sql(query)
@@ -83,6 +101,10 @@ def test_the_table_api_calls_them_as_sql_does() -> None:
         "SELECT * FROM Joining(a => TABLE orders PARTITION BY who, b => TABLE customers PARTITION BY name)": t_env.from_call(
             Joining, by_who.as_argument("a"), customers.partition_by(col("name")).as_argument("b")
         ),
+        "SELECT * FROM Sequence(input => TABLE readings PARTITION BY who ORDER BY (ts ASC, amount DESC))": t_env.from_path("readings")
+        .partition_by(col("who"))
+        .order_by(col("ts"), col("amount").desc)
+        .process(Sequence),
         "SELECT * FROM Adding(1, 2)": t_env.from_call(Adding, lit(1).as_argument("a"), lit(2).as_argument("b")),
     }
     for query, table in calls.items():
@@ -184,6 +206,10 @@ ROW = StateHint("memory", "ROW<n INT>")
         (lambda: ArgumentHint("a", SETS, ArgumentTrait.ROW_SEMANTIC_TABLE), "several things at once"),
         (lambda: ArgumentHint("a", ArgumentTrait.ROW_SEMANTIC_TABLE, ArgumentTrait.OPTIONAL_PARTITION_BY), "has no partitions"),
         (lambda: ArgumentHint("a", ArgumentTrait.SUPPORT_UPDATES, data_type="INT"), "is no table"),
+        (
+            lambda: ArgumentHint("a", SETS, ArgumentTrait.SUPPORT_UPDATES, ArgumentTrait.PASS_COLUMNS_THROUGH),
+            "takes updates, and passes columns through",
+        ),
         (lambda: StateHint("s", "INT"), "give a row type, a class, ListView or MapView"),
         (lambda: udptf(len, "INT"), "is no process table function"),
         (lambda: udptf(Plain, None), "the result type of 'Plain' is None"),

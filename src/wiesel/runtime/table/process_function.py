@@ -9,6 +9,7 @@ import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from wiesel.columnar.evaluation import Frame, as_array, evaluate
@@ -19,8 +20,10 @@ from wiesel.columnar.rows import DECIMALS_OF_FUNCTIONS, column_array
 from wiesel.core.errors import UserFunctionError
 from wiesel.core.ids import MIN_TIMESTAMP
 from wiesel.runtime.table.base import TableOperator
-from wiesel.runtime.table.process_spec import ProcessSpec, TableInput
+from wiesel.runtime.table.process_order import OrderedRows
+from wiesel.runtime.table.process_spec import ProcessSpec, SortDirection, TableInput
 from wiesel.runtime.table.process_state import ProcessStates
+from wiesel.spi.table.changelog_mode import ChangelogMode
 from wiesel.types.logical import DataType
 from wiesel.types.row import Row, RowKind, make_row
 
@@ -49,9 +52,17 @@ class TableSemantics:
         """Return the index of the column of ``on_time``, -1 if there is none."""
         return -1 if self._table.time is None else self._table.time
 
-    def changelog_mode(self) -> frozenset[RowKind]:
-        """Return the kinds of its rows."""
-        return frozenset(kind for kind in RowKind if str(kind) in self._table.kinds)
+    def order_by_columns(self) -> list[int]:
+        """Return the indexes of the columns of ORDER BY."""
+        return [index for index, _ in self._table.order]
+
+    def order_by_directions(self) -> list[SortDirection]:
+        """Return the directions of the columns of ORDER BY."""
+        return [direction for _, direction in self._table.order]
+
+    def changelog_mode(self) -> ChangelogMode:
+        """Return the changes of its rows."""
+        return self._table.changelog_mode
 
 
 class TimeContext:
@@ -67,7 +78,7 @@ class TimeContext:
         return millis if self._kind is int else _EPOCH + dt.timedelta(milliseconds=millis)
 
     def time(self) -> Any:
-        """Return the time of the row, or of the timer; None if the row's table does not have the column of ``on_time``."""
+        """Return the time of the row by ``on_time`` or ORDER BY, or of the timer; None if the row's table has neither."""
         return self._shown(self._context._time)
 
     def current_watermark(self) -> Any:
@@ -104,6 +115,7 @@ class Context:
 
     def __init__(self, spec: ProcessSpec, states: ProcessStates, timers: Any, operator: Any) -> None:
         self._tables = {table.name: table for table in spec.tables}
+        self._mode = spec.mode
         self._states = states
         self._timers = timers
         self._operator = operator
@@ -154,9 +166,9 @@ class Context:
         self.clear_all_state()
         self.clear_all_timers()
 
-    def get_changelog_mode(self) -> frozenset[RowKind]:
-        """Return the kinds of rows that the function returns: new ones."""
-        return frozenset({RowKind.INSERT})
+    def get_changelog_mode(self) -> ChangelogMode:
+        """Return the changes that the function is to return: those that it has declared."""
+        return self._mode
 
     def current_timer(self) -> str | None:
         """Return the name of the timer that fires; None if it has none, or a row is processed."""
@@ -207,6 +219,8 @@ class ProcessFunctionOperator(TableOperator):
         self._timers = _Timers(self.context.backend) if spec.function.timer_takes_context is not None else None
         self._context = Context(spec, self._states, self._timers or _NoTimers(spec.function.name), self)
         self._arguments: list[Any] | None = None
+        inputs = enumerate(zip(spec.tables, spec.inputs, strict=True))
+        self._ordered = {index: OrderedRows(table, schema, self.context) for index, (table, schema) in inputs if table.order}
 
     def _values(self) -> list[Any]:
         """Return the arguments, None in place of tables."""
@@ -217,11 +231,18 @@ class ProcessFunctionOperator(TableOperator):
         return self._arguments
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Call the function with rows."""
+        """Call the function with rows; those of a table with ORDER BY wait for the watermark."""
+        if input_index in self._ordered:
+            self._ordered[input_index].add(rows, self.watermark)
+        else:
+            self._call(rows, input_index)
+
+    def _call(self, rows: RowBatch, input_index: int) -> None:
         table, function = self._spec.tables[input_index], self._spec.function
         names = table.row_type.names
         keys = key_tuples(rows.rows, table.keys)
-        times = [None] * len(rows) if table.time is None else _millis_of(rows.rows.column(table.time))
+        time_column = table.order[0][0] if table.order else table.time
+        times = [None] * len(rows) if time_column is None else _millis_of(rows.rows.column(time_column))
         kinds = rows.kinds_or_inserts().tolist()
         evaluate_row, context = function.prepared().eval, self._context
         arguments = list(self._values())
@@ -243,7 +264,11 @@ class ProcessFunctionOperator(TableOperator):
             self._emit(found, [rows.rows.column(index) for index in table.prefix], len(self._spec.tables) if table.keys else 1)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Fire timers, then hand it on."""
+        """Call the function with the rows that waited for it, fire timers, then hand it on."""
+        for index, ordered in self._ordered.items():
+            rows = ordered.due(timestamp)
+            if rows is not None:
+                self._call(rows, index)
         self.watermark = timestamp
         function, context = self._spec.function, self._context
         if self._timers is not None:
@@ -266,6 +291,11 @@ class ProcessFunctionOperator(TableOperator):
                 columns = [pa.array([key[place] for key in owners], of.field(place).type) for place in range(count)]
                 self._emit(found, columns, len(self._spec.tables))
         self.output.emit_watermark(timestamp)
+
+    def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> None:
+        """Put the rows that wait into state."""
+        for ordered in self._ordered.values():
+            ordered.snapshot()
 
     def _emit(self, found: _Found, prefix: list[Any], times: int) -> None:
         """Emit results behind the columns of their rows; those of keys come for each table."""
@@ -293,7 +323,27 @@ class ProcessFunctionOperator(TableOperator):
         columns = [
             column if column.type == field.type else column.cast(field.type) for column, field in zip([*taken, *made], schema, strict=True)
         ]
-        self.emit_rows(RowBatch(pa.RecordBatch.from_arrays(columns, schema=schema)))
+        self.emit_rows(self._with_kinds(pa.RecordBatch.from_arrays(columns, schema=schema), found.kinds))
+
+    def _with_kinds(self, rows: pa.RecordBatch, kinds: list[RowKind]) -> RowBatch:
+        """Return rows with their kinds, without those with ``-U`` where they are not needed.
+
+        Raises:
+            UserFunctionError: If a row is of a kind that the function has not declared.
+        """
+        mode, function = self._spec.mode, self._spec.function
+        wrong = next((kind for kind in kinds if not mode.contains(kind)), None)
+        if wrong is not None:
+            message = f"returned a row of the kind {wrong.name}, but its changelog mode is {mode}"
+            hint = "let get_changelog_mode() of a ChangelogFunction return a mode with this kind, or set another kind"
+            raise result_failure(function.name, function.function.eval, message, hint)
+        numbers = np.array([kind.value for kind in kinds], np.uint8)
+        if not numbers.any():
+            return RowBatch(rows)
+        if self._spec.update_before:
+            return RowBatch(rows, numbers)
+        kept = numbers != RowKind.UPDATE_BEFORE.value
+        return RowBatch(rows.filter(pa.array(kept)), numbers[kept])
 
 
 def _millis_of(column: pa.Array) -> list[int | None]:
@@ -329,6 +379,7 @@ class _Found:
         self.owners: list[int] = []
         self.times: list[int | None] = []
         self.results: list[Any] = []
+        self.kinds: list[RowKind] = []
 
     def add(self, owner: int, time: int | None, results: Any) -> None:
         if results is None:
@@ -336,6 +387,7 @@ class _Found:
         every: Iterable[Any] = results if isinstance(results, list | range | Iterator) else [results]
         for result in every:
             self.results.append(tuple(result._values) if isinstance(result, Row) else result)
+            self.kinds.append(result._row_kind if isinstance(result, Row) else RowKind.INSERT)
             self.owners.append(owner)
             self.times.append(time)
 

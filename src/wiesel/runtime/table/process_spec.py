@@ -10,9 +10,12 @@ import pyarrow as pa
 
 from wiesel.columnar.expressions import Expression
 from wiesel.columnar.functions.user_contexts import FunctionLife
+from wiesel.spi.table.changelog_mode import ChangelogMode
 from wiesel.types.logical import DataType, RowType
+from wiesel.types.row import RowKind
+from wiesel.types.typeinfo import TypeInformation
 
-__all__ = ["ArgumentTrait", "ProcessArgument", "ProcessSpec", "ProcessState", "TableInput", "UserProcessFunction"]
+__all__ = ["ArgumentTrait", "ProcessArgument", "ProcessSpec", "ProcessState", "SortDirection", "TableInput", "UserProcessFunction"]
 
 
 class ArgumentTrait(Enum):
@@ -43,6 +46,30 @@ class ArgumentTrait(Enum):
         return self in (ArgumentTrait.ROW_SEMANTIC_TABLE, ArgumentTrait.SET_SEMANTIC_TABLE)
 
 
+class SortDirection(Enum):
+    """Direction of a column of ORDER BY, and where NULL is."""
+
+    ASC_NULLS_FIRST = "ASC_NULLS_FIRST"
+    ASC_NULLS_LAST = "ASC_NULLS_LAST"
+    DESC_NULLS_FIRST = "DESC_NULLS_FIRST"
+    DESC_NULLS_LAST = "DESC_NULLS_LAST"
+
+    @property
+    def is_descending(self) -> bool:
+        """Whether the largest value comes first."""
+        return self.value.startswith("DESC")
+
+    @property
+    def is_nulls_first(self) -> bool:
+        """Whether NULL comes before values."""
+        return self.value.endswith("FIRST")
+
+    @property
+    def is_nulls_last(self) -> bool:
+        """Whether NULL comes behind values."""
+        return not self.is_nulls_first
+
+
 @dataclass(frozen=True)
 class ProcessArgument:
     """An argument: its name, traits, the type of a value, and whether it may be left out."""
@@ -65,13 +92,23 @@ class ProcessArgument:
 
 @dataclass(frozen=True)
 class ProcessState:
-    """State per key: its name, the fields of its row, or the class of its value, or ``list`` or ``map``, and its time to live in ms."""
+    """State per key.
+
+    Attributes:
+        name: Its name.
+        kind: ``value``, ``list`` or ``map``.
+        fields: The fields of its row.
+        make: The class of its value.
+        ttl_ms: Its time to live; None for the one of the job.
+        type_info: The declared type, which is stored with it and compared at a restore; None if nothing is known of its values.
+    """
 
     name: str
     kind: str
     fields: tuple[str, ...] = ()
     make: Any = None
     ttl_ms: int | None = None
+    type_info: TypeInformation | None = None
 
 
 @dataclass(frozen=True)
@@ -103,6 +140,11 @@ class UserProcessFunction:
         self.life.begin()
         return self.function
 
+    @property
+    def declares_changelog(self) -> bool:
+        """Whether it declares which changes it returns; others return new rows only."""
+        return hasattr(self.function, "get_changelog_mode")
+
     def __repr__(self) -> str:
         return self.name
 
@@ -119,6 +161,7 @@ class TableInput:
         time: The column of ``on_time``, if the table has it.
         kinds: What its rows may be: ``+I``, ``-U``, ``+U``, ``-D``.
         prefix: The columns in front of the function's own.
+        order: The columns of ORDER BY, the first of which is an event time.
     """
 
     argument: int | None
@@ -128,6 +171,12 @@ class TableInput:
     time: int | None
     kinds: tuple[str, ...]
     prefix: tuple[int, ...]
+    order: tuple[tuple[int, SortDirection], ...] = ()
+
+    @property
+    def changelog_mode(self) -> ChangelogMode:
+        """The changes of its rows."""
+        return ChangelogMode(frozenset(kind for kind in RowKind if str(kind) in self.kinds))
 
 
 @dataclass(frozen=True)
@@ -140,6 +189,9 @@ class ProcessSpec:
         values: For each argument the expression of its value; None for tables and what was left out.
         timed: Whether the last column is the time of the rows.
         schema: The columns that come out.
+        mode: The changes that come out.
+        update_before: Whether ``-U`` rows are needed of them.
+        inputs: The columns of the tables.
     """
 
     function: UserProcessFunction
@@ -147,3 +199,6 @@ class ProcessSpec:
     values: tuple[Expression | None, ...]
     timed: bool
     schema: pa.Schema
+    mode: ChangelogMode
+    update_before: bool
+    inputs: tuple[pa.Schema, ...]

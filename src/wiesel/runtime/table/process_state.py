@@ -8,7 +8,9 @@ from typing import Any
 from wiesel.runtime.table.base import state_ttl
 from wiesel.runtime.table.process_spec import ProcessState
 from wiesel.state.backend import StateBackend
-from wiesel.types.row import Row
+from wiesel.types.records import fields_of
+from wiesel.types.row import Row, make_row
+from wiesel.types.serializers import serializer_for
 
 __all__ = ["ListState", "MapState", "ProcessStates"]
 
@@ -116,6 +118,12 @@ class MapState:
         return iter(self.keys())
 
 
+def _attributes(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object of a state, by name."""
+    found = fields_of(value)
+    return dict(vars(value)) if found is None else found[0]
+
+
 class ProcessStates:
     """The state entries of a function. Rows and objects of keys are read once per batch, and written behind it.
 
@@ -129,7 +137,12 @@ class ProcessStates:
         self._states = states
         self._places = {state.name: place for place, state in enumerate(states)}
         self._tables: list[Any] = [
-            backend.table(f"state {each.name}", kind="value" if each.kind == "value" else each.kind, ttl=state_ttl(context, each.ttl_ms))
+            backend.table(
+                f"state {each.name}",
+                serializer=None if each.type_info is None else serializer_for(each.type_info),
+                kind=each.kind,
+                ttl=state_ttl(context, each.ttl_ms),
+            )
             for each in states
         ]
         self._live: dict[Any, list[Any]] = {}
@@ -147,10 +160,10 @@ class ProcessStates:
             return (ListState if state.kind == "list" else MapState)(table, key)
         stored = table.get(key)
         if state.make is not None:
-            return state.make() if stored is None else stored[0]
+            return state.make() if stored is None else stored
         row = StateRow(**dict.fromkeys(state.fields))
         if stored is not None:
-            row._values[:] = stored
+            row._values[:] = stored._values
         return row
 
     def clear(self, key: Any, name: str) -> None:
@@ -166,8 +179,8 @@ class ProcessStates:
         elif isinstance(value, Row):
             value._values[:] = [None] * len(value)
         else:
-            vars(value).clear()
-            vars(value).update(vars(self._states[place].make()))
+            for name_of, fresh in _attributes(self._states[place].make()).items():
+                setattr(value, name_of, fresh)
 
     def clear_all(self, key: Any) -> None:
         """Clear all entries."""
@@ -181,10 +194,10 @@ class ProcessStates:
                 if state.kind != "value":
                     continue
                 if state.make is not None:
-                    fresh = vars(state.make()) == vars(value)
-                    table.remove(key) if fresh else table.put(key, (value,))
+                    fresh = _attributes(state.make()) == _attributes(value)
+                    table.remove(key) if fresh else table.put(key, value)
                 elif any(part is not None for part in value._values):
-                    table.put(key, tuple(value._values))
+                    table.put(key, make_row(list(state.fields), list(value._values)))
                 else:
                     table.remove(key)
         self._live.clear()

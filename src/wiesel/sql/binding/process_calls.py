@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Expression, Literal
 from wiesel.columnar.functions.registry import cast
-from wiesel.runtime.table.process_spec import ArgumentTrait, ProcessArgument, TableInput, UserProcessFunction
+from wiesel.runtime.table.process_spec import ArgumentTrait, ProcessArgument, SortDirection, TableInput, UserProcessFunction
 from wiesel.sql.binding.problems import at, meant, problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.binding.selection import unique_names
@@ -21,6 +21,7 @@ from wiesel.sql.sink_types import is_writable
 from wiesel.sql.upsert_keys import upsert_keys
 from wiesel.sql.user_plan import ProcessTable
 from wiesel.types.logical import IntType, RowType, quoted
+from wiesel.types.row import RowKind
 
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder
@@ -72,7 +73,9 @@ def process_table(queries: QueryBinder, node: exp.Expr, function: UserProcessFun
         relations.append(Project(Values(((),), ()), (Literal(one.data_type, 1),), (one,)))
         tables.append(TableInput(None, "", RowType([]), (), None, ("+I",), ()))
     uid = _uid(queries, given.get("UID")) or function.name
-    return ProcessTable(tuple(relations), function, tuple(tables), tuple(values), uid, timed is not None, columns)
+    made = ProcessTable(tuple(relations), function, tuple(tables), tuple(values), uid, timed is not None, columns)
+    _check_changes(queries, node, made)
+    return made
 
 
 def _times(queries: QueryBinder, node: Any) -> list[str]:
@@ -110,9 +113,6 @@ def _relation(queries: QueryBinder, node: Any, argument: ProcessArgument) -> Rel
         return queries.bind(node)
     if not isinstance(node, nodes.TableArgument):
         raise problem(queries.sql, node, f"the argument {argument.name} is a table", f"write {argument.name} => TABLE t")
-    if node.args.get("order"):
-        message = "ORDER BY of a table argument is not supported in this version"
-        raise problem(queries.sql, node, message, "leave it out; timers can keep rows until the watermark has passed them")
     return table_argument(queries, node)
 
 
@@ -120,19 +120,11 @@ def _table(queries: QueryBinder, node: Any, place: int, argument: ProcessArgumen
     """Return what a table is to the function."""
     sql, traits = queries.sql, argument.traits
     names = [field.name for field in relation.fields]
-    keys = []
-    for column in node.args.get("partition_by") or ():
-        if column.name not in names:
-            raise problem(
-                sql,
-                column,
-                f"column {quoted(column.name)} was not found",
-                meant(column.name, names) or f"the columns are: {', '.join(names)}",
-            )
-        keys.append(names.index(column.name))
-    if keys and not argument.is_set:
+    keys = [_index(queries, column, names) for column in node.args.get("partition_by") or ()]
+    order = node.args.get("order")
+    if (keys or order) and not argument.is_set:
         message = f"the table {argument.name} has row semantics: its rows are processed one by one"
-        raise problem(sql, node, message, "leave PARTITION BY out")
+        raise problem(sql, node, message, f"leave {'PARTITION' if keys else 'ORDER'} BY out")
     if not keys and argument.is_set and ArgumentTrait.OPTIONAL_PARTITION_BY not in traits:
         message = f"the table {argument.name} has set semantics, and needs PARTITION BY"
         raise problem(sql, node, message, f"write {argument.name} => TABLE t PARTITION BY k")
@@ -141,16 +133,66 @@ def _table(queries: QueryBinder, node: Any, place: int, argument: ProcessArgumen
         raise problem(sql, node, f"column {quoted(names[time])} has no event time", "declare WATERMARK FOR it in the table")
     if time is None and ArgumentTrait.REQUIRE_ON_TIME in traits:
         raise problem(sql, node, f"the table {argument.name} needs on_time", "write on_time => DESCRIPTOR(ts)")
+    ordered = () if order is None else _order(queries, order, argument, relation, time)
     changes = changes_of(relation)
     if not changes.append_only and ArgumentTrait.SUPPORT_UPDATES not in traits:
         message = f"the table {argument.name} may only get new rows, but this one updates or deletes rows"
         raise problem(sql, node, message, "give the argument SUPPORT_UPDATES, or use TO_CHANGELOG")
-    by_key = ArgumentTrait.REQUIRE_UPDATE_BEFORE not in traits and frozenset(keys) in upsert_keys(relation)
+    by_key = argument.is_set and ArgumentTrait.REQUIRE_UPDATE_BEFORE not in traits and frozenset(keys) in upsert_keys(relation)
     updates = ([] if by_key else ["-U"]) + ["+U"] if changes.updates else []
     kinds = ["+I", *updates, *(["-D"] if changes.deletes else [])]
     prefix = range(len(names)) if ArgumentTrait.PASS_COLUMNS_THROUGH in traits else keys
-    row_type = relation.row_type
-    return TableInput(place, argument.name, row_type, tuple(keys), time, tuple(kinds), tuple(prefix))
+    return TableInput(place, argument.name, relation.row_type, tuple(keys), time, tuple(kinds), tuple(prefix), ordered)
+
+
+def _index(queries: QueryBinder, column: Any, names: list[str]) -> int:
+    """Return the index of a column that PARTITION BY or ORDER BY names."""
+    if column.name not in names:
+        message = f"column {quoted(column.name)} was not found"
+        raise problem(queries.sql, column, message, meant(column.name, names) or f"the columns are: {', '.join(names)}")
+    return names.index(column.name)
+
+
+def _order(
+    queries: QueryBinder, node: exp.Order, argument: ProcessArgument, relation: Relation, time: int | None
+) -> tuple[tuple[int, SortDirection], ...]:
+    """Return the columns of ORDER BY."""
+    names = [field.name for field in relation.fields]
+    found: dict[int, SortDirection] = {}
+    for part in node.expressions:
+        index = _index(queries, part.this, names)
+        if index in found:
+            raise problem(queries.sql, part.this, f"column {quoted(names[index])} is twice in ORDER BY", "name each column once")
+        nulls = "FIRST" if part.args.get("nulls_first") else "LAST"
+        found[index] = SortDirection[f"{'DESC' if part.args.get('desc') else 'ASC'}_NULLS_{nulls}"]
+    first = next(iter(found))
+    what = f"ORDER BY of the table {argument.name} begins with column {quoted(names[first])}"
+    if relation.fields[first].time is not TimeAttribute.ROWTIME:
+        raise problem(queries.sql, node.expressions[0].this, f"{what}, which has no event time", "declare WATERMARK FOR it in the table")
+    if found[first].is_descending:
+        raise problem(queries.sql, node.expressions[0].this, f"{what} in descending order", "rows can be in ascending order of time only")
+    if time not in (None, first):
+        message = f"{what}, and on_time names {quoted(names[time or 0])}"
+        raise problem(queries.sql, node.expressions[0].this, message, "name the same column in both")
+    return tuple(found.items())
+
+
+def _check_changes(queries: QueryBinder, node: exp.Expr, made: ProcessTable) -> None:
+    """Refuse calls of functions that take or return updates where these cannot be told from new rows."""
+    name, mode = made.function.name, made.changelog_mode()
+    arguments = [made.function.arguments[table.argument] for table in made.tables if table.argument is not None]
+    returns = not mode.contains_only(RowKind.INSERT)
+    if made.timed and (returns or any(table.kinds != ("+I",) for table in made.tables)):
+        message = f"{name} takes or returns updates, and cannot be called with on_time"
+        raise problem(queries.sql, node, message, "leave on_time out, or use tables and functions of new rows only")
+    if returns and any(ArgumentTrait.PASS_COLUMNS_THROUGH in argument.traits for argument in arguments):
+        message = f"{name} returns updates, and cannot pass columns through"
+        raise problem(queries.sql, node, message, "return the columns with the others")
+    upserts = mode.contains(RowKind.UPDATE_AFTER) and not mode.contains(RowKind.UPDATE_BEFORE)
+    row_table = next((argument.name for argument in arguments if not argument.is_set), None)
+    if upserts and row_table is not None:
+        message = f"{name} returns upserts, but the table {row_table} has row semantics, and so no key"
+        raise problem(queries.sql, node, message, "declare it as SET_SEMANTIC_TABLE, or return -U rows, too")
 
 
 def _check_partitions(queries: QueryBinder, node: exp.Expr, tables: list[TableInput], relations: list[Relation]) -> None:

@@ -227,7 +227,22 @@ class FlinkParser(parser.Parser):
         bracket = self._curr and self._curr.token_type == TokenType.L_PAREN
         table = self._parse_wrapped(self._parse_select) if bracket else self._parse_table_parts()
         partition = self._parse_argument_partition() if self._match(TokenType.PARTITION_BY) else None
-        return self.expression(nodes.TableArgument(this=table, partition_by=partition, order=self._parse_order()))
+        return self.expression(nodes.TableArgument(this=table, partition_by=partition, order=self._parse_argument_order()))
+
+    def _parse_argument_order(self) -> exp.Order | None:
+        # As in PARTITION BY, several columns are in brackets.
+        if not self._match(TokenType.ORDER_BY):
+            return None
+        if not self._curr or self._curr.token_type != TokenType.L_PAREN:
+            return self.expression(exp.Order(expressions=[self._parse_argument_direction()]))
+        return self.expression(exp.Order(expressions=self._parse_wrapped_csv(self._parse_argument_direction)))
+
+    def _parse_argument_direction(self) -> exp.Ordered:
+        column = self._wanted(self._parse_column(), "a column")
+        descending = not self._match(TokenType.ASC) and bool(self._match(TokenType.DESC))
+        first = bool(self._match_text_seq("NULLS", "FIRST"))
+        last = not first and bool(self._match_text_seq("NULLS", "LAST"))
+        return self.expression(exp.Ordered(this=column, desc=descending, nulls_first=first or (descending and not last)))
 
     def _parse_argument_partition(self) -> list[Any]:
         # Without brackets it is one column: a comma ends the argument.
