@@ -7,6 +7,8 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import fractions
+import importlib
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ BASIC = [
     "SQL_DATE",
     "SQL_TIME",
     "SQL_TIMESTAMP",
+    "INSTANT",
 ]
 
 VALUES = [
@@ -83,6 +86,24 @@ VALUES = [
     "Data(1, 2)",
     "{'a': 1}",
     "{1, 2}",
+    "Whole(5)",
+    "Real(1.5)",
+    "Fraction(1, 2)",
+    "np.str_('ab')",
+    "np.array(5)",
+    "np.array([1.5])",
+    "np.datetime64('2024-01-02')",
+    "Day(2024, 1, 2)",
+    "At(2024, 1, 2, 3, 4, 5, 6000)",
+    "Hour(3, 4, 5)",
+    "utc",
+    "zoned_time",
+    "before",
+    "datetime.date(1, 1, 1)",
+    "datetime.date(9999, 12, 31)",
+    "datetime.datetime(9999, 12, 31, 23, 59, 59, 999999)",
+    "datetime.timedelta(days=1)",
+    "instant",
 ]
 
 CONTAINERS = {
@@ -169,6 +190,26 @@ class Level(enum.IntEnum):
     LOW = 1
 
 
+class Whole(int):
+    """A subclass of int."""
+
+
+class Real(float):
+    """A subclass of float."""
+
+
+class Day(datetime.date):
+    """A subclass of date."""
+
+
+class At(datetime.datetime):
+    """A subclass of datetime."""
+
+
+class Hour(datetime.time):
+    """A subclass of time."""
+
+
 Pair = collections.namedtuple("Pair", ["x", "y"])
 Point = collections.namedtuple("Point", ["x", "y"])
 
@@ -196,6 +237,8 @@ def cells() -> dict[str, list[str]]:
 def namespace(types: Any, row: Any) -> dict[str, Any]:
     """Return the names that the expressions use."""
     at = datetime.datetime(2024, 1, 2, 3, 4, 5, 678901)
+    zone = datetime.timezone(datetime.timedelta(hours=2))
+    common = importlib.import_module(f"{types.__module__.split('.')[0]}.common")
     return {
         "Types": types,
         "Row": row,
@@ -211,7 +254,18 @@ def namespace(types: Any, row: Any) -> dict[str, Any]:
         "date": at.date(),
         "time": at.time(),
         "datetime_": at,
-        "zoned": at.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=2))),
+        "zoned": at.replace(tzinfo=zone),
+        "utc": at.replace(tzinfo=datetime.timezone.utc),
+        "zoned_time": at.time().replace(tzinfo=zone),
+        "before": datetime.datetime(1969, 12, 31, 23, 59, 59, 999999),
+        "instant": common.Instant.of_epoch_milli(1_234_567_890_123),
+        "datetime": datetime,
+        "Fraction": fractions.Fraction,
+        "Whole": Whole,
+        "Real": Real,
+        "Day": Day,
+        "At": At,
+        "Hour": Hour,
     }
 
 

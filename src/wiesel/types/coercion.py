@@ -53,7 +53,7 @@ def coercer_for(kind: TypeInformation) -> Coercer | None:
         case BasicTypeInfo():
             return _basic(kind)
         case DateTypeInfo():
-            return lambda value: value.date() if isinstance(value, datetime.datetime) else value
+            return _date(kind)
         case TimestampTypeInfo():
             return _to_milliseconds(kind, datetime.datetime)
         case TimeTypeInfo():
@@ -153,12 +153,14 @@ def _basic(kind: BasicTypeInfo) -> Coercer | None:
             return _integer(kind, None, None)
         case BasicType.BIG_DEC:
             return _decimal(kind)
+        case BasicType.INSTANT:
+            return _instant(kind)
     return None
 
 
 def _real(kind: BasicTypeInfo, value: Any) -> Any:
-    """Return a number, also one of numpy's, as a number of Python."""
-    number = value.item() if getattr(value, "shape", None) == () else value
+    """Return a number, also one of numpy's or alone in an array, as a number of Python."""
+    number = value.item() if getattr(value, "size", None) == 1 else value
     if not isinstance(number, numbers.Real | decimal.Decimal):
         raise mismatch(kind, value, "value")
     return number
@@ -227,17 +229,45 @@ def _decimal(kind: BasicTypeInfo) -> Coercer:
     return coerce
 
 
+def _instant(kind: BasicTypeInfo) -> Coercer:
+    def coerce(value: Any) -> Instant:
+        if not isinstance(value, Instant):
+            raise mismatch(kind, value, "value")
+        return value
+
+    return coerce
+
+
+def _date(kind: TypeInformation) -> Coercer:
+    def coerce(value: Any) -> datetime.date:
+        if type(value) is datetime.date:
+            return value
+        if not isinstance(value, datetime.date):
+            raise mismatch(kind, value, "value")
+        return datetime.date(value.year, value.month, value.day)
+
+    return coerce
+
+
 def _to_milliseconds(kind: TypeInformation, cls: type, convert: Coercer = lambda value: value) -> Coercer:
-    """Return the function that drops microseconds and, as in Flink, the time zone."""
+    """Return the function that drops microseconds and, as in Flink, the time zone and the subclass."""
 
     def coerce(value: Any) -> Any:
         at = convert(value)
         if not isinstance(at, cls):
             raise mismatch(kind, value, "value")
         extra = at.microsecond % 1000  # type: ignore[attr-defined]
-        return at.replace(microsecond=at.microsecond - extra, tzinfo=None) if extra or at.tzinfo else at  # type: ignore[attr-defined]
+        if extra or at.tzinfo:  # type: ignore[attr-defined]
+            at = at.replace(microsecond=at.microsecond - extra, tzinfo=None)  # type: ignore[attr-defined]
+        return at if type(at) is cls else _plain(at, cls)
 
     return coerce
+
+
+def _plain(at: Any, cls: type) -> Any:
+    """Return a time of a subclass as one of the class."""
+    time = (at.hour, at.minute, at.second, at.microsecond)
+    return cls(*time) if cls is datetime.time else cls(at.year, at.month, at.day, *time)
 
 
 _EXACT: dict[BasicType, type] = {
