@@ -7,7 +7,7 @@ from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.sql.changelog import require_append
 from wiesel.sql.physical.scans import scanned_rows, stream_rows
-from wiesel.sql.physical.translator import Translator
+from wiesel.sql.physical.translator import Translator, free_parallelism
 from wiesel.sql.plan import Relation, StreamScan, TableScan, TimeAttribute
 from wiesel.sql.rules.optimizer import optimized
 from wiesel.sql.stream_rows import table_row_info
@@ -43,7 +43,9 @@ def to_stream(
     if isinstance(plan, TableScan) and time is None:
         return scanned_rows(translator, plan)
     if isinstance(plan, StreamScan) and plan.rowtime is None:
-        return stream_rows(plan)
+        rows_as_they_are = stream_rows(plan)
+        free_parallelism(rows_as_they_are._transformation)
+        return rows_as_they_are
     (plan,) = optimized([plan], environment._config)
     if appends:
         require_append(plan, reader)  # by mini-batches there may be updates where there are none else
@@ -53,6 +55,7 @@ def to_stream(
     params = {"time": _time_of(plan) if time is None else time, "drop_time": time is not None}
     operator = translator.operator("ToRows", "table_to_rows", params, [translator.translate(plan)])
     operator.output_type = operator.node.output_type = ExternalTypeInfo(rows)
+    free_parallelism(operator)
     return DataStream(environment, operator)
 
 

@@ -124,3 +124,23 @@ def test_phases_and_mini_batches_are_off() -> None:
     }
     found = changelog("count_sum/new", batches, options)
     assert found == [[["+I", "a", 1, 1, 1], ["-U", "a", 1, 1, 1], ["+U", "a", 2, 2, 3]]]
+
+
+@pytest.mark.parametrize("distributed", [False, True], ids=["one subtask", "by key"])
+def test_changes_of_a_key_stay_in_their_order_with_two_subtasks(distributed: bool) -> None:
+    env = local_environment(parallelism=2)
+    t_env = StreamTableEnvironment.create(env)
+    t_env.get_config().set("wiesel.table.changelog-per-record", "true")
+    info = Types.ROW_NAMED([column for column, _ in cases.COLUMNS], [TYPES[of] for _, of in cases.COLUMNS])
+    rows = []
+    for kind, values in cases.INPUTS["changes"]:
+        rows.append(Row(*values))
+        rows[-1].set_row_kind(KINDS[kind])
+    stream = env.from_collection(rows, info)
+    if distributed:
+        stream = stream.key_by(lambda row: row[1]).map(lambda row: row, info)
+    t_env.create_temporary_view("t", t_env.from_changelog_stream(stream))
+    changes = t_env.to_changelog_stream(t_env.sql_query(cases.CASES["count_sum/changes"][1]))
+    found = [[str(row.get_row_kind()), *map(shown, row)] for row in changes.execute_and_collect()]
+    for key in ("a", "b", "c", None):
+        assert [row for row in found if row[1] == key] == [row for row in GOLDENS["count_sum/changes"] if row[1] == key]

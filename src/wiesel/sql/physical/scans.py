@@ -8,7 +8,7 @@ from wiesel.datastream import DataStream
 from wiesel.datastream._transformations import OperatorTransformation, Transformation
 from wiesel.spi.table.factory import INSERT_ONLY, ScanTableSource
 from wiesel.spi.watermark import WatermarkStrategy
-from wiesel.sql.physical.translator import Translator
+from wiesel.sql.physical.translator import Translator, runs_alone
 from wiesel.sql.plan import ArrowScan, Relation, StatisticsScan, StreamScan, TableScan, Values
 from wiesel.sql.stream_rows import ToRow, row_info, table_row_info
 from wiesel.sql.table_factories import create_table_source
@@ -35,9 +35,10 @@ def stream_scan(translator: Translator, scan: StreamScan) -> Transformation:
     """Return the records of a stream."""
     rows = stream_rows(scan)
     columns = _columns(translator, scan, rows)
-    if scan.kinds == INSERT_ONLY:
+    parallelism = _parallelism_of(rows._transformation)
+    if scan.kinds == INSERT_ONLY or runs_alone(columns) or parallelism in (None, translator.environment.get_parallelism()):
         return columns
-    columns.node.parallelism = _parallelism_of(rows._transformation) or columns.node.parallelism
+    columns.node.parallelism = parallelism
     return translator.in_order(scan, columns)
 
 
@@ -95,7 +96,10 @@ def stream_rows(scan: StreamScan) -> DataStream:
     info = scan.stream.get_type()
     rows = scan.stream.map(ToRow(info, scan.kinds), output_type=row_info(info)).name("TableToDataStream")
     parallelism = _parallelism_of(scan.stream._transformation)
-    if scan.kinds != INSERT_ONLY and parallelism is not None:
+    if runs_alone(scan.stream._transformation):
+        # As in Flink what reads one subtask runs in one, up to the next distribution by key: rows stay in their order.
+        rows.force_non_parallel()
+    elif scan.kinds != INSERT_ONLY and parallelism is not None:
         # Rows of a stream that is not parallel must not overtake each other on their way to a parallel operator.
         rows.set_parallelism(parallelism)
     return rows

@@ -69,6 +69,12 @@ def single(operator: OperatorTransformation) -> OperatorTransformation:
     return operator
 
 
+def free_parallelism(rows: Transformation) -> None:
+    """Let a program set the parallelism of an operator that runs in one subtask; until it does, it runs in one."""
+    if isinstance(rows, OperatorTransformation):
+        rows.non_parallel, rows.node.max_parallelism = False, None
+
+
 def runs_alone(rows: Transformation) -> bool:
     """Return whether all of some rows come from operators that run in one subtask."""
     if isinstance(rows, UnionTransformation):
