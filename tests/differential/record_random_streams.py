@@ -9,9 +9,11 @@ A few programs share one process, as PyFlink's local workers leave threads behin
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -23,16 +25,18 @@ from programs_loader import GOLDENS, HERE, _tagger
 
 TARGET = GOLDENS / "random_streams.jsonl"
 PROGRAMS_PER_PROCESS = 10
+SECONDS_PER_PROGRAM = 30
 
 
 def load() -> ModuleType:
-    """Load the programs under a name that nobody can import, so that their functions are shipped by value."""
+    """Load the programs under names that nobody can import, so that their functions are shipped by value."""
     if str(HERE) not in sys.path:
         sys.path.insert(0, str(HERE))  # for `punctuated`
     spec = importlib.util.spec_from_file_location("__random_streams__", HERE / "random_streams.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    del sys.modules["random_stream_functions"]
     return module
 
 
@@ -52,21 +56,21 @@ def build(env: Any, seed: int) -> Any:
     return named[0].union(*named[1:]) if len(named) > 1 else named[0]
 
 
-def recorded() -> dict[int, list[Any]]:
-    """Return what is recorded, by seed."""
+def recorded() -> dict[int, Any]:
+    """Return what is recorded, by seed: the records, or ``{"fails": message}`` of a program that PyFlink cannot run."""
     if not TARGET.exists():
         return {}
     return {line["seed"]: line["records"] for line in map(json.loads, TARGET.read_text(encoding="utf-8").splitlines())}
 
 
-def write(found: dict[int, list[Any]]) -> None:
+def write(found: dict[int, Any]) -> None:
     """Write what is recorded."""
     lines = (json.dumps({"seed": seed, "records": found[seed]}, separators=(",", ":")) for seed in sorted(found))
     TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def record_here(seeds: list[int]) -> None:
-    """Record programs in this process."""
+    """Record programs in this process, up to one that fails: the process is not fit for more after it."""
     import record
     from pyflink.common import Configuration
     from pyflink.datastream import StreamExecutionEnvironment
@@ -79,9 +83,15 @@ def record_here(seeds: list[int]) -> None:
         config.set_string("taskmanager.numberOfTaskSlots", "16")
         env = StreamExecutionEnvironment.get_execution_environment(config)
         env.add_jars(record.watermarks_jar())
-        records = multiset(record.collect(build(env, seed), env))
+        try:
+            records: Any = multiset(record.collect(build(env, seed), env))
+        except Exception as error:  # noqa: BLE001 - what PyFlink cannot run is part of the record
+            traces = [line for line in str(error).splitlines() if line and not line.startswith(("\tat ", "  File", "    "))]
+            records = {"fails": [line[:300] for line in traces[-12:]]}
         write(recorded() | {seed: records})
-        print(f"{seed}: {len(records)} records", flush=True)
+        print(f"{seed}: {len(records)} records" if isinstance(records, list) else f"{seed} fails: {records['fails'][-3:]}", flush=True)
+        if isinstance(records, dict):
+            return
 
 
 def main() -> None:
@@ -90,10 +100,16 @@ def main() -> None:
         record_here([int(seed) for seed in sys.argv[2:]])
         sys.stdout.flush()
         os._exit(0)  # threads of PyFlink's workers would go on
-    seeds = [seed for seed in range(int(sys.argv[1]), int(sys.argv[2])) if seed not in recorded()]
-    for start in range(0, len(seeds), PROGRAMS_PER_PROCESS):
-        chosen = map(str, seeds[start : start + PROGRAMS_PER_PROCESS])
-        subprocess.run([sys.executable, str(Path(__file__).resolve()), "--here", *chosen], check=True)
+    while seeds := [seed for seed in range(int(sys.argv[1]), int(sys.argv[2])) if seed not in recorded()]:
+        command = [sys.executable, str(Path(__file__).resolve()), "--here", *map(str, seeds[:PROGRAMS_PER_PROCESS])]
+        child = subprocess.Popen(command, start_new_session=True)
+        try:
+            child.wait(timeout=SECONDS_PER_PROGRAM * PROGRAMS_PER_PROCESS)
+        except subprocess.TimeoutExpired:
+            seed = next(seed for seed in seeds if seed not in recorded())
+            write(recorded() | {seed: {"fails": ["it does not end"]}})
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)  # also the gateway's JVM
 
 
 if __name__ == "__main__":
