@@ -242,6 +242,40 @@ def _correlation(sums: Sequence[Expression]) -> Expression:
     return if_else(enough, call("/", [deviation(xy, x, y), call("*", roots)]), null_of(DOUBLE))
 
 
+def _regression(name: str) -> _Made:
+    """Return a function of linear regression, of what was counted and summed over the rows that have both values."""
+
+    def made(operands: Sequence[Expression]) -> Expression:
+        if len(operands) != 10:  # noqa: PLR2004 - count, two sums and that of products, variance, least and largest of both
+            raise ProgramError(f"{name}() takes two numbers", hint=f"write {name}(y, x)")
+        if name == "regr_count":
+            return operands[0]
+        count, y, x, yx, *spreads = (hive_cast(each, DOUBLE) for each in operands)
+        one, zero = (Literal(t.DoubleType(False), number) for number in (1.0, 0.0))
+        # The variance of equal values may differ from 0 by the rounding of their mean.
+        syy, sxx = (
+            if_else(call("=", [least, largest]), zero, call("*", [variance, count]))
+            for variance, least, largest in (spreads[:3], spreads[3:])
+        )
+        sxy = call("-", [yx, call("/", [call("*", [y, x]), count])])
+        slope = call("/", [sxy, sxx])
+        square = call("/", [call("/", [call("*", [sxy, sxy]), sxx]), syy])
+        values = {
+            "regr_sxx": sxx,
+            "regr_syy": syy,
+            "regr_sxy": sxy,
+            "regr_slope": slope,
+            "regr_intercept": call("/", [call("-", [y, call("*", [slope, x])]), count]),
+            "regr_r2": if_else(call("=", [syy, zero]), one, square),
+        }
+        enough = call(">", [count, zero])
+        if name in ("regr_slope", "regr_intercept", "regr_r2"):
+            enough = call("AND", [call(">", [count, one]), call("<>", [sxx, zero])])
+        return if_else(enough, values[name], null_of(DOUBLE))
+
+    return made
+
+
 # Times
 
 
@@ -456,6 +490,10 @@ _MADE: dict[str, _Made] = {
     "$ngrams": _grams("hiveql.NGRAMS", "ngrams(sentences, 2, 10)"),
     "$context_ngrams": _grams("hiveql.CONTEXT_NGRAMS", "context_ngrams(sentences, array('i', 'love', NULL), 10)"),
     "$$corr": _correlation,
+    **{
+        f"$${name}": _regression(name)
+        for name in ("regr_count", "regr_slope", "regr_intercept", "regr_r2", "regr_sxx", "regr_syy", "regr_sxy", "regr_avgx", "regr_avgy")
+    },
     "$$covar_pop": lambda operands: _covariance(operands, of_sample=False),
     "$$covar_samp": lambda operands: _covariance(operands, of_sample=True),
 }

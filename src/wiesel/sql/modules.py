@@ -73,7 +73,6 @@ _IN_DIALECT = "SET table.sql-dialect = hive, or write an aggregate function in P
 _REFUSED = {
     "CONTEXT_NGRAMS": ("it is an aggregate of Hive's dialect", _IN_DIALECT),
     "CREATE_UNION": ("there is no type of unions", _IN_PYTHON),
-    "IN_FILE": ("tasks have no files of Hive's cache", _IN_PYTHON),
     "JAVA_METHOD": ("it calls methods of Java, and there is no JVM in the workers", _IN_PYTHON),
     "NGRAMS": ("it is an aggregate of Hive's dialect", _IN_DIALECT),
     "REFLECT": ("it calls methods of Java, and there is no JVM in the workers", _IN_PYTHON),

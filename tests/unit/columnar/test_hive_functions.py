@@ -247,3 +247,16 @@ def test_without_the_module_they_are_not_there() -> None:
     with pytest.raises(ProgramError, match="there is no function 'LEVENSHTEIN'"):
         call("LEVENSHTEIN", [])
     assert not Modules().functions()
+
+
+def test_in_file_finds_lines(tmp_path: Path) -> None:
+    path = tmp_path / "names.txt"
+    path.write_text("ann\nbob b\n\n")
+    rows = pa.RecordBatch.from_pydict({"": pa.nulls(1)})
+    cases = {"'ann'": "true", "'bob'": "false", "'bob b'": "true", "''": "true", "'ann\n'": "false", "CAST(NULL AS STRING)": None}
+    for text, expected in cases.items():
+        assert told(bound(f"in_file({text}, '{path}')"), rows) == [expected], text
+    path.write_text("cid\n")
+    assert told(bound(f"in_file('ann', '{path}')"), rows) == ["false"]
+    with pytest.raises(ExpressionError, match="cannot be read where the task runs"):
+        told(bound(f"in_file('ann', '{tmp_path}/nothing')"), rows)

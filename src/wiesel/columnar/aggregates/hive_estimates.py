@@ -1,4 +1,6 @@
-"""Internal. Aggregates that Hive estimates: n-grams and approximate percentiles. They keep all values, and are exact where Hive is not.
+"""Internal. Aggregates that Hive estimates: n-grams, approximate percentiles and histograms. They keep all values.
+
+N-grams and percentiles are exact where Hive is not. Histograms are those of Hive for the values in the order of their arrival.
 
 No query can write their names: Hive's dialect makes the calls.
 """
@@ -18,6 +20,7 @@ from wiesel.columnar.aggregates.slots import Column
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.functions.registry import Arguments, Signature
 from wiesel.columnar.type_rules import STRING
+from wiesel.core.errors import ExpressionError
 from wiesel.types import logical as t
 
 __all__: list[str] = []
@@ -51,6 +54,81 @@ def _grams(spec: Spec, lists: Column) -> Column:
 
 
 register(AggregateFunction("HIVE.NGRAMS", _grams_type, kept(_grams), literals=1))
+
+
+# Histograms
+
+
+class _JavaRandom:
+    """The numbers of Java's ``Random``."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed ^ 0x5DEECE66D) & (1 << 48) - 1
+
+    def _next(self, bits: int) -> int:
+        self._state = (self._state * 0x5DEECE66D + 0xB) & (1 << 48) - 1
+        return self._state >> (48 - bits)
+
+    def next_double(self) -> float:
+        return ((self._next(26) << 27) + self._next(27)) / (1 << 53)
+
+
+_SEED = 31183
+_FEWEST_BINS = 2
+
+
+def _histogram(values: list[float], count: int) -> list[dict[str, float]]:
+    """Return the bins of a histogram (Ben-Haim and Tom-Tov) with center and height: of more than so many the nearest two are merged.
+
+    Of several pairs that are equally near one is drawn, as Hive does.
+    """
+    centers: list[float] = []
+    heights: list[float] = []
+    random = _JavaRandom(_SEED)
+    for value in values:
+        place = bisect_left(centers, value)
+        if place < len(centers) and centers[place] == value:
+            heights[place] += 1
+            continue
+        centers.insert(place, value)
+        heights.insert(place, 1)
+        if len(centers) > count:
+            nearest, smallest, ties = 0, centers[1] - centers[0], 1
+            for index in range(1, len(centers) - 1):
+                distance = centers[index + 1] - centers[index]
+                if distance < smallest:
+                    nearest, smallest, ties = index, distance, 1
+                elif distance == smallest:
+                    ties += 1
+                    if random.next_double() <= 1.0 / ties:
+                        nearest = index
+            both = heights[nearest] + heights[nearest + 1]
+            centers[nearest] *= heights[nearest] / both
+            centers[nearest] += centers[nearest + 1] / both * heights[nearest + 1]
+            heights[nearest] = both
+            del centers[nearest + 1], heights[nearest + 1]
+    return [{"x": center, "y": height} for center, height in zip(centers, heights, strict=True)]
+
+
+_BIN = t.RowType([t.RowField("x", t.DoubleType()), t.RowField("y", t.DoubleType())], False)
+
+
+def _histogram_type(arguments: Arguments, may_be_empty: bool) -> Signature:
+    of, count = [*arguments.types, None, None][:2]
+    if len(arguments.types) != 2 or not isinstance(of, t.NumericType) or not isinstance(count, t.IntegralType):
+        raise arguments.refuse("HISTOGRAM_NUMERIC(<NUMERIC>, <INTEGER>), where the number of bins is a literal")
+    return Signature([t.DoubleType(), t.IntType()], t.ArrayType(_BIN))
+
+
+def _histograms(spec: Spec, lists: Column) -> Column:
+    count = int(spec.options[0])
+    if count < _FEWEST_BINS:
+        raise ExpressionError(f"HISTOGRAM_NUMERIC has at least {_FEWEST_BINS} bins, not {count}", hint="give a larger number")
+    found = [_histogram(values, count) if values else None for values in lists.to_pylist()]
+    return pa.array(found, arrow_type(spec.result))
+
+
+register(AggregateFunction("HIVE.HISTOGRAM_NUMERIC", _histogram_type, kept(_histograms), literals=1))
 
 
 # Percentiles

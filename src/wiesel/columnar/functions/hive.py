@@ -10,10 +10,12 @@ import binascii
 import calendar
 import datetime
 import decimal
+import functools
 import math
 import re
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -377,3 +379,26 @@ _of_days("LAST_DAY", STRING, lambda day: day.replace(day=calendar.monthrange(day
 _of_days("NEXT_DAY", STRING, _next_day, TEXT)
 _of_days("TRUNC", STRING, _truncated, TEXT)
 _of_days("WEEKOFYEAR", t.IntType(), lambda day: day.isocalendar()[1])
+
+
+# Files
+
+
+def _in_file(text: str, path: str) -> bool:
+    """Return whether a text is a line of a file: one of this name in the working directory, or the one at the path."""
+    name = Path(path).name
+    file = Path(name) if name and Path(name).exists() else Path(path)
+    try:
+        facts = file.stat()
+        return text in _lines(str(file), facts.st_mtime_ns, facts.st_size)
+    except OSError as error:
+        raise ValueError(f"the file cannot be read where the task runs: {error}") from error
+
+
+@functools.lru_cache(maxsize=8)
+def _lines(path: str, modified_ns: int, size: int) -> frozenset[str]:
+    """Return the lines of a file; its time and size tell whether it is still the one that was read."""
+    return frozenset(Path(path).read_text(encoding="utf-8").splitlines())
+
+
+register(ScalarFunction("hive.IN_FILE", taking(t.BooleanType(), TEXT, TEXT), by_value(_in_file), deterministic=False, may_fail=True))

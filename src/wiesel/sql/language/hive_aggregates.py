@@ -67,6 +67,34 @@ def _of_pairs(name: str) -> _Change:
     return change
 
 
+def _regression(name: str) -> _Change:
+    """Return a function of linear regression over the rows that have both values, the dependent one first."""
+
+    def change(node: Any) -> exp.Expr:
+        if len(node.expressions) != 2:
+            return HiveCall(this=f"$${name}", expressions=node.expressions)
+        y, x = node.expressions
+        numbers = [HiveCall(this="$double", expressions=[each]) for each in (y, x)]
+        there = exp.and_(*(exp.Not(this=exp.Is(this=each.copy(), expression=exp.Null())) for each in numbers))
+
+        def over(function: str, operand: exp.Expr) -> exp.Expr:
+            called = exp.Anonymous(this=function, expressions=[operand.copy()])
+            return exp.Filter(this=called, expression=exp.Where(this=there.copy()))
+
+        if name in ("regr_avgx", "regr_avgy"):
+            return over("AVG", HiveCall(this="$avg", expressions=[x if name == "regr_avgx" else y]))
+        both_y, both_x = numbers
+        product = HiveCall(this="*", expressions=[each.copy() for each in numbers])
+        sums = [over("COUNT", both_x), over("SUM", both_y), over("SUM", both_x), over("SUM", product)]
+        spreads = [over(function, each) for each in (both_y, both_x) for function in ("VAR_POP", "MIN", "MAX")]
+        return HiveCall(this=f"$${name}", expressions=[*sums, *spreads])
+
+    return change
+
+
+_REGRESSIONS = ("count", "slope", "intercept", "r2", "sxx", "syy", "sxy", "avgx", "avgy")
+
+
 def _grams(name: str) -> _Change:
     """Return the most frequent n-grams of the sentences of all rows, which a function finds in those of each row."""
 
@@ -100,6 +128,8 @@ AGGREGATES: dict[str, _Change] = {
     "corr": _of_pairs("corr"),
     "covar_pop": _of_pairs("covar_pop"),
     "covar_samp": _of_pairs("covar_samp"),
+    **{f"regr_{name}": _regression(f"regr_{name}") for name in _REGRESSIONS},
+    "histogram_numeric": _as("HIVE.HISTOGRAM_NUMERIC", "$double"),
     "grouping": _as("GROUPING"),
     **{
         name: _as(name.upper())
