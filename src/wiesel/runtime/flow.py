@@ -32,6 +32,10 @@ _GROWTH, _BUSY_GROWTH = 4, 1.25
 _ACTIVE_S = 5.0
 """Channels over which nothing has come for so long take no share of the limit."""
 
+_LONG_TERM_TARGETS = 4
+"""A task whose receiver takes records in bursts processes a whole limit at once between two waits: over a short time its rate seems to be
+a multiple of what it is. So the lower of two rates counts: that of the last period, and that over this many times the target."""
+
 _UPDATES = 4
 """How many updates producers get while they send what a limit allows."""
 
@@ -104,7 +108,7 @@ class InputFlow:
         self._target_s = target_ms / 1e3
         self._period_ms = period_ms
         self._clock = clock
-        self._rate = _ServiceRate(period_ms / 1e3)
+        self._rates = (_ServiceRate(period_ms / 1e3), _ServiceRate(_LONG_TERM_TARGETS * target_ms / 1e3))
         self._active_s: dict[tuple[int, int], float] = {}
         self._largest = 0.0
         self._window: int | None = FIRST_BYTES
@@ -128,7 +132,8 @@ class InputFlow:
     def processed(self, channel: tuple[int, int], size: int) -> None:
         """A buffer that was released before is processed from now on."""
         now_s = self._clock()
-        self._rate.begin(size, now_s)
+        for rate in self._rates:
+            rate.begin(size, now_s)
         self._active_s[channel] = now_s
         self._largest = max(float(size), self._largest * 0.99)
         if self._arrived_s is None:
@@ -165,19 +170,21 @@ class InputFlow:
 
     def on_idle(self) -> Taken | None:
         """The task has nothing to do; return what producers have to know if a limit may be the reason."""
-        self._rate.idle(self._clock())
+        now_s = self._clock()
+        for rate in self._rates:
+            rate.idle(now_s)
         # A producer that stands at the limit has sent more than the whole of it.
         return self._tell(self._allowed(_GROWTH)) if self._window is not None and self._used(1 / 2) else None
 
     def _allowed(self, growth: float) -> int | None:
         """Return what may wait in a channel now; a limit grows step by step, as the first records may be unlike the rest."""
         now_s = self._clock()
-        rate = self._rate.bytes_per_s(now_s)
         wider = None if self._window is None else int(max(FIRST_BYTES, self._window) * growth)
         most = max(_UNLIMITED_BYTES, int(self._largest * _UNLIMITED_BUFFERS))
-        if rate is not None:
+        rates = [per_s for rate in self._rates if (per_s := rate.bytes_per_s(now_s)) is not None]
+        if rates:
             active = sum(now_s - seen_s <= _ACTIVE_S for seen_s in self._active_s.values())
-            allowed = int(rate * self._target_s / max(1, active))
+            allowed = int(min(rates) * self._target_s / max(1, active))
             wider = allowed if wider is None else min(wider, allowed)
         if self._per_s is not None and wider is not None:
             # Where the exchange is the bottleneck, more on the way takes longer and comes no faster.

@@ -239,6 +239,7 @@ class InputGate:
         self._processed_bytes = 0
         self._recording: _Recording | None = None
         self._backlog: deque[Buffer] = deque()
+        self._interrupted = False
         self.backlog_bytes = 0
         self._iteration_barriers: dict[int, tuple[IterationBarrier, set[ChannelKey]]] = {}
         self.suspended = False
@@ -287,9 +288,10 @@ class InputGate:
         if channel in self._arrived and self._exactly_once:
             self._hold(channel, buffer)
             return
+        self._interrupted = False
         self._took(channel, buffer)
         yield from self._handle(channel, buffer)
-        while self._backlog and not self._only_keeps:
+        while self._backlog and not self._only_keeps and not self._interrupted:
             yield from self.work_off()
 
     @property
@@ -317,7 +319,8 @@ class InputGate:
         yield from self._handle(channel, buffer)
 
     def put_back(self, buffer: Buffer) -> None:
-        """Take the rest of a buffer whose records were being processed: it is the next one."""
+        """Take the rest of a buffer whose records were being processed: the next ``work_off`` begins with it."""
+        self._interrupted = True
         self._backlog.appendleft(buffer)
         self.backlog_bytes += len(buffer.raw)
 

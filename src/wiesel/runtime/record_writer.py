@@ -311,6 +311,11 @@ class EdgeWriter:
         return bool(self._limits) and any(self._channels[i].sent - taken > window for i, (taken, window) in self._limits.items())
 
     @property
+    def half_way(self) -> bool:
+        """Return whether more than half of what may be on its way in some channel is."""
+        return bool(self._limits) and any(self._channels[i].sent - taken > window / 2 for i, (taken, window) in self._limits.items())
+
+    @property
     def in_flight(self) -> list[int]:
         """Return for each channel how many bytes were sent and not taken yet, 0 where nobody counts them. Any thread may ask."""
         limits = dict(list(self._limits.items()))

@@ -479,8 +479,8 @@ class StreamTask:
             self.services.send(InputTaken(self.descriptor.key, place, taken.bytes_by_channel, taken.window))
 
     def on_starved(self) -> None:
-        """There is no input right now: let producers send more."""
-        if self._flow is not None and not self.paused:
+        """There is no input right now: let producers send more, unless receivers have not taken half of what was sent to them."""
+        if self._flow is not None and not self.paused and not any(w.half_way for w in self.writers):
             self._tell_producers(self._flow.on_idle())
 
     def on_idle(self, now_ms: int) -> int | None:

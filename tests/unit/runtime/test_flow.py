@@ -131,10 +131,24 @@ def test_a_task_never_widens_the_limit_beyond_what_it_has_shown() -> None:
 def test_a_slow_buffer_is_forgotten_when_the_next_ones_are_fast() -> None:
     feed = Feed(A)
     feed.process(A, 100, 60.0)
-    for _ in range(1000):
+    for _ in range(3000):
         feed.process(A, 1000, 0.0002)
         feed.idle(0.001)
     assert feed.windows[-1] is None
+
+
+def test_bursts_of_a_task_whose_receiver_is_slow_do_not_widen_the_limit() -> None:
+    feed = Feed(A)
+    for _ in range(50):
+        feed.process(A, 100, 0.100)
+    settled = len(feed.windows)
+    for _ in range(50):  # the receiver takes a whole limit at once, and the rest of the second nothing
+        for _ in range(8):
+            feed.process(A, 100, 0.0001)
+            feed.idle()
+        feed.process(A, 200, 0.9)
+    # 1,000 bytes a second; 800 bytes in a millisecond are no rate.
+    assert feed.windows[settled:] and all(window is not None and window < 2000 for window in feed.windows[settled:])
 
 
 def test_few_messages_are_sent_while_nothing_comes_near_the_limit() -> None:
@@ -207,6 +221,17 @@ def test_a_writer_is_ahead_when_more_is_on_its_way_than_may_be() -> None:
     assert writer.ahead
     writer.limit(None, target=(1, 0))
     assert not writer.ahead, "the other channel has sent next to nothing"
+
+
+def test_a_channel_is_half_way_before_its_writer_is_ahead() -> None:
+    writer, _ = writer_to(0)
+    assert not writer.half_way
+    writer.limit(500)
+    writer.emit(Batch([b"x" * 300]), 0)
+    writer.flush()
+    assert writer.half_way and not writer.ahead
+    writer.limit(500, taken=300, target=(1, 0))
+    assert not writer.half_way
 
 
 @pytest.mark.parametrize(

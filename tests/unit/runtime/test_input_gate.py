@@ -65,6 +65,19 @@ def test_alignment_holds_back_the_channel_whose_barrier_has_come() -> None:
     assert feed.gate.held_bytes == 0
 
 
+def test_a_buffer_that_was_interrupted_goes_on_only_when_it_is_asked_for() -> None:
+    feed = Feed(1)
+    row = header(1, 0, 0, 0, DATA, 0, len(payload := encode_batch(Batch([1, 2, 3])))) + payload
+    (buffer,) = read_buffers(row)
+    steps = feed.gate.on_buffer(buffer)
+    assert isinstance(next(steps), Records)
+    (rest,) = read_buffers(header(1, 0, 0, 0, DATA, 0, len(payload := encode_batch(Batch([2, 3])))) + payload)
+    feed.gate.put_back(rest)
+    assert list(steps) == [] and feed.gate.backlog == 1, "receivers have no room for the rest"
+    (step,) = feed.gate.work_off()
+    assert isinstance(step, Records) and decode_batch(step.payload).values == [2, 3]
+
+
 @pytest.mark.parametrize("step", [1, -1], ids=["lost", "twice"])
 def test_a_buffer_that_is_lost_or_comes_twice_is_noticed(step: int) -> None:
     feed = Feed(2)
