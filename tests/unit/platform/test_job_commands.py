@@ -20,7 +20,7 @@ from wiesel.core.errors import JobCancelledError
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors.number_seq import NumberSequenceSource
 from wiesel.engine.rest.server import JobEndpoint
-from wiesel.platform.cli import main
+from wiesel.platform.cli import _jobs, main
 
 LIMIT_S = 150.0
 
@@ -82,6 +82,14 @@ def test_a_running_job_is_found_and_told_what_to_do(job: JobClient, directory: P
     assert Path(stopped.stdout.strip(), "_metadata").exists()
     job.get_job_execution_result().result(LIMIT_S)
     assert job.get_job_status().result() is JobStatus.FINISHED
+
+
+def test_a_stop_that_ends_while_its_progress_is_asked_for(job: JobClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_jobs, "_SHOW_AFTER_S", 0.0)
+    monkeypatch.setattr(_jobs, "_ASK_EVERY_S", 5.0)  # the job ends in this time, and its endpoint once the end has been reported
+    stopped = wiesel("stop", str(job.get_job_id()), "-p", "savepoints")
+    assert stopped.exit_code == 0, stopped.output
+    assert Path(stopped.stdout.strip(), "_metadata").exists()
 
 
 def test_a_job_is_cancelled(job: JobClient) -> None:

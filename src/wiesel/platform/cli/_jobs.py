@@ -213,7 +213,9 @@ def _operate(job: str, method: str, path: str, body: dict[str, Any]) -> tuple[Jo
     while (answer := _ask(entry, "GET", question))["status"]["id"] != "COMPLETED":
         time.sleep(_ASK_EVERY_S)
         if time.monotonic() >= show_s:
-            _show_progress(entry, question, began_s)
+            answer = _show_progress(entry, question, began_s)
+            if answer["status"]["id"] == "COMPLETED":
+                break  # a job that was stopped does not answer again
             show_s = time.monotonic() + _SHOW_EVERY_S
     operation: dict[str, Any] = answer["operation"]
     if "failure-cause" in operation:
@@ -221,13 +223,18 @@ def _operate(job: str, method: str, path: str, body: dict[str, Any]) -> tuple[Jo
     return entry, operation
 
 
-def _show_progress(entry: JobEntry, question: str, began_s: float) -> None:
-    """Print on standard error what an operation waits for; the first question makes the tasks report it."""
-    _ask(entry, "GET", f"{question}?progress=true")
-    time.sleep(_REPORT_S)
-    progress = _ask(entry, "GET", f"{question}?progress=true").get("progress")
-    if progress is not None:
+def _show_progress(entry: JobEntry, question: str, began_s: float) -> dict[str, Any]:
+    """Print on standard error what an operation waits for, unless it is complete; return the last answer.
+
+    The first request makes the tasks report their progress, the second reads it.
+    """
+    answer = _ask(entry, "GET", f"{question}?progress=true")
+    if answer["status"]["id"] != "COMPLETED":
+        time.sleep(_REPORT_S)
+        answer = _ask(entry, "GET", f"{question}?progress=true")
+    if (progress := answer.get("progress")) is not None:
         click.echo("\n".join(progress_lines(progress, time.monotonic() - began_s)), err=True)
+    return answer
 
 
 def _find(job: str) -> JobEntry:
