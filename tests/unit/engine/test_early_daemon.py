@@ -108,6 +108,20 @@ def test_it_ends_when_spark_ends_the_one_that_it_has_started(path: str, daemon: 
     one.wait(LIMIT_S)
 
 
+def test_an_end_that_comes_while_it_forks_reaches_it() -> None:
+    program = (
+        "import os, signal, sys, time\n"
+        "from wiesel.engine.spark import daemon_process\n"
+        "daemon_process.prepare()\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(17))\n"  # as PySpark's daemon does
+        "os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGTERM))\n"
+        "if os.fork() == 0:\n"
+        "    os._exit(0 if signal.SIGTERM not in signal.pthread_sigmask(signal.SIG_BLOCK, []) else 1)\n"
+        "sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], timeout=LIMIT_S, check=False).returncode == 17
+
+
 def test_an_end_that_comes_while_it_takes_over_reaches_it(path: str, daemon: Callable[[], subprocess.Popen[bytes]]) -> None:
     with socket.socket(socket.AF_UNIX) as listener, subprocess.Popen(["sleep", "600"]) as early:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import faulthandler
 import io
 import os
+import signal
 import socket
 from typing import Any
 
@@ -27,6 +28,7 @@ from wiesel.engine.spark.major_collections import leave_major_collections_to_mem
 _SEND_BUFFER_BYTES = 32768
 _STANDARD_ERROR = 2
 _run_worker = daemon.worker
+_fork = os.fork
 _of_daemon: list[socket.socket] = []
 
 
@@ -45,6 +47,15 @@ def _worker(sock: Any, authenticated: bool) -> Any:
         os._exit(1)
 
 
+def _fork_without_sigterm() -> int:
+    """Fork with SIGTERM blocked: its handler raises SystemExit, which Python ignores in the hooks of a fork, and the daemon would go on."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    try:
+        return _fork()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+
+
 def _use_arrow() -> None:
     """Have Arrow make what it makes on first use: 6 MB that are shared then, where each worker would have its own."""
     stream = io.BytesIO()
@@ -59,6 +70,7 @@ def _use_arrow() -> None:
 def prepare() -> None:
     """Import what workers need."""
     daemon.worker = _worker
+    os.fork = _fork_without_sigterm
     keep_freed_memory()
     preload()
     _use_arrow()
