@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import Any
 
-from wiesel.platform.cli._state import as_table
+from wiesel.platform.cli._output import as_table
 
 __all__ = ["described"]
 

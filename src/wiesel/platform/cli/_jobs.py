@@ -15,8 +15,8 @@ import click
 from wiesel.core.errors import WieselError
 from wiesel.engine.registry import JobEntry, registry_directory, running_jobs
 from wiesel.platform.cli._job_description import described
+from wiesel.platform.cli._output import as_table, told
 from wiesel.platform.cli._progress import progress_lines
-from wiesel.platform.cli._state import as_table, told
 
 __all__ = [
     "JobNotReachedError",

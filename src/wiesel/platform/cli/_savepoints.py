@@ -18,8 +18,9 @@ from wiesel.connectors.file_parts import WriterState
 from wiesel.connectors.file_repair import take_back
 from wiesel.core.errors import CheckpointError, CorruptCheckpointError
 from wiesel.engine.registry import registry_directory, running_jobs
+from wiesel.platform.cli._output import as_table, told
 from wiesel.platform.cli._program import ProgramFailed, Submission, first_job
-from wiesel.platform.cli._state import SnapshotTrust, as_table, told
+from wiesel.platform.cli._state import SnapshotTrust
 from wiesel.state_processor.compatibility import SavepointCheck, check_savepoint
 
 __all__ = ["check", "dispose", "list_below", "repair"]

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import click
 
-from wiesel.core.errors import ConfigurationError, UntrustedSnapshotError, WieselError
+from wiesel.core.errors import ConfigurationError, UntrustedSnapshotError
 from wiesel.engine.registry import configured_snapshot_key, snapshot_key
+from wiesel.platform.cli._output import as_table, told
 from wiesel.state_processor import OperatorIdentifier, SavepointReader, StateRows
 from wiesel.state_processor._plain import plain
 
-__all__ = ["SnapshotTrust", "Wanted", "as_table", "read", "show", "told"]
+__all__ = ["SnapshotTrust", "Wanted", "read", "show"]
 
 _HEADS = ("uid", "operator", "id", "parallelism", "bytes", "states")
 
@@ -67,25 +68,6 @@ def show(path: str, *, as_json: bool = False) -> int:
 def read(path: str, wanted: Wanted, trust: SnapshotTrust) -> int:
     """Print rows of state as JSON; return the exit code."""
     return told(lambda: _read(path, wanted, trust))
-
-
-def told(work: Callable[[], int | None]) -> int:
-    """Do what a command is for and return its exit code; errors are told on standard error."""
-    try:
-        return work() or 0
-    except BrokenPipeError:
-        # Whoever reads the output has seen enough, as head does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except WieselError as error:
-        click.echo(f"{type(error).__name__}: {error}", err=True)
-        return 1
-
-
-def as_table(rows: list[tuple[str, ...]]) -> list[str]:
-    """Return rows of cells, the first of which are the heads, as lines."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _show(path: str, *, as_json: bool) -> None:
