@@ -339,6 +339,20 @@ MUTANTS = (
         (GATE,),
     ),
     Mutant(
+        "limits: a buffer that was interrupted waits for room",
+        "runtime/input_gate.py",
+        " and not self._only_keeps and not self._interrupted:",
+        " and not self._only_keeps:",
+        (GATE,),
+    ),
+    Mutant(
+        "limits: bursts are no rate",
+        "runtime/flow.py",
+        "int(min(rates) * self._target_s",
+        "int(rates[0] * self._target_s",
+        (FLOW,),
+    ),
+    Mutant(
         "overtaking: what comes before the barriers is recorded",
         "runtime/input_gate.py",
         "            self._recording.see(channel, buffer)\n            yield from self._recorded_if_all()\n\n    def work_off",

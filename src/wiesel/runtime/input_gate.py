@@ -282,13 +282,13 @@ class InputGate:
         expected = self._sequences[channel]
         invariant(buffer.sequence == expected & 0xFFFFFFFF, f"channel {channel}: expected buffer {expected}, got {buffer.sequence}")
         self._sequences[channel] = expected + 1
+        self._interrupted = False
         if self._backlog or self._only_keeps:
             yield from self._keep(channel, buffer)
             return
         if channel in self._arrived and self._exactly_once:
             self._hold(channel, buffer)
             return
-        self._interrupted = False
         self._took(channel, buffer)
         yield from self._handle(channel, buffer)
         while self._backlog and not self._only_keeps and not self._interrupted:
