@@ -3,6 +3,8 @@
 ``cloudpickle`` makes a class anew from its name and bases, and adds what it has afterwards. A ``Struct`` takes its fields and options
 only while it is made, so that one of the user's script would come without any.
 
+Code keeps the name of its file, so that errors name the user's line: ``cloudpickle`` leaves it out from version 3.1.3 on.
+
 Where the pickle of a class is read in the process that defines the class, ``cloudpickle`` finds the class and overwrites its methods with
 those of the pickle, whose global variables are copies. Pickles made here leave such a class as it is.
 """
@@ -14,6 +16,7 @@ import io
 import sys
 import weakref
 from collections.abc import Callable, Mapping
+from types import CodeType
 from typing import Any
 
 import cloudpickle
@@ -40,6 +43,9 @@ def dumps(value: Any, protocol: int = PROTOCOL) -> bytes:
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, CodeType):
+            make, parts = cloudpickle.cloudpickle._code_reduce(obj)
+            return make, tuple(obj.co_filename if part == _NO_FILE else part for part in parts)
         reduced = super().reducer_override(obj)
         if not isinstance(obj, type) or reduced is NotImplemented or len(reduced) != _PARTS_OF_CLASS:
             return reduced
@@ -53,6 +59,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         return (make, arguments, contents, *items, set_class_contents)
 
 
+_NO_FILE = "<dynamic-code>"
 _PARTS_OF_CLASS = 6  # how cloudpickle reduces a class that it pickles by value; others are reduced to two parts or by name
 
 _own_classes: weakref.WeakSet[type] = weakref.WeakSet()

@@ -6,8 +6,7 @@ import pickle
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import cloudpickle
-
+from wiesel.core import code_pickling
 from wiesel.core.clock import ManualClock
 from wiesel.spi.source import InputStatus, Source
 
@@ -81,7 +80,7 @@ class World:
     """A source with its readers. ``restore`` is what ``snapshot`` returned."""
 
     def __init__(self, source: Source[Any], parallelism: int = 1, restore: Any = None, clock: ManualClock | None = None) -> None:
-        self.source: Source[Any] = pickle.loads(cloudpickle.dumps(source))
+        self.source: Source[Any] = pickle.loads(code_pickling.dumps(source))
         self.parallelism = parallelism
         self.clock = clock or ManualClock(0)
         self.readers: list[Reader] = []

@@ -6,6 +6,9 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import CodeType
+
+from wiesel.core.code_pickling import dumps
 
 SCRIPT = '''
 import sys
@@ -76,3 +79,13 @@ def test_what_can_be_imported_travels_by_name() -> None:
     from wiesel.core.code_pickling import dumps
 
     assert pickle.loads(dumps(Path)) is Path and len(dumps(Path)) < 60
+
+
+def test_code_keeps_the_name_of_its_file() -> None:
+    def outer(n: int) -> int:
+        return (lambda: n)()
+
+    copy = pickle.loads(dumps(outer))
+    inner = [part for part in copy.__code__.co_consts if isinstance(part, CodeType)]
+    assert copy.__code__.co_filename == __file__ == inner[0].co_filename
+    assert copy(3) == 3

@@ -17,9 +17,8 @@ import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import cloudpickle
-
 from wiesel.checkpoint.snapshot import OperatorStateSnapshot
+from wiesel.core import code_pickling
 from wiesel.core.clock import ManualClock
 from wiesel.runtime.operator import OperatorContext, StreamOperator
 from wiesel.state.backend import KeyGroupRange, StateBackend
@@ -91,7 +90,7 @@ class OperatorHarness:
         arguments = {k: v for k, v in locals().items() if k not in ("self", "restore_from")}
         self._arguments = arguments
         # Tasks get pickled functions: the same object in two harnesses would share what it remembers.
-        copied = pickle.loads(cloudpickle.dumps(payload))
+        copied = pickle.loads(code_pickling.dumps(payload))
         self.operator = operator if isinstance(operator, StreamOperator) else operator(dict(params or {}), copied)
         self.clock = ManualClock(clock_ms)
         self.collected = EventLog()
