@@ -110,7 +110,9 @@ def predicate_for(kind: TypeInformation) -> Predicate:
             return _map(kind)
         case ExternalTypeInfo():
             return predicate_for(kind._type_info)
-        case DateTypeInfo() | TimeTypeInfo() | TimestampTypeInfo() | LocalTimeTypeInfo():
+        case TimeTypeInfo():
+            return lambda value: isinstance(value, datetime.time | datetime.datetime)
+        case DateTypeInfo() | TimestampTypeInfo() | LocalTimeTypeInfo():
             return _is_instance(_TIME_CLASSES[_time_name(kind)])
     # A type of the user's own: nothing is known about its values.
     return lambda value: True

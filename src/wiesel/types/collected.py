@@ -1,7 +1,7 @@
 """Internal. Values on their way between the program and Flink's JVM: what ``from_collection`` accepts, and what ``collect()`` returns.
 
 Recorded with PyFlink 2.3: Java turns booleans and numbers that are given for a STRING into their Java text, and a FLOAT comes back as the
-shortest decimal of its 32 bits (1.23), where a Python function sees the 64-bit value (1.2300000190734863).
+shortest decimal of its 32 bits (1.23), where a Python function sees the 64-bit value (1.2300000190734863), a BIG_DEC without an exponent.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Converter = Callable[[Any], Any]
 
 def from_collection_converter(kind: TypeInformation) -> Converter | None:
     """Return the function that converts elements of a collection to strings where these are declared, ``None`` for other types."""
-    return _converter(kind, BasicType.STRING, _to_text)
+    return _converter(kind, {BasicType.STRING: _to_text})
 
 
 def to_collected_converter(kind: TypeInformation | None) -> Converter | None:
     """Return the function that makes collected values of records, ``None`` where they are the records themselves."""
-    return None if kind is None else _converter(kind, BasicType.FLOAT, _shortest)
+    return None if kind is None else _converter(kind, {BasicType.FLOAT: _shortest, BasicType.BIG_DEC: _plain})
 
 
 def _to_text(value: Any) -> Any:
@@ -44,13 +44,17 @@ def _shortest(value: Any) -> Any:
     return float(float_to_string(value)) if isinstance(value, float) else value
 
 
-def _converter(kind: TypeInformation, basic: BasicType, convert: Converter) -> Converter | None:
-    """Return the function that converts the parts of a basic type, ``None`` if there are none. Values of another shape pass."""
+def _plain(value: Any) -> Any:
+    return decimal.Decimal(f"{value:f}") if isinstance(value, decimal.Decimal) and value.is_finite() else value
+
+
+def _converter(kind: TypeInformation, convert: dict[BasicType, Converter]) -> Converter | None:
+    """Return the function that converts the parts of basic types, ``None`` if there are none. Values of another shape pass."""
     if isinstance(kind, BasicTypeInfo):
-        return convert if kind._basic_type is basic else None
+        return convert.get(kind._basic_type)
     if isinstance(kind, ExternalTypeInfo):
-        return _converter(kind._type_info, basic, convert)
-    parts = [_converter(child, basic, convert) for child in kind.children()]
+        return _converter(kind._type_info, convert)
+    parts = [_converter(child, convert) for child in kind.children()]
     if not any(parts):
         return None
     each = [_as_is if part is None else part for part in parts]
