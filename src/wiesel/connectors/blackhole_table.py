@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wiesel.spi.sink import Sink, SinkWriter, WriterInitContext
-from wiesel.spi.table.factory import ALL_KINDS, TableContext, TableOptions, TableSink, TableSinkFactory
+from wiesel.spi.table.factory import ALL_KINDS, UPSERTS, TableContext, TableOptions, TableSink, TableSinkFactory
 
 __all__ = ["BlackHoleTableFactory"]
 
@@ -19,7 +19,8 @@ class BlackHoleTableFactory(TableSinkFactory):
     def create_sink(self, context: TableContext) -> TableSink:
         """Return the sink; it has no options."""
         TableOptions(self.identifier, context.table.options).refuse_unknown()
-        return TableSink(_BlackHole(), ALL_KINDS, finds_by_key=True)
+        by_key = context.table.schema.primary_key is not None
+        return TableSink(_BlackHole(), UPSERTS if by_key else ALL_KINDS, finds_by_key=True)
 
 
 class _BlackHole(Sink):

@@ -77,6 +77,7 @@ _FACTORIES: dict[str, str] = {
     "table_window_top_n": "wiesel.runtime.table.window_top_n:window_top_n_operator",
     "table_sessions": "wiesel.runtime.table.session_table:session_table_operator",
     "table_values": "wiesel.runtime.table.values:values_operator",
+    "table_drop_update_before": "wiesel.runtime.table.changelogs:drop_update_before",
     "table_expand": "wiesel.runtime.table.calc:expand_operator",
     "table_over": "wiesel.runtime.table.over_unbounded:over_operator",
     "table_count_windows": "wiesel.runtime.table.count_windows:count_window_operator",

@@ -18,7 +18,7 @@ from wiesel.sql.table_factories import source_kinds
 from wiesel.sql.window_plan import window_of_top, windows_of_join
 from wiesel.types.row import RowKind
 
-__all__ = ["ALL_CHANGES", "APPEND", "UPSERTS", "ChangelogPlan", "Changes", "changes_of", "require_append"]
+__all__ = ["ALL_CHANGES", "APPEND", "UPSERTS", "ChangelogPlan", "Changes", "changes_of", "needs_before_of", "require_append"]
 
 
 @dataclass(frozen=True)
@@ -189,6 +189,12 @@ def changes_of(relation: Relation) -> Changes:
     if rule.appends_only is not None and not all(each.append_only for each in inputs):
         raise ProgramError(rule.appends_only, hint="let it read a table to which rows are only added")
     return rule.emits(relation, inputs)
+
+
+def needs_before_of(relation: Relation) -> Callable[[int, bool], bool]:
+    """Return the rule by which a relation needs ``-U`` of an input: from its index, and whether ``-U`` is wanted of the relation."""
+    rule = _rule(relation)
+    return lambda index, wanted: rule.needs_before(relation, index, wanted)
 
 
 def require_append(relation: Relation, reader: str) -> None:

@@ -1,9 +1,9 @@
-"""Internal. What EXPLAIN writes: the plan as it was bound, then with what each operator emits and keeps."""
+"""Internal. EXPLAIN: Flink's sections, then Wiesel's with what each operator emits and keeps, and advice about state."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,19 +14,25 @@ from wiesel.spi.table.factory import TableSink
 from wiesel.sql.changelog import ChangelogPlan, changes_of
 from wiesel.sql.costs.advice import plan_advice
 from wiesel.sql.costs.cost import cost_of, shown
+from wiesel.sql.costs.estimator import Estimator
+from wiesel.sql.explain.advice import Advice, flink_advice
+from wiesel.sql.explain.expressions import Notation
+from wiesel.sql.explain.logical import logical_plan, uncast_text
+from wiesel.sql.explain.nodes import PlanNode, tree
+from wiesel.sql.explain.physical import PhysicalPlan
 from wiesel.sql.explained_phases import phase_details, phase_names
 from wiesel.sql.inserting import Insertion
 from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.kept_state import advice, kept_by
 from wiesel.sql.kept_state import shown as shown_time
-from wiesel.sql.materializing import CONFLICTS, UPSERT_MATERIALIZE, needs_before, why_materialized
+from wiesel.sql.materializing import CONFLICTS, UPSERT_MATERIALIZE, key_columns, needs_before, why_materialized
 from wiesel.sql.operator_parallelism import operator_parallelism, wanted_parallelism
 from wiesel.sql.operator_uids import OperatorUids
-from wiesel.sql.plan import Join, Relation, TopN, walk
-from wiesel.sql.rules.optimizer import Options, estimator_of, optimized
+from wiesel.sql.plan import Join, Project, Relation, TopN, walk
+from wiesel.sql.rules.optimizer import Options, estimator_of, is_batch, optimized
 from wiesel.sql.window_plan import window_of_top, windows_of_join
 
-__all__ = ["described", "explained"]
+__all__ = ["explained"]
 
 _LETTERS = {"+I": "I", "-U": "UB", "+U": "UA", "-D": "D"}
 
@@ -49,14 +55,142 @@ def explained(
         sinks: For each root what it is written to, None for a query; there are only queries by default.
         details: What to tell besides: ``ESTIMATED_COST`` writes behind each operator how many rows it is estimated to return, and what
             it costs with all below it; ``PLAN_ADVICE`` what could make the plan a better one.
-        planned: Whether the plans are those that are run.
+        planned: Whether the plans are those that are run, of which Flink shows the execution plan only.
     """
-    bound = [line for root in roots for line in _tree(root, 0, lambda relation: "")]
-    plans = [_relation(root) for root in roots]
+    syntax = [] if planned else [f"== Abstract Syntax Tree ==\n{_text([_lines(logical_plan(root)) for root in roots])}"]
+    written, plans = roots, [_relation(root) for root in roots]
     if not planned:
         plans = optimized(plans, options)
     roots = [replace(root, relation=plan) if isinstance(root, Insertion) else plan for root, plan in zip(roots, plans, strict=True)]
     changes, materialized = _changes(roots, sinks or [None] * len(roots), options)
+    named = [_with_names_of_query(root, plain) for root, plain in zip(roots, written, strict=True)]
+    flinks = _Sections(named, sinks or [None] * len(roots), options, details)
+    parts = [
+        *syntax,
+        *([] if planned else [flinks.physical()]),
+        flinks.execution(),
+        _operators(roots, plans, options, state_ttl, details, changes, materialized),
+    ]
+    advised = _advised(roots, plans, options, state_ttl, details, materialized)
+    return "\n".join([*parts, *advised])
+
+
+def _text(trees: Sequence[Sequence[str]]) -> str:
+    """Return trees with an empty line behind each."""
+    return "\n".join("".join(f"{line}\n" for line in lines) for lines in trees)
+
+
+def _lines(root: PlanNode) -> list[str]:
+    return tree(root, lambda node: node.text())
+
+
+class _Sections:
+    """The physical and the execution plan, as Flink writes them.
+
+    Args:
+        roots: What is run; what is inserted has the names that its query gives it.
+        sinks: For each root what it is written to.
+        options: Those of the job.
+        details: What to tell besides.
+    """
+
+    def __init__(
+        self, roots: Sequence[Relation | Insertion], sinks: Sequence[TableSink | None], options: Options, details: Collection[str]
+    ) -> None:
+        self._roots = roots
+        self._wants = [
+            isinstance(root, Insertion) and (sink is None or needs_before(root, sink, options))
+            for root, sink in zip(roots, sinks, strict=True)
+        ]
+        self._materialized = [
+            isinstance(root, Insertion) and sink is not None and why_materialized(root, sink, options) is not None
+            for root, sink in zip(roots, sinks, strict=True)
+        ]
+        self._options = options
+        self._details = details
+        self._in_batch = is_batch(options)
+
+    def _plans(self, notation: Notation) -> tuple[PhysicalPlan, list[PlanNode]]:
+        changes, relations = ChangelogPlan(), [_relation(root) for root in self._roots]
+        for relation, wanted in zip(relations, self._wants, strict=True):
+            changes.add(relation, wanted or self._in_batch)
+        made = PhysicalPlan(relations, notation, in_batch=self._in_batch, changes=changes)
+        nodes = []
+        for root, wanted, materialized in zip(self._roots, self._wants, self._materialized, strict=True):
+            if isinstance(root, Insertion):
+                node = made.insert(root, materialized=materialized, key=key_columns(root))
+                node.inputs[0].want_before(wanted)
+            else:
+                node = made.node(root)
+                node.want_before(False)
+            nodes.append(node)
+        return made, nodes
+
+    def physical(self) -> str:
+        """Return the section of the physical plan, with the advice if it is wanted."""
+        _, nodes = self._plans(Notation.PHYSICAL)
+        advises = "PLAN_ADVICE" in self._details
+        advice = flink_advice(self._roots, nodes, self._options) if advises and not self._in_batch else Advice((), {})
+        estimator = estimator_of(self._options)
+
+        def line(node: PlanNode) -> str:
+            first = (("advice", str(advice.of[id(node)])),) if id(node) in advice.of else ()
+            modes = "CHANGELOG_MODE" in self._details and not self._in_batch
+            written = node.text(*([("changelogMode", node.changelog_mode)] if modes else []), first=first)
+            return written + (_cost(node, estimator) if "ESTIMATED_COST" in self._details else "")
+
+        text = _text([tree(node, line) for node in nodes])
+        if not advises:
+            return f"== Optimized Physical Plan ==\n{text}"
+        numbered = [f"advice[{place}]: {each}" for place, each in enumerate(advice.lines, 1)] or ["No available advice..."]
+        return f"== Optimized Physical Plan With Advice ==\n{text}\n{''.join(f'{each}{chr(10)}' for each in numbered)}"
+
+    def execution(self) -> str:
+        """Return the section of the execution plan, in which what is read at several places is written once."""
+        made, nodes = self._plans(Notation.EXECUTION)
+        numbers: dict[int, int] = {}
+
+        def line(node: PlanNode) -> str:
+            if id(node) in numbers:
+                return f"Reused(reference_id=[{numbers[id(node)]}])"
+            if not made.is_shared(node.relation):
+                return node.text()
+            numbers[id(node)] = len(numbers) + 1
+            return f"{node.text()}(reuse_id=[{numbers[id(node)]}])"
+
+        return f"== Optimized Execution Plan ==\n{_text([tree(node, line, lambda each: id(each) in numbers) for node in nodes])}"
+
+
+def _with_names_of_query(root: Relation | Insertion, written: Relation | Insertion) -> Relation | Insertion:
+    """Return an INSERT whose columns have the names that they have in its query, where it only names them or lengthens texts."""
+    if not isinstance(root, Insertion) or not isinstance(written, Insertion) or not isinstance(root.relation, Project):
+        return root
+    names = logical_plan(written).names
+    columns = tuple(replace(field, name=name) for field, name in zip(root.relation.columns, names, strict=True))
+    expressions = tuple(map(uncast_text, root.relation.expressions))
+    return replace(root, relation=replace(root.relation, expressions=expressions, columns=columns))
+
+
+def _cost(node: PlanNode, estimator: Estimator) -> str:
+    """Return how many rows an operator is estimated to return, and what it costs with all below it."""
+    of = node
+    while of.relation is None and of.inputs:
+        of = of.inputs[0]
+    if of.relation is None:
+        return ""
+    return f": rowcount = {shown(estimator.of(of.relation).rows)}, cumulative cost = {cost_of(of.relation, estimator)}"
+
+
+def _operators(
+    roots: Sequence[Relation | Insertion],
+    plans: Sequence[Relation],
+    options: Options,
+    state_ttl: str | None,
+    details: Collection[str],
+    changes: ChangelogPlan,
+    materialized: Mapping[int, str],
+) -> str:
+    """Return the section of Wiesel's operators: with the changes that they emit, and what they keep for how long."""
     ttl_ms = to_millis(state_ttl or "0 ms")
     uids, parallelism = OperatorUids(), operator_parallelism(options)
     estimator = estimator_of(options)
@@ -77,17 +211,28 @@ def explained(
         known = {"changelogMode": kinds, "uid": uid, "parallelism": wanted, "state": state}
         return "".join(f", {name}=[{value}]" for name, value in known.items() if value)
 
-    lines = [] if planned else ["== Abstract Syntax Tree ==", *bound, ""]
-    lines += ["== Optimized Execution Plan =="]
     reused = _Reused(plans)
-    lines += [line for root in roots for line in _tree(root, 0, described, reused, cost)]
-    advised = [] if state_ttl is None else [line for plan in plans for relation in walk(plan) for line in advice(relation, ttl_ms)]
-    advised += [_of_sink(root, materialized[id(root)]) for root in roots if isinstance(root, Insertion) and id(root) in materialized]
+    lines = [line for root in roots for line in _tree(root, 0, described, reused, cost)]
+    return "".join(f"{line}\n" for line in ["== Operators ==", *lines])
+
+
+def _advised(
+    roots: Sequence[Relation | Insertion],
+    plans: Sequence[Relation],
+    options: Options,
+    state_ttl: str | None,
+    details: Collection[str],
+    materialized: Mapping[int, str],
+) -> list[str]:
+    """Return the section of what there is to say of state and, if it is wanted, of estimates; none if there is nothing."""
+    ttl_ms = to_millis(state_ttl or "0 ms")
+    found = [] if state_ttl is None else [line for plan in plans for relation in walk(plan) for line in advice(relation, ttl_ms)]
+    found += [_of_sink(root, materialized[id(root)]) for root in roots if isinstance(root, Insertion) and id(root) in materialized]
     if "PLAN_ADVICE" in details:
-        advised += plan_advice(plans, options, estimator)
-    if advised or "PLAN_ADVICE" in details:
-        lines += ["", "== Advice ==", *(dict.fromkeys(advised) or ["No available advice"])]
-    return "\n".join(lines) + "\n"
+        found += plan_advice(plans, options, estimator_of(options))
+    if not found and "PLAN_ADVICE" not in details:
+        return []
+    return ["".join(f"{line}\n" for line in ["== Advice ==", *(dict.fromkeys(found) or ["No available advice"])])]
 
 
 def _changes(
@@ -169,11 +314,6 @@ def _tree(
     for below in root.inputs:
         lines += _tree(below, depth + 1, details, reused, cost)
     return lines
-
-
-def described(relation: Relation) -> str:
-    """Return an operator in words: its name, and what it does."""
-    return f"{_name(relation)}({_details(relation)})"
 
 
 def _details(relation: Relation) -> str:

@@ -27,7 +27,7 @@ from wiesel.sql.plan import Field, Project, Relation
 from wiesel.sql.sink_types import is_writable
 from wiesel.types.logical import DataType, quoted
 
-__all__ = ["Insertion", "bind_insert", "insertion_of"]
+__all__ = ["Insertion", "bind_insert", "insertion_of", "is_written"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def insertion_of(
     Raises:
         ProgramError: If number or types of the columns do not fit.
     """
-    stored = [column for column in table.schema.columns if _is_written(column)]
+    stored = [column for column in table.schema.columns if is_written(column)]
     values = fixed or {}
     targets = _targets(identifier, stored, names, values)
     if len(targets) != len(relation.fields):
@@ -130,7 +130,8 @@ def _spelled(name: str, table: CatalogTable) -> str:
     return next((column.name for column in table.schema.columns if column.name.lower() == name.lower()), name)
 
 
-def _is_written(column: Column) -> bool:
+def is_written(column: Column) -> bool:
+    """Return whether an INSERT writes a column of a table."""
     return not isinstance(column, ComputedColumn) and not (isinstance(column, MetadataColumn) and column.is_virtual)
 
 

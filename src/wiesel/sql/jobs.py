@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -38,6 +39,8 @@ __all__ = ["add_inserts", "check_job", "compiled", "execution_plan", "is_batch",
 
 
 _DEFAULT_PARALLELISM = "table.exec.resource.default-parallelism"
+
+_COLLECTS = "Data stream collect sink"
 
 
 def is_batch(environment: StreamExecutionEnvironment) -> bool:
@@ -135,17 +138,20 @@ def start_inserts(environment: StreamExecutionEnvironment, insertions: Sequence[
 
 
 def execution_plan(environment: StreamExecutionEnvironment, roots: Sequence[Relation | Insertion], *, planned: bool = False) -> str:
-    """Return the operators of a job as JSON, in Flink's form."""
+    """Return the operators of a job as JSON, in Flink's form; ``-U`` rows come out of queries only where they have to be read."""
     with _own_job(environment):
         insertions = [root for root in roots if isinstance(root, Insertion)]
         if insertions:
             add_inserts(environment, insertions, own_job=True, planned=planned)
         translator = Translator(environment)
         for plan in optimized([root for root in roots if isinstance(root, Relation)], environment._config):
-            translator.changes.add(plan)
+            translator.changes.add(plan, is_batch(environment))
             rows = DataStream(environment, last_rows(translator, plan))
-            rows._add_sink(CollectSink("collect"), "Data stream collect sink", "Sink: {}").set_parallelism(1)
-        return environment.get_execution_plan()
+            rows._add_sink(CollectSink("collect"), _COLLECTS, "Sink: {}").set_parallelism(1)
+        made = json.loads(environment.get_execution_plan())
+    # Flink's plans of queries have no operator that collects their rows.
+    made["nodes"] = [node for node in made["nodes"] if node["type"] != f"Sink: {_COLLECTS}"]
+    return json.dumps(made, indent=2)
 
 
 def check_job(environment: StreamExecutionEnvironment, roots: Sequence[Relation | Insertion]) -> None:

@@ -14,7 +14,7 @@ from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.spi.table.factory import INSERT_ONLY, TableSink
 from wiesel.sql.changelog import changes_of
-from wiesel.sql.inserting import Insertion
+from wiesel.sql.inserting import Insertion, is_written
 from wiesel.sql.plan import TableScan, WatermarkAssigner, walk
 from wiesel.sql.rules.optimizer import Options
 from wiesel.sql.upsert_keys import upsert_keys
@@ -47,8 +47,8 @@ CONFLICTS = ("ERROR", "NOTHING")
 def key_columns(insertion: Insertion) -> tuple[int, ...]:
     """Return the places of the primary key's columns among those that are written; none if there is no key."""
     key = insertion.table.schema.primary_key
-    names = insertion.relation.row_type.names
-    return () if key is None else tuple(names.index(name) for name in key.columns)
+    stored = [column.name for column in insertion.table.schema.columns if is_written(column)]
+    return () if key is None else tuple(stored.index(name) for name in key.columns)
 
 
 def why_materialized(insertion: Insertion, sink: TableSink, options: Options) -> str | None:

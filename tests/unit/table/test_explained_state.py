@@ -20,7 +20,7 @@ def plan(query: str, ttl: str | None = None) -> tuple[dict[str, str], list[str]]
             f"CREATE TABLE {name} (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts, PRIMARY KEY (k) NOT ENFORCED) {DATAGEN}"
         )
     text = t_env.explain_sql(query)
-    executed = text[text.index("== Optimized") :].split("== Advice ==\n")
+    executed = text[text.index("== Operators ==") :].split("== Advice ==\n")
     kept = {}
     for line in executed[0].splitlines():
         name = line.strip().removeprefix("+- ").partition("(")[0]

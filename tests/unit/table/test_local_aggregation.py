@@ -161,7 +161,7 @@ def test_rows_are_sent_as_they_are_where_a_sample_has_many_keys(options: dict[st
 
 def names_in_plan(query: str, **options: str) -> list[str]:
     text = Orders(**options).t_env.explain_sql(query)
-    executed = text[text.index("== Optimized") :].partition("== Advice")[0]
+    executed = text[text.index("== Operators ==") :].partition("== Advice")[0]
     return [line.strip().removeprefix("+- ").partition("(")[0] for line in executed.splitlines()[1:] if "Aggregate(" in line]
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wiesel.columnar.row_batch import RowBatch
+from wiesel.columnar.row_batch import UPDATE_BEFORE, RowBatch
 from wiesel.core.errors import UserFunctionError
 from wiesel.runtime.table.base import TableOperator
 
-__all__ = ["ChangelogSpec", "from_changelog_operator", "to_changelog_operator"]
+__all__ = ["ChangelogSpec", "drop_update_before", "from_changelog_operator", "to_changelog_operator"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,22 @@ class FromChangelogOperator(TableOperator):
         kinds = self._kinds[places.to_numpy()]
         batch = pa.RecordBatch.from_arrays(columns, schema=self._spec.schema)
         self.emit_rows(RowBatch(batch, kinds if kinds.any() else None))
+
+
+class DropUpdateBeforeOperator(TableOperator):
+    """Leaves out the old rows of updates, which nobody reads."""
+
+    def process_rows(self, rows: RowBatch, input_index: int) -> None:
+        """Hand on all other rows."""
+        if rows.kinds is not None and (rows.kinds == UPDATE_BEFORE).any():
+            rows = rows.take(np.flatnonzero(rows.kinds != UPDATE_BEFORE))
+        if len(rows):
+            self.emit_rows(rows)
+
+
+def drop_update_before(params: dict[str, Any], payload: Any) -> DropUpdateBeforeOperator:
+    """Return the operator."""
+    return DropUpdateBeforeOperator()
 
 
 def to_changelog_operator(params: dict[str, Any], payload: ChangelogSpec) -> ToChangelogOperator:

@@ -10,7 +10,7 @@ from wiesel.columnar.expressions import Expression, InputRef
 from wiesel.sql.binding.keys import partition_keys
 from wiesel.sql.binding.problems import meant
 from wiesel.sql.binding.selection import Selection
-from wiesel.sql.plan import Field, SortKey, TopN
+from wiesel.sql.plan import Field, Relation, SortKey, TopN
 from wiesel.sql.rules.project import with_columns
 from wiesel.types import logical as t
 
@@ -50,9 +50,16 @@ def _numbered(selection: Selection, node: exp.Window) -> Expression:
         SortKey(place, not part.args.get("desc"), bool(part.args.get("nulls_first")))
         for place, part in zip(places[len(partition) :], order.expressions, strict=True)
     )
-    number = Field("$row_number", t.BigIntType(False))
+    number = Field(_name(node, below), t.BigIntType(False))
     selection.relation = TopN(below, places[: len(partition)], keys, number)
     return InputRef(number.data_type, len(below.fields), "ROW_NUMBER")
+
+
+def _name(node: exp.Window, below: Relation) -> str:
+    """Return the name of the column with the numbers, which plans show: the one that it gets in the query, if no other column has it."""
+    alias = node.parent.alias if isinstance(node.parent, exp.Alias) else ""
+    taken = {field.name for field in below.fields}
+    return alias if alias and alias not in taken else "$row_number"
 
 
 def _window(selection: Selection, node: exp.Window) -> exp.Window:

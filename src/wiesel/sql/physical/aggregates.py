@@ -52,6 +52,7 @@ def _local(translator: Translator, relation: Aggregate, calls: tuple[BoundCall, 
     payload: dict[str, Any] = {"keys": relation.keys, "calls": calls, "schema": schema, "mini_batch": phases.mini_batch}
     payload |= {"buckets": phases.buckets, "sampling": phases.sampling}
     partials = translator.operator("LocalGroupAggregate", "table_local_group_aggregate", payload, [source])
+    partials.node.description = translator.plan.part(relation, "Local")
     if not phases.buckets:
         return partials
     payload = {"keys": len(keys), "calls": calls, "ttl_ms": relation.ttl, "mini_batch": phases.mini_batch}
@@ -59,4 +60,5 @@ def _local(translator: Translator, relation: Aggregate, calls: tuple[BoundCall, 
     source = translator.by_key(partials, range(len(keys) + 1))
     operator = translator.operator("IncrementalGroupAggregate", "table_incremental_group_aggregate", payload, [source])
     operator.node.uid = translator.uids.beside(relation, "IncrementalGroupAggregate")
+    operator.node.description = translator.plan.part(relation, "Incremental")
     return operator

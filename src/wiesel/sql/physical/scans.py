@@ -13,7 +13,8 @@ from wiesel.sql.plan import ArrowScan, Relation, StatisticsScan, StreamScan, Tab
 from wiesel.sql.stream_rows import ToRow, row_info, table_row_info
 from wiesel.sql.table_factories import create_table_source
 from wiesel.types import Types
-from wiesel.types.typeinfo import ExternalTypeInfo, TypeInformation
+from wiesel.types.row import RowKind
+from wiesel.types.typeinfo import ExternalTypeInfo, RowTypeInfo, TypeInformation
 
 __all__ = ["arrow_scan", "scanned_rows", "statistics_scan", "stream_rows", "stream_scan", "table_scan", "values"]
 
@@ -25,6 +26,14 @@ def table_scan(translator: Translator, scan: TableScan) -> Transformation:
     rows = table_row_info(scan.row_type)
     parts = {field.name: field.data_type for field, whole in zip(scan.fields, scan.declared, strict=True) if field != whole}
     made = create_table_source(scan.identifier, scan.table, rows, scan.filters, scan.limit, parts)
+    read = _read(translator, scan, made, rows)
+    if RowKind.UPDATE_BEFORE not in made.kinds or translator.changes.sends_before(scan):
+        return read
+    return translator.operator("DropUpdateBefore", "table_drop_update_before", None, [read])
+
+
+def _read(translator: Translator, scan: TableScan, made: ScanTableSource, rows: RowTypeInfo) -> Transformation:
+    """Return what the source of a table reads, as batches."""
     if not made.is_columnar:
         return _columns(translator, scan, _stream(translator, scan, made, ExternalTypeInfo(rows)))
     batches = _stream(translator, scan, made, Types.PICKLED_BYTE_ARRAY())._transformation
@@ -68,7 +77,9 @@ def arrow_scan(translator: Translator, scan: ArrowScan) -> Transformation:
 
 def _columns(translator: Translator, scan: Relation, rows: DataStream) -> OperatorTransformation:
     payload = {"schema": translator.schema(scan), "with_time": isinstance(scan, StreamScan) and scan.rowtime is not None}
-    return translator.operator("ToColumns", "table_from_rows", payload, [rows._transformation])
+    operator = translator.operator("ToColumns", "table_from_rows", payload, [rows._transformation])
+    operator.node.description = "ToColumns"
+    return operator
 
 
 def scanned_rows(translator: Translator, scan: TableScan) -> DataStream:
@@ -88,6 +99,7 @@ def _stream(translator: Translator, scan: TableScan, made: ScanTableSource, reco
     strategy = translator.strategies.get(id(scan)) or WatermarkStrategy.no_watermarks()
     stream = translator.environment.from_source(made.source, strategy, name, records)
     stream.uid(translator.uids.unique(f"TableScan({scan.identifier})"))
+    stream.set_description(translator.plan.part(scan, "TableSourceScan"))
     return stream if made.parallelism is None else stream.set_parallelism(made.parallelism)
 
 

@@ -12,12 +12,14 @@ from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.expressions import Call, Expression, walk
 from wiesel.columnar.type_rules import NESTED
 from wiesel.core.errors import ProgramError
+from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation, Transformation, UnionTransformation
 from wiesel.graph.specs import READS_WATERMARKS, OperatorSpec, PartitionerSpec
 from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.sql.changelog import ChangelogPlan, changes_of
-from wiesel.sql.explaining import described
+from wiesel.sql.explain.expressions import Notation
+from wiesel.sql.explain.physical import PhysicalPlan
 from wiesel.sql.operator_parallelism import operator_parallelism, wanted_parallelism
 from wiesel.sql.operator_uids import OperatorUids
 from wiesel.sql.plan import Filter, Relation, StreamScan
@@ -107,6 +109,7 @@ class Translator:
         changes: Of which relations ``-U`` is needed: what is translated for a reader is added there first.
         uids: Gives operators their uids.
         strategies: By the ids of scans, how far their rows are, where readers wait for each other.
+        plan: The operators in Flink's notation, for their descriptions.
     """
 
     def __init__(self, environment: StreamExecutionEnvironment, *, own_job: bool = True) -> None:
@@ -115,6 +118,7 @@ class Translator:
         # What several calls add to a job of the program must not have the same uids.
         self.uids = OperatorUids() if own_job else _UIDS.setdefault(environment, OperatorUids())
         self.strategies: dict[int, WatermarkStrategy] = {}
+        self.plan = PhysicalPlan([], Notation.EXECUTION, in_batch=environment._config.get(RUNTIME_MODE) == "BATCH", changes=self.changes)
         self._parallelism = operator_parallelism(environment._config)
         self._done: dict[int, tuple[Relation, Transformation]] = {}
 
@@ -130,10 +134,11 @@ class Translator:
                 raise ProgramError(
                     f"{_spelled(type(relation).__name__)} cannot be run in this version", hint="leave it out of the table or query"
                 )
+            self.plan.node(relation)  # from the top, so that results have the names that projections give them
             module, _, function = str(place).partition(":")
             made = getattr(importlib.import_module(f"wiesel.sql.physical.{module}"), function)(self, relation)
             if isinstance(made, OperatorTransformation) and not isinstance(relation, StreamScan):
-                made.node.description = described(relation)
+                made.node.description = made.node.description or self.plan.description(relation)
                 if any(map(_reads_watermarks, (relation, *(below for below in relation.inputs if isinstance(below, Filter))))):
                     made.node.operator = replace(made.node.operator, params={**made.node.operator.params, READS_WATERMARKS: True})
             if isinstance(made, OperatorTransformation) and made.node.uid is None:

@@ -119,6 +119,7 @@ def window_aggregate(translator: Translator, relation: WindowAggregate) -> Trans
     if relation.phases.local:
         payload = {"spec": spec, "sampling": relation.phases.sampling}
         source = translator.operator("LocalWindowAggregate", f"table_local_{kind}_aggregate", payload, [source])
+        source.node.description = translator.plan.part(relation, "Local")
         spec, keys, name = replace(spec, merges=True), tuple(range(len(keys))), "GlobalWindowAggregate"
     operator = translator.operator(name, f"table_{kind}_aggregate", {"spec": spec}, [translator.by_key(source, keys)])
     return operator if keys else single(operator)

@@ -16,6 +16,7 @@ from wiesel.sql.rules.merge import merged
 from wiesel.sql.rules.mini_batches import by_mini_batches, with_first_rows_at_once
 from wiesel.sql.rules.nested import with_parts_of_rows
 from wiesel.sql.rules.options import Options, is_on, number_of
+from wiesel.sql.rules.outer_joins import with_inner_joins
 from wiesel.sql.rules.prune import pruned
 from wiesel.sql.rules.reorder import BUSHY, REORDERS, reordered
 from wiesel.sql.rules.scan_filters import with_scan_filters
@@ -43,7 +44,7 @@ def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:
     zone = options.get_string("table.local-time-zone", "default")
     session = Session(time_zone="UTC" if zone == "default" else zone)
     in_batch, estimator = is_batch(options), estimator_of(options)
-    found = [merged(simplified(root, session)) for root in roots]
+    found = [merged(with_inner_joins(merged(simplified(root, session)))) for root in roots]
     if in_batch:
         found = [filtered_below_watermarks(root) for root in found]
         if is_on(options, REORDERS):
