@@ -32,6 +32,8 @@ def text_of(entry: CatalogEntry) -> str:
     document: dict[str, Any] = {"version": _VERSION, "schema": _schema(entry.schema), "comment": entry.comment}
     if isinstance(entry, CatalogView):
         document |= {"query": entry.query, "catalog": entry.current[0], "database": entry.current[1], "options": dict(entry.options)}
+        if entry.expanded is not None:
+            document["expanded"] = entry.expanded
     else:
         document |= {"options": dict(entry.options), "partition_keys": list(entry.partition_keys)}
         if entry.statistics:
@@ -51,7 +53,9 @@ def entry_of(text: str) -> CatalogTable | CatalogView:
     schema = _schema_of(document["schema"])
     if "query" in document:
         current, options = (document["catalog"], document["database"]), document.get("options", {})
-        return CatalogView(document["query"], current, schema, document["comment"], options=options)
+        return CatalogView(
+            document["query"], current, schema, document["comment"], options=options, expanded=document.get("expanded")
+        )
     return CatalogTable(
         schema,
         document["options"],

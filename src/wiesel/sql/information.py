@@ -138,6 +138,7 @@ def _literal(text: str) -> str:
 def _type_text(data_type: DataType | str | None) -> str:
     """A type as SQL writes it: a text of any length is VARCHAR(2147483647) there."""
     text = data_type.as_summary_string() if isinstance(data_type, DataType) else str(data_type)
+    text = re.sub(r"\bTIMESTAMP_LTZ\((\d)\)", r"TIMESTAMP(\1) WITH LOCAL TIME ZONE", text)
     return re.sub(r"\bSTRING\b", "VARCHAR(2147483647)", re.sub(r"\bBYTES\b", "VARBINARY(2147483647)", text))
 
 
@@ -151,7 +152,7 @@ def _create_view(catalogs: CatalogManager, statement: s.Show) -> Information:
     columns = ",\n".join(f"  {quoted(column.name)}" for column in entry.schema.columns)
     comment = f"COMMENT {_literal(entry.comment)}\n" if entry.comment else ""
     kind = "TEMPORARY VIEW" if found and found[1] else "VIEW"
-    return _names("result", [f"CREATE {kind} {identifier.sql} (\n{columns}\n)\n{comment}AS {entry.query}\n"])
+    return _names("result", [f"CREATE {kind} {identifier.sql} (\n{columns}\n)\n{comment}AS {entry.expanded or entry.query}\n"])
 
 
 def _create_catalog(catalogs: CatalogManager, statement: s.Show) -> Information:

@@ -76,6 +76,17 @@ class CatalogTables:
             return self._view(identifier, entry)
         return table_relation(identifier, entry, in_batch=self.in_batch)
 
+    def columns_of(self, path: tuple[str, ...]) -> tuple[str, list[str]]:
+        """Return the full name of a table or view with backquotes, and the names of its columns.
+
+        Raises:
+            ProgramError: If there is none.
+        """
+        identifier, entry = self._catalogs.find(path, self._current)
+        if isinstance(entry, PlanView):
+            return identifier.sql, [field.name for field in entry.plan.fields]
+        return identifier.sql, [column.name for column in entry.schema.columns]
+
     @property
     def user_functions(self) -> Mapping[str, AnyFunction]:
         """The functions of users that are called by one name, those that modules bring, and those that tell of the environment."""

@@ -13,6 +13,7 @@ from wiesel.spi.table.catalog import CatalogTable, CatalogView
 from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema
 from wiesel.sql.altering_tables import altered
 from wiesel.sql.analyzing import analysis_of, statistics_of
+from wiesel.sql.binding.expansion import expanded
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.catalogs import Database, FunctionDefinition
@@ -184,7 +185,8 @@ def _view(t_env: TableEnvironment, sql: str, statement: s.CreateView) -> Catalog
             raise problem(sql, statement.query, message, "name each column")
         plan = renamed(plan, list(statement.columns))
     current, options = t_env._catalogs.current, _view_options(statement)
-    return CatalogView(statement.query_text, current, plan.schema, statement.comment, user_location(), options)
+    text = None if options else expanded(statement.query, t_env._tables())
+    return CatalogView(statement.query_text, current, plan.schema, statement.comment, user_location(), options, text)
 
 
 def _view_options(statement: s.CreateView | s.AlterView) -> dict[str, str]:
@@ -268,9 +270,11 @@ def _alter_view(t_env: TableEnvironment, sql: str, statement: s.AlterView) -> No
     if statement.rename is not None:
         catalogs.rename(identifier, statement.rename.path)
     elif statement.query is not None:
-        schema = QueryBinder(sql, t_env._tables()).bind(statement.query).schema
+        tables = t_env._tables()
+        schema = QueryBinder(sql, tables).bind(statement.query).schema
+        text = None if _view_options(statement) else expanded(statement.query, tables)
         options = {key: value for key, value in entry.options.items() if key != VIEW_DIALECT} | _view_options(statement)
-        changed = replace(entry, query=statement.query_text, current=catalogs.current, schema=schema, options=options)
+        changed = replace(entry, query=statement.query_text, current=catalogs.current, schema=schema, options=options, expanded=text)
         catalogs.replace(identifier, changed, temporary=temporary)
 
 

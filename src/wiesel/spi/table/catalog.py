@@ -73,6 +73,7 @@ class CatalogView:
 
     Attributes:
         query: The query as it was written.
+        expanded: The query with full names and named columns, for SHOW CREATE VIEW; None if it is not known.
         current: The catalog and database by which names in it are completed.
         schema: Its columns when it was made.
         comment: What it is about.
@@ -86,6 +87,7 @@ class CatalogView:
     comment: str | None = None
     made_at: str = field(default="", compare=False)
     options: Mapping[str, str] = field(default_factory=dict)
+    expanded: str | None = None
 
 
 @dataclass(frozen=True)
