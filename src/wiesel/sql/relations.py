@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -19,6 +19,7 @@ from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.catalog_manager import CatalogManager
 from wiesel.sql.catalog_models import CatalogModels
 from wiesel.sql.catalogs import PlanView
+from wiesel.sql.core_functions import CORE_FUNCTIONS
 from wiesel.sql.definitions import is_source_watermark
 from wiesel.sql.language import statements
 from wiesel.sql.language.cursor import Cursor
@@ -89,9 +90,14 @@ class CatalogTables:
 
     @property
     def user_functions(self) -> Mapping[str, AnyFunction]:
-        """The functions of users that are called by one name, those that modules bring, and those that tell of the environment."""
-        own, brought = self._catalogs.visible_functions(*(self._current or self._catalogs.current)), self._catalogs.modules.functions()
-        return ChainMap({}, own, brought, {"CURRENT_DATABASE": ModuleFunction(self._current_database)})  # type: ignore[arg-type]
+        """The functions that are called by one name, in Flink's order: temporary system functions, those of modules, those of databases.
+
+        Flink's own functions are not among them, but hide those of databases that have their names.
+        """
+        modules, own = self._catalogs.modules, self._catalogs.visible_functions(*(self._current or self._catalogs.current))
+        of_database = _Others(own, CORE_FUNCTIONS if "core" in modules.used() else frozenset())
+        named = {"CURRENT_DATABASE": ModuleFunction(self._current_database)}
+        return ChainMap(self._catalogs.functions.of_system, modules.functions(), named, of_database)  # type: ignore[arg-type]
 
     def _current_database(self, operands: Sequence[Expression]) -> Expression:
         if operands:
@@ -122,6 +128,25 @@ class CatalogTables:
         except SqlParseError as error:
             raise ProgramError(f"in view {identifier.sql}: {error.message}", hint=error.hint) from error
         return renamed(plan, [column.name for column in view.schema.columns])
+
+
+class _Others(Mapping[str, AnyFunction]):
+    """Functions but those of certain names."""
+
+    def __init__(self, functions: Mapping[str, AnyFunction], without: Collection[str]) -> None:
+        self._functions = functions
+        self._without = without
+
+    def __getitem__(self, name: str) -> AnyFunction:
+        if name in self._without:
+            raise KeyError(name)
+        return self._functions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._functions if name not in self._without)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def renamed(relation: Relation, names: list[str], *, nullable: bool = False) -> Relation:

@@ -45,6 +45,11 @@ class UserFunctions:
         self._of_system: dict[str, AnyFunction] = {}
         self._of_databases: dict[tuple[str, str, str], AnyFunction] = {}
 
+    @property
+    def of_system(self) -> dict[str, AnyFunction]:
+        """The temporary functions of the system, by their names in capitals."""
+        return dict(self._of_system)
+
     def visible(self, catalog: str, database: str) -> dict[str, AnyFunction]:
         """Return the functions that have a name of one part in a database, by their names in capitals."""
         own = {name: function for (*place, name), function in self._of_databases.items() if place == [catalog, database]}

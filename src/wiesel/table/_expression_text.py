@@ -12,7 +12,7 @@ from wiesel.columnar.expressions import Literal
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import BuiltIn, FieldAt, OverAlias, Plus, Stand, Text, UserCall, WindowProperty
 
-__all__ = ["expression_text"]
+__all__ = ["JAVA_OPERATORS", "expression_text", "named_call"]
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.Add: "plus",
@@ -30,6 +30,8 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.And: "and",
     exp.Or: "or",
 }
+JAVA_OPERATORS = {name.upper(): kind for kind, name in _OPERATORS.items() if kind is not exp.Add}
+"""The operators that ``call()`` finds by their names in Java."""
 # Flink's older functions have names of Java, those that came later the ones of SQL.
 _LOWER = (
     "ABS ACOS ARRAY ASCII ASIN ATAN ATAN2 BIN CARDINALITY CAST CEIL CHR CONCAT CONCAT_WS COS COSH COT DECODE DEGREES E ELEMENT ENCODE EXP"
@@ -81,7 +83,30 @@ _NAMES = {
     "WITHOUT_COLUMNS": "withoutColumns",
     "WITH_COLUMNS": "withColumns",
 }
+_NOT_REPLACED = frozenset("CAST TRY_CAST FLATTEN RANGE ROW_INTERVAL WITHOUT_COLUMNS WITH_COLUMNS".split())
 _TRIMMED = {"LEADING": "true, false", "TRAILING": "false, true", "BOTH": "true, true"}
+
+
+def named_call(node: Any) -> tuple[str, list[exp.Expr]] | None:
+    """Return the name of the function that an operator or call is in Flink, and its operands; None for what cannot be replaced by name."""
+    operator = _OPERATORS.get(type(node))
+    if operator is not None:
+        return operator, list(node.meta.get("operands") or (node.this, node.expression))
+    if isinstance(node, exp.Between):
+        return "between", [node.this, node.args["low"], node.args["high"]]
+    if isinstance(node, exp.Not) and isinstance(node.this, exp.Between):
+        return "notBetween", [node.this.this, node.this.args["low"], node.this.args["high"]]
+    if isinstance(node, exp.In) and node.expressions:
+        return "in", [node.this, *node.expressions]
+    if isinstance(node, exp.Case):
+        (branch,) = node.args["ifs"]
+        return "ifThenElse", [branch.this, branch.args["true"], node.args["default"]]
+    if not isinstance(node, BuiltIn) or node.name in _NOT_REPLACED:
+        return None
+    if node.name == "TRIM":
+        sides = [exp.Boolean(this=word == "true") for word in _TRIMMED[node.options[0]].split(", ")]
+        return "trim", [*sides, *reversed(node.expressions)]
+    return None if node.options else (node.meta.get("java_name") or _NAMES.get(node.name, node.name), list(node.expressions))
 
 
 def expression_text(node: Any) -> str:

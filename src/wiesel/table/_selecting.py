@@ -21,6 +21,7 @@ from wiesel.sql.plan import AggregateCall, Field, Project, Relation, TimeAttribu
 from wiesel.sql.user_plan import TableAggregate
 from wiesel.table._built import built_in, column, constant, length_of_time, stand_of
 from wiesel.table._columns import aliased, expanded, is_aggregate, named, named_over_groups, rebuilt, summaries
+from wiesel.table._system_functions import with_system_functions
 from wiesel.table.expression import Expression
 from wiesel.table.expressions import call
 from wiesel.table.udf import UserDefinedFunctionWrapper
@@ -46,7 +47,11 @@ class Selecting:
         return [field.name for field in self._plan.fields]
 
     def _bound(self, node: exp.Expr) -> Relation:
-        return QueryBinder("", self._t_env._tables()).bind(node)
+        return QueryBinder("", self._t_env._tables()).bind(self._resolved(node))
+
+    def _resolved(self, node: exp.Expr) -> exp.Expr:
+        """Return what a program has built with the temporary system functions in it that have the names of operators and functions."""
+        return with_system_functions(node, self._t_env._catalogs.functions.of_system)
 
     def _query(self, items: Sequence[exp.Expr], **clauses: Any) -> Relation:
         return self._bound(exp.Select(expressions=list(items), from_=exp.From(this=stand_of(self._plan)), **clauses))
@@ -54,7 +59,7 @@ class Selecting:
     def type_of(self, node: exp.Expr) -> t.DataType:
         """Return the type of an expression over the columns."""
         scope = Scope([Source(None, self._plan.fields, 0)])
-        return QueryBinder("", self._t_env._tables()).expressions(scope).bind(node).data_type
+        return QueryBinder("", self._t_env._tables()).expressions(scope).bind(self._resolved(node)).data_type
 
     def expanded(self, expressions: Sequence[Any]) -> list[exp.Expr]:
         """Return the nodes of expressions, with columns in place of what stands for several."""

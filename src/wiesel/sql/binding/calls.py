@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
 from wiesel.columnar.functions.registry import call
-from wiesel.columnar.functions.user_functions import user_call
+from wiesel.columnar.functions.user_functions import ModuleFunction, user_call
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.problems import meant
 from wiesel.sql.binding.user_calls import scalar
@@ -20,7 +20,7 @@ from wiesel.types import logical as t
 if TYPE_CHECKING:
     from wiesel.sql.binding.expressions import ExpressionBinder
 
-__all__ = ["CALLS", "called", "case_of"]
+__all__ = ["CALLS", "called", "case_of", "replaced_call"]
 
 _SAME = {
     "CHARACTER_LENGTH": "CHAR_LENGTH",
@@ -34,12 +34,41 @@ _OF_UNITS = ("TIMESTAMPADD", "TIMESTAMPDIFF")
 _UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 
 
+_CALLED: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Substring: ("SUBSTRING", "this", "start", "length"),
+    exp.Overlay: ("OVERLAY", "this", "expression", "from_", "for_"),
+    exp.If: ("IF", "this", "true", "false"),
+    exp.CurrentDate: ("CURRENT_DATE",),
+    exp.CurrentTime: ("CURRENT_TIME",),
+    exp.CurrentTimestamp: ("CURRENT_TIMESTAMP",),
+}
+"""Calls with nodes of their own that may also be of a user's function: their names, and the parts that are its arguments."""
+
+
+def replaced_call(binder: ExpressionBinder, node: Any) -> Expression | None:
+    """Return the call of a user's function that has the name of a built-in one with a node of its own; None if there is none.
+
+    TRIM, CAST, EXTRACT, POSITION, CEIL, FLOOR and ARRAY are always Flink's, as they are no calls by a name there.
+    """
+    if isinstance(node, nodes.Call):
+        name, arguments = node.this, list(node.expressions)
+    elif type(node) in _CALLED:
+        name, *parts = _CALLED[type(node)]
+        arguments = [node.args[part] for part in parts if node.args.get(part) is not None]
+    else:
+        return None
+    function = binder.user_functions.get(name)
+    if function is None or isinstance(function, ModuleFunction):
+        return None
+    return user_call(scalar(function), binder.bind_all(arguments))
+
+
 def _anonymous(binder: ExpressionBinder, node: Any) -> Expression:
     name = node.name.upper()
     if name in _OF_UNITS and len(node.expressions) == 3:
         return call(name, binder.bind_all(node.expressions[1:]), [_unit(node.expressions[0])])
     operands = binder.bind_all(node.expressions)
-    function = binder.user_functions.get(name)
+    function = None if name == "ROW" else binder.user_functions.get(name)
     return called(binder, name, operands) if function is None else user_call(scalar(function), operands)
 
 

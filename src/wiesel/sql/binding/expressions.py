@@ -15,7 +15,7 @@ from wiesel.columnar.type_rules import is_text, least_restrictive
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding import literals
 from wiesel.sql.binding.built import BUILT
-from wiesel.sql.binding.calls import CALLS
+from wiesel.sql.binding.calls import CALLS, replaced_call
 from wiesel.sql.binding.hive import HIVE
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope
@@ -74,7 +74,9 @@ class ExpressionBinder:
                 raise ProgramError(f"NULL cannot be used with {sign}", hint="give it a type: CAST(NULL AS INT)")
             return _negated_if(node, call(sign, operands))
         handler = _HANDLERS.get(type(node))
-        return None if handler is None else handler(self, node)
+        if handler is None:
+            return None
+        return (replaced_call(self, node) if self.user_functions else None) or handler(self, node)
 
 
 def _of_tuples(binder: ExpressionBinder, left: Any, right: Any, sign: str) -> Expression:
