@@ -1,4 +1,7 @@
-"""Internal. What does not depend on rows is computed when the query is planned, and conditions lose the parts that say nothing."""
+"""Internal. What does not depend on rows is computed when the query is planned, and conditions lose the parts that say nothing.
+
+A value that is compared with itself is equal to itself, even if it is NaN.
+"""
 
 from __future__ import annotations
 
@@ -85,4 +88,28 @@ def _negated(call: Call) -> Expression:
     return call
 
 
-_LOGIC: dict[str, Callable[[Call], Expression]] = {"AND": _decided(True), "OR": _decided(False), "NOT": _negated}
+_NULL = Literal(t.BooleanType(), None)
+
+
+def _of_itself(result: bool) -> Callable[[Call], Expression]:
+    """Comparison of a value with itself: always the same or NULL, also for NaN, as in Flink."""
+
+    def simpler(call: Call) -> Expression:
+        operand = call.operands[0]
+        if operand not in call.operands[1:] or not is_deterministic(operand) or any(map(can_fail, call.operands)):
+            return call
+        if "DISTINCT" in call.function or not operand.data_type.is_nullable:
+            return Literal(t.BooleanType(False), result)
+        missing = Call(t.BooleanType(False), "IS NOT NULL" if result else "IS NULL", (operand,))
+        return Call(t.BooleanType(), "OR" if result else "AND", (missing, _NULL))
+
+    return simpler
+
+
+_LOGIC: dict[str, Callable[[Call], Expression]] = {
+    "AND": _decided(True),
+    "OR": _decided(False),
+    "NOT": _negated,
+    **dict.fromkeys(("=", "<=", ">=", "IN", "IS NOT DISTINCT FROM"), _of_itself(True)),
+    **dict.fromkeys(("<>", "<", ">", "IS DISTINCT FROM"), _of_itself(False)),
+}

@@ -17,6 +17,13 @@ EXPRESSIONS = {
     # What fails is not computed ahead: no row, no failure.
     "1 / 0 + n": "(CAST((1 / 0) AS BIGINT) + n)",
     "n > 1 AND 1 = 2": "False",
+    # A value equals itself, NaN too.
+    "other = other": "OR(IS NOT NULL(other), NULL)",
+    "n + 1 <> n + 1": "AND(IS NULL((n + 1)), NULL)",
+    "n IN (n, 1)": "OR(IS NOT NULL(n), NULL)",
+    "n IS NOT DISTINCT FROM n": "True",
+    "n IS DISTINCT FROM n": "False",
+    "RAND() = RAND()": "(RAND() = RAND())",
     # It fails for texts that are no numbers, as it is asked first.
     "CAST(text AS INT) > 1 AND 1 = 2": "AND((CAST(text AS INT) > 1), False)",
 }
