@@ -341,8 +341,8 @@ MUTANTS = (
     Mutant(
         "limits: a buffer that was interrupted waits for room",
         "runtime/input_gate.py",
-        " and not self._only_keeps and not self._interrupted:",
-        " and not self._only_keeps:",
+        "while self._interruptions == interruptions and self._backlog",
+        "while self._backlog",
         (GATE,),
     ),
     Mutant(

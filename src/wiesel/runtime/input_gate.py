@@ -239,7 +239,7 @@ class InputGate:
         self._processed_bytes = 0
         self._recording: _Recording | None = None
         self._backlog: deque[Buffer] = deque()
-        self._interrupted = False
+        self._interruptions = 0
         self.backlog_bytes = 0
         self._iteration_barriers: dict[int, tuple[IterationBarrier, set[ChannelKey]]] = {}
         self.suspended = False
@@ -282,7 +282,7 @@ class InputGate:
         expected = self._sequences[channel]
         invariant(buffer.sequence == expected & 0xFFFFFFFF, f"channel {channel}: expected buffer {expected}, got {buffer.sequence}")
         self._sequences[channel] = expected + 1
-        self._interrupted = False
+        interruptions = self._interruptions
         if self._backlog or self._only_keeps:
             yield from self._keep(channel, buffer)
             return
@@ -291,7 +291,7 @@ class InputGate:
             return
         self._took(channel, buffer)
         yield from self._handle(channel, buffer)
-        while self._backlog and not self._only_keeps and not self._interrupted:
+        while self._interruptions == interruptions and self._backlog and not self._only_keeps:
             yield from self.work_off()
 
     @property
@@ -320,7 +320,7 @@ class InputGate:
 
     def put_back(self, buffer: Buffer) -> None:
         """Take the rest of a buffer whose records were being processed: the next ``work_off`` begins with it."""
-        self._interrupted = True
+        self._interruptions += 1
         self._backlog.appendleft(buffer)
         self.backlog_bytes += len(buffer.raw)
 
