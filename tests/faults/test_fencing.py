@@ -86,7 +86,7 @@ class Driver:
     def send(self, attempt: int, task: Any, message: Any) -> None:
         pass
 
-    def run(self, work: Callable[[], Any], done: Callable[[Any, BaseException | None], None]) -> None:
+    def run(self, work: Callable[[], Any], done: Callable[[Any, BaseException | None], None], lane: str = "") -> None:
         def step() -> None:
             try:
                 result = work()

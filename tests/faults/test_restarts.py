@@ -40,7 +40,7 @@ class Tasks:
     def send(self, attempt: int, task: Any, message: Any) -> None:
         pass
 
-    def run(self, work: Callable[[], Any], done: Callable[[Any, BaseException | None], None]) -> None:
+    def run(self, work: Callable[[], Any], done: Callable[[Any, BaseException | None], None], lane: str = "") -> None:
         done(work(), None)
 
 

@@ -17,6 +17,7 @@ from wiesel.connectors.file_enumeration import FileEnumeratorProvider, FileSourc
 from wiesel.connectors.filesystem import filesystem_for
 from wiesel.core.durations import Duration
 from wiesel.core.errors import ArgumentTypeError, ConnectorError, ProgramError, WieselError
+from wiesel.core.logs import get_logger
 from wiesel.spi.file_formats import BulkFormat, FileFormat, FilePiece, RecordReader, StreamFormat
 from wiesel.spi.source import (
     Boundedness,
@@ -34,6 +35,9 @@ __all__ = ["FileSource", "FileSourceBuilder"]
 
 _CHUNK = 4096
 """Records emitted by one poll at most."""
+
+
+_log = get_logger("wiesel.connectors.files")
 
 
 class FileSource(Source[FileSourceSplit]):
@@ -178,12 +182,9 @@ class _FileEnumerator(SplitEnumerator[FileSourceSplit]):
         self._asking: list[int] = []
 
     def start(self) -> None:
-        self._look_again_later()
-
-    def _look_again_later(self) -> None:
         interval_ms = self._source.discovery_interval_ms
         if interval_ms is not None:
-            self._context.call_later(interval_ms)
+            self._context.call_async(self._source.find, self._found, initial_delay_ms=interval_ms, period_ms=interval_ms)
 
     def add_reader(self, subtask: int) -> None:
         # Readers ask when they have nothing to read.
@@ -209,15 +210,17 @@ class _FileEnumerator(SplitEnumerator[FileSourceSplit]):
         given, self._waiting = self._waiting[:taken], self._waiting[taken:]
         return given
 
-    def on_timer(self) -> None:
-        new = [split for split in self._source.find() if split.path not in self._known]
+    def _found(self, found: list[FileSourceSplit] | None, error: BaseException | None) -> None:
+        if found is None:
+            _log.warning("new files could not be looked for, which is tried again: %s", error)
+            return
+        new = [split for split in found if split.path not in self._known]
         # What appeared first comes first, as far as the clock of the file system tells.
         new.sort(key=lambda split: (split.modified_ms, split.path, split.start))
         self._known.update(split.path for split in new)
         self._waiting += new
         while self._asking and self._waiting:
             self._context.assign_splits({self._asking.pop(0): self._take()})
-        self._look_again_later()
 
     def add_splits_back(self, splits: Sequence[FileSourceSplit]) -> None:
         self._waiting = [*splits, *self._waiting]

@@ -9,7 +9,7 @@ goes over to the next and tells them. So a checkpoint holds splits of one source
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,6 +155,7 @@ class _EnumeratorContext:
         self._context = context
         self._source = source
         self.waits = False
+        self.closed = False
 
     @property
     def parallelism(self) -> int:
@@ -172,6 +173,22 @@ class _EnumeratorContext:
     def call_later(self, delay_ms: int) -> None:
         self.waits = True
         self._context.call_later(delay_ms)
+
+    def call_async(
+        self,
+        work: Callable[[], Any],
+        handler: Callable[[Any, BaseException | None], None],
+        *,
+        initial_delay_ms: int = 0,
+        period_ms: int | None = None,
+    ) -> None:
+        def handle(result: Any, error: BaseException | None) -> None:
+            if not self.closed:
+                handler(result, error)
+
+        self._context.call_async(
+            lambda: None if self.closed else work(), handle, initial_delay_ms=initial_delay_ms, period_ms=period_ms
+        )
 
 
 class _HybridEnumerator(SplitEnumerator[HybridSplit]):
@@ -209,8 +226,9 @@ class _HybridEnumerator(SplitEnumerator[HybridSplit]):
             self._inner.handle_source_event(subtask, event)
 
     def _switch(self) -> None:
-        before = self._inner
+        before, context = self._inner, self._inner_context
         self._make(self._source + 1, None)
+        context.closed = True
         before.close()
         self._finished.clear()
         self._inner.start()

@@ -7,8 +7,9 @@ engines drive the same class.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from wiesel.checkpoint.coordinator import (
@@ -26,18 +27,15 @@ from wiesel.checkpoint.coordinator import (
 )
 from wiesel.checkpoint.messages import (
     AckCheckpoint,
-    AssignSplits,
     CancelTask,
     CheckpointAborted,
     CheckpointComplete,
     DeclineCheckpoint,
     EventFromOperator,
-    EventToOperator,
     FromTask,
     Heartbeat,
     InputTaken,
     LimitOutput,
-    NoMoreSplits,
     OvertakeBarriers,
     RegisterTask,
     ReportProgress,
@@ -53,20 +51,21 @@ from wiesel.checkpoint.messages import (
 )
 from wiesel.checkpoint.snapshot import TaskSnapshot
 from wiesel.core.clock import Clock
-from wiesel.core.errors import CheckpointError, FencedError, InvariantError, ProgramError, WieselError
+from wiesel.core.errors import CheckpointError, FencedError, InvariantError, ProgramError
 from wiesel.engine.failover import FailoverRegion, restarts_alone
 from wiesel.engine.operator_coordinators import OperatorEventRouter
 from wiesel.engine.reuse import Finished
+from wiesel.engine.source_coordinator import SourceCoordinator
 from wiesel.engine.task_errors import is_about_another_task, process_ended, task_name
 from wiesel.graph.job_graph import JobGraph, JobVertex
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.runtime.alignment import ReportWatermark
-from wiesel.runtime.user_code import locate
 from wiesel.spi.sink import Committer
-from wiesel.spi.source import SplitEnumerator
 from wiesel.wire.events import SavepointOptions
 
 T = TypeVar("T")
+CHECKPOINTS = "checkpoints"
+"""The lane of what is written, committed and deleted of checkpoints."""
 
 
 class AttemptState(enum.Enum):
@@ -85,8 +84,8 @@ class MasterPort(Protocol):
         """Send a message to a task, in order."""
         ...
 
-    def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
-        """Run ``work`` elsewhere, one after the other in the order of the calls; then ``done`` in the master's thread."""
+    def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None], lane: str = CHECKPOINTS) -> None:
+        """Run ``work`` elsewhere, in each lane one after the other in the order of the calls; then ``done`` in the master's thread."""
         ...
 
     def running(self) -> None:
@@ -134,35 +133,6 @@ class MasterPort(Protocol):
         ...
 
 
-class _EnumeratorContext:
-    """Offers an enumerator its readers."""
-
-    def __init__(self, attempt: JobAttempt, vertex: int, operator_id: str, parallelism: int) -> None:
-        self._attempt = attempt
-        self._vertex = vertex
-        self._operator_id = operator_id
-        self._parallelism = parallelism
-        self.due_ms: int | None = None
-
-    @property
-    def parallelism(self) -> int:
-        return self._parallelism
-
-    def assign_splits(self, splits: Mapping[int, Sequence[Any]]) -> None:
-        for subtask, given in splits.items():
-            self._attempt.port.send((self._vertex, subtask), AssignSplits(self._operator_id, list(given)))
-
-    def signal_no_more_splits(self, subtask: int) -> None:
-        self._attempt.port.send((self._vertex, subtask), NoMoreSplits(self._operator_id))
-
-    def send_event_to_source_reader(self, subtask: int, event: Any) -> None:
-        # It may come at any time: messages to one task stay in order, so a trigger that was sent before is processed before.
-        self._attempt.port.send((self._vertex, subtask), EventToOperator(self._operator_id, event, 0))
-
-    def call_later(self, delay_ms: int) -> None:
-        self.due_ms = self._attempt.clock.now_ms() + delay_ms
-
-
 def _tasks_before(plan: StagePlan) -> dict[TaskKey, set[TaskKey]]:
     before: dict[TaskKey, set[TaskKey]] = {}
     for channel in plan.graph.channels:
@@ -186,6 +156,7 @@ class JobAttempt:
         retained: Sequence[Checkpoint] = (),
         next_checkpoint_id: int = 1,
         finished: Finished | None = None,
+        restarted: bool = False,
     ) -> None:
         self.plan = plan
         self.port = port
@@ -224,10 +195,10 @@ class JobAttempt:
         )
         for message in self.finished.messages.values():
             self.coordinator.on_task_finished(message)
-        self._enumerators: dict[str, tuple[SplitEnumerator[Any], _EnumeratorContext]] = {}
+        self._sources: dict[str, SourceCoordinator] = {}
         self._source_of: dict[int, str] = {}
         self._committers: dict[str, Committer] = {}
-        self._make_enumerators(self._job.vertices, restore)
+        self._make_sources(self._job.vertices, restore, restarted=restarted)
         self._make_committers()
         self._operator_events = OperatorEventRouter(self._job, port.send)
 
@@ -236,21 +207,20 @@ class JobAttempt:
         vertex = self._job.vertices[task[0]]
         return f"'{vertex.name}' ({task[1] + 1}/{vertex.parallelism})"
 
-    def _make_enumerators(self, vertices: Iterable[JobVertex], restore: Checkpoint | None) -> None:
+    def _make_sources(self, vertices: Iterable[JobVertex], restore: Checkpoint | None, *, restarted: bool) -> None:
+        """Make the coordinators of sources. The program waits for the first enumerators, so it is the program that their errors reach."""
         states = restore.enumerators if restore is not None else {}
         for vertex in vertices:
             head = vertex.operators[0]
             if head.node.operator.kind != "source":
                 continue
-            context = _EnumeratorContext(self, vertex.index, head.operator_id, vertex.parallelism)
-            source = head.node.operator.payload["source"]
-            try:
-                enumerator = source.create_enumerator(context, states.get(head.operator_id))
-            except WieselError as error:
-                made_at = f" (made at {head.node.user_location})" if head.node.user_location else ""
-                locate(error, f"source {head.node.name!r}{made_at}")
-                raise
-            self._enumerators[head.operator_id] = (enumerator, context)
+            number, fail = self.number_of((vertex.index, 0)), partial(self._fail_task, (vertex.index, 0))
+            source = SourceCoordinator(vertex, number, states.get(head.operator_id), self.port, self.clock, fail)
+            if restarted:
+                source.create_async()
+            else:
+                source.create()
+            self._sources[head.operator_id] = source
             self._source_of[vertex.index] = head.operator_id
 
     def _make_committers(self) -> None:
@@ -268,8 +238,8 @@ class JobAttempt:
         if self._restore is not None:
             restored = self._restore
             self.port.run_async(lambda: self._commit(restored), self._after_recommit)
-        for enumerator, _ in self._enumerators.values():
-            enumerator.start()
+        for source in self._sources.values():
+            source.start()
 
     def _after_recommit(self, _: None, error: BaseException | None) -> None:
         if error is not None:
@@ -308,8 +278,7 @@ class JobAttempt:
         region.failure = error
         self.state = AttemptState.DEPLOYING
         for operator_id in [self._source_of[v] for v in region.vertices if v in self._source_of]:
-            enumerator, _ = self._enumerators.pop(operator_id)
-            enumerator.close()
+            self._sources.pop(operator_id).close()
         for task in region.tasks:
             self.pids.pop(task, None)
             self.hosts.pop(task, None)
@@ -333,12 +302,12 @@ class JobAttempt:
             self.finished.messages.pop(task, None)
             self.finished.metrics.pop(task, None)
             self.metrics.pop(task, None)
-        self._make_enumerators([v for v in self._job.vertices if v.index in region.vertices], restore)
+        self._make_sources([v for v in self._job.vertices if v.index in region.vertices], restore, restarted=True)
 
     def start_region(self, region: FailoverRegion) -> None:
         """Start the enumerators of a region."""
         for vertex in region.vertices & self._source_of.keys():
-            self._enumerators[self._source_of[vertex]][0].start()
+            self._sources[self._source_of[vertex]].start()
 
     def runs(self, region: FailoverRegion) -> bool:
         """Return whether all tasks of a region have been there."""
@@ -350,8 +319,8 @@ class JobAttempt:
 
     def close(self) -> None:
         """Close enumerators and committers."""
-        for enumerator, _ in self._enumerators.values():
-            enumerator.close()
+        for source in self._sources.values():
+            source.close()
         for committer in self._committers.values():
             committer.close()
 
@@ -414,7 +383,7 @@ class JobAttempt:
         elif isinstance(message, EventFromOperator):
             self._on_operator_event(message)
         elif isinstance(message, RequestSplit):
-            self._enumerators[message.operator_id][0].handle_split_request(message.task[1])
+            self._sources[message.operator_id].handle_split_request(message.task[1])
         elif isinstance(message, ToDriver):
             self.port.to_driver(message)
         elif isinstance(message, RegisterTask):
@@ -446,19 +415,13 @@ class JobAttempt:
                 self.port.send(task, LimitOutput(message.place, taken_by_edge, message.window))
 
     def _on_operator_event(self, message: EventFromOperator) -> None:
-        source = self._enumerators.get(message.operator_id)
+        source = self._sources.get(message.operator_id)
         if source is not None and not isinstance(message.event, ReportWatermark):
-            self._on_source_event(source[0], message)
+            source.handle_source_event(message.task[1], message.event)
             return
         try:
             self._operator_events.on_event(message)
         except ProgramError as error:  # of the program's code that a coordinator calls
-            self.fail(error)
-
-    def _on_source_event(self, enumerator: SplitEnumerator[Any], message: EventFromOperator) -> None:
-        try:
-            enumerator.handle_source_event(message.task[1], message.event)
-        except Exception as error:  # noqa: BLE001 - of a connector, such as a second source whose files are not there
             self.fail(error)
 
     def iterations(self) -> dict[str, list[dict[str, Any]]]:
@@ -479,7 +442,7 @@ class JobAttempt:
         vertex, subtask = message.task
         operator_id = self._source_of.get(vertex)
         if operator_id is not None:
-            self._enumerators[operator_id][0].add_reader(subtask)
+            self._sources[operator_id].add_reader(subtask)
         if len(self.pids) + self._before == len(self._tasks):
             self.state = AttemptState.RUNNING
             self.port.reached("running")
@@ -505,7 +468,7 @@ class JobAttempt:
 
     def next_deadline_ms(self) -> int | None:
         """Return when ``on_time`` has to be called next (ms), or None."""
-        deadlines = [c.due_ms for _, c in self._enumerators.values() if c.due_ms is not None]
+        deadlines = [due_ms for source in self._sources.values() if (due_ms := source.due_ms) is not None]
         if self.state is AttemptState.RUNNING and (deadline := self.coordinator.next_deadline_ms()) is not None:
             deadlines.append(deadline)
         return min(deadlines, default=None)
@@ -514,10 +477,13 @@ class JobAttempt:
         """Trigger and expire checkpoints, call enumerators that asked for it."""
         if self.ended:
             return
-        for enumerator, context in self._enumerators.values():
-            if context.due_ms is not None and now_ms >= context.due_ms:
-                context.due_ms = None
-                enumerator.on_timer()
+        for source in list(self._sources.values()):
+            source.on_time(now_ms)
+        self._on_checkpoint_time(now_ms)
+
+    def _on_checkpoint_time(self, now_ms: int) -> None:
+        if self.ended:
+            return  # an enumerator has raised
         self._act(self.coordinator.on_time(now_ms))
         if self.state is AttemptState.RUNNING and self.coordinator.trigger_due(now_ms):
             self.trigger()
@@ -537,7 +503,7 @@ class JobAttempt:
     def _snapshot_enumerators(self) -> dict[str, Any]:
         # Taken in the same breath as the triggers are sent: splits assigned later reach their readers behind the trigger.
         next_id = self.coordinator.pending_id or 0
-        return {operator_id: e.snapshot_state(next_id) for operator_id, (e, _) in self._enumerators.items()}
+        return {operator_id: source.snapshot_state(next_id) for operator_id, source in self._sources.items()}
 
     # Actions of the coordinator
 
@@ -625,8 +591,8 @@ class JobAttempt:
         # A region that was restarted meanwhile has begun with it.
         took_part = set().union(*(region.vertices for region in self.regions if region.restored_id < checkpoint_id))
         for vertex, operator_id in self._source_of.items():
-            if vertex in took_part and operator_id in self._enumerators:
-                self._enumerators[operator_id][0].notify_checkpoint_complete(checkpoint_id)
+            if vertex in took_part and operator_id in self._sources:
+                self._sources[operator_id].notify_checkpoint_complete(checkpoint_id)
         for task in self._running():
             if task[0] in took_part:
                 self.port.send(task, CheckpointComplete(checkpoint_id))

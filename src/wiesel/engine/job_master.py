@@ -38,7 +38,7 @@ from wiesel.engine.checkpoint_requests import CheckpointRequests
 from wiesel.engine.deployment import task_descriptors
 from wiesel.engine.failover import INCURABLE, FailoverRegion, failover_regions
 from wiesel.engine.fault_points import FaultPoints
-from wiesel.engine.job_attempt import AttemptState, JobAttempt
+from wiesel.engine.job_attempt import CHECKPOINTS, AttemptState, JobAttempt
 from wiesel.engine.job_history import JobHistory
 from wiesel.engine.late_records import LateRecords
 from wiesel.engine.recovery import Recovery
@@ -83,9 +83,9 @@ class Launcher(Protocol):
 
 
 class Background(Protocol):
-    """Runs blocking work one after the other; ``done`` is called in the master's thread."""
+    """Runs blocking work, in each lane one after the other; ``done`` is called in the master's thread."""
 
-    def run(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
+    def run(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None], lane: str = CHECKPOINTS) -> None:
         """Queue the work."""
         ...
 
@@ -211,6 +211,7 @@ class JobMaster:
             retained=retained,
             next_checkpoint_id=self.recovery.next_id(),
             finished=before,
+            restarted=self._whole_restarts > 0,
         )
         self.attempt = attempt
         self.savepoints.attempt_started(attempt)
@@ -661,9 +662,9 @@ class JobMaster:
         if self.attempt is not None:
             self._launcher.send(self.attempt.number_of(task), task, message)
 
-    def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
+    def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None], lane: str = CHECKPOINTS) -> None:
         """See ``MasterPort``."""
-        self._background.run(work, done)
+        self._background.run(work, done, lane)
 
     def running(self) -> None:
         """See ``MasterPort``."""

@@ -3,7 +3,8 @@
 Three roles and where they run:
 
 * :class:`Source` is plain data, pickled into every task and kept by the JobMaster.
-* :class:`SplitEnumerator` runs in the JobMaster (one per source operator). All its methods are called from one thread.
+* :class:`SplitEnumerator` runs in the JobMaster (one per source operator). All its methods are called from one thread, which serves the
+  whole job: requests to other systems go through :meth:`SplitEnumeratorContext.call_async`.
 * :class:`SourceReader` runs in each source subtask, in the task's mailbox thread; it must never block.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from wiesel.spi.state import OperatorStateStore
@@ -54,6 +55,7 @@ class SourceSplit(Protocol):
         ...
 
 
+T = TypeVar("T")
 SplitT = TypeVar("SplitT", bound=SourceSplit)
 SplitT_contra = TypeVar("SplitT_contra", bound=SourceSplit, contravariant=True)
 
@@ -79,7 +81,28 @@ class SplitEnumeratorContext(Protocol[SplitT_contra]):
         ...
 
     def call_later(self, delay_ms: int) -> None:
-        """Have :meth:`SplitEnumerator.on_timer` called after ``delay_ms`` milliseconds (discovery of new splits)."""
+        """Have :meth:`SplitEnumerator.on_timer` called after ``delay_ms`` milliseconds."""
+        ...
+
+    def call_async(
+        self,
+        work: Callable[[], T],
+        handler: Callable[[T | None, BaseException | None], None],
+        *,
+        initial_delay_ms: int = 0,
+        period_ms: int | None = None,
+    ) -> None:
+        """Run blocking work, such as the discovery of splits, in a thread of the source's own (Flink: ``callAsync``).
+
+        Calls of one enumerator run one after the other. After the enumerator was closed, nothing is called any more.
+
+        Args:
+            work: Runs in the other thread, so it must not touch the enumerator's state.
+            handler: Called like the enumerator's methods, with the result, or None and what ``work`` has raised. What it raises restarts
+                the tasks of the source.
+            initial_delay_ms: When to begin, in ms from now.
+            period_ms: Do it again so many ms after each ``handler`` has returned; None: once.
+        """
         ...
 
 
@@ -247,7 +270,11 @@ class Source(ABC, Generic[SplitT]):
 
     @abstractmethod
     def create_enumerator(self, context: SplitEnumeratorContext[SplitT], state: Any | None = None) -> SplitEnumerator[SplitT]:
-        """Make the enumerator; ``state`` is what ``snapshot_state`` returned, or None at the first start."""
+        """Make the enumerator; ``state`` is what ``snapshot_state`` returned, or None at the first start.
+
+        At the first start the program waits for it, and its errors are the program's; after a failure it runs in a thread of the
+        source's own. The context is there for the enumerator's methods, :meth:`SplitEnumerator.start` before all others.
+        """
 
     @abstractmethod
     def create_reader(self, context: SourceReaderContext) -> SourceReader[SplitT]:

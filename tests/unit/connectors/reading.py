@@ -8,6 +8,7 @@ from typing import Any
 
 from wiesel.core import code_pickling
 from wiesel.core.clock import ManualClock
+from wiesel.core.errors import ConnectorError
 from wiesel.spi.source import InputStatus, Source
 
 WAITS_AT_MOST = 10_000
@@ -20,6 +21,7 @@ class Enumerators:
         self.world = world
         self.parallelism = world.parallelism
         self.due_ms: int | None = None
+        self.calls: list[tuple[int, int | None, Any, Any]] = []
 
     def assign_splits(self, splits: Mapping[int, Sequence[Any]]) -> None:
         for subtask, given in splits.items():
@@ -34,6 +36,24 @@ class Enumerators:
 
     def call_later(self, delay_ms: int) -> None:
         self.due_ms = self.world.clock.now_ms() + delay_ms
+
+    def call_async(self, work: Any, handler: Any, *, initial_delay_ms: int = 0, period_ms: int | None = None) -> None:
+        self.calls.append((self.world.clock.now_ms() + initial_delay_ms, period_ms, work, handler))
+        self.on_time()
+
+    def on_time(self) -> None:
+        """Do the work that is due, at once, and hand its result on."""
+        now_ms = self.world.clock.now_ms()
+        due = [call for call in self.calls if call[0] <= now_ms]
+        self.calls = [call for call in self.calls if call[0] > now_ms]
+        for _, period_ms, work, handler in due:
+            try:
+                result, raised = work(), None
+            except ConnectorError as error:
+                result, raised = None, error
+            handler(result, raised)
+            if period_ms is not None:
+                self.calls.append((now_ms + period_ms, period_ms, work, handler))
 
 
 class Reader:
@@ -124,6 +144,7 @@ class World:
         if self.context.due_ms is not None and self.context.due_ms <= self.clock.now_ms():
             self.context.due_ms = None
             self.enumerator.on_timer()
+        self.context.on_time()
 
     def run(self) -> list[Any]:
         """Read to the end; return all values, reader by reader."""

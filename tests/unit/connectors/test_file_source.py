@@ -133,6 +133,22 @@ def test_an_unknown_charset_is_an_error() -> None:
         StreamFormat.text_line_format("nonsense")
 
 
+def test_a_folder_that_cannot_be_listed_for_a_while_is_listed_again(tmp_path: Path) -> None:
+    folder, away = tmp_path / "folder", tmp_path / "away"
+    folder.mkdir()
+    (folder / "a").write_text("1\n")
+    world = World(FileSource.for_record_stream_format(TEXT, str(folder)).monitor_continuously(100).build())
+    world.step(0)
+    folder.rename(away)
+    world.advance(100)
+    away.rename(folder)
+    (folder / "b").write_text("2\n")
+    world.advance(100)
+    for _ in range(10):
+        world.step(0)
+    assert world.values() == ["1", "2"]
+
+
 def test_new_files_are_found(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("1\n")
     builder = FileSource.for_record_stream_format(TEXT, str(tmp_path)).monitor_continuously(Duration.of_millis(100))

@@ -159,7 +159,7 @@ class Driver:
     def send(self, attempt: int, task: TaskKey, message: Any) -> None:
         self.sent.append((attempt, task, message))
 
-    def run(self, work: Callable[[], Any], done: Callable[[Any, BaseException | None], None]) -> None:
+    def run(self, work: Callable[[], Any], done: Callable[[Any, BaseException | None], None], lane: str = "") -> None:
         def step() -> None:
             try:
                 result = work()

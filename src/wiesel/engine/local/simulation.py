@@ -24,6 +24,7 @@ from wiesel.core import code_pickling
 from wiesel.core.clock import ManualClock
 from wiesel.core.errors import JobExecutionError, NoResourceAvailableError
 from wiesel.core.options import CHECKPOINT_INLINE_THRESHOLD
+from wiesel.engine.job_attempt import CHECKPOINTS
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.local.event_loop import SteppedEventLoop
 from wiesel.engine.task_errors import picklable_error
@@ -284,7 +285,7 @@ class Simulation:
         """How many tasks can run at the same time; None: as many as one likes."""
         self._launches: dict[int, _Launch] = {}
         """By region what runs of it."""
-        self._background: deque[Callable[[], Callable[[], None]]] = deque()
+        self._background: dict[str, deque[Callable[[], Callable[[], None]]]] = {}
         self._requests: deque[Callable[[], None]] = deque()
         self._faults = faults
         self._shipped_code = ShippedCode() if shipped_code is None else shipped_code
@@ -334,7 +335,7 @@ class Simulation:
 
     # Background
 
-    def run(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
+    def run(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None], lane: str = CHECKPOINTS) -> None:
         """Queue blocking work of the master."""
 
         def step() -> Callable[[], None]:
@@ -345,7 +346,7 @@ class Simulation:
                 return lambda: done(None, failure)
             return lambda: done(result, None)
 
-        self._background.append(step)
+        self._background.setdefault(lane, deque()).append(step)
 
     def request(self, call: Callable[[], None]) -> None:
         """Have ``call`` run by the scheduler (any thread may ask)."""
@@ -432,8 +433,7 @@ class Simulation:
         master = self._master()
         actions: list[_Action] = []
         now_ms = self.clock.now_ms()
-        if self._background:
-            actions.append(lambda: self._background.popleft()()())
+        actions += [lambda waiting=waiting: waiting.popleft()()() for waiting in self._background.values() if waiting]  # type: ignore[misc]
         deadline = master.next_deadline_ms()
         if deadline is not None and deadline <= now_ms:
             actions.append(lambda: master.on_time(now_ms))

@@ -6,6 +6,7 @@ import os
 import queue
 import secrets
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ from wiesel.engine.code_shipping import program_classes
 from wiesel.engine.dependencies import dependencies_of
 from wiesel.engine.fault_points import ENVIRONMENT_VARIABLE
 from wiesel.engine.futures import Question, ask_later
+from wiesel.engine.job_attempt import CHECKPOINTS
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
 from wiesel.engine.registry import snapshot_key
@@ -118,6 +120,30 @@ class _Launch:
         self.running = len(self.regions)
 
 
+class _Lane:
+    """Runs work in order, in a thread that lives as long as there is some. No program waits for it at its end: a client may hang in it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lock = threading.Lock()
+        self._work: deque[Callable[[], None]] = deque()
+
+    def put(self, work: Callable[[], None]) -> None:
+        """Queue work, which must not raise."""
+        with self._lock:
+            self._work.append(work)
+            if len(self._work) == 1:
+                threading.Thread(target=self._run, name=f"wiesel-{self._name}", daemon=True).start()
+
+    def _run(self) -> None:
+        more = True
+        while more:
+            self._work[0]()
+            with self._lock:
+                self._work.popleft()
+                more = bool(self._work)
+
+
 class SparkJob:
     """A running job: its thread, its control service, its Spark jobs. Also the handle behind its JobClient."""
 
@@ -132,6 +158,7 @@ class SparkJob:
         self._token = secrets.token_bytes(32)
         self._clock = SystemClock()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="wiesel-master-io")
+        self._lanes: dict[str, _Lane] = {}
         self._local_dir = make_directory("wiesel-")
         if self._on_this_host:
             settings = replace(settings, local_backup=settings.local_backup.below(self._local_dir))
@@ -254,8 +281,8 @@ class SparkJob:
 
     # Background
 
-    def run(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
-        """Run blocking work of the master, one after the other."""
+    def run(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None], lane: str = CHECKPOINTS) -> None:
+        """Run blocking work of the master, in each lane one after the other."""
 
         def task() -> None:
             try:
@@ -266,6 +293,11 @@ class SparkJob:
             else:
                 self._events.put(lambda: done(result, None))
 
+        if lane != CHECKPOINTS:
+            if lane not in self._lanes:
+                self._lanes[lane] = _Lane(lane)
+            self._lanes[lane].put(task)
+            return
         try:
             self._pool.submit(task)
         except RuntimeError:
