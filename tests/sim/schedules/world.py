@@ -82,8 +82,9 @@ class FaultyWorld(Simulation):
     def _own_actions(self, now_ms: int) -> list[Callable[[], None]]:
         master = self._master()
         actions: list[Callable[[], None]] = []
-        if self._background:
-            actions.append(lambda: self._answers.append(self._background.popleft()()))
+        for waiting in self._background.values():
+            if waiting:
+                actions.append(lambda waiting=waiting: self._answers.append(waiting.popleft()()))  # type: ignore[misc]
         if self._answers:
             actions.append(lambda: self._answers.popleft()())
         deadline = master.next_deadline_ms()
