@@ -27,14 +27,11 @@ from tests.unit.table.test_table_watermarks import X  # noqa: E402
 # Each with the columns by which its rows are partitioned: changes of one key are in order.
 KEYED = {
     "count_sum/changes": (0,),
-    "distinct_filter/changes": (0,),
     "two_keys/changes": (0, 1),
-    "of_groups/changes": (),
     "top_numbered/changes": (1,),
     "over_rows/changes": (1,),
     "kept_last/new": (1,),
     "left_condition/joined_changes": (),
-    "full/joined_changes": (),
 }
 WATERMARKS = ("late_rows_alone", "windows_with_late_rows", "timers", "windows_with_lateness", "late_records_of_windows")
 
