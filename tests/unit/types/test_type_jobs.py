@@ -59,7 +59,12 @@ WHOLE = ("BYTE", "SHORT", "INT", "LONG")
 
 
 def is_changed_by_flink(site: str, declared: str, value: str, told: str) -> bool:
-    """Return whether PyFlink takes a value and makes another one of it, which Wiesel refuses or keeps as it is."""
+    """Return whether PyFlink takes a value and makes another one of it, which Wiesel refuses or keeps as it is.
+
+    Arrays and objects that cannot be hashed are refused as keys, too.
+    """
+    if site == "key" and declared == type_jobs.UNDECLARED:
+        return "np.array" in value or "Data(" in value
     if "CHAR" in declared:
         return True  # U+0000, or the one before it
     if site == "collection" and any(f"{kind}()" in declared for kind in WHOLE) and _has_large_number(value):
