@@ -112,8 +112,8 @@ class PhysicalPlan:
         return f"Calc(select=[{', '.join(node.names)}])"  # it only names columns
 
     def part(self, relation: Relation, kind: str) -> str:
-        """Return a line that says what an operator does that is a part of a relation, such as ``Local``."""
-        return next(node.text() for node in self.node(relation).walk() if node.name.startswith(kind))
+        """Return a line that says what an operator does that is a part of a relation, such as ``Local``; empty if it has none."""
+        return next((node.text() for node in self.node(relation).walk() if node.name.startswith(kind)), "")
 
     def over(self, names: Sequence[str]) -> Expressions:
         """Return what writes expressions over columns with names."""
@@ -260,14 +260,17 @@ class PhysicalPlan:
         local_names = (*keys, *(f"${place}" for place in range(len(phases.local))))
         local = PlanNode("LocalGroupAggregate", (*group, ("select", ", ".join([*keys, *phases.local]))), local_names, (under,))
         local.needs_before = lambda index, wanted: True
-        below = self.exchange(local, range(len(keys)))
-        if relation.phases.buckets:
-            partial, final = ", ".join([*keys, "$bucket"]), ", ".join(keys)
-            grouping = (("partialAggGrouping", partial), ("finalAggGrouping", final), ("buckets", str(relation.phases.buckets)))
-            incremental = PlanNode("IncrementalGroupAggregate", grouping, local_names, (below,))
-            below = self.exchange(incremental, range(len(keys)))
+        below = self._by_buckets(relation, self.exchange(local, range(len(keys))), keys)
         calls = [_as(text, name) for text, name in _with(phases.merged, own)]
         return PlanNode("GlobalGroupAggregate", (*group, ("select", ", ".join([*keys, *calls]))), own, (below,), changes=changes)
+
+    def _by_buckets(self, relation: Any, below: PlanNode, keys: Sequence[str]) -> PlanNode:
+        """Return the partial results of groups behind the operator that looks for new values of DISTINCT by bucket, where there is one."""
+        if not relation.phases.buckets:
+            return below
+        partial, final = ", ".join([*keys, "$bucket"]), ", ".join(keys)
+        grouping = (("partialAggGrouping", partial), ("finalAggGrouping", final), ("buckets", str(relation.phases.buckets)))
+        return self.exchange(PlanNode("IncrementalGroupAggregate", grouping, below.names, (below,)), range(len(keys)))
 
     def _batch_aggregate(self, relation: Any, under: PlanNode, own: Sequence[str], group: Sequence[tuple[str, str]]) -> PlanNode:
         keys = own[: len(own) - len(relation.calls)]
@@ -281,7 +284,8 @@ class PhysicalPlan:
         local = PlanNode("LocalHashAggregate", (*group, ("select", ", ".join([*keys, *partial]))), names, (under,))
         calls = [_as(f"Final_{text}", name) for text, name in _with(phases.merged, own)]
         attributes = (("isMerge", "true"), *group, ("select", ", ".join([*keys, *calls])))
-        return PlanNode("HashAggregate", attributes, tuple(own), (self.exchange(local, range(len(keys))),))
+        below = self._by_buckets(relation, self.exchange(local, range(len(keys))), keys)
+        return PlanNode("HashAggregate", attributes, tuple(own), (below,))
 
     def _named_keys(self, relation: Any, names: tuple[str, ...] | None) -> PlanNode:
         """Return the input of groups, whose computed keys have the names that the groups give them."""
