@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from wiesel.core.errors import ProgramError
 from wiesel.datastream._checks import user_location
-from wiesel.spi.table.catalog import CatalogTable, CatalogView
+from wiesel.spi.table.catalog import CatalogTable, CatalogView, ObjectIdentifier
 from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema
 from wiesel.sql.altering_tables import altered
 from wiesel.sql.analyzing import analysis_of, statistics_of
@@ -36,7 +36,7 @@ from wiesel.table.table_result import TableResult
 if TYPE_CHECKING:
     from wiesel.table.table_environment import TableEnvironment
 
-__all__ = ["define_table", "ok", "rows_result", "run_statement"]
+__all__ = ["define_table", "defined_table", "ok", "rows_result", "run_statement"]
 
 
 def ok() -> TableResult:
@@ -134,6 +134,17 @@ def define_table(t_env: TableEnvironment, sql: str, statement: s.CreateTable) ->
     Raises:
         ProgramError: If the definition is wrong.
     """
+    identifier, table, insertion = defined_table(t_env, sql, statement)
+    created = t_env._catalogs.create(identifier, table, temporary=statement.is_temporary, ignore_if_exists=statement.if_not_exists)
+    return insertion if created else None
+
+
+def defined_table(t_env: TableEnvironment, sql: str, statement: s.CreateTable) -> tuple[ObjectIdentifier, CatalogTable, Insertion | None]:
+    """Return the name of the table of a statement, the table, and what a query writes into it; None if there is no query.
+
+    Raises:
+        ProgramError: If the definition is wrong.
+    """
     catalogs = t_env._catalogs
     if statement.replaces:
         raise ProgramError(f"CREATE {statement.replaces} TABLE is not supported in this version", hint="DROP the table, then CREATE it")
@@ -149,8 +160,7 @@ def define_table(t_env: TableEnvironment, sql: str, statement: s.CreateTable) ->
     insertion = None
     if plan is not None:
         insertion = insertion_of(identifier, table, plan, statement.columns or tuple(field.name for field in plan.fields))
-    created = catalogs.create(identifier, table, temporary=statement.is_temporary, ignore_if_exists=statement.if_not_exists)
-    return insertion if created else None
+    return identifier, table, insertion
 
 
 def _table_of_query(statement: s.CreateTable, plan: Relation) -> CatalogTable:

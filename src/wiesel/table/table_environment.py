@@ -36,7 +36,7 @@ from wiesel.table._environment_names import NamesOfEnvironment
 from wiesel.table._fields import ROWTIME_OF_FIELDS, expressions_of_rows, field_name, fitted_to, schema_of_fields
 from wiesel.table._functions import function_in
 from wiesel.table._process_calls import process_call
-from wiesel.table._statements import insertion_into, run_statement
+from wiesel.table._statements import defined_table, insertion_into, run_statement
 from wiesel.table._user_catalog import opened_catalog
 from wiesel.table._users_line import AtUsersLine
 from wiesel.table.changelog_mode import ChangelogMode
@@ -526,7 +526,11 @@ class TableEnvironment(NamesOfEnvironment):
             return self._plan_text(self._insertions_of(sql, statement), details)
         if isinstance(statement, statements.ExecutePlan):
             return self._explain_plan(PlanReference.from_file(statement.file)._text(), [ExplainDetail[detail] for detail in details])
-        raise ProgramError("EXPLAIN takes a query, an INSERT or a statement set", hint="give one of them")
+        if isinstance(statement, statements.CreateTable):
+            insertion = defined_table(self, sql, statement)[2]
+            if insertion is not None:
+                return self._plan_text([insertion], details)
+        raise ProgramError("EXPLAIN takes a query, an INSERT, CREATE TABLE ... AS or a statement set", hint="give one of them")
 
     def _check_statement(self, sql: str, statement: statements.Statement) -> None:
         """Raise what explaining a statement would raise, and starting its job, which is not run."""

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.unit.sql.rules.plans import environment
+from wiesel.core.errors import ProgramError, SqlParseError
 from wiesel.sql.costs.cost import shown
 from wiesel.table import ExplainDetail, TableEnvironment
 
@@ -91,6 +92,37 @@ def test_the_operators_as_json(tmp_path: Path) -> None:
     assert len([node for node in nodes if node["pact"] == "Data Sink"]) == 2
     # What was explained is no part of later jobs.
     assert sorted(row[0] for row in t_env.execute_sql(JOIN).collect()) == sorted(5 * [n for n in range(1000) if n % 10 == 0])
+
+
+def test_the_grammar_of_flink() -> None:
+    t_env = environment()
+    query = "SELECT id FROM orders WHERE id > 1"
+    (row,) = t_env.execute_sql(f"EXPLAIN PLAN FOR {query}").collect()
+    assert row[0] == t_env.explain_sql(query)
+    (row,) = t_env.execute_sql(f"EXPLAIN changelog_mode, Estimated_Cost {query}").collect()
+    assert row[0] == t_env.explain_sql(query, ExplainDetail.ESTIMATED_COST, ExplainDetail.CHANGELOG_MODE)
+    (row,) = t_env.execute_sql(f"EXPLAIN CREATE TABLE made WITH ('connector' = 'blackhole') AS {query}").collect()
+    assert row[0].startswith("== Abstract Syntax Tree ==\nLogicalSink(table=[default_catalog.default_database.made], fields=[id])\n")
+    assert "made" not in t_env.list_tables()
+    with pytest.raises(SqlParseError, match="named twice"):
+        t_env.execute_sql(f"EXPLAIN CHANGELOG_MODE, CHANGELOG_MODE {query}")
+    for statement in ("CREATE TABLE made (a INT)", "SHOW TABLES"):
+        with pytest.raises(ProgramError, match="EXPLAIN takes"):
+            t_env.execute_sql(f"EXPLAIN {statement}")
+
+
+@pytest.mark.parametrize("mode", ["BATCH", "STREAMING"])
+def test_groups_of_split_distinct_values_have_three_operators(mode: str) -> None:
+    options = {"execution_runtime-mode": mode, "table_exec_mini-batch_enabled": "true", "table_exec_mini-batch_allow-latency": "1 s"}
+    more = {"table_exec_mini-batch_size": "3", "table_optimizer_distinct-agg_split_enabled": "true"}
+    t_env = environment(**options, **more)
+    text = t_env.explain_sql("SELECT item, COUNT(DISTINCT id) AS n FROM orders GROUP BY item", ExplainDetail.JSON_EXECUTION_PLAN)
+    plan, _, nodes = text.partition("== Physical Execution Plan ==\n")
+    names = re.findall(r"(\w*Aggregate)\(", plan.partition("== Optimized Execution Plan ==")[2].partition("== Operators ==")[0])
+    outer = ("HashAggregate", "LocalHashAggregate") if mode == "BATCH" else ("GlobalGroupAggregate", "LocalGroupAggregate")
+    assert names == [outer[0], "IncrementalGroupAggregate", outer[1]]
+    contents = {node["type"]: node["contents"] for node in json.loads(nodes)["nodes"]}
+    assert contents["IncrementalGroupAggregate"].startswith("IncrementalGroupAggregate(partialAggGrouping=[item, $bucket], ")
 
 
 def _advice(t_env: TableEnvironment, sql: str) -> list[str]:

@@ -78,7 +78,8 @@ def _missing_settings(options: Options) -> list[str]:
         found.append(f"'{ENABLED}' to 'true'")
     if to_millis(options.get_string(ALLOW_LATENCY, "0 ms")) <= 0:
         found.append(f"'{ALLOW_LATENCY}' to a positive long value")
-    if int(options.get_string(SIZE, "-1").strip()) <= 0:
+    size = options.get_string(SIZE, "-1").strip()
+    if not size.isdecimal() or int(size) <= 0:
         found.append(f"'{SIZE}' to a positive long value")
     return found
 

@@ -10,6 +10,7 @@ from wiesel.sql.language import statements as s
 from wiesel.sql.language.altering import parse_alter
 from wiesel.sql.language.creating import parse_create, parse_drop, parse_replace
 from wiesel.sql.language.cursor import Cursor
+from wiesel.sql.language.errors import parse_error
 from wiesel.sql.language.inserting import parse_insert, parse_partition
 from wiesel.sql.language.showing import parse_describe, parse_show
 
@@ -52,7 +53,11 @@ def _statement(cursor: Cursor) -> s.Statement:
 def _explain(cursor: Cursor, start: int) -> s.Statement:
     details: tuple[str, ...] = ()
     if not cursor.match("PLAN", "FOR") and any(cursor.words(detail) for detail in _DETAILS):
+        first = cursor.at
         details = cursor.listed(lambda: cursor.choose(*_DETAILS))
+        if len(set(details)) < len(details):
+            span = cursor.span_since(first)
+            raise parse_error(cursor.sql, (span.start, span.end), "a detail is named twice", hint="name each detail of EXPLAIN once")
     begin = cursor.at
     statement = _statement_set(cursor, begin) if cursor.match("STATEMENT", "SET") else _statement(cursor)
     return s.Explain(cursor.span_since(start), statement, details)
