@@ -116,7 +116,7 @@ DIFFERENCES = """## Where values differ from Flink's
 
 - `GREATEST` and `LEAST` of decimals give NULL where one is NULL; Flink fails with a `NullPointerException`.
 - `ATAN2` takes a `DOUBLE` and a `DECIMAL`, `SIGN` takes a `TINYINT`; Flink fails.
-- `CAST` of a literal text that is no number to `DECIMAL` fails, as for columns; Flink says 0.
+- `CAST` of a text that is no number to `DECIMAL` fails; Flink ignores one character behind the digits: `'12x'` is 12, `'a'` 0.
 - Literals that are cast to `FLOAT` are rounded to it; Flink forgets that when it makes them `DOUBLE` next.
 - `ROUND` and `TRUNCATE` of decimals to a number of digits that is no literal round; Flink moves the point.
 - Maps cannot have NULL as a key. Entries of those read from JSON come in the order of the file, in Flink in that of a hash table.
