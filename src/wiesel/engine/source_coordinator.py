@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class SourcePort(Protocol):
-    """What a source coordinator needs from the shell around it. All methods return at once."""
+    """Services of the JobMaster for a source coordinator. All methods return at once."""
 
     def send(self, task: TaskKey, message: ToTask) -> None:
         """Send a message to a task, in order."""
