@@ -93,7 +93,8 @@ def sites() -> dict[tuple[str, int], tuple[int, str]]:
     for path in BINDING.glob("*.py"):
         text = path.read_text()
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Raise) and node.exc is not None and path.name not in OTHERS:
+            # A class alone, as in ``raise _UnknownPartError``, has no message: it is caught within binding.
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and path.name not in OTHERS:
                 found[path.name, node.lineno] = (node.end_lineno or node.lineno, ast.get_source_segment(text, node) or "")
     return found
 
