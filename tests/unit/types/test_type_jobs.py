@@ -69,9 +69,17 @@ def is_changed_by_flink(site: str, declared: str, value: str, told: str) -> bool
         return True  # U+0000, or the one before it
     if site == "collection" and any(f"{kind}()" in declared for kind in WHOLE) and _has_large_number(value):
         return True  # cut off to the bits of the type
+    if site == "collection" and "Types." in declared and "None" in told and "None" not in value:
+        return True  # null in place of a field of another class
+    if site == "printed" and declared.startswith("ROW"):
+        # The text is made in the chain of the function, before fields are converted.
+        row = eval(value, NAMES)
+        return told == _printed(row) != _printed(eval(f"Types.{declared}", NAMES).coerce(row))
+    if "PRIMITIVE_ARRAY(Types.BYTE())" in declared:
+        return site in ("collection", "collected", "printed")  # a list of numbers; the address of the array
     if site == "collection" and "STRING()" in declared:
         # The text that Java has for an object of another class.
-        return any(sign in told for sign in ("java.", "Object;", "Time: ", "Timedelta: ", "=", "'[1"))
+        return any(sign in told for sign in ("java.", "Object;", "[B@", "Time: ", "Timedelta: ", "=", "'[1"))
     if "SQL_DATE" in declared:
         return "datetime.date(1, 1, 1)" in value  # Java's calendar before 1582
     if "SQL_TIMESTAMP" in declared:
@@ -81,6 +89,10 @@ def is_changed_by_flink(site: str, declared: str, value: str, told: str) -> bool
     if "FLOAT" in declared:
         return "broadcast" in site  # rounded to 32 bits when it leaves the cache
     return "BIG_DEC" in declared and "-0.0" in value  # Java has no negative zero there
+
+
+def _printed(row: Any) -> str:
+    return f"+I[{','.join(map(str, row))}]"
 
 
 def _has_large_number(value: str) -> bool:
