@@ -18,14 +18,14 @@ CASES = {
     "SELECT m + 1, m + 2 FROM (SELECT n * 2 AS m FROM numbers)": "Project(Project(TableScan))",
     # What has another value each time, and functions of users, are not computed for the filter and again for the column.
     "SELECT m FROM (SELECT RAND() AS m FROM numbers) WHERE m > 0.5": "Filter(Project(TableScan))",
-    "SELECT m FROM (SELECT plus(n) AS m FROM numbers) WHERE m > 3": "Filter(Project(TableScan))",
+    "SELECT m FROM (SELECT add_one(n) AS m FROM numbers) WHERE m > 3": "Filter(Project(TableScan))",
 }
 
 
 @pytest.mark.parametrize("sql", CASES)
 def test_what_is_merged(sql: str) -> None:
     t_env = environment()
-    t_env.create_temporary_function("plus", udf(lambda n: n + 1, result_type=DataTypes.BIGINT()))
+    t_env.create_temporary_function("add_one", udf(lambda n: n + 1, result_type=DataTypes.BIGINT()))
     before = plan(t_env, sql)
     after = merged(before)
     assert after.fields == before.fields
