@@ -142,6 +142,10 @@ class FaultyWorld(Simulation):
         if attempt is not None and not attempt.ended and faults.take("attempt-fails"):
             attempt.fail(InjectedFailure("the attempt fails"))
             return True
+        unread = self._waits_for("message-of-a-dead-attempt") and any(map(_unread, self.tasks.values()))
+        if unread and attempt is not None and not attempt.ended:
+            attempt.fail(InjectedFailure("the attempt fails with messages on their way"))
+            return True
         if faults.take("driver-dies"):
             raise DriverDied("somewhere")
         if faults.take("driver-is-replaced"):
@@ -172,18 +176,26 @@ class FaultyWorld(Simulation):
                 return True
         return False
 
+    def _waits_for(self, kind: str) -> bool:
+        return any(fault.kind == kind for fault in self.faults.armed)
+
     def _at_task_point(self, point: str) -> None:
         if not self.zombie:
             self.faults.at_task_point(point)
 
     def _kill(self, region: int) -> None:
-        if not self.zombie and any(fault.kind == "message-of-a-dead-attempt" for fault in self.faults.armed):
+        if not self.zombie and self._waits_for("message-of-a-dead-attempt"):
             tasks = [task for task in self.tasks.values() if task.key in self._launches[region].keys]
-            left = [(task.attempt, message) for task in tasks for message in task.outbox if not isinstance(message, RegisterTask)]
+            left = [(task.attempt, message) for task in tasks for message in _unread(task)]
             if left:
                 self.faults.take("message-of-a-dead-attempt")
                 self.dead.extend(left)
         super()._kill(region)
+
+
+def _unread(task: SimulatedTask) -> list[FromTask]:
+    """Return the messages of a task that the JobMaster has not got yet, but for that of its start."""
+    return [message for message in task.outbox if not isinstance(message, RegisterTask)]
 
 
 def _channels(row: bytes) -> set[tuple[int, int, int, int]]:
