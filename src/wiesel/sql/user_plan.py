@@ -29,7 +29,7 @@ class TableAggregate(Relation):
 
 
 class ChangelogContext:
-    """What a function may base its changelog mode on: the changes of its tables, and those that the readers of its rows require."""
+    """Changelog modes that a function may depend on: those of its input tables, and the one that its consumers require."""
 
     def __init__(self, tables: tuple[TableInput, ...], required: ChangelogMode) -> None:
         self._tables = {table.argument: table for table in tables}

@@ -56,17 +56,17 @@ class SortDirection(Enum):
 
     @property
     def is_descending(self) -> bool:
-        """Whether the largest value comes first."""
+        """True to sort descending."""
         return self.value.startswith("DESC")
 
     @property
     def is_nulls_first(self) -> bool:
-        """Whether NULL comes before values."""
+        """True to sort NULL first."""
         return self.value.endswith("FIRST")
 
     @property
     def is_nulls_last(self) -> bool:
-        """Whether NULL comes behind values."""
+        """True to sort NULL last."""
         return not self.is_nulls_first
 
 
@@ -142,7 +142,7 @@ class UserProcessFunction:
 
     @property
     def declares_changelog(self) -> bool:
-        """Whether it declares which changes it returns; others return new rows only."""
+        """True for functions that declare a changelog mode; others are insert-only."""
         return hasattr(self.function, "get_changelog_mode")
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Which kinds of changes a changelog has."""
+"""Row kinds of a changelog."""
 
 from __future__ import annotations
 

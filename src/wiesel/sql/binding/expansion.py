@@ -64,7 +64,7 @@ _NULLS = {
     "JSON_ARRAY": "ABSENT ON NULL",
     "JSON_ARRAYAGG": "ABSENT ON NULL",
 }
-"""What is done with NULL if the call does not say it."""
+"""Default null treatment of the call."""
 _GROUP_WINDOWS = frozenset(["TUMBLE", "HOP", "SESSION"])
 _SET_OPERATIONS: dict[type[exp.Expr], tuple[str, int]] = {
     exp.Union: ("UNION", _UNION),

@@ -37,7 +37,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Advice:
-    """What is advised about a plan.
+    """Advice about a plan.
 
     Attributes:
         lines: The advice, by its number from 1 on; one that concerns the whole plan has none of the operators.

@@ -54,7 +54,7 @@ class PlanNode:
 
     @property
     def emits_before(self) -> bool:
-        """Whether it emits ``-U`` where it updates."""
+        """True if updates come with ``-U``."""
         wanted = any(below.emits_before for below in self.inputs) if self.passes else self.sends_before
         return self.changes.updates and wanted
 
