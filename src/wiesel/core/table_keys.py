@@ -20,7 +20,8 @@ KEYS = frozenset(
     table.exec.sink.upsert-materialize table.exec.source.idle-timeout table.exec.state.ttl table.local-time-zone
     table.optimizer.agg-phase-strategy table.optimizer.bushy-join-reorder-threshold table.optimizer.distinct-agg.split.bucket-num
     table.optimizer.distinct-agg.split.enabled table.optimizer.join-reorder-enabled table.optimizer.join.broadcast-threshold
-    table.optimizer.reuse-sub-plan-enabled table.optimizer.source.aggregate-pushdown-enabled
+    table.optimizer.non-deterministic-update.strategy table.optimizer.reuse-sub-plan-enabled
+    table.optimizer.source.aggregate-pushdown-enabled
     table.optimizer.source.report-statistics-enabled table.plan.compile.catalog-objects table.plan.force-recompile
     table.plan.restore.catalog-objects table.sql-dialect
     """.split()

@@ -52,6 +52,10 @@ def directory(stream: CachedDataStream) -> Path:
     return Path(stream._cache.directory or "/nowhere")
 
 
+def files(stream: CachedDataStream) -> list[Path]:
+    return sorted(file for file in directory(stream).iterdir() if file.name != ".owner")
+
+
 RESULT = list(range(0, 2 * LAST + 1, 2))
 
 
@@ -66,7 +70,7 @@ def test_later_jobs_read_what_the_first_one_has_computed(env: StreamExecutionEnv
     assert sorted(stream.key_by(lambda n: n % 10).map(lambda n: n + 1).execute_and_collect()) == [n + 1 for n in RESULT]
     assert sorted(stream.union(stream.map(lambda n: -n, Types.LONG())).execute_and_collect()) == sorted(RESULT + [-n for n in RESULT])
     assert counted.calls == LAST + 1
-    assert sorted(p.name.rsplit("-", 1)[1] for p in directory(stream).iterdir()) == ["0", "1", "2"]
+    assert [file.name.rsplit("-", 1)[1] for file in files(stream)] == ["0", "1", "2"]
 
 
 def test_it_is_computed_again_when_it_was_invalidated(env: StreamExecutionEnvironment, tmp_path: Path) -> None:
@@ -91,7 +95,7 @@ def test_it_is_computed_again_when_it_was_lost(env: StreamExecutionEnvironment, 
     if loss == "all":
         shutil.rmtree(directory(stream))
     else:
-        file = sorted(directory(stream).iterdir())[1]
+        file = files(stream)[1]
         file.write_bytes(file.read_bytes()[:-1]) if loss == "a part of a file" else file.unlink()
     for _ in range(2):
         assert sorted(stream.execute_and_collect()) == RESULT
@@ -129,7 +133,7 @@ def test_a_restart_leaves_no_record_out_and_doubles_none(tmp_path: Path) -> None
     stream = doubled(env, fail_once).cache()
     stream.filter(lambda n: False).print()
     env.execute()
-    assert marker.exists() and len(list(directory(stream).iterdir())) == 3
+    assert marker.exists() and len(files(stream)) == 3
     assert sorted(stream.execute_and_collect()) == RESULT
     env.close()
 
@@ -209,7 +213,7 @@ def test_two_jobs_at_the_same_time_keep_the_records_of_one(env: StreamExecutionE
     stream = doubled(env, Counted(tmp_path / "calls")).cache()
     results = [stream.execute_and_collect() for _ in range(2)]
     assert [sorted(result) for result in results] == [RESULT, RESULT]
-    assert sorted(p.name.rsplit("-", 1)[1] for p in directory(stream).iterdir()) == ["0", "1", "2"]
+    assert [file.name.rsplit("-", 1)[1] for file in files(stream)] == ["0", "1", "2"]
 
 
 def test_plans_stay_the_same(env: StreamExecutionEnvironment, tmp_path: Path) -> None:
