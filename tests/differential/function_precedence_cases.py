@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["KINDS", "SQL", "TABLE", "outcome", "registered"]
 
 KINDS = ("temporary system", "temporary")
-"""Which kinds of functions are registered."""
+"""Kinds of registered functions."""
 
 SQL: tuple[tuple[str, str], ...] = tuple(
     (name, sql)
@@ -123,7 +123,7 @@ def _table(functions: Any) -> dict[str, Callable[..., Any]]:
 
 
 TABLE = tuple(_table(None))
-"""What is called in the Table API, by the names of functions."""
+"""Operators and functions of the Table API by the names that replace them."""
 
 
 def registered(t_env: Any, kind: str, name: str, udf: Any, types: Any) -> None:

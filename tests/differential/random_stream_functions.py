@@ -82,7 +82,7 @@ KEYS = ("int", "string", "boolean", "long", "date", "decimal", "double", "short"
 
 
 class Shape:
-    """What records look like: key, number, text, something, time; as tuples, rows or rows with names, of a declared type or not."""
+    """Shapes of records: key, number, text, something, time; as tuples, rows or rows with names, of a declared type or not."""
 
     def __init__(self, random: Random, key: str, number: str, extra: str) -> None:
         self.key, self.number, self.extra = key, number, extra

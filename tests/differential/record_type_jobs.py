@@ -111,7 +111,7 @@ def results(names: dict[str, Any], cells: Cells) -> dict[tuple[str, str, str], s
 
 
 def _exception(error: Exception) -> str:
-    """The class of the innermost cause that is told of."""
+    """Return the class of the innermost cause in the text of an error."""
     causes = re.findall(r"^(?:Caused by: |: )?([\w.$]+(?:Error|Exception))\b", str(error), re.MULTILINE)
     return (causes[-1] if causes else type(error).__name__).split(".")[-1]
 

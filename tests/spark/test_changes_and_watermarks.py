@@ -1,4 +1,4 @@
-"""What real Flink was recorded to do row by row, on Spark with two subtasks: changes of each row, and watermarks between rows."""
+"""Recorded changelogs and watermarks of Flink, row by row, on Spark with two subtasks."""
 
 from __future__ import annotations
 

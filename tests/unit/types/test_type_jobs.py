@@ -49,7 +49,7 @@ def texts_of(site: str, declared: str, expressions: list[str], capsys: pytest.Ca
 
 
 def cells(site: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """What Flink has at a site, by type and value."""
+    """Yield the recorded results of a site by type and value."""
     for declared, values in TABLE.items():
         if site in type_jobs.sites_of(declared):
             yield declared, {value: told if isinstance(told, str) else told[site] for value, told in values.items()}
