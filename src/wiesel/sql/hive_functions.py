@@ -19,6 +19,8 @@ __all__ = ["dialect_functions"]
 _Made = Callable[[Sequence[Expression]], Expression]
 _TIMES = (t.DateType, t.TimestampType, t.LocalZonedTimestampType)
 _INTERVALS = (DayTimeIntervalType, YearMonthIntervalType)
+_VERSION = "2.3.10 r5160d3af392248255f68e41e1e0557eae4d95273"
+"""The version of Hive whose results these functions return, as Hive prints it."""
 _KINDS: dict[str, t.DataType] = {"s": STRING, "d": DOUBLE, "i": INT, "l": LONG}
 
 
@@ -349,6 +351,27 @@ def _array_contains(operands: Sequence[Expression]) -> Expression:
     return call("COALESCE", [found, Literal(t.BooleanType(False), False)])
 
 
+def _sort_array_by(operands: Sequence[Expression]) -> Expression:
+    """Sort an array of structs by fields that are named; the last argument may be the direction, ASC or DESC."""
+    array, *names = operands
+    of = array.data_type
+    structs = of.element_type if isinstance(of, t.ArrayType) else None
+    if not isinstance(structs, t.RowType):
+        raise ProgramError("sort_array_by() takes an array of structs", hint="write sort_array_by(array, 'field', 'DESC')")
+    if not all(isinstance(name, Literal) and isinstance(name.value, str) for name in names):
+        raise ProgramError("sort_array_by() takes names of fields that are written out", hint="write sort_array_by(array, 'field', 'DESC')")
+    wanted = [str(name.value).lower() for name in names if isinstance(name, Literal)]
+    directed = len(wanted) > 1 and wanted[-1] in ("asc", "desc")
+    sorting = wanted[:-1] if directed else wanted
+    fields = {field.name.lower(): field for field in structs.fields}
+    for name in sorting:
+        if name not in fields:
+            raise ProgramError(f"the structs of the array have no field {name!r}", hint=f"its fields are {', '.join(fields)}")
+        if isinstance(fields[name].data_type, t.ArrayType | t.MapType | t.RowType):
+            raise ProgramError(f"fields that sort are of simple types; {name!r} is a {fields[name].data_type}", hint="sort by others")
+    return call("hiveql.SORT_ARRAY_BY", [array], [*(fields[name].name for name in sorting), not (directed and wanted[-1] == "desc")])
+
+
 def _or_empty(operands: Sequence[Expression]) -> Expression:
     found = operands[0]
     return call("COALESCE", [found, Literal(found.data_type.not_null(), [])])
@@ -471,6 +494,7 @@ _MADE: dict[str, _Made] = {
     "array": _array,
     "map": _map,
     "array_contains": _array_contains,
+    "sort_array_by": _sort_array_by,
     # Conversions
     "string": _cast_to(STRING),
     "tinyint": _cast_to(t.TinyIntType()),
@@ -482,6 +506,7 @@ _MADE: dict[str, _Made] = {
     "boolean": _cast_to(t.BooleanType()),
     "date": _cast_to(t.DateType()),
     "timestamp": _cast_to(t.TimestampType(6)),
+    "version": lambda operands: Literal(STRING.not_null(), _VERSION),
     # What aggregates are made of
     "$sum": _sum,
     "$avg": _avg,
@@ -516,6 +541,8 @@ _COUNTS = {
     "to_unix_timestamp": (0, 2),
     "current_timestamp": (0, 0),
     "array_contains": (2, 2),
+    "sort_array_by": (2, _MANY),
+    "version": (0, 0),
     "pmod": (2, 2),
     "mod": (2, 2),
 }

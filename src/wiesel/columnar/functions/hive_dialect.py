@@ -6,9 +6,11 @@ import datetime
 import decimal
 import math
 import re
+from typing import Any
 
 import pyarrow.compute as pc
 
+from wiesel.columnar.expressions import Call
 from wiesel.columnar.functions.java_regex import compiled
 from wiesel.columnar.functions.kernels import by_kernel, by_value
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
@@ -72,6 +74,24 @@ def _capitalized(text: str) -> str:
     return _WORD.sub(lambda word: word[0][0].upper() + word[0][1:].lower(), text)
 
 
+def _same_array(arguments: Arguments) -> t.DataType:
+    return arguments.types[0]
+
+
+def _sorted_by_fields(call: Call, frame: Any, operands: list[Any]) -> Any:
+    """Sort arrays of structs by the fields that the options name, NULL first and NaN last, all in one direction."""
+    *fields, ascending = call.options
+
+    def rank(value: Any) -> tuple[Any, ...]:
+        return (0,) if value is None else (2,) if value != value else (1, value)
+
+    def compute(structs: list[dict[str, Any] | None]) -> list[dict[str, Any] | None]:
+        return sorted(structs, key=lambda each: [rank(each and each[field]) for field in fields], reverse=not ascending)
+
+    return by_value(compute)(call, frame, operands)
+
+
+register(ScalarFunction("hiveql.SORT_ARRAY_BY", taking(_same_array, ARRAY), _sorted_by_fields))
 register(ScalarFunction("hiveql.INITCAP", taking(STRING, TEXT), by_value(_capitalized)))
 register(ScalarFunction("hiveql.SUBSTR", taking(STRING, TEXT, INTEGER, INTEGER, optional=1), by_value(_part)))
 register(ScalarFunction("hiveql.SPLIT", taking(t.ArrayType(STRING), TEXT, TEXT), by_value(_split), may_fail=True))
