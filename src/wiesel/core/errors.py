@@ -27,6 +27,9 @@
     ├── OutputClosedError           nobody reads what the program prints any more
     └── InvariantError              a bug of Wiesel itself
 
+Each has a code, the domain that is to blame and whether another attempt can cure it (:attr:`WieselError.code`, ``domain``,
+``retryable``), which the restart of jobs goes by.
+
 Errors of the API also derive from the standard exceptions that PyFlink raises for the same call, so that ``except`` clauses written
 for PyFlink work: PyFlink raises TypeError where it checks the class of an argument, AssertionError where it asserts it, and
 AttributeError where it uses an argument unchecked.
@@ -34,7 +37,8 @@ AttributeError where it uses an argument unchecked.
 
 from __future__ import annotations
 
-from typing import Any
+import enum
+from typing import Any, ClassVar
 
 from wiesel.core.secrets import without_secrets
 
@@ -46,6 +50,7 @@ __all__ = [
     "ConfigurationError",
     "ConnectorError",
     "CorruptCheckpointError",
+    "ErrorDomain",
     "ExpressionError",
     "FencedError",
     "InvariantError",
@@ -64,8 +69,21 @@ __all__ = [
     "UnknownOutcomeError",
     "UserFunctionError",
     "WieselError",
+    "failure_labels",
     "invariant",
+    "is_retryable",
 ]
+
+
+class ErrorDomain(enum.Enum):
+    """The party that is to blame for an error."""
+
+    USER = "USER"
+    """The program, its configuration or its data."""
+    EXTERNAL = "EXTERNAL"
+    """Another system, the machine or the cluster."""
+    INTERNAL = "INTERNAL"
+    """Wiesel itself."""
 
 
 class WieselError(Exception):
@@ -74,15 +92,36 @@ class WieselError(Exception):
     Args:
         message: What happened and where.
         hint: What to do about it; shown on a line of its own.
-        details: Named facts (operator, subtask, checkpoint, ...) for logs and tests.
+        domain: The party to blame; None for that of the class.
+        retryable: Whether another attempt of the job can cure it; None for that of the class.
+        details: Named values (operator, subtask, checkpoint, ...) for logs and tests.
+
+    Attributes:
+        code: The name of this kind of error, which stays the same over versions; classes without one have that of their base.
     """
 
-    def __init__(self, message: str, *, hint: str | None = None, **details: Any) -> None:
+    code: ClassVar[str] = "UNKNOWN"
+    domain: ErrorDomain = ErrorDomain.INTERNAL
+    retryable: bool = True
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        domain: ErrorDomain | None = None,
+        retryable: bool | None = None,
+        **details: Any,
+    ) -> None:
         message = without_secrets(message)
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.details = details
+        if domain is not None:
+            self.domain = domain
+        if retryable is not None:
+            self.retryable = retryable
 
     def __str__(self) -> str:
         trace = str(self.details.get("user_traceback") or "").rstrip()
@@ -91,7 +130,7 @@ class WieselError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross from the workers to the driver, so keyword-only parts must survive pickling.
-        return _rebuild, (type(self), self.message, self.hint, self.details)
+        return _rebuild, (type(self), self.message, self.hint, {**self.details, "domain": self.domain, "retryable": self.retryable})
 
 
 def _rebuild(cls: type[WieselError], message: str, hint: str | None, details: dict[str, Any]) -> WieselError:
@@ -101,37 +140,59 @@ def _rebuild(cls: type[WieselError], message: str, hint: str | None, details: di
 class ConfigurationError(WieselError):
     """An option is unknown, malformed or contradicts another one."""
 
+    code = "CONFIGURATION"
+    domain = ErrorDomain.USER
+    retryable = False
+
 
 class ProgramError(WieselError):
     """The program describes something that cannot run; found before the job starts."""
+
+    code = "PROGRAM"
+    domain = ErrorDomain.USER
+    retryable = False
 
 
 class ArgumentTypeError(ProgramError, TypeError, AttributeError, AssertionError):
     """An argument is of a class that the method does not take."""
 
+    code = "ARGUMENT_TYPE"
+
 
 class ArgumentValueError(ProgramError, ValueError, AssertionError):
     """An argument is of the right class, but its value is not allowed."""
+
+    code = "ARGUMENT_VALUE"
 
 
 class UnknownNameError(ArgumentValueError, KeyError):
     """There is nothing of the name that was given."""
 
+    code = "UNKNOWN_NAME"
+
 
 class TypeMismatchError(ProgramError, TypeError, ValueError):
     """A value does not have the type that was declared for it."""
+
+    code = "TYPE_MISMATCH"
 
 
 class SerializationError(ProgramError):
     """A function or value cannot be shipped between processes."""
 
+    code = "SERIALIZATION"
+
 
 class SqlParseError(ProgramError):
     """A statement of SQL cannot be read. ``details`` holds ``line`` and ``column``, both from 1 on."""
 
+    code = "SQL_PARSE"
+
 
 class StateAccessError(ProgramError):
     """Keyed state or timers were used where there is no current key."""
+
+    code = "STATE_ACCESS"
 
 
 class UserFunctionError(WieselError):
@@ -141,69 +202,131 @@ class UserFunctionError(WieselError):
     innermost last, as Python prints them).
     """
 
+    code = "USER_FUNCTION"
+    domain = ErrorDomain.USER
+
 
 class ExpressionError(UserFunctionError):
     """An expression of SQL has no value for a row. The message shows the expression and the values that it was computed from."""
+
+    code = "EXPRESSION"
 
 
 class JobExecutionError(WieselError):
     """The job ended in state FAILED. ``__cause__`` is the failure of the last attempt."""
 
+    code = "JOB_EXECUTION"
+
 
 class JobCancelledError(WieselError):
     """The job ended in state CANCELED."""
+
+    code = "JOB_CANCELLED"
+    domain = ErrorDomain.USER
+    retryable = False
 
 
 class ResourceError(WieselError):
     """The machine or cluster lacks something that the job needs."""
 
+    code = "RESOURCE"
+    domain = ErrorDomain.EXTERNAL
+    retryable = False
+
 
 class NoResourceAvailableError(ResourceError):
     """The slots that a job asked for were not free in time; they may be later."""
+
+    code = "NO_RESOURCE_AVAILABLE"
+    retryable = True
 
 
 class ConnectorError(WieselError):
     """A source or sink failed against the outside world."""
 
+    code = "CONNECTOR"
+    domain = ErrorDomain.EXTERNAL
+
 
 class CheckpointError(WieselError):
     """A checkpoint could not be taken."""
+
+    code = "CHECKPOINT"
+    domain = ErrorDomain.EXTERNAL
 
 
 class CheckpointStorageError(CheckpointError):
     """The checkpoint storage refused or failed an operation."""
 
+    code = "CHECKPOINT_STORAGE"
+
 
 class StateTooLargeError(CheckpointStorageError):
     """State is larger than what the JobManager's memory is meant for."""
+
+    code = "STATE_TOO_LARGE"
 
 
 class CorruptCheckpointError(CheckpointError):
     """A file that a checkpoint names is missing, torn or altered."""
 
+    code = "CORRUPT_CHECKPOINT"
+
 
 class UntrustedSnapshotError(CheckpointError):
     """A snapshot is not known to be written by somebody whose code may be run."""
+
+    code = "UNTRUSTED_SNAPSHOT"
+    domain = ErrorDomain.USER
+    retryable = False
 
 
 class StateMigrationError(WieselError):
     """Restored state does not fit the program."""
 
+    code = "STATE_MIGRATION"
+    domain = ErrorDomain.USER
+    retryable = False
+
 
 class UnknownOutcomeError(WieselError):
     """A write was sent and its result is not known; nothing that it may have referred to may be deleted."""
+
+    code = "UNKNOWN_OUTCOME"
+    domain = ErrorDomain.EXTERNAL
 
 
 class FencedError(WieselError):
     """A process that belongs to an older attempt tried to act."""
 
+    code = "FENCED"
+    retryable = False
+
 
 class OutputClosedError(WieselError):
     """Nobody reads what the program prints any more, as behind ``wiesel run ... | head``."""
 
+    code = "OUTPUT_CLOSED"
+    domain = ErrorDomain.EXTERNAL
+    retryable = False
+
 
 class InvariantError(WieselError):
     """Something that Wiesel itself guarantees does not hold: a bug of Wiesel."""
+
+    code = "INVARIANT"
+
+
+def is_retryable(error: BaseException) -> bool:
+    """Return whether another attempt of the job can cure a failure; errors of classes that are not Wiesel's are taken to be transient."""
+    return error.retryable if isinstance(error, WieselError) else True
+
+
+def failure_labels(error: BaseException) -> dict[str, str]:
+    """Return the code, the domain and the retryability of a failure, for reports."""
+    code = error.code if isinstance(error, WieselError) else WieselError.code
+    domain = error.domain if isinstance(error, WieselError) else WieselError.domain
+    return {"code": code, "domain": domain.value, "retryable": str(is_retryable(error)).lower()}
 
 
 def invariant(condition: object, message: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import wiesel
 
-__all__ = ["error_location", "function_location", "is_engine", "is_library", "user_frames", "user_traceback"]
+__all__ = ["error_location", "function_location", "is_engine", "is_installed", "is_library", "user_frames", "user_traceback"]
 
 
 
@@ -24,6 +24,7 @@ def _with_real_paths(folders: Iterable[str]) -> tuple[str, ...]:
 _PACKAGE_FOLDERS = _with_real_paths(wiesel.__path__)
 _LIBRARY_PARTS = tuple(os.path.join(os.sep, *parts, "") for parts in (("site-packages",), ("dist-packages",), ("pyspark.zip", "pyspark")))
 """Folders of packages of other installations than this one, which paths files and Spark add to the search path."""
+_INSTALLED_FOLDERS = _with_real_paths(sysconfig.get_path(name) for name in ("purelib", "platlib"))
 _LIBRARY_FOLDERS = _with_real_paths(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
@@ -35,6 +36,12 @@ def is_engine(filename: str) -> bool:
 def is_library(filename: str) -> bool:
     """Return whether a file belongs to Python or to an installed package."""
     return filename.startswith((*_LIBRARY_FOLDERS, "<frozen")) or any(part in filename for part in _LIBRARY_PARTS)
+
+
+def is_installed(filename: str) -> bool:
+    """Return whether a file belongs to an installed package other than Wiesel and PySpark."""
+    in_packages = filename.startswith(_INSTALLED_FOLDERS) or any(part in filename for part in _LIBRARY_PARTS)
+    return in_packages and not is_engine(filename) and f"{os.sep}pyspark{os.sep}" not in filename
 
 
 def user_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:

@@ -5,21 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wiesel.checkpoint.messages import TaskKey
-from wiesel.core.errors import (
-    ConfigurationError,
-    CorruptCheckpointError,
-    FencedError,
-    NoResourceAvailableError,
-    OutputClosedError,
-    ProgramError,
-    ResourceError,
-    StateMigrationError,
-)
+from wiesel.core.errors import CorruptCheckpointError, NoResourceAvailableError, is_retryable
 from wiesel.graph.specs import ITERATION_HEAD
 from wiesel.graph.stage_plan import StagePlan
-
-INCURABLE = (ConfigurationError, FencedError, OutputClosedError, ProgramError, ResourceError, StateMigrationError)
-"""Failures that another attempt cannot cure; slots that are missing may come."""
 
 
 @dataclass
@@ -84,4 +72,4 @@ def restarts_alone(region: FailoverRegion, error: BaseException, first_number: i
         # At first the slots are requested for all regions together.
         return region.number > first_number
     # Only a restart of the whole job may go back to an older checkpoint, as the others would have to.
-    return not isinstance(error, (*INCURABLE, CorruptCheckpointError))
+    return is_retryable(error) and not isinstance(error, CorruptCheckpointError)

@@ -29,6 +29,7 @@ from wiesel.core.errors import (
     OutputClosedError,
     ResourceError,
     WieselError,
+    is_retryable,
 )
 from wiesel.core.logs import get_logger
 from wiesel.engine.adaptive import AdaptiveScheduler
@@ -36,7 +37,7 @@ from wiesel.engine.base import JobSettings
 from wiesel.engine.checkpoint_advice import CheckpointAdvice
 from wiesel.engine.checkpoint_requests import CheckpointRequests
 from wiesel.engine.deployment import task_descriptors
-from wiesel.engine.failover import INCURABLE, FailoverRegion, failover_regions
+from wiesel.engine.failover import FailoverRegion, failover_regions
 from wiesel.engine.fault_points import FaultPoints
 from wiesel.engine.job_attempt import CHECKPOINTS, AttemptState, JobAttempt
 from wiesel.engine.job_history import JobHistory
@@ -558,7 +559,7 @@ class JobMaster:
         if isinstance(failure, NoResourceAvailableError):
             # A job that has run before waits for what replaces the slots it had; one that never had them is told at once.
             return self.restarts == 0
-        return isinstance(failure, INCURABLE)
+        return not is_retryable(failure)
 
     def _restart(self) -> None:
         if self._adaptive is not None:

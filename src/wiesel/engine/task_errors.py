@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import errno
 import pickle
+import socket
 import traceback
 from collections.abc import Iterator
 from types import TracebackType
 
-from wiesel.core.errors import ConnectorError, JobExecutionError, WieselError
-from wiesel.core.user_frames import is_library, user_frames
+from wiesel.core.errors import ConnectorError, ErrorDomain, JobExecutionError, WieselError
+from wiesel.core.user_frames import is_installed, is_library, user_frames
 from wiesel.runtime.descriptor import TaskDescriptor
 from wiesel.runtime.operator import StreamOperator
+from wiesel.runtime.operators.sink import SinkOperator
+from wiesel.runtime.operators.source import SourceOperator
 from wiesel.runtime.record_writer import EdgeWriter
 from wiesel.runtime.user_code import advice, locate, operator_place, user_failure
 
@@ -20,9 +23,9 @@ def picklable_error(error: BaseException, descriptor: TaskDescriptor | None) -> 
     """Return the error in a form that survives the way to the driver, with the operator and the user's line.
 
     An error of Wiesel's own stays as it is. Anything else that passed through user code becomes a UserFunctionError with the user's
-    frames; the rest is wrapped with its traceback as text.
+    frames, what a library for another system has raised a ConnectorError; the rest is wrapped with its traceback as text.
     """
-    operator = _operator_of(error, descriptor)
+    operator, is_connector = _operator_of(error, descriptor)
     where = operator or _task_name(descriptor)
     if isinstance(error, WieselError):
         if operator is not None:
@@ -30,12 +33,14 @@ def picklable_error(error: BaseException, descriptor: TaskDescriptor | None) -> 
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:  # noqa: BLE001 - whatever is wrong with its details, the message must get through
-            return type(error)(error.message, hint=error.hint)
+            return type(error)(error.message, hint=error.hint, domain=error.domain, retryable=error.retryable)
         return error
     if any(not is_library(frame.filename) for frame in user_frames(error.__traceback__)):
         return user_failure(error, where, hint=advice(error, about_record=False))
     if isinstance(error, OSError) and error.filename is not None:
         return _file_error(error, where)
+    if is_connector and _is_of_client(error):
+        return _client_error(error, where)
     return WieselError(
         f"{where} failed: {type(error).__name__}: {error}",
         hint="if none of your functions is to blame, this is a bug in Wiesel: please report it with the program that shows it",
@@ -67,15 +72,35 @@ def _file_error(error: OSError, where: str) -> ConnectorError:
     return failure
 
 
-def _operator_of(error: BaseException, descriptor: TaskDescriptor | None) -> str | None:
-    """Return how errors name the operator that was at work, which is the innermost one in the traceback; None if none was."""
-    found = None
+def _is_of_client(error: BaseException) -> bool:
+    """Return whether the network, or an installed library that a connector has called, has raised an error."""
+    if isinstance(error, ConnectionError | TimeoutError | socket.gaierror):
+        return True
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and is_installed(frames[-1].filename)
+
+
+def _client_error(error: BaseException, where: str) -> ConnectorError:
+    retryable = getattr(error, "retryable", None)
+    failure = ConnectorError(
+        f"{type(error).__name__}: {error}".removesuffix(": "),
+        hint="see whether the other system can be reached from the workers and what its log says of the request",
+        retryable=retryable if isinstance(retryable, bool) else None,
+        traceback="".join(traceback.format_exception(error)),
+    )
+    locate(failure, where)
+    return failure
+
+
+def _operator_of(error: BaseException, descriptor: TaskDescriptor | None) -> tuple[str | None, bool]:
+    """Return the name in errors of the innermost operator of the traceback, None without one, and whether it is a source or sink."""
+    found, is_connector = None, False
     for owner in _owners(error.__traceback__):
         if isinstance(owner, StreamOperator) and hasattr(owner, "context"):
-            found = operator_place(owner.context)
+            found, is_connector = operator_place(owner.context), isinstance(owner, SourceOperator | SinkOperator)
         elif isinstance(owner, EdgeWriter) and descriptor is not None:
-            found = _writing_operator(owner.edge, descriptor) or found
-    return found
+            found, is_connector = _writing_operator(owner.edge, descriptor) or found, False
+    return found, is_connector
 
 
 def _owners(trace: TracebackType | None) -> Iterator[object]:
@@ -111,6 +136,7 @@ def process_ended(task: str, host: str) -> JobExecutionError:
         f"the process of {task} on {host} ended without a word",
         hint="it was killed (if memory was short, the system's log says so), the program called os._exit(), or native code crashed, "
         "for which its standard error shows the lines of Python",
+        domain=ErrorDomain.EXTERNAL,
         another_task=True,
     )
 

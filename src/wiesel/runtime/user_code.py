@@ -118,7 +118,7 @@ def user_failure(error: BaseException, where: str | None, subject: str | None = 
     """Return the failure for what a user's function raised.
 
     Args:
-        error: What it raised; an error of Wiesel's keeps its type and its advice.
+        error: What it raised; an error of Wiesel's keeps its type and its advice. An attribute ``retryable`` of the exception is kept, too.
         where: The operator or task; None to have it added later, by :func:`locate`.
         subject: What the function was called for.
         hint: What to do.
@@ -136,10 +136,18 @@ def user_failure(error: BaseException, where: str | None, subject: str | None = 
         hint=(error.hint if isinstance(error, WieselError) else None) or hint,
         user_traceback="" if own else user_traceback(raised),
         location=place,
+        domain=error.domain if isinstance(error, WieselError) else None,
+        retryable=_said_retryable(raised),
     )
     if where is not None:
         failure.details["where"] = where
     return failure
+
+
+def _said_retryable(error: BaseException) -> bool | None:
+    """Return what an exception says itself of whether another attempt can cure it, None if it says nothing."""
+    said = getattr(error, "retryable", None)
+    return said if isinstance(said, bool) else None
 
 
 def advice(error: BaseException, *, about_record: bool) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from wiesel.checkpoint.snapshot import CheckpointStats
 from wiesel.common.job_status import JobStatus
-from wiesel.core.errors import WieselError
+from wiesel.core.errors import WieselError, failure_labels
 from wiesel.engine.job_history import CheckpointRecord, Failure, JobHistory
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.rescaling import Rescaled
@@ -396,7 +396,7 @@ def _failure(failure: Failure) -> dict[str, Any]:
         "stacktrace": "".join(traceback.format_exception(error)),
         "timestamp": failure.at_ms,
         "taskName": str(details["task"]) if "task" in details else None,
-        "failureLabels": {},
+        "failureLabels": failure_labels(error),
         # Not of Flink: which of them a failure has restarted, None for all.
         "restartedVertices": list(failure.region) or None,
         "concurrentExceptions": [],
