@@ -17,7 +17,7 @@ from wiesel import __version__
 from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ProgramError
-from wiesel.runtime.table.process_spec import UserProcessFunction
+from wiesel.runtime.table.process.spec import UserProcessFunction
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.sql.binding.set_operations import REPLICAS
 from wiesel.sql.catalog_documents import model_of, text_of_model

@@ -15,7 +15,7 @@ from typing import Any
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
 from wiesel.columnar.functions.user_functions import UserFunction
-from wiesel.runtime.table.process_spec import UserProcessFunction
+from wiesel.runtime.table.process.spec import UserProcessFunction
 from wiesel.sql.plan import Aggregate, ArrowScan, Field, Filter, Project, Relation, StreamScan, TableScan, TopN, WatermarkAssigner
 from wiesel.sql.user_plan import ProcessTable
 

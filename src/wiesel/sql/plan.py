@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from wiesel.columnar.expressions import Expression, Literal
+from wiesel.runtime.table.aggregate.sampling import Sampling
 from wiesel.runtime.table.mini_batch import MiniBatch
-from wiesel.runtime.table.sampling import Sampling
 from wiesel.runtime.table.watermark import WatermarkEmission
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.schema import ResolvedSchema

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from wiesel.columnar.aggregates.user_aggregates import UserAggregate
 from wiesel.columnar.functions.user_functions import ModuleFunction, UserFunction
 from wiesel.core.errors import ProgramError
-from wiesel.runtime.table.process_spec import UserProcessFunction
+from wiesel.runtime.table.process.spec import UserProcessFunction
 from wiesel.spi.table.catalog import ObjectIdentifier
 from wiesel.types.logical import RowType, quoted
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from wiesel.columnar.expressions import Expression
 from wiesel.core.errors import ProgramError
-from wiesel.runtime.table.process_spec import TableInput, UserProcessFunction
+from wiesel.runtime.table.process.spec import TableInput, UserProcessFunction
 from wiesel.spi.table.changelog_mode import ChangelogMode
 from wiesel.sql.plan import AggregateCall, Fields, Relation
 

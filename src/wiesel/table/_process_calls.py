@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from wiesel.core.errors import ProgramError
-from wiesel.runtime.table.process_spec import UserProcessFunction
+from wiesel.runtime.table.process.spec import UserProcessFunction
 from wiesel.sql.binding.process_calls import process_table
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.language import nodes

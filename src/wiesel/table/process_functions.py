@@ -13,8 +13,8 @@ from typing import Any
 from wiesel.columnar.functions.user_contexts import FunctionLife
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ProgramError
-from wiesel.runtime.table.process_function import Context, TableSemantics, TimeContext
-from wiesel.runtime.table.process_spec import ArgumentTrait, ProcessArgument, ProcessState, SortDirection, UserProcessFunction
+from wiesel.runtime.table.process.function import Context, TableSemantics, TimeContext
+from wiesel.runtime.table.process.spec import ArgumentTrait, ProcessArgument, ProcessState, SortDirection, UserProcessFunction
 from wiesel.spi.table.changelog_mode import ChangelogMode
 from wiesel.sql.user_plan import ChangelogContext
 from wiesel.table.data_view import ListView, MapView

@@ -13,7 +13,7 @@ from wiesel.columnar.aggregates.registry import Spec
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.common import Configuration
 from wiesel.core.errors import ProgramError
-from wiesel.runtime.table.count_windows import CountWindowSpec, count_window_operator
+from wiesel.runtime.table.window.count_windows import CountWindowSpec, count_window_operator
 from wiesel.table import TableEnvironment
 from wiesel.table.expressions import col, lit, row_interval
 from wiesel.table.window import Slide, Tumble

@@ -18,7 +18,7 @@ from tests.unit.table.join_cases import Database
 from tests.unit.table.test_joins import GOLDENS, left_by_flink, materialized
 from wiesel.columnar.row_batch import DELETE, INSERT, RowBatch
 from wiesel.core.errors import SqlParseError, WieselError
-from wiesel.runtime.table.temporal_join import TemporalJoinSpec, temporal_join_operator
+from wiesel.runtime.table.join.temporal_join import TemporalJoinSpec, temporal_join_operator
 from wiesel.sql.plan import WatermarkAssigner
 from wiesel.sql.relations import bind_text
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Expression, Literal
 from wiesel.columnar.functions.registry import cast
-from wiesel.runtime.table.process_spec import ArgumentTrait, ProcessArgument, SortDirection, TableInput, UserProcessFunction
+from wiesel.runtime.table.process.spec import ArgumentTrait, ProcessArgument, SortDirection, TableInput, UserProcessFunction
 from wiesel.sql.binding.problems import at, meant, problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.binding.selection import unique_names

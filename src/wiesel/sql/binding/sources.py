@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from wiesel.runtime.table.process_spec import UserProcessFunction
+from wiesel.runtime.table.process.spec import UserProcessFunction
 from wiesel.sql.binding.changelogs import CHANGELOGS, changelog
 from wiesel.sql.binding.joins import join
 from wiesel.sql.binding.matching import match_recognize

@@ -10,7 +10,7 @@ from wiesel.columnar.aggregates.user_aggregates import UserAggregate
 from wiesel.columnar.expressions import Expression
 from wiesel.columnar.functions.user_functions import ModuleFunction, UserFunction, user_call
 from wiesel.core.errors import ProgramError
-from wiesel.runtime.table.process_spec import UserProcessFunction
+from wiesel.runtime.table.process.spec import UserProcessFunction
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.language.built_nodes import UserCall
 from wiesel.sql.user_functions import UserTableFunction

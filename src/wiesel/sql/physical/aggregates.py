@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from wiesel.columnar.arrow_types import arrow_type
-from wiesel.runtime.table.incremental_aggregate import without_distinct
-from wiesel.runtime.table.partials import Partials
+from wiesel.runtime.table.aggregate.incremental_aggregate import without_distinct
+from wiesel.runtime.table.aggregate.partials import Partials
 from wiesel.sql.bound_calls import calls_of_groups
 from wiesel.sql.physical.translator import Translator, single
 

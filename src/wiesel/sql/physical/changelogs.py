@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
-from wiesel.runtime.table.changelogs import ChangelogSpec
+from wiesel.runtime.table.changelog.conversion import ChangelogSpec
 from wiesel.types.row import RowKind
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from wiesel.columnar.functions.registry import call
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream._transformations import PartitionTransformation, Transformation
 from wiesel.graph.specs import PartitionerSpec
-from wiesel.runtime.table.build_probe_join import BuildProbeSpec
-from wiesel.runtime.table.interval_join import IntervalJoinSpec
-from wiesel.runtime.table.join import JoinSpec
-from wiesel.runtime.table.join_state import JoinSide
-from wiesel.runtime.table.window_join import WindowJoinSpec
+from wiesel.runtime.table.join.build_probe_join import BuildProbeSpec
+from wiesel.runtime.table.join.interval_join import IntervalJoinSpec
+from wiesel.runtime.table.join.join_state import JoinSide
+from wiesel.runtime.table.join.regular_join import JoinSpec
+from wiesel.runtime.table.window.join import WindowJoinSpec
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.equations import EQUALS, EquiKeys, equi_keys
 from wiesel.sql.interval_joins import interval_of

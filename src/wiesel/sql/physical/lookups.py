@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ProgramError
-from wiesel.runtime.table.lookup_join import LookupSpec, Misses, RightStep
+from wiesel.runtime.table.join.lookup_join import LookupSpec, Misses, RightStep
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.plan import Filter, JoinType, Project, Relation
 from wiesel.sql.rules.project import with_columns

@@ -8,7 +8,7 @@ from wiesel.columnar.arrow_types import arrow_type
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream._transformations import Transformation
-from wiesel.runtime.table.top_n import TopNSpec
+from wiesel.runtime.table.rank.top_n import TopNSpec
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.over_plan import Frame, OverAggregate
 from wiesel.sql.physical.final_rows import last_rows

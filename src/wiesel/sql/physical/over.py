@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
-from wiesel.runtime.table.count_windows import CountWindowSpec
-from wiesel.runtime.table.over_aggregate import OverSpec
-from wiesel.runtime.table.over_results import PartitionsSpec
+from wiesel.runtime.table.over.aggregate import OverSpec
+from wiesel.runtime.table.over.results import PartitionsSpec
+from wiesel.runtime.table.window.count_windows import CountWindowSpec
 from wiesel.sql.bound_calls import bound_call
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.over_plan import POSITIONS

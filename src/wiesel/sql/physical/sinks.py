@@ -6,9 +6,9 @@ from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ProgramError
 from wiesel.datastream._transformations import OperatorTransformation, Transformation
 from wiesel.graph.specs import OperatorSpec
-from wiesel.runtime.table.sink_rows import SinkRowsSpec, has_constraints
-from wiesel.runtime.table.upsert_conflicts import UpsertConflictsSpec
-from wiesel.runtime.table.upsert_materialize import UpsertMaterializeSpec
+from wiesel.runtime.table.changelog.sink_rows import SinkRowsSpec, has_constraints
+from wiesel.runtime.table.changelog.upsert_conflicts import UpsertConflictsSpec
+from wiesel.runtime.table.changelog.upsert_materialize import UpsertMaterializeSpec
 from wiesel.spi.table.factory import INSERT_ONLY, TableSink
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.inserting import Insertion

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from wiesel.columnar.expressions import Expression, InputRef
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
-from wiesel.runtime.table.temporal_join import TemporalJoinSpec
+from wiesel.runtime.table.join.temporal_join import TemporalJoinSpec
 from wiesel.sql.equations import sides_of_equation
 from wiesel.sql.rules.project import with_columns
 from wiesel.sql.rules.push_down import all_of, conjuncts

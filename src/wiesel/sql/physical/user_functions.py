@@ -9,8 +9,8 @@ from wiesel.columnar.aggregates.user_aggregates import UserAggregate, require_re
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.graph.specs import READS_WATERMARKS
-from wiesel.runtime.table.process_spec import ProcessSpec
-from wiesel.runtime.table.table_aggregate import TableAggregateSpec
+from wiesel.runtime.table.aggregate.table_aggregate import TableAggregateSpec
+from wiesel.runtime.table.process.spec import ProcessSpec
 from wiesel.sql.changelog import changes_of
 from wiesel.sql.physical.translator import Translator, single
 from wiesel.types.row import RowKind

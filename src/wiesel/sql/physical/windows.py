@@ -12,10 +12,10 @@ from wiesel.columnar.expressions import Expression
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
-from wiesel.runtime.table.session_table import SessionTableSpec
 from wiesel.runtime.table.source_watermarks import RowWatermarks
 from wiesel.runtime.table.watermark import IDLE_TIMEOUT, WatermarkEmission
-from wiesel.runtime.table.window_spec import WindowSpec
+from wiesel.runtime.table.window.session_table import SessionTableSpec
+from wiesel.runtime.table.window.spec import WindowSpec
 from wiesel.spi.watermark import WatermarkAlignment, WatermarkStrategy
 from wiesel.sql.bound_calls import calls_of_windows
 from wiesel.sql.changelog import changes_of

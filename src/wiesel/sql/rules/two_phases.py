@@ -3,7 +3,7 @@
 As each task does so for the rows that come together, which are thousands, nothing has to wait for it: so it is done wherever it can be,
 where Flink does it for groups only by mini-batches. Left alone are aggregates that need all rows: functions of users, and MIN, MAX and
 DISTINCT of groups whose rows may be taken back. ``AUTO`` lets a task that finds nearly as many keys as rows send rows as they are
-(:mod:`wiesel.runtime.table.sampling`).
+(:mod:`wiesel.runtime.table.aggregate.sampling`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from wiesel.core.errors import ConfigurationError
-from wiesel.runtime.table.partials import Partials
-from wiesel.runtime.table.sampling import Sampling
+from wiesel.runtime.table.aggregate.partials import Partials
+from wiesel.runtime.table.aggregate.sampling import Sampling
 from wiesel.sql.bound_calls import calls_of_groups
 from wiesel.sql.plan import Aggregate, Phases, Relation
 from wiesel.sql.rules.options import Options, is_on, number_of

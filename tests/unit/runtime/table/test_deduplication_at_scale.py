@@ -17,8 +17,8 @@ import pytest
 
 from tests.unit.runtime.harness import OperatorHarness
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.runtime.table.first_row import first_row_operator
-from wiesel.runtime.table.top_n import TopNSpec
+from wiesel.runtime.table.rank.first_row import first_row_operator
+from wiesel.runtime.table.rank.top_n import TopNSpec
 
 pytestmark = pytest.mark.slow
 

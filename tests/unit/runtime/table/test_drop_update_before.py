@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from tests.unit.runtime.harness import OperatorHarness
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch
-from wiesel.runtime.table.changelogs import drop_update_before
+from wiesel.runtime.table.changelog.conversion import drop_update_before
 
 
 def _run(*batches: RowBatch) -> list[list[tuple[int, int]]]:

@@ -11,8 +11,8 @@ import pytest
 
 from tests.unit.runtime.harness import OperatorHarness, Watermark
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.runtime.table.first_row import first_row_operator
-from wiesel.runtime.table.top_n import TopNSpec
+from wiesel.runtime.table.rank.first_row import first_row_operator
+from wiesel.runtime.table.rank.top_n import TopNSpec
 
 SCHEMA = pa.schema([("number", pa.int64()), ("key", pa.int64()), ("part", pa.string()), ("ts", pa.timestamp("ms"))])
 NUMBERED = SCHEMA.append(pa.field("place", pa.int64()))

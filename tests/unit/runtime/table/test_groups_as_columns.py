@@ -14,9 +14,9 @@ from wiesel.columnar.aggregates.calls import BoundCall
 from wiesel.columnar.aggregates.registry import Spec
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.runtime.table.group_aggregate import group_aggregate_operator
+from wiesel.runtime.table.aggregate.group_aggregate import group_aggregate_operator
+from wiesel.runtime.table.aggregate.seen_pairs import SeenPairs
 from wiesel.runtime.table.mini_batch import MiniBatch
-from wiesel.runtime.table.seen_pairs import SeenPairs
 from wiesel.types import logical as t
 
 ROWS = pa.schema([("k", pa.string()), ("n", pa.int64()), ("s", pa.string())])

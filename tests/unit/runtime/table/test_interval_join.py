@@ -13,9 +13,9 @@ from tests.unit.runtime.harness import OperatorHarness, Record
 from wiesel.columnar.expressions import InputRef, Literal
 from wiesel.columnar.functions.registry import call
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.runtime.table.interval_join import IntervalJoinSpec, interval_join_operator
-from wiesel.runtime.table.join import JoinSpec
-from wiesel.runtime.table.join_state import JoinSide
+from wiesel.runtime.table.join.interval_join import IntervalJoinSpec, interval_join_operator
+from wiesel.runtime.table.join.join_state import JoinSide
+from wiesel.runtime.table.join.regular_join import JoinSpec
 from wiesel.types import logical as t
 
 TIME = pa.timestamp("ms")

@@ -14,8 +14,8 @@ from tests.unit.runtime.harness import OperatorHarness
 from wiesel.columnar.expressions import InputRef
 from wiesel.columnar.functions.registry import call
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch
-from wiesel.runtime.table.join import JoinSpec, join_operator
-from wiesel.runtime.table.join_state import JoinSide
+from wiesel.runtime.table.join.join_state import JoinSide
+from wiesel.runtime.table.join.regular_join import JoinSpec, join_operator
 from wiesel.types import logical as t
 
 LEFT = pa.schema([("id", pa.int32()), ("k", pa.string()), ("v", pa.int64())])

@@ -14,7 +14,7 @@ import pytest
 from wiesel.columnar.aggregates.calls import BoundCall
 from wiesel.columnar.aggregates.registry import Spec
 from wiesel.columnar.arrow_types import arrow_type
-from wiesel.runtime.table.over_results import PartitionsSpec, sorted_with_results
+from wiesel.runtime.table.over.results import PartitionsSpec, sorted_with_results
 from wiesel.types import logical as t
 
 COLUMNS = {

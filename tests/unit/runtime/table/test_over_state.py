@@ -9,8 +9,8 @@ from tests.unit.runtime.harness import OperatorHarness, Record
 from wiesel.columnar.aggregates.calls import BoundCall
 from wiesel.columnar.aggregates.registry import Spec
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.runtime.table.over_aggregate import OverSpec
-from wiesel.runtime.table.over_unbounded import over_operator
+from wiesel.runtime.table.over.aggregate import OverSpec
+from wiesel.runtime.table.over.unbounded import over_operator
 from wiesel.types import logical as t
 
 TIME = pa.timestamp("ms")

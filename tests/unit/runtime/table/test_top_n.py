@@ -13,7 +13,7 @@ import pytest
 from tests.unit.runtime.harness import OperatorHarness
 from tests.unit.runtime.table.test_join import replayed
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch
-from wiesel.runtime.table.top_n import TopNSpec, top_n_operator
+from wiesel.runtime.table.rank.top_n import TopNSpec, top_n_operator
 
 SCHEMA = pa.schema([("k", pa.string()), ("v", pa.int64()), ("n", pa.int32())])
 NUMBERED = pa.schema([*SCHEMA, ("rn", pa.int64())])

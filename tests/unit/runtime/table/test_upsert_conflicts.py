@@ -11,7 +11,7 @@ from tests.unit.runtime.harness import OperatorHarness
 from tests.unit.runtime.table.test_upsert_materialize import SCHEMA, Change, apply, batch, changes_of
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 from wiesel.core.errors import UserFunctionError
-from wiesel.runtime.table.upsert_conflicts import UpsertConflictsSpec, upsert_conflicts_operator, watermark_stamps_operator
+from wiesel.runtime.table.changelog.upsert_conflicts import UpsertConflictsSpec, upsert_conflicts_operator, watermark_stamps_operator
 
 STEPS = 6
 

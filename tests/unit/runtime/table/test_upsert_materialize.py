@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.runtime.harness import OperatorHarness
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch
-from wiesel.runtime.table.upsert_materialize import UpsertMaterializeSpec, upsert_materialize_operator
+from wiesel.runtime.table.changelog.upsert_materialize import UpsertMaterializeSpec, upsert_materialize_operator
 
 SCHEMA = pa.schema([("key", pa.int32()), ("id", pa.string()), ("at", pa.timestamp("ms"))])
 Change = tuple[int, tuple[Any, ...]]

@@ -17,14 +17,14 @@ from wiesel.columnar.expressions import InputRef
 from wiesel.columnar.functions.registry import call
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.columnar.windows import Window
-from wiesel.runtime.table.join import JoinSpec
-from wiesel.runtime.table.join_state import JoinSide
-from wiesel.runtime.table.session_table import SessionTableSpec, session_table_operator
-from wiesel.runtime.table.top_n import TopNSpec
-from wiesel.runtime.table.window_aggregate import window_aggregate_operator
-from wiesel.runtime.table.window_join import WindowJoinSpec, window_join_operator
-from wiesel.runtime.table.window_spec import WindowSpec
-from wiesel.runtime.table.window_top_n import window_top_n_operator
+from wiesel.runtime.table.join.join_state import JoinSide
+from wiesel.runtime.table.join.regular_join import JoinSpec
+from wiesel.runtime.table.rank.top_n import TopNSpec
+from wiesel.runtime.table.window.aggregate import window_aggregate_operator
+from wiesel.runtime.table.window.join import WindowJoinSpec, window_join_operator
+from wiesel.runtime.table.window.session_table import SessionTableSpec, session_table_operator
+from wiesel.runtime.table.window.spec import WindowSpec
+from wiesel.runtime.table.window.top_n import window_top_n_operator
 from wiesel.state.factory import make_backend
 from wiesel.state.key_groups import key_group, key_group_range
 from wiesel.testing.snapshots import files_in_memory

@@ -1,0 +1,1 @@
+"""Internal. Joins of tables: regular, interval, temporal and lookup joins."""

@@ -1,0 +1,1 @@
+"""Internal. OVER aggregates: functions of the rows around each row."""

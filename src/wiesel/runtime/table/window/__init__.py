@@ -1,0 +1,1 @@
+"""Internal. Windows of tables: assignment, aggregates, joins and Top-N per window."""
