@@ -13,6 +13,9 @@ from hypothesis import HealthCheck, Phase, settings
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
+# A background process with a JVM would disturb whatever test is the first to run the command.
+os.environ["WIESEL_WARM_UP"] = "off"
+
 # Shells start what runs in the background with SIGINT ignored, and so would do all that tests start, and press Ctrl-C for.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)

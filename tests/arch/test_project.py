@@ -18,7 +18,8 @@ from wiesel.platform.cli import _doctor
 
 def test_versions_and_needs_are_stated_alike_everywhere() -> None:
     project = read("pyproject.toml")
-    assert f'version = "{wiesel.__version__}"' in project
+    # Of a checkout that is not installed, and of one whose history is not there.
+    assert f'fallback-version = "{wiesel._FALLBACK_VERSION}"' in project
     assert f'"pyspark=={_doctor.PYSPARK_NEEDED}"' in project
     low, high = _doctor.PYTHON_NEEDED
     assert f'requires-python = ">={low[0]}.{low[1]},<{high[0]}.{high[1] + 1}"' in project
@@ -26,6 +27,18 @@ def test_versions_and_needs_are_stated_alike_everywhere() -> None:
     assert f"java_needed={_doctor.JAVA_NEEDED}" in dev
     assert f"java_package={_doctor.JAVA_PACKAGE}" in dev
     assert _doctor.JAVA_PACKAGE in read("README.md")
+
+
+def test_the_page_on_installation_lists_all_extras_with_their_packages() -> None:
+    section = read("pyproject.toml").partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
+    lists = re.findall(r"^(\w+) = \[(.*?)\]$", section, re.MULTILINE | re.DOTALL)
+    extras = {name: set(re.findall(r'"([\w-]+)', body)) for name, body in lists}
+    rows = re.findall(r"^\| `(\w+)` \| .* \|(.*)\|$", read("docs/installation.md"), re.MULTILINE)
+    listed = {name: set(re.findall(r"`([\w-]+)`", packages)) for name, packages in rows}
+    assert listed.keys() == extras.keys() and len(rows) == len(listed)
+    assert {name: packages for name, packages in listed.items() if packages} == {
+        name: packages for name, packages in extras.items() if name not in ("dev", "docs")
+    }
 
 
 def test_the_console_script_is_the_command() -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import wiesel
 from tests.compat.program import RECORDS, build, expected
-from tests.compat.record import SAVEPOINTS
+from tests.compat.record import SAVEPOINTS, released_version
 from tests.unit.engine.stored_job import environment, start
 from wiesel.state_processor import SavepointReader
 from wiesel.state_processor.compatibility import check_savepoint
@@ -19,7 +18,7 @@ VERSIONS = sorted(p.name for p in SAVEPOINTS.iterdir())
 
 
 def test_there_is_one_of_this_version() -> None:
-    assert wiesel.__version__ in VERSIONS
+    assert released_version() in VERSIONS
 
 
 @pytest.mark.parametrize("version", VERSIONS)

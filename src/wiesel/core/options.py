@@ -583,6 +583,13 @@ ENGINE: ConfigOption[str] = _option(
     "Where jobs run: on Spark, or in one process with a virtual clock for tests.",
     choices=("spark", "local"),
 )
+WARM_UP: ConfigOption[bool] = _option(
+    "wiesel.spark.warm-up",
+    "bool",
+    True,
+    "Whether the first job that a command of `wiesel` starts on an installation makes the archive of Java classes in a background "
+    "process of low priority, as `wiesel warm-up` does. The environment variable `WIESEL_WARM_UP=off` turns it off, too.",
+)
 SQL_RESULT_MODE: ConfigOption[str] = _option(
     "sql-client.execution.result-mode",
     "enum",

@@ -13,13 +13,15 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from wiesel.core.errors import ResourceError
 
-__all__ = ["archive_options", "find_archive", "java_version_text", "make_archive"]
+__all__ = ["archive_options", "claim_automatic_attempt", "find_archive", "java_version_text", "make_archive"]
 
 # A small job that goes through what all jobs go through: sources, exchanges, state, checkpoints and Arrow.
 _PROGRAM = """
@@ -37,6 +39,7 @@ numbers.key_by(lambda n: n % 10, key_type=Types.LONG()).reduce(lambda a, b: a + 
 env.execute("class archive")
 """
 _LIMIT_S = 600
+_NEXT_ATTEMPT_S = 24 * 3600
 _WRITE = "-XX:ArchiveClassesAtExit"
 
 
@@ -85,13 +88,33 @@ def archive_options(java: str, others: str) -> str:
     return f"-XX:SharedArchiveFile={archive} -Xshare:auto -Xlog:cds*=off" if archive is not None and " " not in str(archive) else ""
 
 
+def claim_automatic_attempt(java: str) -> bool:
+    """Return True to one process a day, where there is no archive and a directory for it; that process makes the archive.
+
+    The claim is a file beside the archive, so that neither commands that start at the same time nor installations where it fails
+    make one again and again.
+    """
+    place = _writable_place()
+    if place is None or find_archive(java) is not None:
+        return False
+    claim = place / f"{_name(java)}.attempt"
+    with suppress(OSError):
+        if time.time() - claim.stat().st_mtime > _NEXT_ATTEMPT_S:
+            claim.unlink()
+    try:
+        claim.touch(exist_ok=False)
+    except OSError:
+        return False
+    return True
+
+
 def make_archive(java: str) -> Path:
     """Run a small job whose JVM writes the archive when it ends; return where it is.
 
     Raises:
         ResourceError: The job failed, the JVM wrote no archive, or there is no place for it.
     """
-    place = next((place for place in _places() if _can_be_written(place)), None)
+    place = _writable_place()
     if place is None:
         places = " and ".join(map(str, _places()))
         raise ResourceError(f"there is no place for the archive: {places} cannot be written", hint="set XDG_CACHE_HOME to a directory")
@@ -109,6 +132,10 @@ def make_archive(java: str) -> Path:
             said = (run.stderr or run.stdout).strip().splitlines()[-5:]
             raise ResourceError(f"no archive of classes was written: {' | '.join(said)}", hint="jobs run without it; they start later")
         return fresh.replace(place / f"{_name(java)}-{fresh.stat().st_size}.jsa")
+
+
+def _writable_place() -> Path | None:
+    return next((place for place in _places() if _can_be_written(place)), None)
 
 
 def _can_be_written(place: Path) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 import wiesel
+from wiesel.platform.cli._examples import examples
 
 __all__ = ["main"]
 
@@ -104,8 +105,15 @@ class _CheckCommand(_ProgramCommand):
         self.params.insert(len(self.params) - 1, click.Argument(["path"], metavar="SAVEPOINT"))
 
 
+def _print_version(context: click.Context, option: click.Parameter, given: bool) -> None:
+    # Read only when it is asked for: that takes a tenth of a second.
+    if given:
+        click.echo(f"wiesel {wiesel.__version__}")
+        context.exit()
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(wiesel.__version__, prog_name="wiesel", message="%(prog)s %(version)s")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version and exit.")
 def main() -> None:
     """Stream jobs in Python with Flink's semantics, on Spark."""
 
@@ -252,6 +260,9 @@ def warm_up(as_json: bool) -> None:
     from wiesel.platform.cli._warm_up import warm_up as make
 
     raise SystemExit(make(as_json=as_json))
+
+
+main.add_command(examples)
 
 
 class _SavepointGroup(click.Group):

@@ -21,6 +21,7 @@ from wiesel.core import hooks
 from wiesel.core.errors import OutputClosedError
 from wiesel.platform import pyflink_hook
 from wiesel.platform.cli._report import describe, error_chain
+from wiesel.platform.cli._warm_up import warm_up_in_background
 
 __all__ = ["ProgramFailed", "Submission", "configuration_of", "first_job", "python_files", "run_program", "show_plan"]
 
@@ -257,7 +258,9 @@ def _start_engine(submission: Submission) -> None:
     from wiesel.core.config import Configuration
     from wiesel.engine.early_start import start_engine_early
 
-    start_engine_early(Configuration.from_dict(submission.options))
+    config = Configuration.from_dict(submission.options)
+    start_engine_early(config)
+    warm_up_in_background(config)
 
 
 def _execute(submission: Submission, code: CodeType) -> None:

@@ -13,6 +13,7 @@ from wiesel.core.config import Configuration
 from wiesel.core.errors import WieselError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.platform.cli._sql_session import SqlSession
+from wiesel.platform.cli._warm_up import warm_up_in_background
 from wiesel.table import EnvironmentSettings, TableEnvironment
 
 __all__ = ["SqlSources", "converse", "run"]
@@ -43,6 +44,8 @@ def new_session(options: dict[str, str], *, batch: bool, explain_only: bool = Fa
     configuration = Configuration.from_dict(options)
     if batch:
         configuration.set(RUNTIME_MODE, "BATCH")
+    if not explain_only:
+        warm_up_in_background(configuration)
     settings = EnvironmentSettings.new_instance().with_configuration(configuration).build()
     return SqlSession(TableEnvironment.create(settings), _write, explain_only=explain_only)
 
