@@ -8,8 +8,8 @@ from pathlib import Path
 
 from wiesel.columnar.aggregates.registry import aggregate_names
 from wiesel.columnar.functions.registry import function_names
-from wiesel.sql.modules import hive_functions
-from wiesel.sql.over_plan import POSITIONS
+from wiesel.sql.catalog.modules import hive_functions
+from wiesel.sql.plan.over_relations import POSITIONS
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "sql-functions.md"

@@ -19,7 +19,7 @@ UPWARD_BY_NAME = {
     ("wiesel.datastream._execution", "wiesel.engine.base"),
     ("wiesel.runtime.registry", "wiesel.cep.table_match"),
     ("wiesel.spi.file_formats", "wiesel.formats.text"),
-    ("wiesel.sql.catalog_factories", "wiesel.engine.spark.catalog"),
+    ("wiesel.sql.catalog.factories", "wiesel.engine.spark.catalog"),
 }
 
 # Private modules that another package imports. An entry that is no longer needed fails the test.

@@ -12,7 +12,7 @@ from typing import Any
 
 from wiesel.common import Row, RowKind, Types, WatermarkStrategy
 from wiesel.datastream.connectors.datagen import DataGeneratorSource, RateLimiterStrategy
-from wiesel.sql.translation import to_stream
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import CollectedStream
 from wiesel.testing.environment import LocalEnvironment

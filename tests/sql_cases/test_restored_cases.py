@@ -16,13 +16,13 @@ from wiesel.columnar.rows import to_rows
 from wiesel.common import Configuration, RowKind, WatermarkStrategy
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
 from wiesel.spi.table.schema import ResolvedSchema
-from wiesel.sql.jobs import start_query
+from wiesel.sql.catalog.table_factories import source_kinds
 from wiesel.sql.physical.final_rows import last_rows
 from wiesel.sql.physical.translator import Translator
-from wiesel.sql.plan import Relation, StreamScan, TableScan, walk
-from wiesel.sql.result_texts import batch_texts
-from wiesel.sql.stream_rows import table_row_info
-from wiesel.sql.table_factories import source_kinds
+from wiesel.sql.plan.relations import Relation, StreamScan, TableScan, walk
+from wiesel.sql.session.jobs import start_query
+from wiesel.sql.session.result_texts import batch_texts
+from wiesel.sql.session.stream_rows import table_row_info
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import ManualSource, PipelineJob, local_environment
 

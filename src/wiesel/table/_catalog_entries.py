@@ -10,8 +10,8 @@ from wiesel.datastream._checks import program_error, require_instance, user_loca
 from wiesel.spi.table import catalog as spi
 from wiesel.spi.table import schema as schemas
 from wiesel.spi.table.statistics import ColumnStatistics, TableStatistics
-from wiesel.sql.catalogs import CatalogEntry, Database, FunctionDefinition
-from wiesel.sql.definitions import check_partition_keys, checked_schema
+from wiesel.sql.catalog.catalogs import CatalogEntry, Database, FunctionDefinition
+from wiesel.sql.ddl.definitions import check_partition_keys, checked_schema
 from wiesel.table._model_statements import checked_model
 from wiesel.table.table_schema import TableSchema
 

@@ -11,7 +11,7 @@ from wiesel.columnar.expressions import Literal
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.aggregates import call_parts
 from wiesel.sql.language.built_nodes import BuiltIn, FieldAt, Stand, UserCall, WindowProperty
-from wiesel.sql.plan import Field
+from wiesel.sql.plan.relations import Field
 from wiesel.table._built import built_in, column
 from wiesel.types import logical as t
 

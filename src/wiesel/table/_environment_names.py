@@ -6,9 +6,9 @@ from typing import Any
 
 from wiesel.core.errors import ProgramError
 from wiesel.datastream._checks import require_built, require_instance
-from wiesel.sql.catalog_manager import CatalogManager
-from wiesel.sql.catalog_models import CatalogModels
-from wiesel.sql.information import named_functions
+from wiesel.sql.catalog.manager import CatalogManager
+from wiesel.sql.catalog.named_models import CatalogModels
+from wiesel.sql.ddl.information import named_functions
 from wiesel.table._functions import function_of
 from wiesel.table._kept_catalog import KeptCatalog
 from wiesel.table._user_catalog import UserCatalog

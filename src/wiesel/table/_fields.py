@@ -13,11 +13,11 @@ from wiesel.core.errors import ArgumentValueError, ProgramError, TypeMismatchErr
 from wiesel.datastream import DataStream
 from wiesel.spi.table.schema import MetadataColumn, PhysicalColumn, Schema
 from wiesel.sql.binding.queries import QueryBinder
+from wiesel.sql.catalog.relations import CatalogTables
+from wiesel.sql.dml.sink_types import is_writable
 from wiesel.sql.language.built_nodes import BuiltIn, WindowProperty
-from wiesel.sql.plan import Field, Project, Relation
-from wiesel.sql.relations import CatalogTables
-from wiesel.sql.sink_types import is_writable
-from wiesel.sql.stream_rows import row_type
+from wiesel.sql.plan.relations import Field, Project, Relation
+from wiesel.sql.session.stream_rows import row_type
 from wiesel.table.expression import Expression
 from wiesel.types.logical import DataType, RowField, RowType, TimestampType, quoted
 

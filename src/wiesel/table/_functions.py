@@ -6,9 +6,9 @@ import importlib
 from typing import Any
 
 from wiesel.core.errors import ArgumentTypeError, ProgramError
-from wiesel.sql.catalogs import FunctionDefinition
+from wiesel.sql.catalog.catalogs import FunctionDefinition
+from wiesel.sql.catalog.user_functions import AnyFunction
 from wiesel.sql.language import statements as s
-from wiesel.sql.user_functions import AnyFunction
 from wiesel.table.process_functions import UserDefinedProcessTableFunctionWrapper
 from wiesel.table.udf import AggregateFunction, TableAggregateFunction, UserDefinedFunctionWrapper, udaf, udtaf
 

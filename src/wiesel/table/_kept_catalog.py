@@ -9,8 +9,8 @@ from wiesel.core.errors import ProgramError
 from wiesel.spi.table import catalog as spi
 from wiesel.spi.table import catalog_errors as errors
 from wiesel.spi.table.statistics import TableStatistics
-from wiesel.sql.catalogs import Catalog as OwnCatalog
-from wiesel.sql.catalogs import CatalogEntry, Database, kind_of
+from wiesel.sql.catalog.catalogs import Catalog as OwnCatalog
+from wiesel.sql.catalog.catalogs import CatalogEntry, Database, kind_of
 from wiesel.table.catalog import (
     Catalog,
     CatalogBaseTable,

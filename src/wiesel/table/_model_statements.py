@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from wiesel.core.errors import ProgramError
 from wiesel.spi.table.catalog import CatalogModel
 from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema
-from wiesel.sql.catalog_models import CatalogModels
-from wiesel.sql.definitions import checked_schema
+from wiesel.sql.catalog.named_models import CatalogModels
+from wiesel.sql.ddl.definitions import checked_schema
 from wiesel.sql.language import statements as s
 
 if TYPE_CHECKING:

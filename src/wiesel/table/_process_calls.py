@@ -12,7 +12,7 @@ from wiesel.runtime.table.process.spec import UserProcessFunction
 from wiesel.sql.binding.process_calls import process_table
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.language import nodes
-from wiesel.sql.plan import Relation
+from wiesel.sql.plan.relations import Relation
 from wiesel.table._built import constant, literal, stand_of
 from wiesel.table._functions import function_of
 from wiesel.table.expression import Expression

@@ -15,10 +15,10 @@ from wiesel.core.errors import ArgumentTypeError, ProgramError
 from wiesel.sql.binding.ordering import without_keys
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.binding.scope import Scope, Source
-from wiesel.sql.jobs import is_batch
 from wiesel.sql.language.built_nodes import BuiltIn, FieldAt, Nullable, OverAlias, Plus, UserCall, WindowProperty
-from wiesel.sql.plan import AggregateCall, Field, Project, Relation, TimeAttribute, TopN
-from wiesel.sql.user_plan import TableAggregate
+from wiesel.sql.plan.relations import AggregateCall, Field, Project, Relation, TimeAttribute, TopN
+from wiesel.sql.plan.user_relations import TableAggregate
+from wiesel.sql.session.jobs import is_batch
 from wiesel.table._built import built_in, column, constant, length_of_time, stand_of
 from wiesel.table._columns import aliased, expanded, is_aggregate, named, named_over_groups, rebuilt, summaries
 from wiesel.table._system_functions import with_system_functions

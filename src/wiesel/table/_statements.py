@@ -11,21 +11,21 @@ from wiesel.core.errors import ProgramError
 from wiesel.datastream._checks import user_location
 from wiesel.spi.table.catalog import CatalogTable, CatalogView, ObjectIdentifier
 from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema
-from wiesel.sql.altering_tables import altered
-from wiesel.sql.analyzing import analysis_of, statistics_of
 from wiesel.sql.binding.expansion import expanded
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.queries import QueryBinder
-from wiesel.sql.catalogs import Database, FunctionDefinition
-from wiesel.sql.definitions import check_partition_keys, checked_schema, primary_key_of, table_of, watermark_of
-from wiesel.sql.information import Information, declared_times, describe, show, texts
-from wiesel.sql.inserting import Insertion, insertion_of
-from wiesel.sql.jobs import is_batch
+from wiesel.sql.catalog.catalogs import Database, FunctionDefinition
+from wiesel.sql.catalog.relations import renamed
+from wiesel.sql.ddl.alter_table import altered
+from wiesel.sql.ddl.analyze_table import analysis_of, statistics_of
+from wiesel.sql.ddl.create_like import table_like
+from wiesel.sql.ddl.definitions import check_partition_keys, checked_schema, primary_key_of, table_of, watermark_of
+from wiesel.sql.ddl.information import Information, declared_times, describe, show, texts
+from wiesel.sql.dml.insert import Insertion, insertion_of
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.parser import DEFAULT_DIALECT, VIEW_DIALECT
-from wiesel.sql.likes import table_like
-from wiesel.sql.plan import Relation, time_attributes
-from wiesel.sql.relations import renamed
+from wiesel.sql.plan.relations import Relation, time_attributes
+from wiesel.sql.session.jobs import is_batch
 from wiesel.table._functions import loaded_function
 from wiesel.table._model_statements import alter_model, create_model, drop_model
 from wiesel.table.compiled_plan import recompiles

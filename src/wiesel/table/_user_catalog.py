@@ -16,8 +16,8 @@ from wiesel.spi.table.catalog_errors import (
     ModelNotExistException,
     TableNotExistException,
 )
-from wiesel.sql.catalogs import Catalog as OwnCatalog
-from wiesel.sql.catalogs import CatalogEntry, Database, FunctionDefinition
+from wiesel.sql.catalog.catalogs import Catalog as OwnCatalog
+from wiesel.sql.catalog.catalogs import CatalogEntry, Database, FunctionDefinition
 from wiesel.table.catalog import Catalog, CatalogBaseTable, CatalogDatabase, CatalogFunction, CatalogModel, ObjectPath
 
 __all__ = ["UserCatalog", "opened_catalog"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wiesel.core.errors import ProgramError
-from wiesel.sql.compiled_plans import FORCE_RECOMPILE
+from wiesel.sql.session.compiled_plans import FORCE_RECOMPILE
 from wiesel.table.explain_detail import ExplainDetail
 from wiesel.table.table_config import TableConfig
 from wiesel.table.table_result import TableResult

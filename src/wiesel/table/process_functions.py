@@ -16,7 +16,7 @@ from wiesel.core.errors import ProgramError
 from wiesel.runtime.table.process.function import Context, TableSemantics, TimeContext
 from wiesel.runtime.table.process.spec import ArgumentTrait, ProcessArgument, ProcessState, SortDirection, UserProcessFunction
 from wiesel.spi.table.changelog_mode import ChangelogMode
-from wiesel.sql.user_plan import ChangelogContext
+from wiesel.sql.plan.user_relations import ChangelogContext
 from wiesel.table.data_view import ListView, MapView
 from wiesel.table.udf import UserDefinedFunction
 from wiesel.types.logical import DataType, ListViewType, MapViewType, RowField, RowType

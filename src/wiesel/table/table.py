@@ -11,9 +11,9 @@ from wiesel.columnar.functions.user_functions import pandas_frame
 from wiesel.core.errors import ArgumentTypeError
 from wiesel.datastream._checks import program_error, require_instance
 from wiesel.spi.table import schema as schemas
-from wiesel.sql.jobs import is_batch
 from wiesel.sql.language.built_nodes import WindowProperty
-from wiesel.sql.plan import Relation, time_attributes
+from wiesel.sql.plan.relations import Relation, time_attributes
+from wiesel.sql.session.jobs import is_batch
 from wiesel.table._built import column
 from wiesel.table._columns import rebuilt
 from wiesel.table._resolved_schema import ResolvedSchema, resolved_schema

@@ -12,7 +12,7 @@ from wiesel.datastream._checks import program_error, require_built, require_inst
 from wiesel.spi.table.catalog import CatalogTable
 from wiesel.spi.table.factory import CONNECTOR
 from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema, Schema
-from wiesel.sql.definitions import checked_schema
+from wiesel.sql.ddl.definitions import checked_schema
 from wiesel.types.logical import quoted
 
 __all__ = ["FormatDescriptor", "TableDescriptor", "key_and_text", "options_text"]

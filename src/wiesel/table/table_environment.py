@@ -14,24 +14,24 @@ from wiesel.spi.table.catalog import CatalogView, ObjectIdentifier
 from wiesel.spi.table.factory import INSERT_ONLY
 from wiesel.spi.table.schema import ResolvedSchema, Schema
 from wiesel.sql.binding.queries import QueryBinder
-from wiesel.sql.catalog_manager import CatalogManager
-from wiesel.sql.catalog_store import catalog_store
-from wiesel.sql.catalogs import PlanView
-from wiesel.sql.changelog import require_append
-from wiesel.sql.compiled_plans import PlanParts, changed_settings, plan_parts
-from wiesel.sql.explaining import explained
-from wiesel.sql.inserting import Insertion, bind_insert, insertion_of
-from wiesel.sql.jobs import add_inserts, check_job, compiled, execution_plan, is_batch, start_inserts, start_query, to_arrow
+from wiesel.sql.catalog.catalogs import PlanView
+from wiesel.sql.catalog.manager import CatalogManager
+from wiesel.sql.catalog.paths import parse_path
+from wiesel.sql.catalog.relations import CatalogTables, renamed, table_relation
+from wiesel.sql.catalog.store import catalog_store
+from wiesel.sql.dml.insert import Insertion, bind_insert, insertion_of
+from wiesel.sql.explain.statement import explained
 from wiesel.sql.language import statements
 from wiesel.sql.language.parser import DEFAULT_DIALECT, DIALECT_OPTION, HIVE_DIALECT, parse_statement
-from wiesel.sql.paths import parse_path
 from wiesel.sql.physical.sinks import sink_of
-from wiesel.sql.plan import Relation
-from wiesel.sql.program_rows import arrow_scan_of, elements_scan
-from wiesel.sql.relations import CatalogTables, renamed, table_relation
-from wiesel.sql.stream_tables import stream_relation, with_fields
-from wiesel.sql.translation import to_stream
-from wiesel.sql.upserts import normalized
+from wiesel.sql.plan.changelog import require_append
+from wiesel.sql.plan.relations import Relation
+from wiesel.sql.session.compiled_plans import PlanParts, changed_settings, plan_parts
+from wiesel.sql.session.jobs import add_inserts, check_job, compiled, execution_plan, is_batch, start_inserts, start_query, to_arrow
+from wiesel.sql.session.program_rows import arrow_scan_of, elements_scan
+from wiesel.sql.session.stream_tables import stream_relation, with_fields
+from wiesel.sql.session.translation import to_stream
+from wiesel.sql.session.upserts import normalized
 from wiesel.table._environment_names import NamesOfEnvironment
 from wiesel.table._fields import ROWTIME_OF_FIELDS, expressions_of_rows, field_name, fitted_to, schema_of_fields
 from wiesel.table._functions import function_in

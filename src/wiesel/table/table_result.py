@@ -12,8 +12,8 @@ from wiesel.columnar.rows import to_rows
 from wiesel.datastream._checks import program_error
 from wiesel.datastream._execution import cancel
 from wiesel.spi.table import schema as schemas
-from wiesel.sql.result_texts import NULL, batch_texts
-from wiesel.sql.tableau import lines_by_content, lines_by_type, widths_by_type
+from wiesel.sql.session.result_texts import NULL, batch_texts
+from wiesel.sql.session.tableau import lines_by_content, lines_by_type, widths_by_type
 from wiesel.table._resolved_schema import ResolvedSchema, resolved_schema
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.table_schema import TableSchema

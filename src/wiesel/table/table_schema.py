@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from wiesel.core.errors import ArgumentValueError
 from wiesel.datastream._checks import require_instance
 from wiesel.spi.table.schema import ResolvedSchema
-from wiesel.sql.canonical import canonical_expression
+from wiesel.sql.ddl.canonical_expressions import canonical_expression
 from wiesel.table._resolved_schema import ComputedColumn
 from wiesel.table._resolved_schema import ResolvedSchema as Resolved
 from wiesel.types.logical import DataType, RowField, RowType

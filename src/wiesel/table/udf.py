@@ -12,7 +12,7 @@ from wiesel.columnar.aggregates.user_aggregates import UserAggregate
 from wiesel.columnar.functions.user_contexts import FunctionContext, FunctionLife
 from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.core.errors import ArgumentTypeError, ArgumentValueError
-from wiesel.sql.user_functions import UserTableFunction
+from wiesel.sql.catalog.user_functions import UserTableFunction
 from wiesel.table.expression import Expression
 from wiesel.table.expressions import call
 from wiesel.types.logical import ArrayType, DataType, RowField, RowType, contains

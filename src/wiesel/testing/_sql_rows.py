@@ -11,7 +11,7 @@ from typing import Any
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.core.errors import ProgramError
 from wiesel.formats.table.json import READ_ERRORS, JsonObjects, ObjectsToBatch
-from wiesel.sql.result_texts import NULL, batch_texts
+from wiesel.sql.session.result_texts import NULL, batch_texts
 from wiesel.types.logical import RowType
 
 __all__ = ["Change", "as_object", "difference", "final_rows", "row_texts", "write_changes", "write_rows"]

@@ -19,7 +19,7 @@ from wiesel.core.config import Configuration
 from wiesel.core.errors import ProgramError, WieselError
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.schema import Column, ComputedColumn, MetadataColumn, PhysicalColumn, ResolvedSchema
-from wiesel.sql.inserting import Insertion
+from wiesel.sql.dml.insert import Insertion
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.errors import parse_error
 from wiesel.sql.language.parser import parse_script

@@ -24,7 +24,7 @@ from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.language.parser import parse_statement
 from wiesel.sql.language.statements import Query
-from wiesel.sql.plan import Field
+from wiesel.sql.plan.relations import Field
 from wiesel.types import logical as t
 from wiesel.types.logical_parser import parse_data_type
 

@@ -18,9 +18,9 @@ from wiesel.columnar.functions.registry import call, cast, function_names
 from wiesel.core.errors import ExpressionError, ProgramError
 from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.scope import Scope
+from wiesel.sql.catalog.modules import HIVE_PREFIX, Modules, hive_functions
 from wiesel.sql.language.parser import parse_statement
 from wiesel.sql.language.statements import Query
-from wiesel.sql.modules import HIVE_PREFIX, Modules, hive_functions
 from wiesel.types import logical as t
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "differential" / "goldens" / "hive_functions.json").read_text())

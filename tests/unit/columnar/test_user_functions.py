@@ -17,7 +17,7 @@ from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.language.parser import parse_statement
 from wiesel.sql.language.statements import Query
-from wiesel.sql.plan import Field
+from wiesel.sql.plan.relations import Field
 from wiesel.table import DataTypes
 from wiesel.table.udf import ScalarFunction, UserDefinedScalarFunctionWrapper, udf
 from wiesel.types import logical as t

@@ -12,7 +12,7 @@ from tests.unit.engine.stored_job import StoredJob, Total, environment, start
 from wiesel.checkpoint.metadata import decode_metadata, encode_metadata
 from wiesel.common import Row, Types, WatermarkStrategy
 from wiesel.core.errors import StateMigrationError
-from wiesel.sql.translation import to_stream
+from wiesel.sql.session.translation import to_stream
 from wiesel.state_processor import KeyedStateBootstrapFunction, OperatorTransformation, SavepointWriter
 from wiesel.state_processor.compatibility import SavepointCheck, check_savepoint
 from wiesel.table import StreamTableEnvironment

@@ -20,8 +20,8 @@ from wiesel.common import Configuration, Row, RowKind
 from wiesel.datastream import DataStream
 from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.sql.binding import literals
-from wiesel.sql.plan import ArrowScan, Field, Relation, StreamScan, WatermarkAssigner
-from wiesel.sql.stream_rows import table_row_info
+from wiesel.sql.plan.relations import ArrowScan, Field, Relation, StreamScan, WatermarkAssigner
+from wiesel.sql.session.stream_rows import table_row_info
 from wiesel.table import TableEnvironment
 from wiesel.types.logical import RowField, RowType
 from wiesel.types.logical_parser import parse_data_type

@@ -8,7 +8,7 @@ from typing import Any
 from tests.unit.random_sql.engines import NotComparable, canonical_row, changed_row, stream_scan, table_info
 from tests.unit.random_sql.tables import Data, tables_in
 from wiesel.common import JobStatus, WatermarkStrategy
-from wiesel.sql.translation import to_stream
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import ManualSource, local_environment
 

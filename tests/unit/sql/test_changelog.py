@@ -6,9 +6,9 @@ import pytest
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal
 from wiesel.core.errors import ProgramError
-from wiesel.sql.changelog import ALL_CHANGES, APPEND, UPSERTS, ChangelogPlan, changes_of, require_append
-from wiesel.sql.plan import Aggregate, AggregateCall, Field, Filter, Join, JoinType, Project, Relation, Union, Values
-from wiesel.sql.upsert_keys import smallest_key, upsert_keys
+from wiesel.sql.plan.changelog import ALL_CHANGES, APPEND, UPSERTS, ChangelogPlan, changes_of, require_append
+from wiesel.sql.plan.relations import Aggregate, AggregateCall, Field, Filter, Join, JoinType, Project, Relation, Union, Values
+from wiesel.sql.plan.upsert_keys import smallest_key, upsert_keys
 from wiesel.types.data_types import DataTypes
 from wiesel.types.row import RowKind
 

@@ -15,7 +15,7 @@ from wiesel.platform.cli._sql_session import SqlSession
 from wiesel.platform.sql_client.typed import is_complete
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.formatting import format_script
-from wiesel.sql.language.hive_types import parse_hive_type
+from wiesel.sql.language.hive.types import parse_hive_type
 from wiesel.sql.language.parser import check_script, parse_script, parse_statement
 from wiesel.table import SqlDialect, TableEnvironment
 from wiesel.table.udf import udf

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from wiesel.common import Configuration
 from wiesel.core.errors import ConfigurationError, ProgramError
 from wiesel.platform.cli import main
-from wiesel.sql.catalog_store import CatalogStore
+from wiesel.sql.catalog.store import CatalogStore
 from wiesel.table import TableEnvironment
 
 SRC = Path(__file__).parents[3] / "src"

@@ -10,7 +10,7 @@ import pytest
 
 from tests.differential import table_cases
 from wiesel.core.errors import ProgramError
-from wiesel.sql.paths import parse_path
+from wiesel.sql.catalog.paths import parse_path
 from wiesel.types.logical import quoted
 
 GOLDENS = json.loads((Path(table_cases.__file__).parent / "goldens" / "table_api.json").read_text(encoding="utf-8"))["paths"]

@@ -12,7 +12,7 @@ from tests.differential import table_cases
 from wiesel.common import Row, RowKind, Types
 from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.spi.table.schema import ResolvedSchema
-from wiesel.sql.stream_rows import ToRow, row_info, row_type
+from wiesel.sql.session.stream_rows import ToRow, row_info, row_type
 from wiesel.types.typeinfo import ExternalTypeInfo, TypeInformation
 
 GOLDENS = json.loads((Path(table_cases.__file__).parent / "goldens" / "table_api.json").read_text(encoding="utf-8"))["stream_types"]

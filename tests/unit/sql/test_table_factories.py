@@ -14,7 +14,7 @@ from wiesel.core.errors import ConfigurationError, ProgramError
 from wiesel.spi.table.catalog import CatalogTable, ObjectIdentifier
 from wiesel.spi.table.factory import ScanTableSource, TableContext, TableOptions, TableSourceFactory
 from wiesel.spi.table.schema import Schema
-from wiesel.sql.table_factories import create_table_source, with_metadata
+from wiesel.sql.catalog.table_factories import create_table_source, with_metadata
 from wiesel.types.types import Types
 
 NAME = ObjectIdentifier("c", "d", "t")

@@ -12,7 +12,7 @@ from wiesel.columnar.expressions import InputRef
 from wiesel.common import Configuration, Row, Types
 from wiesel.datastream import DataStream, RuntimeExecutionMode, StreamExecutionEnvironment
 from wiesel.spi.table.schema import ResolvedSchema
-from wiesel.sql.plan import Project, StreamScan, WatermarkAssigner
+from wiesel.sql.plan.relations import Project, StreamScan, WatermarkAssigner
 from wiesel.table import StreamTableEnvironment
 from wiesel.types.logical import RowField, RowType
 from wiesel.types.logical_parser import parse_data_type

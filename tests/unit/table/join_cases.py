@@ -8,8 +8,8 @@ from tests.differential.sql_tables import TABLES
 from wiesel.common import Configuration, Row, Types
 from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from wiesel.spi.table.schema import ResolvedSchema
-from wiesel.sql.plan import StreamScan
-from wiesel.sql.translation import to_stream
+from wiesel.sql.plan.relations import StreamScan
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.types.logical import RowField, RowType
 from wiesel.types.logical_parser import parse_data_type

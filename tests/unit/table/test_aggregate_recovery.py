@@ -15,7 +15,7 @@ from wiesel.common import WatermarkStrategy
 from wiesel.sql.rules.mini_batches import ALLOW_LATENCY, ENABLED, SIZE
 from wiesel.sql.rules.split_distinct import BUCKETS, SPLIT
 from wiesel.sql.rules.two_phases import PHASES, RATE, SAMPLED
-from wiesel.sql.translation import to_stream
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import ManualSource, local_environment
 

@@ -14,17 +14,17 @@ from tests.sql_cases.test_cases import environment
 from wiesel.common import Configuration, Row
 from wiesel.core.errors import ProgramError, SqlParseError, WieselError
 from wiesel.spi.table.factory import ScanTableSource, TableContext, TableSourceFactory
-from wiesel.sql import table_factories
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.binding.set_operations import REPLICAS
-from wiesel.sql.compiled_plans import plan_parts
-from wiesel.sql.jobs import add_inserts
+from wiesel.sql.catalog import table_factories
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.parser import parse_statement
-from wiesel.sql.operator_uids import OperatorUids
-from wiesel.sql.plan import Relation, walk
-from wiesel.sql.plan_documents import PlanReader, PlanWriter, table_document, table_of_document
+from wiesel.sql.plan.documents import PlanReader, PlanWriter, table_document, table_of_document
+from wiesel.sql.plan.operator_uids import OperatorUids
+from wiesel.sql.plan.relations import Relation, walk
 from wiesel.sql.rules.optimizer import optimized
+from wiesel.sql.session.compiled_plans import plan_parts
+from wiesel.sql.session.jobs import add_inserts
 from wiesel.table import (
     AggregateFunction,
     CompiledPlan,

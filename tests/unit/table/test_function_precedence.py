@@ -9,7 +9,7 @@ import pytest
 
 from tests.differential.function_precedence_cases import KINDS, SQL, TABLE, outcome
 from wiesel.common import Configuration
-from wiesel.sql.core_functions import CORE_FUNCTIONS
+from wiesel.sql.catalog.core_functions import CORE_FUNCTIONS
 from wiesel.table import DataTypes, TableEnvironment, expressions
 from wiesel.table.expressions import col
 from wiesel.table.udf import udf

@@ -15,7 +15,7 @@ from wiesel.common import Configuration
 from wiesel.core.errors import ConfigurationError, JobExecutionError, ProgramError, SqlParseError
 from wiesel.spi.sink import Sink, SinkWriter, WriterInitContext
 from wiesel.spi.table.factory import UPSERTS, TableContext, TableSink, TableSinkFactory
-from wiesel.sql import table_factories
+from wiesel.sql.catalog import table_factories
 from wiesel.table import TableDescriptor, TableEnvironment
 
 

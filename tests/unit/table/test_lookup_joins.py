@@ -12,9 +12,9 @@ from tests.unit.table.lookup_tables import ASKED, FAILURES, PEOPLE, SLOW, WAYS, 
 from wiesel.common import Configuration, Row, RowKind, Types, WatermarkStrategy
 from wiesel.core.errors import ConfigurationError, SqlParseError, WieselError
 from wiesel.spi.table.schema import ResolvedSchema
-from wiesel.sql import table_factories
-from wiesel.sql.plan import StreamScan
-from wiesel.sql.translation import to_stream
+from wiesel.sql.catalog import table_factories
+from wiesel.sql.plan.relations import StreamScan
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import StreamTableEnvironment, TableEnvironment
 from wiesel.testing import ManualSource, local_environment
 from wiesel.types.logical import RowField, RowType

@@ -12,8 +12,8 @@ import pytest
 from wiesel.columnar.expressions import InputRef
 from wiesel.common import Row, Types, WatermarkStrategy
 from wiesel.spi.table.schema import ResolvedSchema
-from wiesel.sql.plan import Project, StreamScan, WatermarkAssigner
-from wiesel.sql.translation import to_stream
+from wiesel.sql.plan.relations import Project, StreamScan, WatermarkAssigner
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import ManualSource, local_environment
 from wiesel.types.logical import RowField, RowType

@@ -12,8 +12,8 @@ import pytest
 from wiesel.common import Configuration
 from wiesel.core.errors import ConfigurationError, ProgramError, SqlParseError
 from wiesel.spi.table.model import ModelContext, ModelProviderFactory, Predictor
-from wiesel.sql import models
-from wiesel.sql.catalogs import Catalog, MemoryCatalog
+from wiesel.sql.catalog import models
+from wiesel.sql.catalog.catalogs import Catalog, MemoryCatalog
 from wiesel.table import DataTypes, ModelDescriptor, Schema, TableEnvironment
 
 HERE = __name__

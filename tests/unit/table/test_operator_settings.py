@@ -11,8 +11,8 @@ from tests.unit.sql.rules.plans import environment
 from wiesel.common import Configuration
 from wiesel.core.errors import ConfigurationError, SqlParseError
 from wiesel.graph.specs import StreamGraph, StreamNode
-from wiesel.sql.jobs import add_inserts
-from wiesel.sql.operator_parallelism import OPERATOR_PARALLELISM
+from wiesel.sql.plan.operator_parallelism import OPERATOR_PARALLELISM
+from wiesel.sql.session.jobs import add_inserts
 from wiesel.table import ExplainDetail, TableEnvironment
 
 QUERY = "SELECT a.item, a.n, b.price FROM (SELECT item, COUNT(*) AS n FROM orders GROUP BY item) AS a JOIN orders AS b ON a.item = b.item"

@@ -12,10 +12,10 @@ from tests.unit.sql.rules.plans import environment, plan
 from tests.unit.table.aggregate_cases import EVENT_TYPES, add_events, event_rows
 from wiesel.common import WatermarkStrategy
 from wiesel.core.errors import WieselError
-from wiesel.sql.operator_uids import OperatorUids
-from wiesel.sql.plan import Relation, walk
+from wiesel.sql.plan.operator_uids import OperatorUids
+from wiesel.sql.plan.relations import Relation, walk
 from wiesel.sql.rules.optimizer import optimized
-from wiesel.sql.translation import to_stream
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import ManualSource, local_environment
 

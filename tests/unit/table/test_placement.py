@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.sql.rules.plans import environment
 from wiesel.graph.specs import StreamGraph
-from wiesel.sql.jobs import add_inserts
-from wiesel.sql.operator_parallelism import OPERATOR_PARALLELISM
+from wiesel.sql.plan.operator_parallelism import OPERATOR_PARALLELISM
+from wiesel.sql.session.jobs import add_inserts
 from wiesel.table import TableEnvironment
 
 FIRST = "SELECT {columns} FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY price DESC) AS rn FROM ({joined})) WHERE rn = 1"

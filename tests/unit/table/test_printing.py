@@ -14,8 +14,8 @@ import pytest
 from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.common import Configuration
-from wiesel.sql.result_texts import NULL, batch_texts
-from wiesel.sql.tableau import lines_by_type, widths_by_type
+from wiesel.sql.session.result_texts import NULL, batch_texts
+from wiesel.sql.session.tableau import lines_by_type, widths_by_type
 from wiesel.table import EnvironmentSettings, TableEnvironment
 from wiesel.types.logical_parser import parse_data_type
 

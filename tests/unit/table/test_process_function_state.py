@@ -14,7 +14,7 @@ import pytest
 from tests.unit.engine.stored_job import StoredJob, environment, start
 from wiesel.common import Row, Types, WatermarkStrategy
 from wiesel.core.errors import JobExecutionError
-from wiesel.sql.translation import to_stream
+from wiesel.sql.session.translation import to_stream
 from wiesel.state_processor.compatibility import check_savepoint
 from wiesel.table import DataTypes, ListView, MapView, Schema, StreamTableEnvironment
 from wiesel.table.expressions import col

@@ -18,7 +18,7 @@ from tests.unit.table.aggregate_cases import EVENT_TYPES, add_events, event_rows
 from wiesel.common import Configuration, Row, WatermarkStrategy
 from wiesel.core.errors import ProgramError, WieselError
 from wiesel.datastream import StreamExecutionEnvironment
-from wiesel.sql.translation import to_stream
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import ChangelogMode, DataTypes, ListView, MapView, Schema, StreamTableEnvironment, TableEnvironment
 from wiesel.table.expressions import col, descriptor, lit
 from wiesel.table.process_functions import ArgumentHint, ArgumentTrait, ProcessTableFunction, StateHint, udptf

@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.sql.rules.plans import environment, found, plan
 from wiesel.core.errors import SqlParseError
-from wiesel.sql.plan import Join
+from wiesel.sql.plan.relations import Join
 from wiesel.table import TableEnvironment
 
 JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")

@@ -9,8 +9,8 @@ import pytest
 
 from wiesel.common import Row, Types, WatermarkStrategy
 from wiesel.spi.table.schema import ResolvedSchema
-from wiesel.sql.plan import StreamScan
-from wiesel.sql.translation import to_stream
+from wiesel.sql.plan.relations import StreamScan
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import ManualSource, local_environment
 from wiesel.types.logical import RowField, RowType

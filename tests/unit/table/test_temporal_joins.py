@@ -19,8 +19,8 @@ from tests.unit.table.test_joins import GOLDENS, left_by_flink, materialized
 from wiesel.columnar.row_batch import DELETE, INSERT, RowBatch
 from wiesel.core.errors import SqlParseError, WieselError
 from wiesel.runtime.table.join.temporal_join import TemporalJoinSpec, temporal_join_operator
-from wiesel.sql.plan import WatermarkAssigner
-from wiesel.sql.relations import bind_text
+from wiesel.sql.catalog.relations import bind_text
+from wiesel.sql.plan.relations import WatermarkAssigner
 
 QUERIES = [query for query in GOLDENS if "FOR SYSTEM_TIME" in query and "fails" not in GOLDENS[query]]
 

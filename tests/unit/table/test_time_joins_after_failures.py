@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wiesel.common import Row, Types, WatermarkStrategy
-from wiesel.sql.translation import to_stream
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import Schema, StreamTableEnvironment
 from wiesel.testing import ManualSource, local_environment
 

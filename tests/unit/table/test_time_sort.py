@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.differential.sql_events import ROWS
 from tests.unit.table.aggregate_cases import EVENT_TYPES, add_events, event_rows
 from wiesel.common import WatermarkStrategy
-from wiesel.sql.translation import to_stream
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import ManualSource, local_environment
 

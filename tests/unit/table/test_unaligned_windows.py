@@ -11,7 +11,7 @@ import pytest
 from tests.unit.table.aggregate_cases import EVENT_TYPES, add_events, event_rows
 from tests.unit.table.test_aggregate_recovery import LATE, hopping, running, sessions
 from wiesel.common import WatermarkStrategy
-from wiesel.sql.translation import to_stream
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import ManualSource, local_environment
 

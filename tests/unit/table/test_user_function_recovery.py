@@ -12,7 +12,7 @@ from tests.differential.sql_events import ROWS
 from tests.unit.table.aggregate_cases import EVENT_TYPES, add_events, event_rows
 from tests.unit.table.test_aggregate_recovery import LATE, ON_TIME, left, seconds, time
 from wiesel.common import Row, WatermarkStrategy
-from wiesel.sql.translation import to_stream
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import DataTypes, ListView, StreamTableEnvironment, Table
 from wiesel.table.expressions import col, lit
 from wiesel.table.udf import AggregateFunction, TableAggregateFunction, udaf, udtaf

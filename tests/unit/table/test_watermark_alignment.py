@@ -14,8 +14,8 @@ from wiesel.columnar.row_batch import RowBatch
 from wiesel.common import Row, Types
 from wiesel.core.errors import ConfigurationError
 from wiesel.spi.table.factory import ScanTableSource, TableContext, TableSourceFactory
-from wiesel.sql import table_factories
-from wiesel.sql.translation import to_stream
+from wiesel.sql.catalog import table_factories
+from wiesel.sql.session.translation import to_stream
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import CollectedStream, ManualSource
 

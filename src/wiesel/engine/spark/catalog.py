@@ -16,8 +16,8 @@ from wiesel.core.errors import ProgramError
 from wiesel.engine.spark.session import spark_session
 from wiesel.spi.table.catalog import CatalogTable
 from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema
-from wiesel.sql.catalog_factories import unknown_options
-from wiesel.sql.catalogs import Catalog, CatalogEntry, Database
+from wiesel.sql.catalog.catalogs import Catalog, CatalogEntry, Database
+from wiesel.sql.catalog.factories import unknown_options
 from wiesel.types import logical as t
 from wiesel.types.logical import quoted
 

@@ -12,11 +12,11 @@ import click
 
 from wiesel.core.errors import ProgramError, SqlParseError, WieselError
 from wiesel.platform.cli._sql_session import placed
-from wiesel.sql.catalogs import MemoryCatalog
+from wiesel.sql.catalog.catalogs import MemoryCatalog
+from wiesel.sql.catalog.sqlite_catalog import SqliteCatalog
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.formatting import format_script
 from wiesel.sql.language.parser import check_script
-from wiesel.sql.sqlite_catalog import SqliteCatalog
 from wiesel.table import EnvironmentSettings, TableEnvironment
 from wiesel.table._statements import define_table, run_statement
 

@@ -10,12 +10,12 @@ from wiesel.platform.cli._jobs import cancel_job, listed_jobs, stop_job
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.errors import parse_error
 from wiesel.sql.language.parser import parse_script
-from wiesel.sql.tableau import lines_by_content
+from wiesel.sql.session.tableau import lines_by_content
 from wiesel.table import TableEnvironment, TableResult
 from wiesel.table._statements import run_statement
 
 if TYPE_CHECKING:
-    from wiesel.sql.inserting import Insertion
+    from wiesel.sql.dml.insert import Insertion
 
 __all__ = ["SqlSession", "placed"]
 

@@ -23,7 +23,7 @@ from wiesel.platform.sql_client.live_result import LiveResult
 from wiesel.platform.sql_client.result_rows import ChangeRows, ResultRows, TableRows
 from wiesel.platform.sql_client.result_view import Shown, show_result
 from wiesel.platform.sql_client.typed import Command, command_of, is_complete
-from wiesel.sql.tableau import widths_by_type
+from wiesel.sql.session.tableau import widths_by_type
 from wiesel.table import SqlDialect, TableResult
 
 __all__ = ["HISTORY", "SqlClient", "help_lines"]

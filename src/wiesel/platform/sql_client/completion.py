@@ -14,8 +14,8 @@ from wiesel.core.config import declared_options
 from wiesel.core.errors import WieselError
 from wiesel.platform.sql_client import words
 from wiesel.platform.sql_client.typed import readable_tokens
-from wiesel.sql.catalog_manager import CatalogManager
-from wiesel.sql.information import named_functions
+from wiesel.sql.catalog.manager import CatalogManager
+from wiesel.sql.ddl.information import named_functions
 from wiesel.sql.language.flink_parser import statement_words
 from wiesel.types.logical import quoted
 

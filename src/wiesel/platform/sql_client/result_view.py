@@ -15,7 +15,7 @@ from prompt_toolkit.layout.controls import FormattedTextControl
 from prompt_toolkit.output import Output
 
 from wiesel.platform.sql_client.live_result import LiveResult
-from wiesel.sql.tableau import border_line, row_line
+from wiesel.sql.session.tableau import border_line, row_line
 
 __all__ = ["Shown", "show_result"]
 

@@ -9,7 +9,7 @@ from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from wiesel.sql.language.dialect import Flink
-from wiesel.sql.language.hive_dialect import Hive
+from wiesel.sql.language.hive.dialect import Hive
 
 __all__ = ["Command", "command_of", "is_complete", "readable_tokens"]
 

@@ -18,11 +18,11 @@ from wiesel.sql.binding.keys import check_key, distinct_argument, keyed
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.selection import Selection, bound_condition
 from wiesel.sql.binding.windows import window_group
-from wiesel.sql.key_forms import canonical
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import UserCall
-from wiesel.sql.over_plan import CountWindowAggregate
-from wiesel.sql.plan import Aggregate, AggregateCall, Field, Fields, Project, Relation
+from wiesel.sql.plan.key_forms import canonical
+from wiesel.sql.plan.over_relations import CountWindowAggregate
+from wiesel.sql.plan.relations import Aggregate, AggregateCall, Field, Fields, Project, Relation
 from wiesel.types import logical as t
 
 __all__ = [

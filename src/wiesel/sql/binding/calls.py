@@ -14,7 +14,7 @@ from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.problems import meant
 from wiesel.sql.binding.user_calls import scalar
 from wiesel.sql.language import nodes
-from wiesel.sql.plan import TimeAttribute
+from wiesel.sql.plan.relations import TimeAttribute
 from wiesel.types import logical as t
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from sqlglot import exp
 from wiesel.columnar.expressions import InputRef
 from wiesel.sql.binding.problems import meant, problem
 from wiesel.sql.binding.table_arguments import map_of_texts, named_arguments, table_argument
-from wiesel.sql.changelog import changes_of
-from wiesel.sql.changelog_plan import FromChangelog, ToChangelog
 from wiesel.sql.language import nodes
-from wiesel.sql.plan import Field, Project, Relation, TimeAttribute
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.changelog_relations import FromChangelog, ToChangelog
+from wiesel.sql.plan.relations import Field, Project, Relation, TimeAttribute
 from wiesel.types.logical import CharType, VarCharType, quoted
 from wiesel.types.logical_parser import parse_data_type
 

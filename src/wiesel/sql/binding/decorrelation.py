@@ -15,9 +15,9 @@ from wiesel.columnar.functions.registry import call
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.join_columns import join_columns
 from wiesel.sql.binding.scope import OuterRef
-from wiesel.sql.lateral_plan import Unnest
-from wiesel.sql.over_plan import OverAggregate
-from wiesel.sql.plan import Aggregate, AggregateCall, Field, Filter, Join, JoinType, Project, Relation, TopN, Union
+from wiesel.sql.plan.lateral_relations import Unnest
+from wiesel.sql.plan.over_relations import OverAggregate
+from wiesel.sql.plan.relations import Aggregate, AggregateCall, Field, Filter, Join, JoinType, Project, Relation, TopN, Union
 from wiesel.sql.rules.push_down import all_of, conjuncts, joined
 from wiesel.types import logical as t
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from wiesel.sql.language import nodes
-from wiesel.sql.window_plan import BORDERS
+from wiesel.sql.plan.window_relations import BORDERS
 from wiesel.types import logical as t
 from wiesel.types.logical import quoted
 

@@ -19,9 +19,9 @@ from wiesel.sql.binding.calls import CALLS, replaced_call
 from wiesel.sql.binding.hive import HIVE
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope
+from wiesel.sql.catalog.user_functions import AnyFunction
 from wiesel.sql.language import nodes
 from wiesel.sql.language.signs import SIGNS
-from wiesel.sql.user_functions import AnyFunction
 from wiesel.types import logical as t
 
 __all__ = ["ExpressionBinder", "is_true", "name_of"]

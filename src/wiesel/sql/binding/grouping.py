@@ -14,8 +14,8 @@ from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.windows import interval_ms, make_window
 from wiesel.sql.language.built_nodes import BuiltIn
-from wiesel.sql.plan import Field, Relation, TimeAttribute
-from wiesel.sql.window_plan import Expand, WindowTable
+from wiesel.sql.plan.relations import Field, Relation, TimeAttribute
+from wiesel.sql.plan.window_relations import Expand, WindowTable
 from wiesel.types import logical as t
 
 if TYPE_CHECKING:

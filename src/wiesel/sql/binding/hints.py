@@ -15,8 +15,8 @@ from wiesel.core.errors import ConfigurationError
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.language import nodes
-from wiesel.sql.operator_parallelism import PARALLEL
-from wiesel.sql.plan import Filter, Join, JoinHint, Project, Relation, Union
+from wiesel.sql.plan.operator_parallelism import PARALLEL
+from wiesel.sql.plan.relations import Filter, Join, JoinHint, Project, Relation, Union
 from wiesel.types.logical import quoted
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from wiesel.columnar.functions.user_functions import user_call
 from wiesel.columnar.type_rules import is_text
 from wiesel.sql.binding.calls import called
 from wiesel.sql.binding.user_calls import scalar
-from wiesel.sql.hive_conversions import STRING, compared, hive_cast
-from wiesel.sql.language.hive_nodes import HiveCall, HiveCast, HiveEquals, HiveString
+from wiesel.sql.hive.conversions import STRING, compared, hive_cast
+from wiesel.sql.language.hive.nodes import HiveCall, HiveCast, HiveEquals, HiveString
 from wiesel.types import logical as t
 
 if TYPE_CHECKING:

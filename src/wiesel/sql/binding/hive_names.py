@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from wiesel.columnar.expressions import InputRef
 from wiesel.columnar.functions.registry import cast
 from wiesel.columnar.functions.user_functions import ModuleFunction
-from wiesel.sql.hive_functions import dialect_functions
-from wiesel.sql.modules import hive_functions, refused_functions
-from wiesel.sql.plan import Field, Project, Relation
+from wiesel.sql.catalog.modules import hive_functions, refused_functions
+from wiesel.sql.hive.functions import dialect_functions
+from wiesel.sql.plan.relations import Field, Project, Relation
 from wiesel.types import logical as t
 
 if TYPE_CHECKING:
     from wiesel.spi.table.catalog import CatalogModel, ObjectIdentifier
     from wiesel.sql.binding.queries import Tables
-    from wiesel.sql.user_functions import AnyFunction
+    from wiesel.sql.catalog.user_functions import AnyFunction
 
 __all__ = ["HiveTables"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from wiesel.sql.binding.selection import unique_names
-from wiesel.sql.changelog import changes_of
-from wiesel.sql.interval_joins import interval_of
-from wiesel.sql.plan import Field, Join, JoinType, Relation
-from wiesel.sql.window_plan import windows_of_join
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.interval_joins import interval_of
+from wiesel.sql.plan.relations import Field, Join, JoinType, Relation
+from wiesel.sql.plan.window_relations import windows_of_join
 
 __all__ = ["join_columns", "timed"]
 

@@ -19,7 +19,7 @@ from wiesel.sql.binding.join_columns import join_columns, timed
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.binding.selection import Selection, bound_condition
 from wiesel.sql.binding.subqueries import parts_of, queries_in, restrict, single_values
-from wiesel.sql.plan import Field, Join, JoinType, Project, Relation, Union
+from wiesel.sql.plan.relations import Field, Join, JoinType, Project, Relation, Union
 from wiesel.sql.rules.push_down import all_of, joined
 from wiesel.types import logical as t
 

@@ -17,7 +17,7 @@ from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import bound_condition
 from wiesel.sql.binding.temporal import is_temporal, temporal_join
 from wiesel.sql.binding.unnest import unnest_joined
-from wiesel.sql.plan import Join, JoinType, Relation
+from wiesel.sql.plan.relations import Join, JoinType, Relation
 from wiesel.sql.rules.push_down import all_of, joined
 from wiesel.types.logical import quoted
 

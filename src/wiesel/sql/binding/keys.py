@@ -10,8 +10,8 @@ from sqlglot import exp
 from wiesel.columnar.expressions import Expression, InputRef
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.problems import at
-from wiesel.sql.key_forms import MAPS, canonical, holds
-from wiesel.sql.plan import Project, Relation
+from wiesel.sql.plan.key_forms import MAPS, canonical, holds
+from wiesel.sql.plan.relations import Project, Relation
 from wiesel.types import logical as t
 from wiesel.types.logical_bitmap import BitmapType
 

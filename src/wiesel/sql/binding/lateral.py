@@ -13,7 +13,7 @@ from wiesel.sql.binding.join_columns import join_columns
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import bound_condition, unique_names
-from wiesel.sql.plan import Field, Join, JoinType, Project, Relation
+from wiesel.sql.plan.relations import Field, Join, JoinType, Project, Relation
 from wiesel.sql.rules.push_down import all_of, joined
 from wiesel.types.logical import quoted
 

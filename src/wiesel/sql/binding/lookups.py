@@ -13,9 +13,9 @@ from wiesel.core.durations import to_millis
 from wiesel.core.errors import ConfigurationError
 from wiesel.core.option_values import convert
 from wiesel.sql.binding.problems import problem
-from wiesel.sql.plan import Field, Filter, JoinType, Project, Relation, TableScan, WatermarkAssigner
+from wiesel.sql.plan.relations import Field, Filter, JoinType, Project, Relation, TableScan, WatermarkAssigner
+from wiesel.sql.plan.temporal_relations import LookupHint, LookupJoin
 from wiesel.sql.rules.push_down import all_of, conjuncts
-from wiesel.sql.temporal_plan import LookupHint, LookupJoin
 
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder

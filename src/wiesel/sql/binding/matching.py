@@ -16,8 +16,8 @@ from wiesel.sql.binding.match_patterns import PatternPart, pattern_parts
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.windows import interval_ms
-from wiesel.sql.match_plan import Match, MatchValue, MatchVariable
-from wiesel.sql.plan import Field, Relation, SortKey, TimeAttribute
+from wiesel.sql.plan.match_relations import Match, MatchValue, MatchVariable
+from wiesel.sql.plan.relations import Field, Relation, SortKey, TimeAttribute
 from wiesel.types import logical as t
 
 if TYPE_CHECKING:

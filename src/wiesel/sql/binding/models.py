@@ -14,11 +14,11 @@ from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import unique_names
 from wiesel.sql.binding.table_arguments import map_of_texts, named_arguments, table_argument
+from wiesel.sql.catalog.models import prediction
+from wiesel.sql.dml.sink_types import is_writable
 from wiesel.sql.language import nodes
-from wiesel.sql.lateral_plan import Unnest
-from wiesel.sql.models import prediction
-from wiesel.sql.plan import Field, Relation
-from wiesel.sql.sink_types import is_writable
+from wiesel.sql.plan.lateral_relations import Unnest
+from wiesel.sql.plan.relations import Field, Relation
 from wiesel.types.logical import quoted
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from wiesel.sql.binding.expressions import ExpressionBinder
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import Selection
-from wiesel.sql.plan import Field, Relation, SortKey, TopN
+from wiesel.sql.plan.relations import Field, Relation, SortKey, TopN
 from wiesel.sql.rules.project import projected
 from wiesel.types import logical as t
 

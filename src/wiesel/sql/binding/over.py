@@ -15,8 +15,8 @@ from wiesel.sql.binding.keys import partition_keys
 from wiesel.sql.binding.problems import meant
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.windows import interval_ms
-from wiesel.sql.over_plan import POSITIONS, Frame, OverAggregate
-from wiesel.sql.plan import AggregateCall, Field, SortKey
+from wiesel.sql.plan.over_relations import POSITIONS, Frame, OverAggregate
+from wiesel.sql.plan.relations import AggregateCall, Field, SortKey
 from wiesel.types import logical as t
 
 __all__ = ["over_windows"]

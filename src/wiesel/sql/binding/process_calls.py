@@ -14,12 +14,12 @@ from wiesel.sql.binding.problems import at, meant, problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.binding.selection import unique_names
 from wiesel.sql.binding.table_arguments import named_arguments, table_argument
-from wiesel.sql.changelog import changes_of
+from wiesel.sql.dml.sink_types import is_writable
 from wiesel.sql.language import nodes
-from wiesel.sql.plan import Field, Project, Relation, TimeAttribute, Values
-from wiesel.sql.sink_types import is_writable
-from wiesel.sql.upsert_keys import upsert_keys
-from wiesel.sql.user_plan import ProcessTable
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.relations import Field, Project, Relation, TimeAttribute, Values
+from wiesel.sql.plan.upsert_keys import upsert_keys
+from wiesel.sql.plan.user_relations import ProcessTable
 from wiesel.types.logical import IntType, RowType, quoted
 from wiesel.types.row import RowKind
 

@@ -31,10 +31,10 @@ from wiesel.sql.binding.scope import Scope
 from wiesel.sql.binding.selection import Selection
 from wiesel.sql.binding.sources import from_clause, renamed
 from wiesel.sql.binding.user_calls import with_user_aggregates
+from wiesel.sql.catalog.user_functions import AnyFunction
 from wiesel.sql.language.built_nodes import Stand
-from wiesel.sql.language.hive_nodes import WITHIN_REDUCERS, HiveQuery
-from wiesel.sql.plan import JoinType, Project, Relation
-from wiesel.sql.user_functions import AnyFunction
+from wiesel.sql.language.hive.nodes import WITHIN_REDUCERS, HiveQuery
+from wiesel.sql.plan.relations import JoinType, Project, Relation
 
 __all__ = ["QueryBinder", "Tables"]
 

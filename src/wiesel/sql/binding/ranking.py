@@ -10,7 +10,7 @@ from wiesel.columnar.expressions import Expression, InputRef
 from wiesel.sql.binding.keys import partition_keys
 from wiesel.sql.binding.problems import meant
 from wiesel.sql.binding.selection import Selection
-from wiesel.sql.plan import Field, Relation, SortKey, TopN
+from wiesel.sql.plan.relations import Field, Relation, SortKey, TopN
 from wiesel.sql.rules.project import with_columns
 from wiesel.types import logical as t
 

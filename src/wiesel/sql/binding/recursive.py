@@ -10,8 +10,8 @@ from sqlglot import exp
 from wiesel.columnar.expressions import InputRef
 from wiesel.columnar.functions.registry import cast
 from wiesel.sql.binding.problems import problem
-from wiesel.sql.plan import Field, Project, Recursion, RecursiveScan, Relation
-from wiesel.sql.sink_types import is_writable
+from wiesel.sql.dml.sink_types import is_writable
+from wiesel.sql.plan.relations import Field, Project, Recursion, RecursiveScan, Relation
 from wiesel.types import logical as t
 from wiesel.types.logical import quoted
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from wiesel.columnar.expressions import Expression, InputRef
 from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.problems import meant
-from wiesel.sql.plan import Field
+from wiesel.sql.plan.relations import Field
 from wiesel.types.logical import quoted
 
 __all__ = ["OuterRef", "Scope", "Source"]

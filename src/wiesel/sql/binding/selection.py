@@ -12,7 +12,7 @@ from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.expressions import ExpressionBinder, name_of
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
-from wiesel.sql.plan import Field, Relation, TimeAttribute
+from wiesel.sql.plan.relations import Field, Relation, TimeAttribute
 from wiesel.sql.rules.project import projected
 from wiesel.sql.rules.push_down import filtered
 from wiesel.types import logical as t

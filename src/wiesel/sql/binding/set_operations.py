@@ -18,8 +18,8 @@ from wiesel.sql.binding.keys import keyed
 from wiesel.sql.binding.ordering import ordered
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope
-from wiesel.sql.lateral_plan import Unnest
-from wiesel.sql.plan import Aggregate, AggregateCall, Field, Join, JoinType, Project, Relation, Union, Values
+from wiesel.sql.plan.lateral_relations import Unnest
+from wiesel.sql.plan.relations import Aggregate, AggregateCall, Field, Join, JoinType, Project, Relation, Union, Values
 from wiesel.sql.rules.push_down import all_of
 from wiesel.types import logical as t
 

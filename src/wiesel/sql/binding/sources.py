@@ -19,7 +19,7 @@ from wiesel.sql.binding.unnest import unnest_first
 from wiesel.sql.binding.windows import WINDOW_FUNCTIONS, window_table
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import Stand
-from wiesel.sql.plan import Field, Relation, Values
+from wiesel.sql.plan.relations import Field, Relation, Values
 
 if TYPE_CHECKING:
     from wiesel.core.errors import ProgramError

@@ -25,9 +25,9 @@ from wiesel.sql.binding.scope import OuterRef
 from wiesel.sql.binding.selection import Selection, bound_condition
 from wiesel.sql.binding.sources import from_clause
 from wiesel.sql.language.signs import SIGNS
-from wiesel.sql.plan import Aggregate, AggregateCall, Field, Join, JoinType, Project, Relation
+from wiesel.sql.plan.relations import Aggregate, AggregateCall, Field, Join, JoinType, Project, Relation
+from wiesel.sql.plan.upsert_keys import upsert_keys
 from wiesel.sql.rules.push_down import all_of, conjuncts, filtered, joined
-from wiesel.sql.upsert_keys import upsert_keys
 from wiesel.types import logical as t
 
 __all__ = ["parts_of", "queries_in", "restrict", "single_values", "values_in_aggregates", "values_in_keys", "where"]

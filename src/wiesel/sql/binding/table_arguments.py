@@ -11,7 +11,7 @@ from wiesel.columnar.expressions import Call, Literal
 from wiesel.sql.binding.problems import meant, problem
 from wiesel.sql.binding.scope import Scope
 from wiesel.sql.language import nodes
-from wiesel.sql.plan import Relation
+from wiesel.sql.plan.relations import Relation
 
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder

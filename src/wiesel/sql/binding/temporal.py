@@ -12,11 +12,11 @@ from wiesel.sql.binding.lookups import lookup_join
 from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import bound_condition, unique_names
-from wiesel.sql.changelog import changes_of
-from wiesel.sql.plan import Field, JoinType, Project, Relation, TimeAttribute, TopN, walk
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.relations import Field, JoinType, Project, Relation, TimeAttribute, TopN, walk
+from wiesel.sql.plan.temporal_relations import TemporalJoin
+from wiesel.sql.plan.upsert_keys import upsert_keys
 from wiesel.sql.rules.push_down import conjuncts
-from wiesel.sql.temporal_plan import TemporalJoin
-from wiesel.sql.upsert_keys import upsert_keys
 from wiesel.types.logical import quoted
 
 if TYPE_CHECKING:

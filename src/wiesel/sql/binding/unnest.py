@@ -11,8 +11,8 @@ from wiesel.sql.binding.problems import problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import bound_condition, unique_names
 from wiesel.sql.binding.user_calls import table_function_call
-from wiesel.sql.lateral_plan import Unnest
-from wiesel.sql.plan import Field, JoinType, Relation, Values
+from wiesel.sql.plan.lateral_relations import Unnest
+from wiesel.sql.plan.relations import Field, JoinType, Relation, Values
 from wiesel.sql.rules.push_down import filtered
 from wiesel.types import logical as t
 

@@ -12,13 +12,13 @@ from wiesel.columnar.functions.user_functions import ModuleFunction, UserFunctio
 from wiesel.core.errors import ProgramError
 from wiesel.runtime.table.process.spec import UserProcessFunction
 from wiesel.sql.binding.problems import at, problem
+from wiesel.sql.catalog.user_functions import UserTableFunction
 from wiesel.sql.language.built_nodes import UserCall
-from wiesel.sql.user_functions import UserTableFunction
 
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder
     from wiesel.sql.binding.scope import Scope
-    from wiesel.sql.user_functions import AnyFunction
+    from wiesel.sql.catalog.user_functions import AnyFunction
 
 __all__ = ["scalar", "table_function_call", "with_user_aggregates"]
 

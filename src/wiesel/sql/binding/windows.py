@@ -16,10 +16,10 @@ from wiesel.sql.binding.keys import keyed
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.table_arguments import named_arguments, table_argument
-from wiesel.sql.changelog import changes_of
 from wiesel.sql.language import nodes
-from wiesel.sql.plan import AggregateCall, Field, Fields, Project, Relation, TimeAttribute
-from wiesel.sql.window_plan import Borders, Unwindowed, WindowAggregate, WindowTable, borders_of, without_window
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.relations import AggregateCall, Field, Fields, Project, Relation, TimeAttribute
+from wiesel.sql.plan.window_relations import Borders, Unwindowed, WindowAggregate, WindowTable, borders_of, without_window
 from wiesel.types import logical as t
 from wiesel.types.logical_intervals import DayTimeIntervalType
 

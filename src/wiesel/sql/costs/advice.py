@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from wiesel.sql.costs.cost import shown
 from wiesel.sql.costs.estimator import Estimator
-from wiesel.sql.equations import equi_keys
-from wiesel.sql.plan import Join, JoinType, Relation, TableScan, walk
+from wiesel.sql.plan.equations import equi_keys
+from wiesel.sql.plan.relations import Join, JoinType, Relation, TableScan, walk
 from wiesel.sql.rules.optimizer import is_batch
 from wiesel.sql.rules.options import Options, number_of
 from wiesel.sql.rules.reorder import BUSHY, REORDERS, reordered

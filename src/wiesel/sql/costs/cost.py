@@ -8,7 +8,7 @@ from typing import Any
 
 from wiesel.sql.costs.estimates import Estimate
 from wiesel.sql.costs.estimator import Estimator
-from wiesel.sql.plan import Relation, walk
+from wiesel.sql.plan.relations import Relation, walk
 
 __all__ = ["Cost", "cost_of"]
 

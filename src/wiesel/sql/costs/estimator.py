@@ -15,14 +15,14 @@ from typing import Any
 from wiesel.columnar.expressions import Expression, InputRef, Literal, input_refs
 from wiesel.core.errors import WieselError
 from wiesel.spi.table.statistics import TableStatistics, number_of
+from wiesel.sql.catalog.table_factories import table_facts
 from wiesel.sql.costs.estimates import ColumnEstimate, Estimate, width_of
 from wiesel.sql.costs.selectivity import part_left, selectivity
-from wiesel.sql.equations import sides_of_equation
-from wiesel.sql.plan import Filter, Join, JoinType, Relation, TableScan
+from wiesel.sql.plan.equations import sides_of_equation
+from wiesel.sql.plan.relations import Filter, Join, JoinType, Relation, TableScan
+from wiesel.sql.plan.upsert_keys import upsert_keys
 from wiesel.sql.rules.push_down import conjuncts
-from wiesel.sql.stream_rows import table_row_info
-from wiesel.sql.table_factories import table_facts
-from wiesel.sql.upsert_keys import upsert_keys
+from wiesel.sql.session.stream_rows import table_row_info
 
 __all__ = ["REPORTED", "Estimator", "joined_rows"]
 

@@ -13,16 +13,16 @@ from typing import Any
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal, input_refs, walk
 from wiesel.columnar.functions.registry import is_deterministic
 from wiesel.core.durations import to_millis
-from wiesel.sql.equations import equi_keys
+from wiesel.sql.dml.insert import Insertion
+from wiesel.sql.dml.upsert_materialization import key_columns
 from wiesel.sql.explain.expressions import Expressions, Notation
 from wiesel.sql.explain.nodes import PlanNode, tree
-from wiesel.sql.inserting import Insertion
-from wiesel.sql.materializing import key_columns
-from wiesel.sql.plan import Aggregate, Filter, Join, Project, Relation, TopN, Union, WatermarkAssigner
+from wiesel.sql.plan.equations import equi_keys
+from wiesel.sql.plan.relations import Aggregate, Filter, Join, Project, Relation, TopN, Union, WatermarkAssigner
+from wiesel.sql.plan.upsert_keys import upsert_keys
 from wiesel.sql.rules.mini_batches import ALLOW_LATENCY, ENABLED, SIZE
 from wiesel.sql.rules.options import Options, is_on
 from wiesel.sql.rules.two_phases import PHASES
-from wiesel.sql.upsert_keys import upsert_keys
 
 __all__ = ["Advice", "flink_advice"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wiesel.sql.plan import AggregateCall
+from wiesel.sql.plan.relations import AggregateCall
 
 __all__ = ["PhaseCalls", "call_text", "phase_calls"]
 

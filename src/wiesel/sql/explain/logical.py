@@ -12,13 +12,13 @@ from typing import Any
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal, input_refs, transformed
 from wiesel.columnar.functions.intervals import DAY_TIME
+from wiesel.sql.dml.insert import Insertion
 from wiesel.sql.explain.expressions import Expressions, Notation
 from wiesel.sql.explain.nodes import PlanNode
 from wiesel.sql.explain.type_names import record_type
-from wiesel.sql.inserting import Insertion
-from wiesel.sql.plan import AggregateCall, Filter, JoinType, Project, Relation, SortKey, Union
+from wiesel.sql.plan.relations import AggregateCall, Filter, JoinType, Project, Relation, SortKey, Union
+from wiesel.sql.plan.window_relations import BORDERS, Expand, WindowAggregate, WindowTable
 from wiesel.sql.rules.push_down import conjuncts
-from wiesel.sql.window_plan import BORDERS, Expand, WindowAggregate, WindowTable
 from wiesel.types.logical import CharType, VarCharType
 
 __all__ = ["logical_plan", "uncast_text"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from wiesel.sql.changelog import APPEND, Changes
-from wiesel.sql.plan import Relation
+from wiesel.sql.plan.changelog import APPEND, Changes
+from wiesel.sql.plan.relations import Relation
 
 __all__ = ["PlanNode", "tree"]
 

@@ -12,20 +12,20 @@ from typing import Any
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal, input_refs, walk
 from wiesel.sql.binding.selection import unique_names
-from wiesel.sql.changelog import ALL_CHANGES, APPEND, UPSERTS, ChangelogPlan, Changes, changes_of, needs_before_of
-from wiesel.sql.equations import equi_keys
+from wiesel.sql.catalog.table_factories import source_kinds
+from wiesel.sql.dml.insert import Insertion
 from wiesel.sql.explain.aggregate_calls import call_text, phase_calls
 from wiesel.sql.explain.expressions import Expressions, Notation
 from wiesel.sql.explain.nodes import PlanNode
 from wiesel.sql.explain.type_names import record_type, type_name
-from wiesel.sql.inserting import Insertion
-from wiesel.sql.interval_joins import interval_of
-from wiesel.sql.kept_state import shown as shown_time
 from wiesel.sql.physical.placement import lies_by
-from wiesel.sql.plan import Filter, JoinType, Project, Relation, SortKey, TimeAttribute
-from wiesel.sql.table_factories import source_kinds
-from wiesel.sql.upsert_keys import upsert_keys
-from wiesel.sql.window_plan import BORDERS, borders_of, window_of_top, windows_of_join
+from wiesel.sql.plan.changelog import ALL_CHANGES, APPEND, UPSERTS, ChangelogPlan, Changes, changes_of, needs_before_of
+from wiesel.sql.plan.equations import equi_keys
+from wiesel.sql.plan.interval_joins import interval_of
+from wiesel.sql.plan.kept_state import shown as shown_time
+from wiesel.sql.plan.relations import Filter, JoinType, Project, Relation, SortKey, TimeAttribute
+from wiesel.sql.plan.upsert_keys import upsert_keys
+from wiesel.sql.plan.window_relations import BORDERS, borders_of, window_of_top, windows_of_join
 from wiesel.types.row import RowKind
 
 __all__ = ["PhysicalPlan"]

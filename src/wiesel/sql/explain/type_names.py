@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from wiesel.sql.plan import Field
+from wiesel.sql.plan.relations import Field
 from wiesel.types import logical as t
 
 __all__ = ["CHARACTER_SET", "record_type", "type_name"]

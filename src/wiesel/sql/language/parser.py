@@ -122,8 +122,8 @@ def _read_default(sql: str) -> Iterator[s.Statement | SqlParseError]:
 
 
 def _read_hive(sql: str, known: dict[str, str]) -> Iterator[s.Statement | SqlParseError]:
-    from wiesel.sql.language.hive_cursor import HiveCursor
-    from wiesel.sql.language.hive_parser import parse_hive_statement
+    from wiesel.sql.language.hive.cursor import HiveCursor
+    from wiesel.sql.language.hive.parser import parse_hive_statement
 
     # Values are put in when a statement is read: those before it may set them.
     begin = 0

@@ -9,13 +9,13 @@ import pyarrow as pa
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.runtime.table.aggregate.incremental_aggregate import without_distinct
 from wiesel.runtime.table.aggregate.partials import Partials
-from wiesel.sql.bound_calls import calls_of_groups
 from wiesel.sql.physical.translator import Translator, single
+from wiesel.sql.plan.bound_calls import calls_of_groups
 
 if TYPE_CHECKING:
     from wiesel.columnar.aggregates.calls import BoundCall
     from wiesel.datastream._transformations import Transformation
-    from wiesel.sql.plan import Aggregate
+    from wiesel.sql.plan.relations import Aggregate
 
 __all__ = ["aggregate"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from wiesel.datastream._transformations import Transformation
 from wiesel.sql.physical.translator import Translator
-from wiesel.sql.plan import Filter, Project
-from wiesel.sql.window_plan import Expand
+from wiesel.sql.plan.relations import Filter, Project
+from wiesel.sql.plan.window_relations import Expand
 
 __all__ = ["expand", "filter", "project"]
 

@@ -11,8 +11,8 @@ from wiesel.types.row import RowKind
 
 if TYPE_CHECKING:
     from wiesel.datastream._transformations import Transformation
-    from wiesel.sql.changelog_plan import FromChangelog, ToChangelog
     from wiesel.sql.physical.translator import Translator
+    from wiesel.sql.plan.changelog_relations import FromChangelog, ToChangelog
 
 __all__ = ["from_changelog", "to_changelog"]
 

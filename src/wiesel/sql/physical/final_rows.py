@@ -5,10 +5,10 @@ from __future__ import annotations
 from wiesel.columnar.type_rules import NESTED
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream._transformations import Transformation
-from wiesel.sql.changelog import changes_of
-from wiesel.sql.over_plan import OverAggregate
 from wiesel.sql.physical.translator import Translator
-from wiesel.sql.plan import Aggregate, Filter, Project, Relation, TopN, WatermarkAssigner
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.over_relations import OverAggregate
+from wiesel.sql.plan.relations import Aggregate, Filter, Project, Relation, TopN, WatermarkAssigner
 
 __all__ = ["final_rows", "last_rows"]
 

@@ -17,15 +17,15 @@ from wiesel.runtime.table.join.interval_join import IntervalJoinSpec
 from wiesel.runtime.table.join.join_state import JoinSide
 from wiesel.runtime.table.join.regular_join import JoinSpec
 from wiesel.runtime.table.window.join import WindowJoinSpec
-from wiesel.sql.changelog import changes_of
-from wiesel.sql.equations import EQUALS, EquiKeys, equi_keys
-from wiesel.sql.interval_joins import interval_of
 from wiesel.sql.physical.translator import Translator, single
-from wiesel.sql.plan import Field, Join, JoinHint, JoinType, Project, Relation
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.equations import EQUALS, EquiKeys, equi_keys
+from wiesel.sql.plan.interval_joins import interval_of
+from wiesel.sql.plan.relations import Field, Join, JoinHint, JoinType, Project, Relation
+from wiesel.sql.plan.upsert_keys import upsert_keys
+from wiesel.sql.plan.window_relations import borders_of, windows_of_join
 from wiesel.sql.rules.project import with_columns
 from wiesel.sql.rules.push_down import all_of, conjuncts
-from wiesel.sql.upsert_keys import upsert_keys
-from wiesel.sql.window_plan import borders_of, windows_of_join
 
 __all__ = ["join"]
 

@@ -9,8 +9,8 @@ from wiesel.types.logical import MapType, MultisetType, RowType
 
 if TYPE_CHECKING:
     from wiesel.datastream._transformations import Transformation
-    from wiesel.sql.lateral_plan import Unnest
     from wiesel.sql.physical.translator import Translator
+    from wiesel.sql.plan.lateral_relations import Unnest
 
 __all__ = ["unnest"]
 

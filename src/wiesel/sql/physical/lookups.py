@@ -8,17 +8,17 @@ from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ProgramError
 from wiesel.runtime.table.join.lookup_join import LookupSpec, Misses, RightStep
-from wiesel.sql.changelog import changes_of
-from wiesel.sql.plan import Filter, JoinType, Project, Relation
+from wiesel.sql.catalog.table_factories import create_table_lookup
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.relations import Filter, JoinType, Project, Relation
 from wiesel.sql.rules.project import with_columns
-from wiesel.sql.stream_rows import table_row_info
-from wiesel.sql.table_factories import create_table_lookup
+from wiesel.sql.session.stream_rows import table_row_info
 
 if TYPE_CHECKING:
     from wiesel.datastream._transformations import Transformation
     from wiesel.spi.table.lookup import LookupTableSource
     from wiesel.sql.physical.translator import Translator
-    from wiesel.sql.temporal_plan import LookupJoin
+    from wiesel.sql.plan.temporal_relations import LookupJoin
 
 __all__ = ["lookup_join"]
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.runtime.table.match_spec import MatchSpec, ValueSpec, VariableSpec
-from wiesel.sql.bound_calls import bound_call
 from wiesel.sql.physical.translator import Translator, single
-from wiesel.sql.plan import TimeAttribute
+from wiesel.sql.plan.bound_calls import bound_call
+from wiesel.sql.plan.relations import TimeAttribute
 
 if TYPE_CHECKING:
     from wiesel.datastream._transformations import Transformation
-    from wiesel.sql.match_plan import Match, MatchValue, MatchVariable
-    from wiesel.sql.plan import Relation
+    from wiesel.sql.plan.match_relations import Match, MatchValue, MatchVariable
+    from wiesel.sql.plan.relations import Relation
 
 __all__ = ["match"]
 

@@ -9,14 +9,14 @@ from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.datastream._transformations import Transformation
 from wiesel.runtime.table.rank.top_n import TopNSpec
-from wiesel.sql.changelog import changes_of
-from wiesel.sql.over_plan import Frame, OverAggregate
 from wiesel.sql.physical.final_rows import last_rows
 from wiesel.sql.physical.over import over_aggregate
 from wiesel.sql.physical.placement import lies_by
 from wiesel.sql.physical.translator import Translator, single
-from wiesel.sql.plan import AggregateCall, TimeAttribute, TopN, Values
-from wiesel.sql.window_plan import borders_of, window_of_top
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.over_relations import Frame, OverAggregate
+from wiesel.sql.plan.relations import AggregateCall, TimeAttribute, TopN, Values
+from wiesel.sql.plan.window_relations import borders_of, window_of_top
 
 __all__ = ["top_n"]
 

@@ -10,15 +10,15 @@ from wiesel.core.options import RUNTIME_MODE
 from wiesel.runtime.table.over.aggregate import OverSpec
 from wiesel.runtime.table.over.results import PartitionsSpec
 from wiesel.runtime.table.window.count_windows import CountWindowSpec
-from wiesel.sql.bound_calls import bound_call
-from wiesel.sql.changelog import changes_of
-from wiesel.sql.over_plan import POSITIONS
 from wiesel.sql.physical.final_rows import last_rows
 from wiesel.sql.physical.translator import Translator, single
+from wiesel.sql.plan.bound_calls import bound_call
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.over_relations import POSITIONS
 
 if TYPE_CHECKING:
     from wiesel.datastream._transformations import OperatorTransformation, Transformation
-    from wiesel.sql.over_plan import CountWindowAggregate, OverAggregate
+    from wiesel.sql.plan.over_relations import CountWindowAggregate, OverAggregate
 
 __all__ = ["count_window_aggregate", "over_aggregate"]
 

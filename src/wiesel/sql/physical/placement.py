@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wiesel.columnar.expressions import Expression, InputRef
-from wiesel.sql.equations import equi_keys
-from wiesel.sql.plan import Filter, Join, JoinType, Project, Relation, TopN
+from wiesel.sql.plan.equations import equi_keys
+from wiesel.sql.plan.relations import Filter, Join, JoinType, Project, Relation, TopN
 
 __all__ = ["lies_by"]
 

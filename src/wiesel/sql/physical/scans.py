@@ -8,10 +8,10 @@ from wiesel.datastream import DataStream
 from wiesel.datastream._transformations import OperatorTransformation, Transformation
 from wiesel.spi.table.factory import INSERT_ONLY, ScanTableSource
 from wiesel.spi.watermark import WatermarkStrategy
+from wiesel.sql.catalog.table_factories import create_table_source
 from wiesel.sql.physical.translator import Translator, runs_alone
-from wiesel.sql.plan import ArrowScan, Relation, StatisticsScan, StreamScan, TableScan, Values
-from wiesel.sql.stream_rows import ToRow, row_info, table_row_info
-from wiesel.sql.table_factories import create_table_source
+from wiesel.sql.plan.relations import ArrowScan, Relation, StatisticsScan, StreamScan, TableScan, Values
+from wiesel.sql.session.stream_rows import ToRow, row_info, table_row_info
 from wiesel.types import Types
 from wiesel.types.row import RowKind
 from wiesel.types.typeinfo import ExternalTypeInfo, RowTypeInfo, TypeInformation

@@ -10,15 +10,15 @@ from wiesel.runtime.table.changelog.sink_rows import SinkRowsSpec, has_constrain
 from wiesel.runtime.table.changelog.upsert_conflicts import UpsertConflictsSpec
 from wiesel.runtime.table.changelog.upsert_materialize import UpsertMaterializeSpec
 from wiesel.spi.table.factory import INSERT_ONLY, TableSink
-from wiesel.sql.changelog import changes_of
-from wiesel.sql.inserting import Insertion
-from wiesel.sql.materializing import CONFLICTS, check_conflict, key_columns, why_materialized
+from wiesel.sql.catalog.table_factories import create_table_sink
+from wiesel.sql.dml.insert import Insertion
+from wiesel.sql.dml.upsert_materialization import CONFLICTS, check_conflict, key_columns, why_materialized
 from wiesel.sql.physical.translator import Translator, runs_alone
-from wiesel.sql.plan import Relation
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.relations import Relation
+from wiesel.sql.plan.upsert_keys import smallest_key
 from wiesel.sql.rules.optimizer import Options
-from wiesel.sql.stream_rows import table_row_info
-from wiesel.sql.table_factories import create_table_sink
-from wiesel.sql.upsert_keys import smallest_key
+from wiesel.sql.session.stream_rows import table_row_info
 from wiesel.types.row import RowKind
 
 __all__ = ["add_sink", "sink_of"]

@@ -8,14 +8,14 @@ from wiesel.columnar.expressions import Expression, InputRef
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
 from wiesel.runtime.table.join.temporal_join import TemporalJoinSpec
-from wiesel.sql.equations import sides_of_equation
+from wiesel.sql.plan.equations import sides_of_equation
 from wiesel.sql.rules.project import with_columns
 from wiesel.sql.rules.push_down import all_of, conjuncts
 
 if TYPE_CHECKING:
     from wiesel.datastream._transformations import Transformation
     from wiesel.sql.physical.translator import Translator
-    from wiesel.sql.temporal_plan import TemporalJoin
+    from wiesel.sql.plan.temporal_relations import TemporalJoin
 
 __all__ = ["temporal_join"]
 

@@ -17,12 +17,12 @@ from wiesel.datastream._transformations import OperatorTransformation, Partition
 from wiesel.graph.specs import READS_WATERMARKS, OperatorSpec, PartitionerSpec
 from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.spi.watermark import WatermarkStrategy
-from wiesel.sql.changelog import ChangelogPlan, changes_of
 from wiesel.sql.explain.expressions import Notation
 from wiesel.sql.explain.physical import PhysicalPlan
-from wiesel.sql.operator_parallelism import operator_parallelism, wanted_parallelism
-from wiesel.sql.operator_uids import OperatorUids
-from wiesel.sql.plan import Filter, Relation, StreamScan
+from wiesel.sql.plan.changelog import ChangelogPlan, changes_of
+from wiesel.sql.plan.operator_parallelism import operator_parallelism, wanted_parallelism
+from wiesel.sql.plan.operator_uids import OperatorUids
+from wiesel.sql.plan.relations import Filter, Relation, StreamScan
 from wiesel.types import Types
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from wiesel.core.options import RUNTIME_MODE
 from wiesel.graph.specs import READS_WATERMARKS
 from wiesel.runtime.table.aggregate.table_aggregate import TableAggregateSpec
 from wiesel.runtime.table.process.spec import ProcessSpec
-from wiesel.sql.changelog import changes_of
 from wiesel.sql.physical.translator import Translator, single
+from wiesel.sql.plan.changelog import changes_of
 from wiesel.types.row import RowKind
 
 if TYPE_CHECKING:
     from wiesel.datastream._transformations import Transformation
-    from wiesel.sql.user_plan import ProcessTable, TableAggregate
+    from wiesel.sql.plan.user_relations import ProcessTable, TableAggregate
 
 __all__ = ["process_table", "table_aggregate"]
 

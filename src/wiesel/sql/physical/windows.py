@@ -17,16 +17,16 @@ from wiesel.runtime.table.watermark import IDLE_TIMEOUT, WatermarkEmission
 from wiesel.runtime.table.window.session_table import SessionTableSpec
 from wiesel.runtime.table.window.spec import WindowSpec
 from wiesel.spi.watermark import WatermarkAlignment, WatermarkStrategy
-from wiesel.sql.bound_calls import calls_of_windows
-from wiesel.sql.changelog import changes_of
 from wiesel.sql.physical.translator import Translator, single
-from wiesel.sql.plan import Filter, Project, TableScan, TimeAttribute, WatermarkAssigner
+from wiesel.sql.plan.bound_calls import calls_of_windows
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.relations import Filter, Project, TableScan, TimeAttribute, WatermarkAssigner
 from wiesel.sql.rules.optimizer import is_batch
 from wiesel.sql.rules.project import read_through
 
 if TYPE_CHECKING:
     from wiesel.datastream._transformations import Transformation
-    from wiesel.sql.window_plan import WindowAggregate, WindowTable
+    from wiesel.sql.plan.window_relations import WindowAggregate, WindowTable
 
 __all__ = ["watermark_assigner", "window_aggregate", "window_table"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from wiesel.columnar.expressions import Expression, InputRef, Literal
 from wiesel.spi.table.statistics import Facts
-from wiesel.sql.plan import Aggregate, AggregateCall, Filter, Project, Relation, StatisticsScan, TableScan
+from wiesel.sql.catalog.table_factories import table_facts
+from wiesel.sql.plan.relations import Aggregate, AggregateCall, Filter, Project, Relation, StatisticsScan, TableScan
 from wiesel.sql.rules.push_down import conjuncts
-from wiesel.sql.stream_rows import table_row_info
-from wiesel.sql.table_factories import table_facts
+from wiesel.sql.session.stream_rows import table_row_info
 
 __all__ = ["AGGREGATES", "with_known_aggregates"]
 

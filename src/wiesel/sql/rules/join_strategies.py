@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wiesel.sql.changelog import changes_of
 from wiesel.sql.costs.estimator import Estimator
-from wiesel.sql.equations import equi_keys
-from wiesel.sql.plan import Join, JoinHint, JoinType, Relation
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.equations import equi_keys
+from wiesel.sql.plan.relations import Join, JoinHint, JoinType, Relation
 
 __all__ = ["THRESHOLD", "with_strategies"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wiesel.sql.plan import Project, Relation, TableScan, TopN
+from wiesel.sql.catalog.table_factories import source_kinds, stops_early
+from wiesel.sql.plan.relations import Project, Relation, TableScan, TopN
 from wiesel.sql.rules.scan_filters import read_alone
-from wiesel.sql.table_factories import source_kinds, stops_early
 from wiesel.types.row import RowKind
 
 __all__ = ["with_limits"]

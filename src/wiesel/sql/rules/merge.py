@@ -9,7 +9,7 @@ from dataclasses import replace
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal, walk
 from wiesel.columnar.functions.registry import is_deterministic
 from wiesel.columnar.functions.user_functions import is_user_call
-from wiesel.sql.plan import Filter, Project, Relation
+from wiesel.sql.plan.relations import Filter, Project, Relation
 from wiesel.sql.rules.project import read_through
 from wiesel.sql.rules.push_down import all_of
 

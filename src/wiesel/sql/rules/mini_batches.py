@@ -10,7 +10,7 @@ from dataclasses import replace
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ConfigurationError
 from wiesel.runtime.table.mini_batch import MiniBatch
-from wiesel.sql.plan import Aggregate, Filter, Project, Relation, TopN, Union
+from wiesel.sql.plan.relations import Aggregate, Filter, Project, Relation, TopN, Union
 from wiesel.sql.rules.options import Options, is_on
 
 __all__ = ["ALLOW_LATENCY", "ENABLED", "SIZE", "by_mini_batches", "with_first_rows_at_once"]

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, transformed
-from wiesel.sql.plan import Filter, Project, Relation, TableScan, WatermarkAssigner
+from wiesel.sql.catalog.table_factories import reads_parts_of_rows
+from wiesel.sql.plan.relations import Filter, Project, Relation, TableScan, WatermarkAssigner
 from wiesel.sql.rules.scan_filters import read_alone
-from wiesel.sql.table_factories import reads_parts_of_rows
 from wiesel.types.logical import DataType, RowField, RowType
 
 __all__ = ["with_parts_of_rows"]

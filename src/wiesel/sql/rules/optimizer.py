@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from wiesel.columnar.evaluation import Session
 from wiesel.core.options import CHANGELOG_PER_RECORD
 from wiesel.sql.costs.estimator import REPORTED, Estimator
-from wiesel.sql.keys_without_order import check_keys
-from wiesel.sql.plan import Relation
+from wiesel.sql.plan.keys_without_order import check_keys
+from wiesel.sql.plan.relations import Relation
 from wiesel.sql.rules.file_aggregates import AGGREGATES, with_known_aggregates
 from wiesel.sql.rules.join_strategies import THRESHOLD, with_strategies
 from wiesel.sql.rules.limits import with_limits

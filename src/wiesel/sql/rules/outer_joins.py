@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, input_refs
-from wiesel.sql.plan import Filter, Join, JoinType, Relation
+from wiesel.sql.plan.relations import Filter, Join, JoinType, Relation
 from wiesel.sql.rules.push_down import conjuncts, filtered
 
 __all__ = ["with_inner_joins"]

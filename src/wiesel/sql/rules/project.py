@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from wiesel.columnar.expressions import Expression, InputRef, input_refs, transformed
-from wiesel.sql.plan import Field, Project, Relation, TopN
+from wiesel.sql.plan.relations import Field, Project, Relation, TopN
 
 __all__ = ["projected", "read_through", "with_columns"]
 

@@ -13,9 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from wiesel.columnar.expressions import Expression, InputRef, input_refs, transformed
-from wiesel.sql.lateral_plan import Unnest
-from wiesel.sql.over_plan import OverAggregate
-from wiesel.sql.plan import (
+from wiesel.sql.catalog.table_factories import reads_some_columns
+from wiesel.sql.plan.lateral_relations import Unnest
+from wiesel.sql.plan.over_relations import OverAggregate
+from wiesel.sql.plan.relations import (
     Aggregate,
     AggregateCall,
     ArrowScan,
@@ -30,8 +31,7 @@ from wiesel.sql.plan import (
     Union,
     WatermarkAssigner,
 )
-from wiesel.sql.table_factories import reads_some_columns
-from wiesel.sql.window_plan import Expand, WindowAggregate, WindowTable
+from wiesel.sql.plan.window_relations import Expand, WindowAggregate, WindowTable
 from wiesel.types import logical as t
 
 __all__ = ["pruned"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal, input_refs, shifted
 from wiesel.columnar.functions.registry import call
-from wiesel.sql.plan import Filter, Join, JoinType, Project, Relation, TopN
+from wiesel.sql.plan.relations import Filter, Join, JoinType, Project, Relation, TopN
 from wiesel.sql.rules.project import read_through
 
 __all__ = ["all_of", "conjuncts", "filtered", "joined"]

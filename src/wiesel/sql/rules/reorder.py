@@ -18,7 +18,7 @@ from wiesel.columnar.expressions import Expression, InputRef, input_refs, transf
 from wiesel.columnar.functions.registry import is_deterministic
 from wiesel.sql.costs.estimates import Estimate
 from wiesel.sql.costs.estimator import Estimator, joined_rows
-from wiesel.sql.plan import Field, Filter, Join, JoinType, Project, Relation
+from wiesel.sql.plan.relations import Field, Filter, Join, JoinType, Project, Relation
 from wiesel.sql.rules.push_down import all_of, conjuncts
 
 __all__ = ["BUSHY", "REORDERS", "reordered"]

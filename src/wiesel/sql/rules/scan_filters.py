@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from wiesel.columnar.functions.registry import can_fail, is_deterministic
-from wiesel.sql.plan import Filter, Relation, TableScan, walk
+from wiesel.sql.catalog.table_factories import skips_rows
+from wiesel.sql.plan.relations import Filter, Relation, TableScan, walk
 from wiesel.sql.rules.push_down import conjuncts
-from wiesel.sql.table_factories import skips_rows
 
 __all__ = ["read_alone", "with_scan_filters"]
 

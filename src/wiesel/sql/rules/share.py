@@ -12,7 +12,7 @@ from typing import Any
 
 from wiesel.columnar.expressions import Call, Expression, InputRef, Literal, walk
 from wiesel.columnar.functions.registry import is_deterministic
-from wiesel.sql.plan import ArrowScan, Field, Relation, TableScan
+from wiesel.sql.plan.relations import ArrowScan, Field, Relation, TableScan
 
 __all__ = ["shared"]
 

@@ -12,7 +12,7 @@ from wiesel.columnar.evaluation import Session
 from wiesel.columnar.expressions import Call, Expression, Literal, transformed
 from wiesel.columnar.folding import folded
 from wiesel.columnar.functions.registry import can_fail, is_deterministic
-from wiesel.sql.plan import Filter, Join, Project, Relation
+from wiesel.sql.plan.relations import Filter, Join, Project, Relation
 from wiesel.sql.rules.push_down import all_of, conjuncts
 from wiesel.types import logical as t
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from wiesel.core.errors import ConfigurationError
-from wiesel.sql.plan import Aggregate, Relation
+from wiesel.sql.plan.relations import Aggregate, Relation
 from wiesel.sql.rules.options import Options, is_on
 
 __all__ = ["BUCKETS", "SPLIT", "with_split_distinct"]

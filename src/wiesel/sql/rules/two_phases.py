@@ -13,10 +13,10 @@ from dataclasses import replace
 from wiesel.core.errors import ConfigurationError
 from wiesel.runtime.table.aggregate.partials import Partials
 from wiesel.runtime.table.aggregate.sampling import Sampling
-from wiesel.sql.bound_calls import calls_of_groups
-from wiesel.sql.plan import Aggregate, Phases, Relation
+from wiesel.sql.plan.bound_calls import calls_of_groups
+from wiesel.sql.plan.relations import Aggregate, Phases, Relation
+from wiesel.sql.plan.window_relations import WindowAggregate
 from wiesel.sql.rules.options import Options, is_on, number_of
-from wiesel.sql.window_plan import WindowAggregate
 
 __all__ = ["ADAPTIVE", "PHASES", "RATE", "SAMPLED", "in_two_phases"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from wiesel.columnar.expressions import InputRef
-from wiesel.sql.changelog import changes_of
-from wiesel.sql.plan import Aggregate, Project, Relation, SortKey, TopN
-from wiesel.sql.upsert_keys import upsert_keys
+from wiesel.sql.plan.changelog import changes_of
+from wiesel.sql.plan.relations import Aggregate, Project, Relation, SortKey, TopN
+from wiesel.sql.plan.upsert_keys import upsert_keys
 
 __all__ = ["with_updated_tops"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wiesel.sql.plan import Filter, Relation, WatermarkAssigner
+from wiesel.sql.plan.relations import Filter, Relation, WatermarkAssigner
 
 __all__ = ["filtered_below_watermarks"]
 

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.sql.rules.plans import environment, found, plan
 from wiesel.sql.costs.estimates import ColumnEstimate, Estimate
 from wiesel.sql.costs.selectivity import selectivity
-from wiesel.sql.plan import Filter
+from wiesel.sql.plan.relations import Filter
 from wiesel.sql.rules.merge import merged
 
 # a: 0 to 100, 50 different values; b: 10 different values, a fifth NULL; c: nothing is known

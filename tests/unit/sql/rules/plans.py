@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wiesel.common import Configuration
-from wiesel.sql.plan import Relation, walk
+from wiesel.sql.plan.relations import Relation, walk
 from wiesel.table import TableEnvironment
 
 ORDERS = """CREATE TABLE orders (

@@ -14,8 +14,8 @@ import pytest
 
 from tests.unit.sql.rules.plans import environment, found, plan
 from wiesel.core.errors import ConfigurationError
-from wiesel.runtime.table.join.regular_join import build_probe_join
-from wiesel.sql.plan import Join
+from wiesel.runtime.table.join import build_probe_join
+from wiesel.sql.plan.relations import Join
 from wiesel.sql.rules.optimizer import optimized
 from wiesel.table import TableEnvironment
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.sql.rules.plans import environment, found, plan
-from wiesel.sql.plan import JoinType
+from wiesel.sql.plan.relations import JoinType
 from wiesel.sql.rules.outer_joins import with_inner_joins
 
 JOIN = "SELECT a.id FROM orders AS a {kind} JOIN orders AS b ON a.id = b.id WHERE {condition}"

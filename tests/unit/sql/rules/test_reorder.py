@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.unit.sql.rules.plans import environment, plan
-from wiesel.sql.plan import Relation, TableScan
+from wiesel.sql.plan.relations import Relation, TableScan
 from wiesel.sql.rules.optimizer import optimized
 from wiesel.table import TableEnvironment
 

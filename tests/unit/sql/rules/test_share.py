@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tests.unit.sql.rules.plans import environment, plan
-from wiesel.sql.plan import Relation
+from wiesel.sql.plan.relations import Relation
 from wiesel.sql.rules.optimizer import REUSE, optimized
 from wiesel.sql.rules.share import shared
 from wiesel.table import TableEnvironment

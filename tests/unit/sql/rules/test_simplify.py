@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.sql.rules.plans import environment, plan
 from wiesel.columnar.evaluation import Session
-from wiesel.sql.plan import Filter, Project, TableScan
+from wiesel.sql.plan.relations import Filter, Project, TableScan
 from wiesel.sql.rules.simplify import simplified
 
 EXPRESSIONS = {

@@ -1,0 +1,1 @@
+"""Internal. Statements that define, change and describe tables."""

@@ -1,0 +1,1 @@
+"""Internal. INSERT: the columns, keys and types of the table that is written to."""

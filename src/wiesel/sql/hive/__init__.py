@@ -1,0 +1,1 @@
+"""Internal. Hive's rules for types and functions."""

@@ -1,0 +1,1 @@
+"""Internal. Hive's dialect: from text to statements."""
