@@ -1,7 +1,8 @@
 """Internal. Values on their way between the program and Flink's JVM: what ``from_collection`` accepts, and what ``collect()`` returns.
 
 Recorded with PyFlink 2.3: Java turns booleans and numbers that are given for a STRING into their Java text, and a FLOAT comes back as the
-shortest decimal of its 32 bits (1.23), where a Python function sees the 64-bit value (1.2300000190734863), a BIG_DEC without an exponent.
+shortest decimal of its 32 bits (1.23), where a Python function sees the 64-bit value (1.2300000190734863). A BIG_DEC comes back without an exponent,
+unless it is within a tuple, a row or another collection.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def from_collection_converter(kind: TypeInformation) -> Converter | None:
 
 def to_collected_converter(kind: TypeInformation | None) -> Converter | None:
     """Return the function that makes collected values of records, ``None`` where they are the records themselves."""
-    return None if kind is None else _converter(kind, {BasicType.FLOAT: _shortest, BasicType.BIG_DEC: _plain})
+    if isinstance(kind, BasicTypeInfo) and kind._basic_type is BasicType.BIG_DEC:
+        return _plain
+    return None if kind is None else _converter(kind, {BasicType.FLOAT: _shortest})
 
 
 def _to_text(value: Any) -> Any:
