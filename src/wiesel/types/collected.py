@@ -1,8 +1,8 @@
 """Internal. Values on their way between the program and Flink's JVM: what ``from_collection`` accepts, and what ``collect()`` returns.
 
-Recorded with PyFlink 2.3: Java turns booleans and numbers that are given for a STRING into their Java text, and a FLOAT comes back as the
-shortest decimal of its 32 bits (1.23), where a Python function sees the 64-bit value (1.2300000190734863). A BIG_DEC comes back without an exponent,
-unless it is within a tuple, a row or another collection.
+Recorded with PyFlink 2.3: Java turns booleans and numbers that are given for a STRING into their Java text. A FLOAT comes back as the
+shortest decimal of its 32 bits (1.23), where a Python function sees the 64-bit value (1.2300000190734863). A BIG_DEC comes back without
+an exponent, unless it is within a tuple, a row or another collection.
 """
 
 from __future__ import annotations
