@@ -443,7 +443,8 @@ class JobAttempt:
         operator_id = self._source_of.get(vertex)
         if operator_id is not None:
             self._sources[operator_id].add_reader(subtask)
-        if len(self.pids) + self._before == len(self._tasks):
+        # An enumerator that has raised has ended the attempt or the region.
+        if not self.ended and len(self.pids) + self._before == len(self._tasks):
             self.state = AttemptState.RUNNING
             self.port.reached("running")
             self.port.running()
@@ -462,7 +463,9 @@ class JobAttempt:
         if any(region.failure is not None for region in self.regions):
             return  # also if its tasks had finished: they begin anew
         if self.coordinator.all_finished and self.coordinator.pending_id is None and not self.ended:
-            self._act(self.coordinator.finish(self.clock.now_ms(), self._snapshot_enumerators()))
+            enumerators = self._snapshot_enumerators()
+            if not self.ended:  # no enumerator has raised
+                self._act(self.coordinator.finish(self.clock.now_ms(), enumerators))
 
     # Time
 
@@ -492,7 +495,8 @@ class JobAttempt:
         """Start a checkpoint now, unless one is under way or tasks are still missing; see ``CheckpointCoordinator.trigger``."""
         if self.state is AttemptState.RUNNING and self.coordinator.pending_id is None:
             now_ms, enumerators = self.clock.now_ms(), self._snapshot_enumerators()
-            self._act(self.coordinator.trigger(now_ms, enumerators, savepoint=savepoint, overtake_after_ms=overtake_after_ms))
+            if self.state is AttemptState.RUNNING:  # no enumerator has raised
+                self._act(self.coordinator.trigger(now_ms, enumerators, savepoint=savepoint, overtake_after_ms=overtake_after_ms))
 
     def _trigger_if_requested(self) -> None:
         """A source waits for a checkpoint at its position; if one is under way that has begun elsewhere, for the next."""

@@ -137,8 +137,17 @@ class SourceCoordinator:
         self._call(lambda enumerator: enumerator.notify_checkpoint_complete(checkpoint_id))
 
     def snapshot_state(self, checkpoint_id: int) -> Any:
-        """Return the state of the enumerator; while it is not there, what it will be created with: no reader has got anything of it."""
-        return self._state if self._enumerator is None else self._enumerator.snapshot_state(checkpoint_id)
+        """Return the state of the enumerator; while it is not there, what it will be created with: no reader has got anything of it.
+
+        What the enumerator raises fails the tasks of the source.
+        """
+        if self._enumerator is None:
+            return self._state
+        try:
+            return self._enumerator.snapshot_state(checkpoint_id)
+        except Exception as error:  # noqa: BLE001 - of a connector: the source fails, not the JobMaster
+            self._failed(error)
+            return None
 
     @property
     def due_ms(self) -> int | None:
