@@ -58,7 +58,7 @@ class Recovery:
         self._since = 0
         """The attempt in which all tasks began; regions that restart alone get later numbers."""
         self._acquiring = threading.Lock()
-        self._published: tuple[Checkpoint, dict[str, Any]] | None = None
+        self.published: tuple[Checkpoint, dict[str, Any]] | None = None
         """The newest checkpoint where there is no store, and what was true of the job then."""
 
     # From where
@@ -162,7 +162,7 @@ class Recovery:
         with self._acquiring:
             self._since = self.number = self._next_number()
         if self.store is None:
-            return self._begin_with(*self._published) if self._published is not None else self._base
+            return self._begin_with(*self.published) if self.published is not None else self._base
         found = self.store.load_latest(at_least=self._own_from)
         return self._begin_with(*found) if found is not None else self._base
 
@@ -234,7 +234,7 @@ class Recovery:
             self.store.publish(checkpoint, facts, self.snapshot_key)
             return
         self.check_fence(checkpoint.attempt)
-        self._published = checkpoint, facts
+        self.published = checkpoint, facts
 
     def check_fence(self, attempt: int) -> None:
         """Raise if a newer attempt of all tasks has begun here, or any in another process.

@@ -52,7 +52,7 @@ class PipelineJob:
         JobExecutionError: From any method that lets the job go on, if it has failed; the cause is what failed.
     """
 
-    def __init__(self, graph: StreamGraph, config: Configuration, restore_from: JobSnapshot | None) -> None:
+    def __init__(self, graph: StreamGraph, config: Configuration, restore_from: JobSnapshot | None, *, settles: bool = True) -> None:
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         check_shippable(plan)
         self._graph = graph
@@ -81,7 +81,8 @@ class PipelineJob:
         try:
             self._master.start()
             self._until(self._running, "start")
-            self.settle()
+            if settles:
+                self.settle()
         except BaseException:
             self._release()
             raise
