@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wiesel.cep.errors import malformed
-from wiesel.datastream._checks import describe
+from wiesel.core.argument_checks import describe
 from wiesel.spi.functions import Function
 
 __all__ = ["Condition", "IterativeCondition", "RichIterativeCondition", "SimpleCondition", "as_condition"]

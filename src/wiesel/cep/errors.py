@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wiesel.core.errors import ProgramError
-from wiesel.datastream._checks import program_error
+from wiesel.core.user_location import program_error
 
 __all__ = ["MalformedPatternException", "malformed"]
 

@@ -9,9 +9,9 @@ from wiesel.cep.conditions import TRUE, Condition, IterativeCondition, as_condit
 from wiesel.cep.errors import malformed
 from wiesel.cep.quantifier import Contiguity, Quantifier, WithinType
 from wiesel.cep.skip import AfterMatchSkipStrategy
+from wiesel.core.argument_checks import describe, require_instance
 from wiesel.core.durations import Duration, Time, to_millis
 from wiesel.core.errors import ConfigurationError
-from wiesel.datastream._checks import describe, require_instance
 
 __all__ = ["GroupPattern", "Pattern"]
 

@@ -19,12 +19,14 @@ from wiesel.cep.functions import (
 from wiesel.cep.operator import CepSpec
 from wiesel.cep.pattern import Pattern
 from wiesel.cep.user_calls import FlatSelect, FlatTimeout, Select, Timeout
+from wiesel.core.argument_checks import require_function, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.datastream import DataStream, KeyedStream
-from wiesel.datastream._checks import program_error, require_function, require_instance, require_type
 from wiesel.graph.specs import OperatorSpec
 from wiesel.spi.functions import NullByteKeySelector
 from wiesel.spi.output_tag import OutputTag
 from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import require_type
 
 __all__ = ["CEP", "PatternStream"]
 

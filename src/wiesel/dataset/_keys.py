@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from wiesel.core.argument_checks import describe, require_function
+from wiesel.core.user_location import program_error
 from wiesel.dataset._builtin import FieldKey, WholeRecord
-from wiesel.datastream._checks import describe, program_error, require_function
 from wiesel.spi.functions import KeySelector
 from wiesel.types.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
 

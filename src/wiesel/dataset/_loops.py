@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from wiesel.core.user_location import program_error
 from wiesel.dataset._plan import Node
 from wiesel.dataset.functions import ConvergenceCriterion
-from wiesel.datastream._checks import program_error
 from wiesel.spi.functions import AggregateFunction
 
 __all__ = ["TERMINATION", "Criterion", "Registered", "RoundAggregates", "check_ends", "head_of"]

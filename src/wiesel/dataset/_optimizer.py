@@ -12,12 +12,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from wiesel.core.user_location import program_error
 from wiesel.dataset._estimates import Estimate, estimate_of
 from wiesel.dataset._keys import KeySpec
 from wiesel.dataset._loops import check_ends, head_of
 from wiesel.dataset._plan import Node, reachable
 from wiesel.dataset.functions import JoinHint
-from wiesel.datastream._checks import program_error
 
 __all__ = ["Partitioning", "PlannedNode", "optimize"]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic
 
+from wiesel.core.argument_checks import require_built, require_count, require_function, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.dataset._builtin import CsvLine, FieldsReduce, KeepFirst, SelectedBy
 from wiesel.dataset._keys import KeySpec, key_spec, whole_record
 from wiesel.dataset._loops import Registered
@@ -20,7 +22,6 @@ from wiesel.dataset.functions import (
     Order,
     ReduceFunction,
 )
-from wiesel.datastream._checks import program_error, require_built, require_count, require_function, require_instance, require_type
 from wiesel.datastream._record_type import T
 from wiesel.spi.functions import Partitioner
 from wiesel.spi.serialization import Encoder
@@ -28,6 +29,7 @@ from wiesel.spi.sink import Sink
 from wiesel.types import Types
 from wiesel.types.java_strings import print_formatter
 from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import require_type
 
 if TYPE_CHECKING:
     from wiesel.dataset.data_sink import DataSink

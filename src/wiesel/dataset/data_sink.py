@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from wiesel.core.argument_checks import require_count, require_instance
 from wiesel.dataset._plan import Node
-from wiesel.datastream._checks import require_count, require_instance
 
 __all__ = ["DataSink"]
 

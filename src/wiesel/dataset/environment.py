@@ -10,9 +10,11 @@ from wiesel.connectors.collect_sink import CollectDelivery, CollectReceiver, Col
 from wiesel.connectors.file_source import FileSource
 from wiesel.connectors.number_sequence import NumberSequenceSource
 from wiesel.core import options
+from wiesel.core.argument_checks import require_built, require_count, require_instance
 from wiesel.core.config import Configuration
 from wiesel.core.managed_memory import managed_memory_bytes
 from wiesel.core.parallelism import default_parallelism
+from wiesel.core.user_location import program_error, user_location
 from wiesel.dataset._builtin import to_tuple
 from wiesel.dataset._explain import plan_json, plan_text
 from wiesel.dataset._optimizer import PlannedNode, optimize
@@ -20,7 +22,6 @@ from wiesel.dataset._plan import Node
 from wiesel.dataset._translation import Translation
 from wiesel.dataset.data_set import DataSet
 from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment, _execution
-from wiesel.datastream._checks import program_error, require_built, require_count, require_instance, require_type, user_location
 from wiesel.datastream._collection import collection_source
 from wiesel.datastream.closeable_iterator import CloseableIterator
 from wiesel.formats.csv import CsvReaderFormat, CsvSchema
@@ -28,6 +29,7 @@ from wiesel.formats.text import TextLineFormat
 from wiesel.spi.source import Boundedness, Source
 from wiesel.types import Types
 from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import require_type
 
 __all__ = ["ExecutionEnvironment"]
 

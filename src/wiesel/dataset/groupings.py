@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wiesel.core.argument_checks import require_count, require_function
 from wiesel.dataset._builtin import FirstOfGroup
 from wiesel.dataset._keys import KeySpec
 from wiesel.dataset.data_set import AggregatedDataSet, DataSet, _ascending
 from wiesel.dataset.functions import Aggregations, GroupCombineFunction, GroupReduceFunction, Order, ReduceFunction
-from wiesel.datastream._checks import require_count, require_function, require_type
 from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import require_type
 
 __all__ = ["SortedGrouping", "UnsortedGrouping"]
 

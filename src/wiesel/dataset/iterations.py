@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wiesel.core.argument_checks import require_count, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.dataset._keys import KeySpec
 from wiesel.dataset._loops import Registered
 from wiesel.dataset._plan import Node
 from wiesel.dataset.data_set import DataSet
 from wiesel.dataset.functions import Aggregator, ConvergenceCriterion
-from wiesel.datastream._checks import program_error, require_count, require_instance
 
 __all__ = ["DeltaIteration", "IterativeDataSet"]
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wiesel.core.argument_checks import require_function
+from wiesel.core.user_location import program_error
 from wiesel.dataset._keys import KeySpec
 from wiesel.dataset._plan import Node
 from wiesel.dataset.data_set import DataSet
 from wiesel.dataset.functions import CoGroupFunction, CrossFunction, FlatJoinFunction, JoinFunction, JoinHint
-from wiesel.datastream._checks import program_error, require_function, require_type
 from wiesel.types import Types
 from wiesel.types.typeinfo import PickledBytesTypeInfo, TypeInformation
+from wiesel.types.types import require_type
 
 __all__ = ["CoGroupSets", "CoGrouped", "CrossDataSet", "JoinDataSet", "JoinSets", "WhereClause"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from wiesel.connectors.stream_cache import CacheFile, CacheSink, CacheSource, StreamCache
 from wiesel.core.errors import ProgramError
-from wiesel.datastream._checks import program_error, user_location
+from wiesel.core.user_location import program_error, user_location
 from wiesel.datastream._record_type import T
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream._transformations import CacheTransformation, OperatorTransformation, all_before

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from wiesel.connectors.collection import CollectionSource
+from wiesel.core.argument_checks import describe
 from wiesel.core.errors import ArgumentTypeError, ProgramError
-from wiesel.datastream._checks import describe, program_error, require_type, user_location
+from wiesel.core.user_location import program_error, user_location
 from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import require_type
 
 __all__ = ["collection_source"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from wiesel.core.argument_checks import require_count, require_instance
 from wiesel.core.errors import ProgramError
-from wiesel.datastream._checks import program_error, require_count, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.datastream._no_java import NoJavaObjects
 from wiesel.datastream._transformations import OperatorTransformation, Transformation
 from wiesel.datastream.slot_sharing_group import SlotSharingGroup

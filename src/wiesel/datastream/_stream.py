@@ -6,17 +6,9 @@ import copy
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, overload
 
+from wiesel.core.argument_checks import require_built, require_count, require_function, require_instance, require_seconds
 from wiesel.core.unpicklable import StaysInProgram
-from wiesel.datastream._checks import (
-    program_error,
-    require_built,
-    require_count,
-    require_function,
-    require_instance,
-    require_seconds,
-    require_type,
-    user_location,
-)
+from wiesel.core.user_location import program_error, user_location
 from wiesel.datastream._operator_settings import MAX_PARALLELISM_LIMIT, OperatorSettings
 from wiesel.datastream._record_type import R, T
 from wiesel.datastream._transformations import (
@@ -37,6 +29,7 @@ from wiesel.spi.windows import WindowAssigner
 from wiesel.state.factory import check_backend
 from wiesel.types import Types
 from wiesel.types.typeinfo import PickledBytesTypeInfo, TupleTypeInfo, TypeInformation
+from wiesel.types.types import require_type
 
 if TYPE_CHECKING:
     from wiesel.common.execution_config import ExecutionConfig

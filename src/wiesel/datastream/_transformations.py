@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from wiesel.core.config import Configuration
 from wiesel.core.errors import invariant
-from wiesel.datastream._checks import program_error
+from wiesel.core.user_location import program_error
 from wiesel.graph.round_inputs import add_round_inputs
 from wiesel.graph.specs import FORWARD, ITERATION_HEAD, REBALANCE, PartitionerSpec, StreamEdge, StreamGraph, StreamNode
 from wiesel.graph.watermark_readers import show_watermarks

@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from wiesel.core.argument_checks import require_count, require_function, require_instance
 from wiesel.core.durations import to_millis
-from wiesel.datastream._checks import program_error, require_count, require_function, require_instance, require_type
+from wiesel.core.user_location import program_error
 from wiesel.datastream._stream import DataStream
 from wiesel.graph.specs import OperatorSpec
 from wiesel.spi.async_functions import NO_RETRY_STRATEGY, AsyncFunction, AsyncRetryStrategy
 from wiesel.spi.windows.time_assigners import DurationLike
 from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import require_type
 
 __all__ = ["AsyncDataStream"]
 

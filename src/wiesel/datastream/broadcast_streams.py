@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from wiesel.core.argument_checks import require_function, require_instance
 from wiesel.core.errors import ArgumentTypeError
-from wiesel.datastream._checks import program_error, require_function, require_instance, require_type
+from wiesel.core.user_location import program_error
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream.keyed_stream import KeyedStream
 from wiesel.graph.specs import OperatorSpec
 from wiesel.spi.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
 from wiesel.spi.state import MapStateDescriptor
 from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import require_type
 
 __all__ = ["BroadcastConnectedStream", "BroadcastStream"]
 

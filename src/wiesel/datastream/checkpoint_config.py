@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from wiesel.core import options
+from wiesel.core.argument_checks import require_count, require_instance
 from wiesel.core.config import ConfigOption, Configuration
 from wiesel.core.durations import Duration
-from wiesel.datastream._checks import require_count, require_instance
 from wiesel.datastream.checkpoint_storage import CheckpointStorage, FileSystemCheckpointStorage, JobManagerCheckpointStorage
 from wiesel.datastream.checkpointing_mode import CheckpointingMode
 from wiesel.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention

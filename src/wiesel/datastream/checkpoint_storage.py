@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from wiesel.core import options
+from wiesel.core.argument_checks import require_count
 from wiesel.core.errors import ArgumentValueError
 from wiesel.core.memory_size import MemorySize
-from wiesel.datastream._checks import program_error, require_count
+from wiesel.core.user_location import program_error
 
 __all__ = ["CheckpointStorage", "CustomCheckpointStorage", "FileSystemCheckpointStorage", "JobManagerCheckpointStorage"]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wiesel.datastream._checks import program_error, require_function, require_type
+from wiesel.core.argument_checks import require_function
+from wiesel.core.user_location import program_error
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream.keyed_stream import KeyedStream
 from wiesel.graph.specs import OperatorSpec
 from wiesel.spi.functions import CoFlatMapFunction, CoMapFunction, CoProcessFunction, KeyedCoProcessFunction, KeySelector
 from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import require_type
 
 __all__ = ["ConnectedStreams"]
 

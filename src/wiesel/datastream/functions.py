@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from wiesel.datastream._checks import program_error
+from wiesel.core.user_location import program_error
 from wiesel.spi.async_functions import AsyncFunction, AsyncRetryPredicate, AsyncRetryStrategy
 from wiesel.spi.checkpointed import CheckpointedFunction, FunctionInitializationContext, FunctionSnapshotContext
 from wiesel.spi.functions import (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wiesel.datastream._checks import program_error, require_count, require_instance, require_type, user_location
+from wiesel.core.argument_checks import require_count, require_instance
+from wiesel.core.user_location import program_error, user_location
 from wiesel.datastream._record_type import T
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream._transformations import (
@@ -15,6 +16,7 @@ from wiesel.datastream._transformations import (
 from wiesel.datastream.connected_streams import ConnectedStreams
 from wiesel.graph.specs import FEEDBACK_TAG, ITERATION_HEAD, ITERATION_TAIL, OperatorSpec
 from wiesel.types.typeinfo import PickledBytesTypeInfo, TypeInformation
+from wiesel.types.types import require_type
 
 __all__ = ["ConnectedIterativeStreams", "IterativeStream"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from wiesel.core.argument_checks import require_count, require_function, require_instance
 from wiesel.core.durations import to_millis
-from wiesel.datastream._checks import program_error, require_count, require_function, require_instance, require_type
+from wiesel.core.user_location import program_error
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream.keyed_stream import KeyedStream
 from wiesel.datastream.windowed_stream import checked_assigner, checked_trigger
@@ -16,6 +17,7 @@ from wiesel.spi.joins import CoGroupFunction, FlatJoinFunction, JoinFunction, Pr
 from wiesel.spi.output_tag import OutputTag
 from wiesel.spi.windows import Evictor, Trigger, WindowAssigner
 from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import require_type
 
 if TYPE_CHECKING:
     from wiesel.spi.windows.time_assigners import DurationLike

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from wiesel.core.argument_checks import require_count, require_function
 from wiesel.core.errors import ArgumentTypeError
-from wiesel.datastream._checks import program_error, require_count, require_function, require_type
+from wiesel.core.user_location import program_error
 from wiesel.datastream._record_type import T
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation
@@ -24,6 +25,7 @@ from wiesel.spi.functions import (
 )
 from wiesel.spi.windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner, WindowAssigner
 from wiesel.types.typeinfo import BasicTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
+from wiesel.types.types import require_type
 
 if TYPE_CHECKING:
     from wiesel.datastream.joined_streams import IntervalJoin

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from wiesel.core import memory_size
-from wiesel.datastream._checks import program_error, require_count, require_instance
+from wiesel.core.argument_checks import require_count, require_instance
+from wiesel.core.user_location import program_error
 
 __all__ = ["MemorySize", "SlotSharingGroup"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from wiesel.core.errors import ArgumentTypeError
-from wiesel.datastream._checks import program_error
+from wiesel.core.user_location import program_error
 
 __all__ = [
     "CustomStateBackend",

@@ -11,13 +11,14 @@ from wiesel.common.job_client import JobClient
 from wiesel.common.job_execution_result import JobExecutionResult
 from wiesel.common.restart_strategy import RestartStrategyConfiguration
 from wiesel.core import hooks, options
+from wiesel.core.argument_checks import require_built, require_count, require_instance
 from wiesel.core.config import ConfigOption, Configuration, process_defaults
 from wiesel.core.durations import Duration
 from wiesel.core.parallelism import default_parallelism, local_default_parallelism, set_local_default_parallelism
 from wiesel.core.unpicklable import StaysInProgram
+from wiesel.core.user_location import program_error, user_location
 from wiesel.datastream import _execution
 from wiesel.datastream._cached_stream import StreamCaches
-from wiesel.datastream._checks import program_error, require_built, require_count, require_instance, require_type, user_location
 from wiesel.datastream._collection import collection_source
 from wiesel.datastream._no_java import NoJavaObjects
 from wiesel.datastream._operator_settings import MAX_PARALLELISM_LIMIT
@@ -34,6 +35,7 @@ from wiesel.graph.specs import OperatorSpec, StreamGraph, StreamNode
 from wiesel.spi.source import Boundedness, Source
 from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import require_type
 
 __all__ = ["StreamExecutionEnvironment"]
 

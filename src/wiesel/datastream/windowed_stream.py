@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wiesel.core import options
+from wiesel.core.argument_checks import require_count, require_function, require_instance
 from wiesel.core.errors import ArgumentTypeError
-from wiesel.datastream._checks import program_error, require_count, require_function, require_instance, require_type
+from wiesel.core.user_location import program_error
 from wiesel.datastream._stream import DataStream
 from wiesel.datastream.keyed_stream import KeyedStream
 from wiesel.graph.specs import OperatorSpec
@@ -25,6 +26,7 @@ from wiesel.spi.functions import (
 from wiesel.spi.output_tag import OutputTag
 from wiesel.spi.windows import Evictor, MergingWindowAssigner, Trigger, WindowAssigner
 from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import require_type
 
 if TYPE_CHECKING:
     from wiesel.datastream.stream_execution_environment import StreamExecutionEnvironment

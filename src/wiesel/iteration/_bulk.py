@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from wiesel.core.argument_checks import require_count, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.datastream import AggregateFunction, DataStream
-from wiesel.datastream._checks import program_error, require_count, require_instance
 from wiesel.datastream._transformations import OperatorTransformation, all_before, operators_behind
 from wiesel.graph.specs import ITERATION_HEAD, ITERATION_TAIL, OperatorSpec
 

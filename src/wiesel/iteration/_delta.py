@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from wiesel.core.argument_checks import require_instance
 from wiesel.core.ids import MAX_TIMESTAMP
+from wiesel.core.user_location import program_error
 from wiesel.datastream import DataStream, KeyedCoProcessFunction, OutputTag
-from wiesel.datastream._checks import program_error, require_instance
 from wiesel.datastream.state import ListStateDescriptor, ValueStateDescriptor
 from wiesel.iteration._bulk import Converged, make_head, make_tail
 

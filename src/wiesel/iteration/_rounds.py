@@ -8,7 +8,7 @@ from typing import Any
 
 from wiesel.common import Time
 from wiesel.common.job_execution_result import JobExecutionResult
-from wiesel.datastream._checks import program_error
+from wiesel.core.user_location import program_error
 from wiesel.datastream.window import TumblingEventTimeWindows
 
 __all__ = ["Round", "each_round", "rounds_of"]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from wiesel.core.errors import ProgramError, TypeMismatchError
-from wiesel.datastream._checks import program_error
+from wiesel.core.user_location import program_error
 from wiesel.formats.arrow_types import arrow_type
 from wiesel.state_processor._plain import plain
 from wiesel.types.typeinfo import TypeInformation

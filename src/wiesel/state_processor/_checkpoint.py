@@ -10,7 +10,7 @@ from wiesel.checkpoint.snapshot import OperatorStateSnapshot
 from wiesel.checkpoint.snapshots import find_snapshot
 from wiesel.checkpoint.store import StateFiles
 from wiesel.core.errors import StateMigrationError
-from wiesel.datastream._checks import program_error, user_location
+from wiesel.core.user_location import program_error, user_location
 from wiesel.state.backend import StateHandle
 from wiesel.state.operator_state import FACTS
 from wiesel.state.schema import StateSchema

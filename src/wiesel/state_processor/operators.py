@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wiesel.datastream._checks import describe, program_error, require_instance
+from wiesel.core.argument_checks import describe, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.graph.operator_ids import id_of_uid
 
 __all__ = ["OperatorIdentifier", "OperatorOverview", "StateOverview"]

@@ -8,7 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from wiesel.datastream._checks import describe, program_error, require_instance, user_location
+from wiesel.core.argument_checks import describe, require_instance
+from wiesel.core.user_location import program_error, user_location
 from wiesel.runtime.windows.contents import CONTENTS
 from wiesel.runtime.windows.layout import AGGREGATES, POSITIONS, SLICES, TABLES
 from wiesel.runtime.windows.merging import MERGING_SET

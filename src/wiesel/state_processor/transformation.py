@@ -9,9 +9,10 @@ from typing import Any, cast
 import pandas as pd
 import pyarrow as pa
 
+from wiesel.core.argument_checks import describe, require_count, require_instance
 from wiesel.core.config import Configuration
+from wiesel.core.user_location import program_error, user_location
 from wiesel.datastream import DataStream, KeyedStream, ProcessFunction, StreamExecutionEnvironment
-from wiesel.datastream._checks import describe, program_error, require_count, require_instance, user_location
 from wiesel.datastream._transformations import PartitionTransformation
 from wiesel.datastream.windowed_stream import WindowedStream
 from wiesel.graph.specs import OperatorSpec

@@ -12,8 +12,9 @@ from wiesel.checkpoint.coordinator import Checkpoint
 from wiesel.checkpoint.file_io import open_root
 from wiesel.checkpoint.snapshot import OperatorStateSnapshot, TaskSnapshot
 from wiesel.checkpoint.store import CheckpointStore, StateFiles
+from wiesel.core.argument_checks import require_count, require_instance
 from wiesel.core.errors import CheckpointStorageError
-from wiesel.datastream._checks import program_error, require_count, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.engine.deployment import KEY_TYPES, facts_of, key_type_facts
 from wiesel.engine.registry import snapshot_key
 from wiesel.state.key_groups import MAX_MAX_PARALLELISM

@@ -13,8 +13,9 @@ from wiesel.columnar.expressions import Expression as Bound
 from wiesel.columnar.expressions import Literal
 from wiesel.columnar.functions.intervals import DAY_TIME, YEAR_MONTH
 from wiesel.columnar.functions.registry import call
+from wiesel.core.argument_checks import require_instance
 from wiesel.core.errors import ArgumentTypeError
-from wiesel.datastream._checks import program_error, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import BuiltIn, Stand
 from wiesel.types import logical as t

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from wiesel.datastream._checks import program_error, require_instance, user_location
+from wiesel.core.argument_checks import require_instance
+from wiesel.core.user_location import program_error, user_location
 from wiesel.spi.table import catalog as spi
 from wiesel.spi.table import schema as schemas
 from wiesel.spi.table.statistics import ColumnStatistics, TableStatistics

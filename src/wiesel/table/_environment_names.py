@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from wiesel.core.argument_checks import require_built, require_instance
 from wiesel.core.errors import ProgramError
-from wiesel.datastream._checks import require_built, require_instance
+from wiesel.core.user_location import AtUsersLine
 from wiesel.sql.catalog.manager import CatalogManager
 from wiesel.sql.catalog.named_models import CatalogModels
 from wiesel.sql.ddl.information import named_functions
 from wiesel.table._functions import function_of
 from wiesel.table._kept_catalog import KeptCatalog
 from wiesel.table._user_catalog import UserCatalog
-from wiesel.table._users_line import AtUsersLine
 from wiesel.table.catalog import Catalog, CatalogDescriptor
 from wiesel.table.model_descriptor import ModelDescriptor
 from wiesel.table.module import Module, ModuleEntry

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from wiesel.core.argument_checks import require_instance
 from wiesel.core.errors import ProgramError
-from wiesel.datastream._checks import require_instance
 from wiesel.spi.table import catalog as names
 
 __all__ = ["CatalogPartitionSpec", "ObjectIdentifier", "ObjectPath"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from wiesel.datastream._checks import require_instance
+from wiesel.core.argument_checks import require_instance
 from wiesel.spi.table import schema as spi
 from wiesel.table.resolved_expression import ResolvedExpression
 from wiesel.types.logical import DataType, RowField, RowType, quoted

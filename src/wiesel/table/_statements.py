@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wiesel.core.errors import ProgramError
-from wiesel.datastream._checks import user_location
+from wiesel.core.user_location import user_location
 from wiesel.spi.table.catalog import CatalogTable, CatalogView, ObjectIdentifier
 from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema
 from wiesel.sql.binding.expansion import expanded

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from wiesel.core.argument_checks import require_instance
 from wiesel.core.errors import WieselError
-from wiesel.datastream._checks import require_instance
 from wiesel.spi.table.catalog import CatalogModel as Model
 from wiesel.spi.table.catalog import CatalogView
 from wiesel.spi.table.catalog_errors import (

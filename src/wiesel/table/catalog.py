@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wiesel.core.argument_checks import require_instance
 from wiesel.core.config import Configuration
-from wiesel.datastream._checks import program_error, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.spi.table.catalog_errors import (
     CatalogException,
     FunctionNotExistException,

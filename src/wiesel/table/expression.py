@@ -10,8 +10,9 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import Literal
 from wiesel.columnar.functions.intervals import UNIT_MONTHS, UNIT_MS
+from wiesel.core.argument_checks import require_instance
 from wiesel.core.errors import ArgumentTypeError
-from wiesel.datastream._checks import program_error, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import FieldAt, OverAlias, Plus, Stand, WindowProperty
 from wiesel.table._built import aggregate, built_in, constant, json_call, length_of_time, literal, months, stand_of

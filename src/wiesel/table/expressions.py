@@ -7,8 +7,9 @@ from typing import Any
 from sqlglot import exp
 
 from wiesel.columnar.expressions import Literal
+from wiesel.core.argument_checks import require_instance
 from wiesel.core.errors import ArgumentTypeError, ProgramError
-from wiesel.datastream._checks import program_error, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import BuiltIn, Text, UserCall
 from wiesel.table._built import aggregate, built_in, column, constant, json_call, literal, value_of

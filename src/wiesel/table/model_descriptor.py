@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from wiesel.core.argument_checks import require_built, require_instance
 from wiesel.core.config import ConfigOption
-from wiesel.datastream._checks import require_built, require_instance
 from wiesel.spi.table.catalog import CatalogModel
 from wiesel.spi.table.model import PROVIDER
 from wiesel.spi.table.schema import ResolvedSchema, Schema

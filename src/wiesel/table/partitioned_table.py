@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from wiesel.datastream._checks import program_error
+from wiesel.core.user_location import program_error
 from wiesel.table._process_calls import process_call, table_node
 from wiesel.table.expression import Expression
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wiesel.core.argument_checks import require_instance
 from wiesel.core.errors import ProgramError
-from wiesel.datastream._checks import require_instance
 
 __all__ = ["FilePlanReference", "JsonContentPlanReference", "PlanReference"]
 

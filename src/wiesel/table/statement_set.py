@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wiesel.datastream._checks import require_instance
+from wiesel.core.argument_checks import require_instance
 from wiesel.sql.dml.insert import Insertion
 from wiesel.table.compiled_plan import CompiledPlan
 from wiesel.table.explain_detail import ExplainDetail

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from wiesel.columnar.functions.user_functions import pandas_frame
+from wiesel.core.argument_checks import require_instance
 from wiesel.core.errors import ArgumentTypeError
-from wiesel.datastream._checks import program_error, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.spi.table import schema as schemas
 from wiesel.sql.language.built_nodes import WindowProperty
 from wiesel.sql.plan.relations import Relation, time_attributes

@@ -9,7 +9,7 @@ from typing import Any
 from wiesel.core.config import Configuration
 from wiesel.core.durations import parse_duration
 from wiesel.core.errors import ArgumentTypeError
-from wiesel.datastream._checks import program_error
+from wiesel.core.user_location import program_error
 from wiesel.sql.language.parser import DEFAULT_DIALECT, DIALECT_OPTION, HIVE_DIALECT
 from wiesel.table.sql_dialect import SqlDialect
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from wiesel.core.argument_checks import require_built, require_instance
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ProgramError
 from wiesel.core.option_values import to_text
-from wiesel.datastream._checks import program_error, require_built, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.spi.table.catalog import CatalogTable
 from wiesel.spi.table.factory import CONNECTOR
 from wiesel.spi.table.schema import PhysicalColumn, ResolvedSchema, Schema

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from wiesel.core.argument_checks import require_built, require_instance
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ArgumentValueError, ProgramError
+from wiesel.core.user_location import AtUsersLine, program_error, user_location
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
-from wiesel.datastream._checks import program_error, require_built, require_instance, user_location
 from wiesel.spi.table.catalog import CatalogView, ObjectIdentifier
 from wiesel.spi.table.factory import INSERT_ONLY
 from wiesel.spi.table.schema import ResolvedSchema, Schema
@@ -38,7 +39,6 @@ from wiesel.table._functions import function_in
 from wiesel.table._process_calls import process_call
 from wiesel.table._statements import defined_table, insertion_into, run_statement
 from wiesel.table._user_catalog import opened_catalog
-from wiesel.table._users_line import AtUsersLine
 from wiesel.table.changelog_mode import ChangelogMode
 from wiesel.table.compiled_plan import CompiledPlan
 from wiesel.table.environment_settings import EnvironmentSettings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wiesel.core.argument_checks import require_instance
 from wiesel.core.errors import ArgumentValueError
-from wiesel.datastream._checks import require_instance
 from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.sql.ddl.canonical_expressions import canonical_expression
 from wiesel.table._resolved_schema import ComputedColumn

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wiesel.datastream._checks import require_instance
+from wiesel.core.argument_checks import require_instance
 from wiesel.table.expression import Expression
 
 __all__ = ["GroupWindow", "Over", "OverWindow", "Session", "Slide", "Tumble"]

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from wiesel.core.argument_checks import describe
 from wiesel.core.config import Configuration
+from wiesel.core.user_location import program_error
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
-from wiesel.datastream._checks import describe, program_error
 from wiesel.engine.base import job_settings
 from wiesel.engine.shippable import check_shippable
 from wiesel.graph.execution_graph import build_execution_graph

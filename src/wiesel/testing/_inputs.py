@@ -5,8 +5,9 @@ from __future__ import annotations
 from operator import index as as_index
 from typing import Any, cast
 
+from wiesel.core.argument_checks import describe
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
-from wiesel.datastream._checks import describe, program_error
+from wiesel.core.user_location import program_error
 from wiesel.engine.deployment import vertex_descriptor
 from wiesel.graph.job_graph import JobEdge, JobVertex
 from wiesel.graph.specs import REBALANCE

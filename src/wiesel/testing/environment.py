@@ -7,9 +7,10 @@ from typing import Any
 
 from wiesel.common.job_client import JobClient
 from wiesel.core import options as opt
+from wiesel.core.argument_checks import require_count, require_instance
 from wiesel.core.config import Configuration
+from wiesel.core.user_location import program_error
 from wiesel.datastream import DataStream, StreamExecutionEnvironment
-from wiesel.datastream._checks import program_error, require_count, require_instance
 from wiesel.testing._inputs import checked_timestamp
 from wiesel.testing.collected import CollectedStream, CollectingSink
 from wiesel.testing.job import PipelineJob

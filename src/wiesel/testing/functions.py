@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wiesel.core.argument_checks import describe
+from wiesel.core.user_location import program_error
 from wiesel.datastream import DataStream
-from wiesel.datastream._checks import describe, program_error
 from wiesel.spi import functions as spi
 from wiesel.spi.state import MapStateDescriptor
 from wiesel.testing._definition import Definition

@@ -9,11 +9,12 @@ from typing import Any
 
 from wiesel.core import code_pickling
 from wiesel.core import options as opt
+from wiesel.core.argument_checks import require_count, require_instance
 from wiesel.core.clock import ManualClock
 from wiesel.core.ids import MAX_TIMESTAMP
 from wiesel.core.metrics import MetricRegistry, merge_counts
 from wiesel.core.temporary import make_directory, remove_directory
-from wiesel.datastream._checks import program_error, require_count, require_instance
+from wiesel.core.user_location import program_error
 from wiesel.engine.deployment import share_out
 from wiesel.runtime.input_gate import WatermarkValve
 from wiesel.runtime.operator import OperatorContext, Output

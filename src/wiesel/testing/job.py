@@ -12,12 +12,13 @@ from wiesel.checkpoint.messages import TaskKey
 from wiesel.common.job_execution_result import JobExecutionResult
 from wiesel.common.job_status import JobStatus
 from wiesel.core import options as opt
+from wiesel.core.argument_checks import require_count
 from wiesel.core.clock import ManualClock
 from wiesel.core.config import Configuration
 from wiesel.core.errors import CheckpointError, JobCancelledError, JobExecutionError
 from wiesel.core.metrics import merge_counts
 from wiesel.core.temporary import make_directory, remove_directory
-from wiesel.datastream._checks import program_error, require_count
+from wiesel.core.user_location import program_error
 from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.job_attempt import AttemptState
 from wiesel.engine.local.executor import NEVER_MS

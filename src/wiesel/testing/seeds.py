@@ -8,7 +8,8 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from wiesel.datastream._checks import program_error, require_count
+from wiesel.core.argument_checks import require_count
+from wiesel.core.user_location import program_error
 
 __all__ = ["for_seeds"]
 

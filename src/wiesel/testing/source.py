@@ -11,9 +11,10 @@ from typing import Any
 import cloudpickle
 
 from wiesel.core import code_pickling
+from wiesel.core.argument_checks import describe, require_count
 from wiesel.core.errors import ProgramError, SerializationError
 from wiesel.core.ids import MIN_TIMESTAMP
-from wiesel.datastream._checks import describe, program_error, require_count
+from wiesel.core.user_location import program_error
 from wiesel.graph.specs import StreamGraph
 from wiesel.spi.source import (
     Boundedness,

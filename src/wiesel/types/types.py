@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wiesel.core.errors import ProgramError
+from wiesel.core.argument_checks import describe
+from wiesel.core.errors import ArgumentTypeError, ProgramError
+from wiesel.core.user_location import program_error
 from wiesel.types.records import RecordTypeInfo
 from wiesel.types.typeinfo import (
     BasicArrayTypeInfo,
@@ -27,7 +29,7 @@ from wiesel.types.typeinfo import (
     TypeInformation,
 )
 
-__all__ = ["Types", "type_from_json"]
+__all__ = ["Types", "require_type", "type_from_json"]
 
 
 class Types:
@@ -223,3 +225,22 @@ def type_from_json(data: dict[str, Any]) -> TypeInformation:
         case "external":
             return ExternalTypeInfo(children[0])
     raise ProgramError(f"unknown type {tag!r} in a stored type description", hint="it was written by a newer version of Wiesel")
+
+
+def require_type(output_type: Any, method: str) -> TypeInformation:
+    """Return the declared type of a result: pickled objects if none is declared, a row if a list of types is given.
+
+    Raises:
+        ArgumentTypeError: If it is something else.
+    """
+    if output_type is None:
+        return Types.PICKLED_BYTE_ARRAY()
+    if isinstance(output_type, TypeInformation):
+        return output_type
+    if isinstance(output_type, list) and all(isinstance(t, TypeInformation) for t in output_type):
+        return RowTypeInfo(output_type)
+    hint = "give one of wiesel.common.Types, e.g. Types.STRING()"
+    name = getattr(output_type, "__name__", "")
+    if name and getattr(Types, name, None) is output_type:
+        hint = f"call it: Types.{name}()"
+    raise program_error(f"the type given to {method} must be a TypeInformation, got {describe(output_type)}", hint, ArgumentTypeError)

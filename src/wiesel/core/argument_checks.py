@@ -1,60 +1,18 @@
-"""Internal. Where in the user's program a call was made, and the checks of what it was called with.
+"""Internal. Checks of the arguments of public methods.
 
-Every check raises a :class:`~wiesel.core.errors.ProgramError` with the user's line in the message, because the traceback of an
-error that is found when the job starts does not show the line that built the operator.
+Every check raises a :class:`~wiesel.core.errors.ProgramError` with the user's line in the message.
 """
 
 from __future__ import annotations
 
 import inspect
-import os
-import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
-import wiesel
-from wiesel.core.errors import ArgumentTypeError, ArgumentValueError, ProgramError
-from wiesel.types import Types
-from wiesel.types.typeinfo import RowTypeInfo, TypeInformation
+from wiesel.core.errors import ArgumentTypeError, ArgumentValueError
+from wiesel.core.user_location import program_error
 
-__all__ = [
-    "program_error",
-    "require_built",
-    "require_count",
-    "require_function",
-    "require_instance",
-    "require_seconds",
-    "require_type",
-    "user_location",
-]
-
-_PACKAGE = os.path.dirname(os.path.abspath(wiesel.__file__)) + os.sep
-
-
-def user_location() -> str:
-    """Return ``file:line`` of the innermost call outside of Wiesel, or an empty text if there is none."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if not frame.f_code.co_filename.startswith(_PACKAGE):
-            if frame.f_globals.get("__name__", "").partition(".")[0] == "click":
-                return ""  # the command line runs statements without a program
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-        frame = frame.f_back
-    return ""
-
-
-def program_error(message: str, hint: str, kind: type[ProgramError] = ProgramError, *, location: str | None = None) -> ProgramError:
-    """Return the error for something that the program must not do, with the line that does it.
-
-    Args:
-        message: What is wrong.
-        hint: What to do instead.
-        kind: Class of the error.
-        location: ``file:line``; the current call if it is None.
-    """
-    where = user_location() if location is None else location
-    return kind(f"{message} (at {where})" if where else message, hint=hint, location=where)
+__all__ = ["describe", "require_built", "require_count", "require_function", "require_instance", "require_seconds"]
 
 
 def describe(value: Any) -> str:
@@ -178,22 +136,3 @@ def require_seconds(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         raise program_error(f"seconds must be a number above 0, got {describe(value)}", "e.g. seconds=2", ArgumentValueError)
     return float(value)
-
-
-def require_type(output_type: Any, method: str) -> TypeInformation:
-    """Return the declared type of a result: pickled objects if none is declared, a row if a list of types is given.
-
-    Raises:
-        ArgumentTypeError: If it is something else.
-    """
-    if output_type is None:
-        return Types.PICKLED_BYTE_ARRAY()
-    if isinstance(output_type, TypeInformation):
-        return output_type
-    if isinstance(output_type, list) and all(isinstance(t, TypeInformation) for t in output_type):
-        return RowTypeInfo(output_type)
-    hint = "give one of wiesel.common.Types, e.g. Types.STRING()"
-    name = getattr(output_type, "__name__", "")
-    if name and getattr(Types, name, None) is output_type:
-        hint = f"call it: Types.{name}()"
-    raise program_error(f"the type given to {method} must be a TypeInformation, got {describe(output_type)}", hint, ArgumentTypeError)
