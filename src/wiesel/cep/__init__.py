@@ -12,7 +12,7 @@ The how-to is ``docs/cep.md``.
 
 from typing import TYPE_CHECKING
 
-from wiesel.datastream._lazy import lazy_names
+from wiesel.core.lazy_names import lazy_names
 from wiesel.runtime.registry import register
 
 if TYPE_CHECKING:

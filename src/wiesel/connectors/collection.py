@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -10,7 +10,9 @@ from typing import Any
 import cloudpickle
 
 from wiesel.core import code_pickling
-from wiesel.core.errors import SerializationError, TypeMismatchError
+from wiesel.core.argument_checks import describe
+from wiesel.core.errors import ArgumentTypeError, ProgramError, SerializationError, TypeMismatchError
+from wiesel.core.user_location import program_error, user_location
 from wiesel.spi.source import (
     Boundedness,
     InputStatus,
@@ -24,8 +26,9 @@ from wiesel.spi.source import (
 from wiesel.types.checks import check_all
 from wiesel.types.collected import from_collection_converter
 from wiesel.types.typeinfo import TypeInformation
+from wiesel.types.types import require_type
 
-__all__ = ["CollectionSource", "CollectionSplit"]
+__all__ = ["CollectionSource", "CollectionSplit", "collection_source"]
 
 _CHUNK = 1000
 """Elements pickled together, and emitted by one poll."""
@@ -193,3 +196,22 @@ class _CollectionReader(SourceReader[CollectionSplit]):
 
     def snapshot_state(self, checkpoint_id: int) -> list[CollectionSplit]:
         return list(self._splits)
+
+
+def collection_source(collection: Iterable[Any], type_info: TypeInformation | None) -> tuple[CollectionSource, TypeInformation]:
+    """Return the source of a collection and the type of its elements.
+
+    Raises:
+        ProgramError: It is no collection.
+        TypeMismatchError: An element does not have the declared type.
+        SerializationError: An element cannot be pickled.
+    """
+    if isinstance(collection, (str, bytes)) or not isinstance(collection, Iterable):
+        raise program_error(
+            f"from_collection() needs a list, got {describe(collection)}", "write from_collection([...])", ArgumentTypeError
+        )
+    declared = require_type(type_info, "from_collection()")
+    try:
+        return CollectionSource(list(collection), None if type_info is None else declared), declared
+    except ProgramError as error:
+        raise type(error)(f"{error.message} (at {user_location()})", hint=error.hint, **error.details) from error

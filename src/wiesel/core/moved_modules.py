@@ -14,9 +14,15 @@ from types import ModuleType
 __all__ = ["MOVED", "FormerNames"]
 
 MOVED: dict[str, str] = {
+    "datastream._execution": "datastream.job_execution",
+    "datastream._lazy": "core.lazy_names",
+    "datastream._record_type": "types.record_type",
+    "datastream._transformations": "graph.transformations",
+    "platform.cli._sql_session": "platform.cli.sql_session",
     "runtime.table.aggregation": "runtime.table.aggregate.aggregation",
     "runtime.table.build_probe_join": "runtime.table.join.build_probe_join",
     "runtime.table.changelogs": "runtime.table.changelog.conversion",
+    "runtime.table.column_keys": "graph.specs",
     "runtime.table.count_windows": "runtime.table.window.count_windows",
     "runtime.table.final_rows": "runtime.table.changelog.final_rows",
     "runtime.table.fired_windows": "runtime.table.window.fired_windows",
@@ -136,6 +142,7 @@ MOVED: dict[str, str] = {
     "sql.user_plan": "sql.plan.user_relations",
     "sql.watermark_options": "sql.ddl.watermark_options",
     "sql.window_plan": "sql.plan.window_relations",
+    "state_processor._plain": "state_processor.plain_values",
 }
 """Former name -> present name of a module, both without the package's own."""
 

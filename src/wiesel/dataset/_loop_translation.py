@@ -10,14 +10,14 @@ from wiesel.dataset._keys import declared
 from wiesel.dataset._loops import TERMINATION, Criterion, Registered, RoundAggregates
 from wiesel.dataset._optimizer import PlannedNode
 from wiesel.dataset._plan import Node
-from wiesel.datastream._transformations import (
+from wiesel.graph.specs import FORWARD, ITERATION_HEAD, ITERATION_TAIL, REBALANCE, OperatorSpec, PartitionerSpec
+from wiesel.graph.transformations import (
     OperatorTransformation,
     PartitionTransformation,
     SideOutputTransformation,
     Transformation,
     UnionTransformation,
 )
-from wiesel.graph.specs import FORWARD, ITERATION_HEAD, ITERATION_TAIL, REBALANCE, OperatorSpec, PartitionerSpec
 from wiesel.runtime.operators.batch.rounds import PARTIALS_TAG
 from wiesel.runtime.operators.rounds import CARRIED_TAG, VALUE_TAG
 from wiesel.spi.functions import Function

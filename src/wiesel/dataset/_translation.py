@@ -9,8 +9,8 @@ from wiesel.dataset._builtin import Everything, FieldKey
 from wiesel.dataset._keys import KeySpec, declared
 from wiesel.dataset._loop_translation import LoopTranslation, partitioned
 from wiesel.dataset._optimizer import PlannedNode
-from wiesel.datastream._transformations import OperatorTransformation, Transformation, UnionTransformation
 from wiesel.graph.specs import FORWARD, REBALANCE, OperatorSpec, PartitionerSpec
+from wiesel.graph.transformations import OperatorTransformation, Transformation, UnionTransformation
 from wiesel.runtime.operators.batch.ranges import BOUNDS
 from wiesel.spi.functions import Function
 from wiesel.spi.watermark import WatermarkStrategy

@@ -22,12 +22,12 @@ from wiesel.dataset.functions import (
     Order,
     ReduceFunction,
 )
-from wiesel.datastream._record_type import T
 from wiesel.spi.functions import Partitioner
 from wiesel.spi.serialization import Encoder
 from wiesel.spi.sink import Sink
 from wiesel.types import Types
 from wiesel.types.java_strings import print_formatter
+from wiesel.types.record_type import T
 from wiesel.types.typeinfo import TypeInformation
 from wiesel.types.types import require_type
 

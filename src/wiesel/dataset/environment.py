@@ -7,6 +7,7 @@ from typing import Any
 
 from wiesel.common import JobExecutionResult
 from wiesel.connectors.collect_sink import CollectDelivery, CollectReceiver, CollectSink
+from wiesel.connectors.collection import collection_source
 from wiesel.connectors.file_source import FileSource
 from wiesel.connectors.number_sequence import NumberSequenceSource
 from wiesel.core import options
@@ -21,8 +22,8 @@ from wiesel.dataset._optimizer import PlannedNode, optimize
 from wiesel.dataset._plan import Node
 from wiesel.dataset._translation import Translation
 from wiesel.dataset.data_set import DataSet
-from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment, _execution
-from wiesel.datastream._collection import collection_source
+from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from wiesel.datastream import job_execution as _execution
 from wiesel.datastream.closeable_iterator import CloseableIterator
 from wiesel.formats.csv import CsvReaderFormat, CsvSchema
 from wiesel.formats.text import TextLineFormat

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NoReturn
 from wiesel.connectors.stream_cache import CacheFile, CacheSink, CacheSource, StreamCache
 from wiesel.core.errors import ProgramError
 from wiesel.core.user_location import program_error, user_location
-from wiesel.datastream._record_type import T
 from wiesel.datastream._stream import DataStream
-from wiesel.datastream._transformations import CacheTransformation, OperatorTransformation, all_before
 from wiesel.graph.specs import OperatorSpec
+from wiesel.graph.transformations import CacheTransformation, OperatorTransformation, all_before
 from wiesel.spi.watermark import WatermarkStrategy
+from wiesel.types.record_type import T
 
 if TYPE_CHECKING:
     from wiesel.datastream.slot_sharing_group import SlotSharingGroup

@@ -8,8 +8,8 @@ from wiesel.core.argument_checks import require_count, require_instance
 from wiesel.core.errors import ProgramError
 from wiesel.core.user_location import program_error
 from wiesel.datastream._no_java import NoJavaObjects
-from wiesel.datastream._transformations import OperatorTransformation, Transformation
 from wiesel.datastream.slot_sharing_group import SlotSharingGroup
+from wiesel.graph.transformations import OperatorTransformation, Transformation
 
 __all__ = ["MAX_PARALLELISM_LIMIT", "OperatorSettings"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from wiesel.datastream._transformations import operators_behind
 from wiesel.graph.operator_ids import walk
 from wiesel.graph.specs import Loop, StreamGraph, StreamNode
+from wiesel.graph.transformations import operators_behind
 from wiesel.types.typeinfo import PickledBytesTypeInfo
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from wiesel.connectors.collect_sink import CollectDelivery, CollectReceiver, Col
 from wiesel.core import options
 from wiesel.core.config import Configuration
 from wiesel.core.html import html_table
-from wiesel.datastream import _execution
-from wiesel.datastream._record_type import T
+from wiesel.datastream import job_execution as _execution
+from wiesel.types.record_type import T
 from wiesel.types.row import Row
 
 if TYPE_CHECKING:

@@ -10,15 +10,14 @@ from wiesel.core.argument_checks import require_built, require_count, require_fu
 from wiesel.core.unpicklable import StaysInProgram
 from wiesel.core.user_location import program_error, user_location
 from wiesel.datastream._operator_settings import MAX_PARALLELISM_LIMIT, OperatorSettings
-from wiesel.datastream._record_type import R, T
-from wiesel.datastream._transformations import (
+from wiesel.datastream.state_backend import StateBackend
+from wiesel.graph.specs import FORWARD, REBALANCE, OperatorSpec, PartitionerSpec
+from wiesel.graph.transformations import (
     PartitionTransformation,
     SideOutputTransformation,
     Transformation,
     UnionTransformation,
 )
-from wiesel.datastream.state_backend import StateBackend
-from wiesel.graph.specs import FORWARD, REBALANCE, OperatorSpec, PartitionerSpec
 from wiesel.spi.builtin_functions import TypedKeySelector
 from wiesel.spi.functions import FilterFunction, FlatMapFunction, KeySelector, MapFunction, Partitioner, ProcessFunction
 from wiesel.spi.output_tag import OutputTag
@@ -28,6 +27,7 @@ from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.spi.windows import WindowAssigner
 from wiesel.state.factory import check_backend
 from wiesel.types import Types
+from wiesel.types.record_type import R, T
 from wiesel.types.typeinfo import PickledBytesTypeInfo, TupleTypeInfo, TypeInformation
 from wiesel.types.types import require_type
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from wiesel.connectors.collect_sink import CollectDelivery, CollectReceiver, CollectSink
 from wiesel.core.errors import JobCancelledError, WieselError
-from wiesel.datastream._record_type import T
 from wiesel.datastream.checkpointing_mode import CheckpointingMode
 from wiesel.types.collected import to_collected_converter
+from wiesel.types.record_type import T
 from wiesel.types.typeinfo import TypeInformation
 
 if TYPE_CHECKING:

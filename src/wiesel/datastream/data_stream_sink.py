@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wiesel.datastream._operator_settings import OperatorSettings
-from wiesel.datastream._transformations import OperatorTransformation
+from wiesel.graph.transformations import OperatorTransformation
 
 if TYPE_CHECKING:
     from wiesel.datastream.stream_execution_environment import StreamExecutionEnvironment

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from wiesel.core.argument_checks import require_count, require_instance
 from wiesel.core.user_location import program_error, user_location
-from wiesel.datastream._record_type import T
 from wiesel.datastream._stream import DataStream
-from wiesel.datastream._transformations import (
+from wiesel.datastream.connected_streams import ConnectedStreams
+from wiesel.graph.specs import FEEDBACK_TAG, ITERATION_HEAD, ITERATION_TAIL, OperatorSpec
+from wiesel.graph.transformations import (
     OperatorTransformation,
     SideOutputTransformation,
     UnionTransformation,
     all_before,
     operators_behind,
 )
-from wiesel.datastream.connected_streams import ConnectedStreams
-from wiesel.graph.specs import FEEDBACK_TAG, ITERATION_HEAD, ITERATION_TAIL, OperatorSpec
+from wiesel.types.record_type import T
 from wiesel.types.typeinfo import PickledBytesTypeInfo, TypeInformation
 from wiesel.types.types import require_type
 

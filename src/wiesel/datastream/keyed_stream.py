@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from wiesel.core.argument_checks import require_count, require_function
 from wiesel.core.errors import ArgumentTypeError
 from wiesel.core.user_location import program_error
-from wiesel.datastream._record_type import T
 from wiesel.datastream._stream import DataStream
-from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation
 from wiesel.graph.specs import OperatorSpec
+from wiesel.graph.transformations import OperatorTransformation, PartitionTransformation
 from wiesel.spi.builtin_functions import FieldAggregation
 from wiesel.spi.functions import (
     FilterFunction,
@@ -24,6 +23,7 @@ from wiesel.spi.functions import (
     ReduceFunction,
 )
 from wiesel.spi.windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner, WindowAssigner
+from wiesel.types.record_type import T
 from wiesel.types.typeinfo import BasicTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
 from wiesel.types.types import require_type
 

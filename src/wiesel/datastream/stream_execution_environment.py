@@ -10,6 +10,7 @@ from wiesel.common.execution_config import ExecutionConfig
 from wiesel.common.job_client import JobClient
 from wiesel.common.job_execution_result import JobExecutionResult
 from wiesel.common.restart_strategy import RestartStrategyConfiguration
+from wiesel.connectors.collection import collection_source
 from wiesel.core import hooks, options
 from wiesel.core.argument_checks import require_built, require_count, require_instance
 from wiesel.core.config import ConfigOption, Configuration, process_defaults
@@ -17,23 +18,22 @@ from wiesel.core.durations import Duration
 from wiesel.core.parallelism import default_parallelism, local_default_parallelism, set_local_default_parallelism
 from wiesel.core.unpicklable import StaysInProgram
 from wiesel.core.user_location import program_error, user_location
-from wiesel.datastream import _execution
+from wiesel.datastream import job_execution as _execution
 from wiesel.datastream._cached_stream import StreamCaches
-from wiesel.datastream._collection import collection_source
 from wiesel.datastream._no_java import NoJavaObjects
 from wiesel.datastream._operator_settings import MAX_PARALLELISM_LIMIT
 from wiesel.datastream._plan import execution_plan_json
-from wiesel.datastream._record_type import T
 from wiesel.datastream._stream import DataStream
-from wiesel.datastream._transformations import GraphSettings, OperatorTransformation, Transformation, build_stream_graph
 from wiesel.datastream.checkpoint_config import CheckpointConfig
 from wiesel.datastream.checkpointing_mode import CheckpointingMode
 from wiesel.datastream.execution_mode import RuntimeExecutionMode
 from wiesel.datastream.slot_sharing_group import SlotSharingGroup
 from wiesel.datastream.state_backend import EmbeddedLMDBStateBackend, EmbeddedRocksDBStateBackend, HashMapStateBackend, StateBackend
 from wiesel.graph.specs import OperatorSpec, StreamGraph, StreamNode
+from wiesel.graph.transformations import GraphSettings, OperatorTransformation, Transformation, build_stream_graph
 from wiesel.spi.source import Boundedness, Source
 from wiesel.spi.watermark import WatermarkStrategy
+from wiesel.types.record_type import T
 from wiesel.types.typeinfo import TypeInformation
 from wiesel.types.types import require_type
 

@@ -10,10 +10,9 @@ from wiesel.core import options as opt
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ProgramError, StateMigrationError
 from wiesel.graph.job_graph import JobEdge, JobGraph, JobVertex
-from wiesel.graph.specs import ITERATION_HEAD, StreamGraph
+from wiesel.graph.specs import ITERATION_HEAD, ColumnKeys, StreamGraph
 from wiesel.runtime.descriptor import InputEdge, RestoredEdge, RestoredInFlight
 from wiesel.runtime.in_flight import edges_of
-from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.state.backend import StateHandle
 from wiesel.state.key_groups import key_group_range
 

@@ -50,6 +50,19 @@ class PartitionerSpec:
     key_type: Any = None
 
 
+@dataclass(frozen=True)
+class ColumnKeys:
+    """The payload of a hash partitioner over batches of rows. Here without Arrow, so that jobs without tables do not load it.
+
+    Attributes:
+        columns: The indexes of the key's columns.
+        in_place: Whether rows were partitioned by the same values before, so that they stay where they are if the parallelism does.
+    """
+
+    columns: tuple[int, ...]
+    in_place: bool = False
+
+
 FORWARD = PartitionerSpec("forward")
 REBALANCE = PartitionerSpec("rebalance")
 

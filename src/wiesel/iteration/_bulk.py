@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 from wiesel.core.argument_checks import require_count, require_instance
 from wiesel.core.user_location import program_error
 from wiesel.datastream import AggregateFunction, DataStream
-from wiesel.datastream._transformations import OperatorTransformation, all_before, operators_behind
 from wiesel.graph.specs import ITERATION_HEAD, ITERATION_TAIL, OperatorSpec
+from wiesel.graph.transformations import OperatorTransformation, all_before, operators_behind
 
 __all__ = ["Converged", "iterate_bulk", "make_head", "make_tail"]
 

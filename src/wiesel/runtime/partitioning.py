@@ -7,9 +7,9 @@ from typing import Any
 
 from wiesel.core.errors import ProgramError, WieselError
 from wiesel.core.user_frames import function_location
+from wiesel.graph.specs import ColumnKeys
 from wiesel.runtime.descriptor import OutputDescriptor, TaskDescriptor
 from wiesel.runtime.record_writer import ByChannel, Distributor, RoundRobin, shuffle_distributor
-from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.runtime.user_code import map_all
 from wiesel.spi.builtin_functions import TypedKeySelector
 from wiesel.state.key_groups import ChannelSelector

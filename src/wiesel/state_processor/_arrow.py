@@ -11,7 +11,7 @@ import pyarrow as pa
 from wiesel.core.errors import ProgramError, TypeMismatchError
 from wiesel.core.user_location import program_error
 from wiesel.formats.arrow_types import arrow_type
-from wiesel.state_processor._plain import plain
+from wiesel.state_processor.plain_values import plain
 from wiesel.types.typeinfo import TypeInformation
 
 __all__ = ["Column", "batches", "schema_for"]

@@ -13,9 +13,9 @@ from wiesel.core.argument_checks import describe, require_count, require_instanc
 from wiesel.core.config import Configuration
 from wiesel.core.user_location import program_error, user_location
 from wiesel.datastream import DataStream, KeyedStream, ProcessFunction, StreamExecutionEnvironment
-from wiesel.datastream._transformations import PartitionTransformation
 from wiesel.datastream.windowed_stream import WindowedStream
 from wiesel.graph.specs import OperatorSpec
+from wiesel.graph.transformations import PartitionTransformation
 from wiesel.spi.functions import KeySelector
 from wiesel.spi.watermark import TimestampAssigner
 from wiesel.spi.windows.assigner import WindowAssigner

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.columnar.rows import to_rows
 from wiesel.core.user_location import program_error
-from wiesel.datastream._execution import cancel
+from wiesel.datastream.job_execution import cancel
 from wiesel.spi.table import schema as schemas
 from wiesel.sql.session.result_texts import NULL, batch_texts
 from wiesel.sql.session.tableau import lines_by_content, lines_by_type, widths_by_type

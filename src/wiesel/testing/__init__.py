@@ -12,7 +12,7 @@ The how-to is ``docs/testing.md``.
 
 from typing import TYPE_CHECKING
 
-from wiesel.datastream._lazy import lazy_names
+from wiesel.core.lazy_names import lazy_names
 from wiesel.testing._failures import InjectedFailure
 from wiesel.testing._inspection import Timer
 from wiesel.testing.collected import CollectedStream

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from wiesel.core.lazy_names import lazy_names
 from wiesel.datastream import connectors
-from wiesel.datastream._lazy import lazy_names
 
 
 def test_the_interfaces_are_those_of_the_spi() -> None:

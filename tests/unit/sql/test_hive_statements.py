@@ -11,7 +11,7 @@ import pytest
 from tests.unit.table.hive_tables import hive_environment
 from wiesel.core.errors import ProgramError, SqlParseError
 from wiesel.platform.cli._sql_check import problems_of
-from wiesel.platform.cli._sql_session import SqlSession
+from wiesel.platform.cli.sql_session import SqlSession
 from wiesel.platform.sql_client.typed import is_complete
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.formatting import format_script

@@ -1,6 +1,6 @@
 """Sources and sinks: the names of ``pyflink.datastream.connectors``."""
 
-from wiesel.datastream._lazy import lazy_names
+from wiesel.core.lazy_names import lazy_names
 from wiesel.datastream.connectors.base import DeliveryGuarantee, Sink, Source
 
 __all__ = ["DeliveryGuarantee", "Sink", "Source"]

@@ -1,6 +1,6 @@
 """Generated records."""
 
-from wiesel.datastream._lazy import lazy_names
+from wiesel.core.lazy_names import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

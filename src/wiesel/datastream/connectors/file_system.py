@@ -1,6 +1,6 @@
 """Files: the names of ``pyflink.datastream.connectors.file_system``."""
 
-from wiesel.datastream._lazy import lazy_names
+from wiesel.core.lazy_names import lazy_names
 
 _MODULES = {
     "wiesel.spi.file_formats": ("BulkFormat", "BulkWriter", "BulkWriterFactory", "FilePiece", "RecordReader", "StreamFormat"),

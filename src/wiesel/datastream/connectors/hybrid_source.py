@@ -1,6 +1,6 @@
 """Sources that are read one after the other: the names of ``pyflink.datastream.connectors.hybrid_source``."""
 
-from wiesel.datastream._lazy import lazy_names
+from wiesel.core.lazy_names import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__, dict.fromkeys(("HybridSource", "HybridSourceBuilder"), "wiesel.connectors.hybrid_source")

@@ -1,6 +1,6 @@
 """Avro: the names of ``pyflink.datastream.formats.avro``."""
 
-from wiesel.datastream._lazy import lazy_names
+from wiesel.core.lazy_names import lazy_names
 
 _NAMES = (
     "AvroBulkWriters",

@@ -1,6 +1,6 @@
 """CSV: the names of ``pyflink.datastream.formats.csv``."""
 
-from wiesel.datastream._lazy import lazy_names
+from wiesel.core.lazy_names import lazy_names
 
 _NAMES = ("CsvBulkWriters", "CsvReaderFormat", "CsvRowDeserializationSchema", "CsvRowSerializationSchema", "CsvSchema", "CsvSchemaBuilder")
 

@@ -1,6 +1,6 @@
 """JSON lines: the names of ``pyflink.datastream.formats.json``."""
 
-from wiesel.datastream._lazy import lazy_names
+from wiesel.core.lazy_names import lazy_names
 
 _NAMES = ("JsonBulkWriters", "JsonLinesEncoder", "JsonLinesFormat", "JsonRowDeserializationSchema", "JsonRowSerializationSchema")
 

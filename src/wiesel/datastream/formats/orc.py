@@ -1,6 +1,6 @@
 """ORC: the names of ``pyflink.datastream.formats.orc``."""
 
-from wiesel.datastream._lazy import lazy_names
+from wiesel.core.lazy_names import lazy_names
 
 _NAMES = ("OrcBulkWriters",)
 

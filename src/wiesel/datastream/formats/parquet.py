@@ -1,6 +1,6 @@
 """Parquet: the names of ``pyflink.datastream.formats.parquet``."""
 
-from wiesel.datastream._lazy import lazy_names
+from wiesel.core.lazy_names import lazy_names
 
 _NAMES = ("AvroParquetReaders", "AvroParquetWriters", "ParquetBulkWriters", "ParquetColumnarRowInputFormat")
 

@@ -12,8 +12,8 @@ import click
 from wiesel.core.config import Configuration
 from wiesel.core.errors import WieselError
 from wiesel.core.options import RUNTIME_MODE
-from wiesel.platform.cli._sql_session import SqlSession
 from wiesel.platform.cli._warm_up import warm_up_in_background
+from wiesel.platform.cli.sql_session import SqlSession
 from wiesel.table import EnvironmentSettings, TableEnvironment
 
 __all__ = ["SqlSources", "converse", "run"]

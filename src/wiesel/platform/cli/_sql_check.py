@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from wiesel.core.errors import ProgramError, SqlParseError, WieselError
-from wiesel.platform.cli._sql_session import placed
+from wiesel.platform.cli.sql_session import placed
 from wiesel.sql.catalog.catalogs import MemoryCatalog
 from wiesel.sql.catalog.sqlite_catalog import SqliteCatalog
 from wiesel.sql.language import statements as s

@@ -16,7 +16,7 @@ from wiesel.core.errors import ConfigurationError, UntrustedSnapshotError
 from wiesel.engine.registry import configured_snapshot_key, snapshot_key
 from wiesel.platform.cli._output import as_table, told
 from wiesel.state_processor import OperatorIdentifier, SavepointReader, StateRows
-from wiesel.state_processor._plain import plain
+from wiesel.state_processor.plain_values import plain
 
 __all__ = ["SnapshotTrust", "Wanted", "read", "show"]
 

@@ -17,7 +17,7 @@ from prompt_toolkit.shortcuts import clear
 from wiesel.core import hooks
 from wiesel.core.errors import WieselError
 from wiesel.core.options import SQL_MOST_ROWS, SQL_RESULT_MODE
-from wiesel.platform.cli._sql_session import SqlSession
+from wiesel.platform.cli.sql_session import SqlSession
 from wiesel.platform.sql_client.completion import SqlCompleter
 from wiesel.platform.sql_client.live_result import LiveResult
 from wiesel.platform.sql_client.result_rows import ChangeRows, ResultRows, TableRows

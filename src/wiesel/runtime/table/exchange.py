@@ -12,8 +12,8 @@ import pyarrow as pa
 from wiesel.columnar.grouping import FEW, group_by, grouped_column
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import RowBatch, concat
+from wiesel.graph.specs import ColumnKeys
 from wiesel.runtime.record_writer import Distributor
-from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.state.key_groups import ChannelSelector
 from wiesel.state.key_hashes import hashes_of_tuples, hashes_of_tuples_of_text
 from wiesel.wire.batch import Batch

@@ -14,7 +14,7 @@ from wiesel.sql.plan.bound_calls import calls_of_groups
 
 if TYPE_CHECKING:
     from wiesel.columnar.aggregates.calls import BoundCall
-    from wiesel.datastream._transformations import Transformation
+    from wiesel.graph.transformations import Transformation
     from wiesel.sql.plan.relations import Aggregate
 
 __all__ = ["aggregate"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wiesel.datastream._transformations import Transformation
+from wiesel.graph.transformations import Transformation
 from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan.relations import Filter, Project
 from wiesel.sql.plan.window_relations import Expand

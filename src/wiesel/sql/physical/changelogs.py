@@ -10,7 +10,7 @@ from wiesel.runtime.table.changelog.conversion import ChangelogSpec
 from wiesel.types.row import RowKind
 
 if TYPE_CHECKING:
-    from wiesel.datastream._transformations import Transformation
+    from wiesel.graph.transformations import Transformation
     from wiesel.sql.physical.translator import Translator
     from wiesel.sql.plan.changelog_relations import FromChangelog, ToChangelog
 

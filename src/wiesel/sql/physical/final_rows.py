@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wiesel.columnar.type_rules import NESTED
 from wiesel.core.options import RUNTIME_MODE
-from wiesel.datastream._transformations import Transformation
+from wiesel.graph.transformations import Transformation
 from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan.changelog import changes_of
 from wiesel.sql.plan.over_relations import OverAggregate

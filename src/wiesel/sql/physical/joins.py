@@ -10,8 +10,8 @@ from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Expression, InputRef, transformed
 from wiesel.columnar.functions.registry import call
 from wiesel.core.options import RUNTIME_MODE
-from wiesel.datastream._transformations import PartitionTransformation, Transformation
 from wiesel.graph.specs import PartitionerSpec
+from wiesel.graph.transformations import PartitionTransformation, Transformation
 from wiesel.runtime.table.join.build_probe_join import BuildProbeSpec
 from wiesel.runtime.table.join.interval_join import IntervalJoinSpec
 from wiesel.runtime.table.join.join_state import JoinSide

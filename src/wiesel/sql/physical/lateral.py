@@ -8,7 +8,7 @@ from wiesel.runtime.table.unnest import UnnestSpec
 from wiesel.types.logical import MapType, MultisetType, RowType
 
 if TYPE_CHECKING:
-    from wiesel.datastream._transformations import Transformation
+    from wiesel.graph.transformations import Transformation
     from wiesel.sql.physical.translator import Translator
     from wiesel.sql.plan.lateral_relations import Unnest
 

@@ -15,7 +15,7 @@ from wiesel.sql.rules.project import with_columns
 from wiesel.sql.session.stream_rows import table_row_info
 
 if TYPE_CHECKING:
-    from wiesel.datastream._transformations import Transformation
+    from wiesel.graph.transformations import Transformation
     from wiesel.spi.table.lookup import LookupTableSource
     from wiesel.sql.physical.translator import Translator
     from wiesel.sql.plan.temporal_relations import LookupJoin

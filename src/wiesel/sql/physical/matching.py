@@ -11,7 +11,7 @@ from wiesel.sql.plan.bound_calls import bound_call
 from wiesel.sql.plan.relations import TimeAttribute
 
 if TYPE_CHECKING:
-    from wiesel.datastream._transformations import Transformation
+    from wiesel.graph.transformations import Transformation
     from wiesel.sql.plan.match_relations import Match, MatchValue, MatchVariable
     from wiesel.sql.plan.relations import Relation
 

@@ -7,7 +7,7 @@ from typing import Any
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
-from wiesel.datastream._transformations import Transformation
+from wiesel.graph.transformations import Transformation
 from wiesel.runtime.table.rank.top_n import TopNSpec
 from wiesel.sql.physical.final_rows import last_rows
 from wiesel.sql.physical.over import over_aggregate

@@ -17,7 +17,7 @@ from wiesel.sql.plan.changelog import changes_of
 from wiesel.sql.plan.over_relations import POSITIONS
 
 if TYPE_CHECKING:
-    from wiesel.datastream._transformations import OperatorTransformation, Transformation
+    from wiesel.graph.transformations import OperatorTransformation, Transformation
     from wiesel.sql.plan.over_relations import CountWindowAggregate, OverAggregate
 
 __all__ = ["count_window_aggregate", "over_aggregate"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.connectors.collection import CollectionSource
 from wiesel.datastream import DataStream
-from wiesel.datastream._transformations import OperatorTransformation, Transformation
+from wiesel.graph.transformations import OperatorTransformation, Transformation
 from wiesel.spi.table.factory import INSERT_ONLY, ScanTableSource
 from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.sql.catalog.table_factories import create_table_source

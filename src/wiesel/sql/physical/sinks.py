@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ProgramError
-from wiesel.datastream._transformations import OperatorTransformation, Transformation
 from wiesel.graph.specs import OperatorSpec
+from wiesel.graph.transformations import OperatorTransformation, Transformation
 from wiesel.runtime.table.changelog.sink_rows import SinkRowsSpec, has_constraints
 from wiesel.runtime.table.changelog.upsert_conflicts import UpsertConflictsSpec
 from wiesel.runtime.table.changelog.upsert_materialize import UpsertMaterializeSpec

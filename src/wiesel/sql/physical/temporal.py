@@ -13,7 +13,7 @@ from wiesel.sql.rules.project import with_columns
 from wiesel.sql.rules.push_down import all_of, conjuncts
 
 if TYPE_CHECKING:
-    from wiesel.datastream._transformations import Transformation
+    from wiesel.graph.transformations import Transformation
     from wiesel.sql.physical.translator import Translator
     from wiesel.sql.plan.temporal_relations import TemporalJoin
 

@@ -13,9 +13,8 @@ from wiesel.columnar.expressions import Call, Expression, walk
 from wiesel.columnar.type_rules import NESTED
 from wiesel.core.errors import ProgramError
 from wiesel.core.options import RUNTIME_MODE
-from wiesel.datastream._transformations import OperatorTransformation, PartitionTransformation, Transformation, UnionTransformation
-from wiesel.graph.specs import READS_WATERMARKS, OperatorSpec, PartitionerSpec
-from wiesel.runtime.table.column_keys import ColumnKeys
+from wiesel.graph.specs import READS_WATERMARKS, ColumnKeys, OperatorSpec, PartitionerSpec
+from wiesel.graph.transformations import OperatorTransformation, PartitionTransformation, Transformation, UnionTransformation
 from wiesel.spi.watermark import WatermarkStrategy
 from wiesel.sql.explain.expressions import Notation
 from wiesel.sql.explain.physical import PhysicalPlan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wiesel.datastream._transformations import Transformation, UnionTransformation
+from wiesel.graph.transformations import Transformation, UnionTransformation
 from wiesel.sql.physical.translator import Translator, runs_alone
 from wiesel.sql.plan.changelog import changes_of
 from wiesel.sql.plan.relations import Union

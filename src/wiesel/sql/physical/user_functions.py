@@ -16,7 +16,7 @@ from wiesel.sql.plan.changelog import changes_of
 from wiesel.types.row import RowKind
 
 if TYPE_CHECKING:
-    from wiesel.datastream._transformations import Transformation
+    from wiesel.graph.transformations import Transformation
     from wiesel.sql.plan.user_relations import ProcessTable, TableAggregate
 
 __all__ = ["process_table", "table_aggregate"]

@@ -25,7 +25,7 @@ from wiesel.sql.rules.optimizer import is_batch
 from wiesel.sql.rules.project import read_through
 
 if TYPE_CHECKING:
-    from wiesel.datastream._transformations import Transformation
+    from wiesel.graph.transformations import Transformation
     from wiesel.sql.plan.window_relations import WindowAggregate, WindowTable
 
 __all__ = ["watermark_assigner", "window_aggregate", "window_table"]

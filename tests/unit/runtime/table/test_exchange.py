@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from wiesel.columnar.row_batch import RowBatch
+from wiesel.graph.specs import ColumnKeys
 from wiesel.runtime.descriptor import RestoredEdge, RestoredInFlight
 from wiesel.runtime.in_flight import InFlightSnapshot, data_buffer, restored_buffers
-from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.runtime.table.exchange import ByColumns
 from wiesel.state.key_groups import key_group, subtask_for_key_group
 from wiesel.testing.snapshots import files_in_memory

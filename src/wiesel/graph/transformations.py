@@ -13,9 +13,8 @@ from wiesel.core.config import Configuration
 from wiesel.core.errors import invariant
 from wiesel.core.user_location import program_error
 from wiesel.graph.round_inputs import add_round_inputs
-from wiesel.graph.specs import FORWARD, ITERATION_HEAD, REBALANCE, PartitionerSpec, StreamEdge, StreamGraph, StreamNode
+from wiesel.graph.specs import FORWARD, ITERATION_HEAD, REBALANCE, ColumnKeys, PartitionerSpec, StreamEdge, StreamGraph, StreamNode
 from wiesel.graph.watermark_readers import show_watermarks
-from wiesel.runtime.table.column_keys import ColumnKeys
 from wiesel.types.typeinfo import TypeInformation
 
 __all__ = [
