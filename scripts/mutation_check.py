@@ -69,8 +69,8 @@ MUTANTS = (
     Mutant(
         "fence: a second look after the metadata is written",
         "checkpoint/store.py",
-        "        # one may be committed. One that comes later finds the checkpoint.\n        self.check_fence(checkpoint.attempt)",
-        "        # one may be committed. One that comes later finds the checkpoint.",
+        "        # one may be committed. A later one finds the checkpoint.\n        self.check_fence(checkpoint.attempt)",
+        "        # one may be committed. A later one finds the checkpoint.",
         (f"{HYGIENE}::test_master_that_is_superseded_while_it_publishes_must_not_commit",),
     ),
     Mutant(

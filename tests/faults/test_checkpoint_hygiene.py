@@ -19,7 +19,7 @@ from wiesel.core.errors import CheckpointStorageError, CorruptCheckpointError, F
 from wiesel.state.backend import StateHandle
 
 JOB = "0123456789abcdef0123456789abcdef"
-FACTS = {"id": JOB, "name": "hygiene", "vertices": []}
+OPERATOR_STATE = {"id": JOB, "name": "hygiene", "vertices": []}
 STATE_BYTES = 20_000
 TASKS = [(0, 0), (1, 0), (1, 1)]
 
@@ -45,7 +45,7 @@ def job_with(directory: Path, count: int) -> CheckpointStore:
     store = CheckpointStore(str(directory), JOB)
     attempt = store.acquire()
     for checkpoint_id in range(1, count + 1):
-        store.publish(make_checkpoint(directory, attempt, checkpoint_id), FACTS)
+        store.publish(make_checkpoint(directory, attempt, checkpoint_id), OPERATOR_STATE)
     return store
 
 
@@ -105,7 +105,7 @@ def test_older_checkpoint_is_used_when_the_newest_is_damaged(
     with pytest.raises(CorruptCheckpointError):
         store.load(2)
     found = CheckpointStore(str(tmp_path), JOB).load_latest()
-    assert found is not None and found[0].checkpoint_id == 1 and found[1] == FACTS
+    assert found is not None and found[0].checkpoint_id == 1 and found[1] == OPERATOR_STATE
     must_be_whole(tmp_path, found[0])
 
 
@@ -175,7 +175,7 @@ def test_superseded_attempt_can_publish_nothing(tmp_path: Path) -> None:
     assert newer.acquire() == 2
     late = make_checkpoint(tmp_path, 1, 2)
     for act in (
-        lambda: zombie.publish(late, FACTS),
+        lambda: zombie.publish(late, OPERATOR_STATE),
         lambda: zombie.sweep([]),
         zombie.clear,
         zombie.check_fence,
@@ -183,7 +183,7 @@ def test_superseded_attempt_can_publish_nothing(tmp_path: Path) -> None:
         with pytest.raises(FencedError, match=r"attempt 1 .* attempt 2"):
             act()
     assert newer.checkpoint_ids() == [1]
-    newer.publish(make_checkpoint(tmp_path, 2, 2), FACTS)
+    newer.publish(make_checkpoint(tmp_path, 2, 2), OPERATOR_STATE)
     found = newer.load_latest()
     assert found is not None and (found[0].checkpoint_id, found[0].attempt) == (2, 2)
     must_be_whole(tmp_path, found[0])
@@ -240,7 +240,7 @@ def test_a_checkpoint_is_never_published_twice(tmp_path: Path) -> None:
     store = job_with(tmp_path, 1)
     before = files_of(tmp_path, 1)[0].read_bytes()
     with pytest.raises(CheckpointStorageError, match="exists already"):
-        store.publish(replace(make_checkpoint(tmp_path, 1, 1), timestamp_ms=7), FACTS)
+        store.publish(replace(make_checkpoint(tmp_path, 1, 1), timestamp_ms=7), OPERATOR_STATE)
     assert files_of(tmp_path, 1)[0].read_bytes() == before
 
 
@@ -262,7 +262,7 @@ def test_leftovers_of_a_zombie_are_never_taken_for_a_checkpoint(tmp_path: Path) 
     assert not half.parent.exists() and not list((job / "shared").glob("*-2-state-*"))
     must_be_whole(tmp_path, successor.load(1)[0])
     # The number is free again, and what is published under it is the successor's.
-    successor.publish(make_checkpoint(tmp_path, 2, 2), FACTS)
+    successor.publish(make_checkpoint(tmp_path, 2, 2), OPERATOR_STATE)
     assert successor.load(2)[0].attempt == 2
 
 
@@ -280,7 +280,7 @@ def test_master_that_is_superseded_while_it_publishes_must_not_commit(tmp_path: 
 
     monkeypatch.setattr(zombie._io, "create", overtaken)
     with pytest.raises(FencedError):
-        zombie.publish(late, FACTS)
+        zombie.publish(late, OPERATOR_STATE)
     # The successor went on from checkpoint 1. It does not use the number that the zombie has taken.
     assert successor.next_id() == 3
 
@@ -293,7 +293,7 @@ def test_number_of_a_damaged_checkpoint_is_not_used_again(tmp_path: Path) -> Non
     attempt = successor.acquire()
     found = successor.load_latest()
     assert found is not None and found[0].checkpoint_id == 1
-    successor.publish(make_checkpoint(tmp_path, attempt, successor.next_id()), FACTS)
+    successor.publish(make_checkpoint(tmp_path, attempt, successor.next_id()), OPERATOR_STATE)
     found = successor.load_latest()
     assert found is not None and (found[0].checkpoint_id, found[0].attempt) == (4, attempt)
 
@@ -311,7 +311,7 @@ def test_sweep_leaves_what_is_retained_newer_or_of_this_attempt(tmp_path: Path) 
     for checkpoint_id in (3, 4, 5):
         must_be_whole(tmp_path, successor.load(checkpoint_id)[0])
     assert not files_of(tmp_path, 1)[1:] and not files_of(tmp_path, 2)[1:] and not files_of(tmp_path, 6)[1:]
-    successor.publish(own, FACTS)
+    successor.publish(own, OPERATOR_STATE)
     must_be_whole(tmp_path, successor.load(7)[0])
 
 
@@ -319,7 +319,7 @@ def test_discard_keeps_what_another_checkpoint_names(tmp_path: Path) -> None:
     store = job_with(tmp_path, 1)
     first = store.load(1)[0]
     second = replace(first, checkpoint_id=2, enumerators={"op": [2]})
-    store.publish(second, FACTS)
+    store.publish(second, OPERATOR_STATE)
     store.discard(first, [second])
     assert store.checkpoint_ids() == [2]
     files = StateFiles(str(tmp_path), JOB, "reader")
@@ -339,7 +339,7 @@ def test_a_savepoint_never_takes_the_place_of_another(tmp_path: Path) -> None:
     files = StateFiles(str(tmp_path / "checkpoints"), JOB, "reader")
     checkpoints = [make_checkpoint(tmp_path / "checkpoints", 1, checkpoint_id) for checkpoint_id in (1, 2)]
     place = Savepoint(str(tmp_path / "savepoint"))
-    place.publish(checkpoints[0], FACTS, files)
+    place.publish(checkpoints[0], OPERATOR_STATE, files)
     with pytest.raises(CheckpointStorageError, match="there is a savepoint at"):
-        place.publish(checkpoints[1], FACTS, files)
+        place.publish(checkpoints[1], OPERATOR_STATE, files)
     assert place.load()[0].checkpoint_id == 1

@@ -17,7 +17,7 @@ from wiesel.common import WatermarkStrategy
 from wiesel.core.errors import CheckpointError, JobExecutionError
 from wiesel.datastream import KeyedProcessFunction
 from wiesel.datastream.state import ValueStateDescriptor
-from wiesel.state.operator_state import FACTS
+from wiesel.state.operator_state import OPERATOR_STATE
 from wiesel.testing import CollectedStream, JobSnapshot, LocalEnvironment, ManualSource, PipelineJob, local_environment
 
 pytestmark = pytest.mark.slow
@@ -77,7 +77,7 @@ class Happened:
 def entries_in(snapshot: JobSnapshot) -> int:
     """Return how many batches of feedback a checkpoint holds."""
     states = [o.state for task in snapshot.checkpoint.tasks.values() for o in task.operators.values() if o.state is not None]
-    return sum(int(state.meta[FACTS]["split"].get("feedback", 0)) for state in states if state.meta.get(FACTS))
+    return sum(int(state.meta[OPERATOR_STATE]["split"].get("feedback", 0)) for state in states if state.meta.get(OPERATOR_STATE))
 
 
 def disturbed_run(seed: int, happened: Happened) -> CollectedStream:

@@ -21,7 +21,7 @@ from wiesel.sql.physical.final_rows import last_rows
 from wiesel.sql.physical.translator import Translator
 from wiesel.sql.plan.relations import Relation, StreamScan, TableScan, walk
 from wiesel.sql.session.jobs import start_query
-from wiesel.sql.session.result_texts import batch_texts
+from wiesel.sql.session.result_strings import batch_strings
 from wiesel.sql.session.stream_rows import table_row_info
 from wiesel.table import StreamTableEnvironment
 from wiesel.testing import ManualSource, PipelineJob, local_environment
@@ -164,5 +164,5 @@ def changes_of(collected: Any) -> list[list[str]]:
     return [
         [str(list(RowKind)[kind]), *("<NULL>" if value is None else value for value in row)]
         for batch in out.committed
-        for kind, row in zip(batch.kinds_or_inserts().tolist(), batch_texts(batch, types, zone), strict=True)
+        for kind, row in zip(batch.kinds_or_inserts().tolist(), batch_strings(batch, types, zone), strict=True)
     ]

@@ -138,7 +138,7 @@ def _append(before: Pattern, step: Mapping[str, Any], path: str, part: Any) -> P
 
 def _describe(pattern: Pattern, step: Mapping[str, Any], path: str, names: list[str]) -> None:
     for key in ("where", "or_where"):
-        for index, text in enumerate(_texts(step.get(key, []), f"{path}.{key}")):
+        for index, text in enumerate(_strings(step.get(key, []), f"{path}.{key}")):
             here = f"{path}.{key}" if isinstance(step[key], str) else f"{path}.{key}[{index}]"
             condition = _condition(text, here, names)
             _at(here, partial(getattr(pattern, key), condition))
@@ -155,7 +155,7 @@ def _describe(pattern: Pattern, step: Mapping[str, Any], path: str, names: list[
         _at(f"{path}.within_previous", lambda: pattern.within(step["within_previous"], WithinType.PREVIOUS_AND_CURRENT))
 
 
-def _texts(value: Any, path: str) -> list[Any]:
+def _strings(value: Any, path: str) -> list[Any]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):

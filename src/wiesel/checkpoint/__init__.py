@@ -1,1 +1,1 @@
-"""Internal. Checkpoints: what is in one, who acknowledges it, where it is kept, and when it may be deleted."""
+"""Internal. Checkpoints: contents, acknowledgement, storage and retention."""

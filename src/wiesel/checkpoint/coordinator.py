@@ -1,13 +1,13 @@
-"""Internal. The checkpoint coordinator: decides, does no I/O, owns no thread.
+"""Internal. The checkpoint coordinator: pure decision logic without I/O or threads.
 
-Events go in by the ``on_...`` methods, decisions come out as actions, which the JobMaster carries out in order. The protocol:
+Events are passed to the ``on_...`` methods, which return actions; the JobMaster executes them in order. The protocol:
 
-    Step 1. Trigger: enumerators are snapshotted, all source tasks are told (``TriggerSources``).
-    Step 2. Every task acknowledges when its part is durable; finished tasks count with their last state.
+    Step 1. Trigger: enumerators are snapshotted, all source tasks are triggered (``TriggerSources``).
+    Step 2. Every task acknowledges when its state is durable; for finished tasks their last state is used.
     Step 3. ``Publish``: the JobMaster writes ``chk-n/_metadata`` by an atomic conditional create.
     Step 4. Published: ``Completed`` (sinks commit, tasks are notified), older checkpoints are subsumed (``Discard``).
 
-A crash before step 3 is done leaves nothing that could be taken for a checkpoint. A crash after it repeats step 4 at the restore.
+A crash before step 3 is complete leaves no valid checkpoint. A crash after it repeats step 4 at the restore.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from wiesel.wire.events import SavepointOptions
 class CheckpointSettings:
     """Times in ms; ``interval_ms`` None means no periodic checkpoints.
 
-    ``overtake_after_ms``: when barriers of a checkpoint that is not complete begin to overtake records, None for never.
+    ``overtake_after_ms``: time after which an incomplete checkpoint becomes unaligned, None for never.
     """
 
     interval_ms: int | None = None
@@ -38,7 +38,7 @@ class CheckpointSettings:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint of which all parts are there."""
+    """A complete checkpoint."""
 
     checkpoint_id: int
     attempt: int
@@ -52,7 +52,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class TriggerSources:
-    """Tell these tasks to take checkpoint ``checkpoint_id``."""
+    """Trigger checkpoint ``checkpoint_id`` in these tasks."""
 
     checkpoint_id: int
     timestamp_ms: int
@@ -62,7 +62,7 @@ class TriggerSources:
 
 @dataclass(frozen=True)
 class Overtake:
-    """Tell these tasks to take part in the checkpoint without waiting for its barriers."""
+    """Let these tasks take part in the checkpoint without waiting for its barriers."""
 
     checkpoint_id: int
     timestamp_ms: int
@@ -82,8 +82,8 @@ class Publish:
 class Completed:
     """Commit the sinks' committables, notify the tasks.
 
-    Not so for a savepoint after which the job runs on: a failure goes back to the checkpoint before it, so nothing that only the
-    savepoint covers may become visible. Sinks hand it out again with the next checkpoint.
+    Except for a savepoint after which the job runs on: a failure restores the checkpoint before it, so results covered by the savepoint
+    only must not become visible. Sinks include them again in the next checkpoint.
     """
 
     checkpoint: Checkpoint
@@ -92,13 +92,13 @@ class Completed:
 
     @property
     def commits(self) -> bool:
-        """Return whether sinks commit."""
+        """Return True if sinks commit."""
         return self.savepoint is None or self.savepoint.stop
 
 
 @dataclass(frozen=True)
 class Aborted:
-    """The checkpoint was given up; tell the tasks. ``late``: those that its time was too short for."""
+    """The checkpoint was aborted; notify the tasks. ``late``: the tasks that exceeded its timeout."""
 
     checkpoint_id: int
     reason: str
@@ -107,7 +107,7 @@ class Aborted:
 
 @dataclass(frozen=True)
 class Discard:
-    """The checkpoint is subsumed: delete its metadata, then the files that ``keep`` do not name."""
+    """The checkpoint is subsumed: delete its metadata, then the files that are not referenced by ``keep``."""
 
     checkpoint: Checkpoint
     keep: tuple[Checkpoint, ...]
@@ -115,7 +115,7 @@ class Discard:
 
 @dataclass(frozen=True)
 class FailJob:
-    """The tasks cannot go on: too many checkpoints failed in a row, or one to drain the job with."""
+    """Fail the job: too many checkpoints failed in a row, or one to drain the job with."""
 
     reason: str
     hint: str | None = None
@@ -125,9 +125,9 @@ Action: TypeAlias = TriggerSources | Overtake | Publish | Completed | Aborted | 
 
 
 class UnderWay(NamedTuple):
-    """A checkpoint that was triggered at a time, and the tasks that have not taken their part in it yet.
+    """A pending checkpoint: the time of its trigger, and the tasks that have not taken part yet.
 
-    ``overtakes``: barriers do not wait for the records before them any more.
+    ``overtakes``: the checkpoint is unaligned.
     """
 
     checkpoint_id: int
@@ -152,7 +152,7 @@ class _Pending:
 
 
 _NAMED = 4
-"""How many tasks that have not acknowledged a checkpoint are named."""
+"""Maximal number of tasks named in the message about missing acknowledgements."""
 
 
 class CheckpointCoordinator:
@@ -171,18 +171,18 @@ class CheckpointCoordinator:
         upstream: Mapping[TaskKey, Set[TaskKey]] | None = None,
         name_of: Callable[[TaskKey], str] = str,
     ) -> None:
-        """Make the coordinator.
+        """Initialise the coordinator.
 
         Args:
             settings: Times and limits.
             tasks: All tasks of the job.
-            sources: Those that no barrier reaches through channels.
+            sources: Tasks without input channels.
             attempt: Number of the attempt.
             next_id: Id of the first checkpoint.
-            retained: Older checkpoints that are there.
-            now_ms: The time.
-            upstream: The tasks before each task. One that runs on when they all have finished is triggered like a source.
-            name_of: What a task is called for users.
+            retained: Older existing checkpoints.
+            now_ms: The present time.
+            upstream: The tasks before each task. A running task is triggered like a source once all of these have finished.
+            name_of: Returns the display name of a task.
         """
         self.settings = settings
         self._name_of = name_of
@@ -199,11 +199,11 @@ class CheckpointCoordinator:
         self._next_trigger_ms = None if settings.interval_ms is None else now_ms + settings.interval_ms
         self._reported_final: set[TaskKey] = set()
 
-    # State that the JobMaster looks at
+    # State for the JobMaster
 
     @property
     def pending_id(self) -> int | None:
-        """Return the id of the checkpoint under way, or None."""
+        """Return the id of the pending checkpoint, or None."""
         return self._pending.checkpoint_id if self._pending else None
 
     @property
@@ -218,18 +218,18 @@ class CheckpointCoordinator:
 
     @property
     def ends_job(self) -> bool:
-        """Return whether the checkpoint under way is the job's last one, or the savepoint to stop it with."""
+        """Return whether the pending checkpoint is the job's last one, or the savepoint to stop it with."""
         pending = self._pending
         return pending is not None and (pending.final or (pending.savepoint is not None and pending.savepoint.stop))
 
     @property
     def retained(self) -> tuple[Checkpoint, ...]:
-        """Return the checkpoints that are kept, oldest first."""
+        """Return the retained checkpoints, oldest first."""
         return tuple(self._retained)
 
     @property
     def latest(self) -> Checkpoint | None:
-        """Return the newest checkpoint that a failure goes back to, or None."""
+        """Return the newest checkpoint that a failure restores, or None."""
         return self._retained[-1] if self._retained else None
 
     def trigger_due(self, now_ms: int) -> bool:
@@ -243,14 +243,14 @@ class CheckpointCoordinator:
 
     @property
     def under_way(self) -> UnderWay | None:
-        """Return the checkpoint that has been triggered and is neither complete nor given up."""
+        """Return the checkpoint that has been triggered and is neither complete nor aborted."""
         pending = self._pending
         if pending is None:
             return None
         return UnderWay(pending.checkpoint_id, pending.timestamp_ms, frozenset(pending.waiting), pending.overtaken)
 
     def next_deadline_ms(self) -> int | None:
-        """Return when ``on_time`` or ``trigger`` is due next, or None."""
+        """Return the time (ms) when ``on_time`` or ``trigger`` is due next, or None."""
         if self._pending is not None:
             if self._pending.publishing:
                 return None
@@ -268,13 +268,13 @@ class CheckpointCoordinator:
         savepoint: SavepointOptions | None = None,
         overtake_after_ms: int | None = None,
     ) -> list[Action]:
-        """Step 1. No effect while a checkpoint is under way.
+        """Step 1. No effect while a checkpoint is pending.
 
         Args:
-            now_ms: The time.
-            enumerators: Their state at this very moment.
-            savepoint: What kind of savepoint; None for a checkpoint.
-            overtake_after_ms: When barriers of the savepoint begin to overtake records, None for never.
+            now_ms: The present time.
+            enumerators: Their state at this moment.
+            savepoint: Kind of the savepoint; None for a checkpoint.
+            overtake_after_ms: Time after which the savepoint becomes unaligned, None for never.
         """
         if self._pending is not None or self.all_finished:
             return []
@@ -289,7 +289,7 @@ class CheckpointCoordinator:
         return [self._trigger_roots(pending), *self._overtake(now_ms), *self._publish_if_complete()]
 
     def _overtake(self, now_ms: int) -> list[Action]:
-        """The barriers have had their time to be aligned."""
+        """Switch to unaligned, as the alignment timeout has passed."""
         pending = self._pending
         if pending is None or pending.overtake_ms is None or now_ms < pending.overtake_ms or pending.publishing:
             return []
@@ -299,7 +299,7 @@ class CheckpointCoordinator:
         return [Overtake(pending.checkpoint_id, pending.timestamp_ms, tasks, pending.savepoint)] if tasks else []
 
     def _trigger_roots(self, pending: _Pending) -> TriggerSources:
-        """Tell those to begin whom no barrier will reach: sources, and tasks whose inputs have all finished."""
+        """Trigger the tasks that no barrier will reach: sources, and tasks whose inputs have all finished."""
         finished = self._finished.keys()
         roots = {s for s in self._sources if s not in finished}
         roots |= {task for task in pending.waiting if (before := self._upstream.get(task)) and before <= finished}
@@ -324,7 +324,7 @@ class CheckpointCoordinator:
         return pending
 
     def on_ack(self, message: AckCheckpoint) -> list[Action]:
-        """Step 2. Acknowledgements of other checkpoints (late ones, older attempts) have no effect."""
+        """Step 2. Ignore acknowledgements of other checkpoints (late ones, older attempts)."""
         pending = self._pending
         if pending is None or message.checkpoint_id != pending.checkpoint_id or message.task not in pending.waiting:
             return []
@@ -333,9 +333,9 @@ class CheckpointCoordinator:
         return self._publish_if_complete()
 
     def on_task_finished(self, message: TaskFinished) -> list[Action]:
-        """A task has ended: its last state counts for all later checkpoints, and for the one under way if it has not taken part in that.
+        """Use the last state of a finished task for all later checkpoints, and for the pending one if the task has not taken part in it.
 
-        If it has, its last state is of behind the barrier, and only its acknowledgement will do, which comes late or was lost.
+        If it has, its last state includes records behind the barrier, and only its acknowledgement is valid, which is late or lost.
         """
         if message.task in self._finished:
             return []
@@ -350,20 +350,20 @@ class CheckpointCoordinator:
         return self._trigger_what_goes_on() + self._publish_if_complete()
 
     def _trigger_what_goes_on(self) -> list[Action]:
-        """The barrier of the checkpoint under way does not come from a task that finished without having seen it."""
+        """Trigger tasks whose inputs have all finished without having seen the barrier of the pending checkpoint."""
         if self._pending is None or self._pending.publishing:
             return []
         trigger = self._trigger_roots(self._pending)
         return [trigger] if trigger.tasks else []
 
     def on_decline(self, message: DeclineCheckpoint) -> list[Action]:
-        """A task cannot take its part."""
+        """Abort the checkpoint, as a task cannot take part."""
         if self._pending is None or message.checkpoint_id != self._pending.checkpoint_id:
             return []
         return self._abort(f"declined by {self._name_of(message.task)}: {message.reason}")
 
     def on_time(self, now_ms: int) -> list[Action]:
-        """Let barriers overtake records, and give up a checkpoint that takes too long."""
+        """Switch to unaligned when due, and abort a checkpoint that exceeds its timeout."""
         pending = self._pending
         if pending is None or pending.publishing:
             return []
@@ -375,7 +375,7 @@ class CheckpointCoordinator:
         return self._abort(reason, frozenset(pending.waiting))
 
     def finish(self, now_ms: int, enumerators: dict[str, Any]) -> list[Action]:
-        """All tasks have finished: the last checkpoint, which commits the sinks. Call again until it has completed."""
+        """Take the last checkpoint, as all tasks have finished; it commits the sinks. Call again until it has completed."""
         if not self.all_finished or self._pending is not None:
             return []
         self._start(now_ms, enumerators, set(), final=True)
@@ -403,14 +403,14 @@ class CheckpointCoordinator:
         return actions
 
     def on_committed(self, checkpoint: Checkpoint) -> None:
-        """Step 4 is done: what finished tasks had to commit is visible, and need not be in later checkpoints.
+        """Step 4 is complete: committables of finished tasks are visible, so later checkpoints need not contain them.
 
-        Until then it has to be: if this commit fails, a later checkpoint may have been published meanwhile, from which the job goes on.
+        Until then they must: if the commit fails, a later checkpoint may have been published meanwhile, which the job restores.
         """
         self._reported_final |= checkpoint.finished
 
     def on_publish_failed(self, checkpoint_id: int, reason: str) -> list[Action]:
-        """The metadata could not be written."""
+        """Abort the checkpoint, as the metadata could not be written."""
         if self._pending is None or self._pending.checkpoint_id != checkpoint_id:
             return []
         return self._abort(f"the metadata could not be written: {reason}")
@@ -418,9 +418,9 @@ class CheckpointCoordinator:
     # Regions
 
     def region_failed(self, reason: str) -> list[Action]:
-        """Tasks have failed that are restarted while the others run on: give up the checkpoint under way, which is not its failure.
+        """Abort the pending checkpoint, as tasks failed that are restarted while the others run on.
 
-        One that is being published has all its parts.
+        The abort does not count as a failed checkpoint. A checkpoint that is being published is complete and continues.
         """
         if self._pending is None or self._pending.publishing:
             return []
@@ -430,14 +430,14 @@ class CheckpointCoordinator:
         return [action for action in actions if isinstance(action, Aborted)]
 
     def region_restarts(self, tasks: Iterable[TaskKey], attempt: int) -> None:
-        """These tasks begin anew; what they left when they finished counts no more. Later checkpoints belong to ``attempt``."""
+        """Discard the final state of these restarted tasks. Later checkpoints belong to ``attempt``."""
         for task in tasks:
             self._finished.pop(task, None)
             self._missing.pop(task, None)
             self._reported_final.discard(task)
         self._attempt = max(self._attempt, attempt)
 
-    # Inside
+    # Implementation
 
     def _publish_if_complete(self) -> list[Action]:
         pending = self._pending
@@ -447,12 +447,12 @@ class CheckpointCoordinator:
         return [Publish(self._checkpoint(pending), pending.savepoint)]
 
     def _checkpoint(self, pending: _Pending) -> Checkpoint:
-        # A task may have both acknowledged and, later, finished: the acknowledgement belongs to this checkpoint.
+        # A task may have acknowledged and finished later: the acknowledgement belongs to this checkpoint.
         finished = frozenset(t for t in self._finished if t not in pending.acked)
         tasks = dict(pending.acked)
         for task in finished:
             snapshot = self._finished[task]
-            # Committables of a finished task go into one checkpoint only: the first that completes after its end.
+            # Committables of a finished task are in one checkpoint only: the first that completes after its end.
             tasks[task] = snapshot if task not in self._reported_final else _without_committables(snapshot)
         return Checkpoint(
             pending.checkpoint_id,
@@ -473,18 +473,18 @@ class CheckpointCoordinator:
         actions: list[Action] = [Aborted(pending.checkpoint_id, reason, late)]
         if pending.savepoint is not None:
             if pending.savepoint.drain and pending.triggered:
-                # Sources have ended their input and windows have fired: only a restart lets the job go on.
+                # Sources have ended their input and windows have fired: only a restart can continue the job.
                 actions.append(FailJob(f"the savepoint to drain and stop the job with failed: {reason}"))
             return actions
         self._failures += 1
         if pending.final or self._failures > self.settings.tolerable_failures:
-            hint = "raise execution.checkpointing.tolerable-failed-checkpoints to go on"
+            hint = "raise execution.checkpointing.tolerable-failed-checkpoints to tolerate more failures"
             actions.append(FailJob(f"checkpoint {pending.checkpoint_id} failed: {reason}", hint))
         return actions
 
 
 def _state_is_missing(task: TaskKey, reason: str) -> str:
-    return f"task {task} has finished and its last state could not be kept: {reason}"
+    return f"task {task} has finished and its last state could not be stored: {reason}"
 
 
 def _without_committables(snapshot: TaskSnapshot) -> TaskSnapshot:

@@ -1,7 +1,8 @@
-"""Internal. Checkpoint files as rows of a database, by SQLAlchemy.
+"""Internal. Checkpoint files as rows of a database, using SQLAlchemy.
 
-An address is a database URL with a path below: ``postgresql://host/database/path`` or ``sqlite:////absolute/file.db/path``, where the
-file of SQLite is known by its ending. Each file is a few rows of one table; writing one is one transaction, so none is seen in part.
+The address is a database URL followed by a path: ``postgresql://host/database/path`` or ``sqlite:////absolute/file.db/path``, where the
+file of SQLite is recognised by its suffix. Each file is a few rows of one table; writing one is one transaction, so no partial file is
+visible.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class DatabaseFileIO(FileIO):
         )
         waits = {"timeout": _LOCK_WAIT_S} if url.startswith("sqlite") else {}
         try:
-            # No pool: tasks fork, and a connection must not cross into another process or thread.
+            # No pool: tasks fork, and a connection must not be shared with another process or thread.
             self._engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool, connect_args=waits)
         except (ImportError, sqlalchemy.exc.ArgumentError) as error:
             raise CheckpointStorageError(f"no driver for {url!r}: {error}", hint="install the database's Python driver") from error
@@ -87,7 +88,7 @@ class DatabaseFileIO(FileIO):
         try:
             self._table.metadata.create_all(self._engine)
         except self._sql.exc.DBAPIError:
-            # Another process may have been faster between the look and the statement.
+            # Another process may have created it between the check and the statement.
             if not self._sql.inspect(self._engine).has_table(self._table.name):
                 raise
         self._has_table = True
@@ -112,7 +113,7 @@ class DatabaseFileIO(FileIO):
             self._insert(connection, full, b"".join(parts))
 
     def create(self, path: str, data: bytes) -> bool:
-        """See ``FileIO``: the table's primary key refuses a second file of the name."""
+        """See ``FileIO``: the table's primary key rejects a second file of the name."""
         try:
             with self._transaction() as connection:
                 self._insert(connection, self._full(path), data)

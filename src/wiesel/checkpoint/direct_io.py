@@ -1,4 +1,4 @@
-"""Internal. Writing past the page cache, where the system and the filesystem have a way to do that."""
+"""Internal. Direct I/O: writing without the page cache, where the system and the filesystem support it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _PROBE_EVERY = 16
 
 
 class WritingWay:
-    """Decides how large files are written.
+    """Decides whether large files are written with direct I/O.
 
     Args:
-        mode: ``true``: past the page cache; ``false``: through it; ``auto``: past it as long as the copies into it would take more
-            than a twentieth of a core, by what those of this task have cost so far.
+        mode: ``true``: direct I/O; ``false``: through the page cache; ``auto``: direct I/O as long as copying into the page cache would
+            take more than a twentieth of a core, estimated from the measured cost in this task.
         now: Returns seconds.
     """
 
@@ -37,39 +37,39 @@ class WritingWay:
         self._past = 0
 
     def passes_cache(self, size: int) -> bool:
-        """Return whether a file of so many bytes, which is about to be written, goes past the page cache."""
+        """Return whether a file of this size, which is about to be written, bypasses the page cache."""
         if self._mode != "auto" or size < _LARGE_BYTES:
             return self._mode == "true"
         now_s = self._now()
-        # The sum of what was written, less what is forgotten with time, divided by that time is the rate.
+        # The sum of the bytes written, decayed over time, divided by the decay time is the rate.
         self._written = self._written * math.exp((self._last_s - now_s) / _WINDOW_S) + size
         self._last_s = now_s
         if self._cost is None or self._written / _WINDOW_S * self._cost <= _MOST_OF_A_CORE:
             self._past = 0
             return False
-        # What the copies cost changes with what memory is free, so one is made now and then.
+        # The cost of a copy depends on the free memory, so one is measured periodically.
         self._past = (self._past + 1) % _PROBE_EVERY
         return self._past != 0
 
     def copied(self, size: int, cpu_s: float) -> None:
-        """Tell what it cost to write a file through the page cache: seconds of the thread's CPU."""
+        """Record the cost of writing a file through the page cache: seconds of the thread's CPU."""
         if size >= _LARGE_BYTES:
             cost = cpu_s / size
             self._cost = cost if self._cost is None else (self._cost + cost) / 2
 
 
 def write_past_cache(file: BinaryIO, parts: Sequence[bytes | memoryview]) -> Sequence[bytes | memoryview]:
-    """Write as much as can be written past the page cache, and return the rest.
+    """Write as much as possible with direct I/O, and return the rest.
 
-    That is whole blocks of one large part that begins where a page of memory does. It is still to be synchronised: the file's size, and
-    what the disk keeps in a cache of its own, are not on the disk yet.
+    That is whole blocks of one large page-aligned part. The file still has to be synchronised: its size and the contents of the disk's
+    cache are not durable yet.
 
     Args:
-        file: A file that nothing was written to yet.
-        parts: What is to be written.
+        file: An empty file.
+        parts: The contents.
 
     Raises:
-        OSError: the disk is full or broken.
+        OSError: If the disk is full or broken.
     """
     flag = getattr(os, "O_DIRECT", 0)
     if not flag or len(parts) != 1 or len(parts[0]) < _LARGE_BYTES:
@@ -83,7 +83,7 @@ def write_past_cache(file: BinaryIO, parts: Sequence[bytes | memoryview]) -> Seq
         while done < whole:
             done += os.write(descriptor, view[done:whole])
     except OSError as error:
-        # The filesystem cannot do it, wants larger blocks, or the memory does not begin where it has to.
+        # The filesystem does not support it, requires larger blocks, or the memory is not aligned.
         if error.errno != errno.EINVAL:
             raise
     finally:

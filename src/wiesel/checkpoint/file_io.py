@@ -1,4 +1,4 @@
-"""Internal. The few file operations a checkpoint store needs, and how they are done on local disks."""
+"""Internal. The file operations of a checkpoint store, and their implementation for local disks."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from wiesel.core.folders import make_folder, sync_folder
 
 
 class FileIO(ABC):
-    """Operations on paths relative to a root. Whatever ``write`` or ``create`` returned for is durable."""
+    """Operations on paths relative to a root. The result of ``write`` and ``create`` is durable when they return."""
 
     @abstractmethod
     def write(self, path: str, parts: Sequence[bytes | memoryview]) -> None:
-        """Write a file whole, replacing one of that name."""
+        """Write a complete file, replacing one of that name."""
 
     @abstractmethod
     def create(self, path: str, data: bytes) -> bool:
-        """Write a file if there is none of that name; return False if there is. Atomic: it is never seen in part."""
+        """Create a file if none has that name; return False otherwise. Atomic: no partial file is visible."""
 
     @abstractmethod
     def read(self, path: str) -> bytes:
@@ -36,23 +36,23 @@ class FileIO(ABC):
 
     @abstractmethod
     def exists(self, path: str) -> bool:
-        """Return whether there is such a file or directory."""
+        """Return whether a file or directory exists."""
 
     @abstractmethod
     def size(self, path: str) -> int | None:
-        """Return the size of a file in bytes, None if there is none."""
+        """Return the size of a file in bytes, None if it does not exist."""
 
     @abstractmethod
     def names(self, directory: str) -> list[str]:
-        """Return the names in a directory, sorted; none if it does not exist."""
+        """Return the sorted names in a directory; none if it does not exist."""
 
     @abstractmethod
     def delete(self, path: str) -> None:
-        """Delete a file or a directory with all in it; no error if there is none."""
+        """Delete a file or a directory with its contents; no error if it does not exist."""
 
 
 def _open_private(path: str, flags: int) -> int:
-    """Open a file that is made for this user alone: state and metadata hold records, and whoever changed them could run code."""
+    """Open a file for this user alone: state and metadata hold records, and altered contents could run code."""
     return os.open(path, flags, 0o600)
 
 
@@ -61,7 +61,7 @@ class LocalFileIO(FileIO):
 
     Args:
         root: Its path.
-        direct_io: Whether large files are written past the page cache, see ``WritingWay``.
+        direct_io: Direct I/O for large files, see ``WritingWay``.
     """
 
     def __init__(self, root: str, *, direct_io: str = "false") -> None:
@@ -70,7 +70,7 @@ class LocalFileIO(FileIO):
 
     def _full(self, path: str) -> Path:
         if path.startswith("/") or ".." in path.split("/"):
-            # Names of files come from metadata, which somebody may have forged.
+            # Names of files come from metadata, which may be forged.
             raise CorruptCheckpointError(f"{path!r} is not a path below {self._root}", hint="do not use this checkpoint or savepoint")
         return self._root / path
 
@@ -85,7 +85,7 @@ class LocalFileIO(FileIO):
             sync_folder(full.parent)
         except OSError as error:
             with suppress(OSError):
-                # What is there of it would fill a full disk further, and nobody asks for it.
+                # A partial file would fill a full disk further, and is of no use.
                 full.unlink(missing_ok=True)
             raise CheckpointStorageError(
                 f"cannot write {full}: {error.strerror or error}", hint="check the free space and the permissions of the directory"
@@ -101,9 +101,9 @@ class LocalFileIO(FileIO):
             self._way.copied(size, time.thread_time() - begun_s)
 
     def create(self, path: str, data: bytes) -> bool:
-        """See ``FileIO``: a hard link of a synced temporary file is the conditional create."""
+        """See ``FileIO``: the conditional create is a hard link to a synced temporary file."""
         full = self._full(path)
-        # A process id would not do: two machines that share the directory may have processes of the same one.
+        # A process id is insufficient: machines that share the directory may have processes with the same id.
         temporary = f"{path}.{uuid4().hex}.tmp"
         self.write(temporary, [data])
         try:
@@ -140,7 +140,7 @@ class LocalFileIO(FileIO):
         """See ``FileIO``."""
         full = self._full(path)
         try:
-            # Of a symbolic link the link is deleted, never what it leads to; rmtree does not follow any either.
+            # A symbolic link itself is deleted, never its target; rmtree follows none either.
             if stat.S_ISDIR(full.lstat().st_mode):
                 shutil.rmtree(full)
             else:
@@ -150,14 +150,14 @@ class LocalFileIO(FileIO):
 
 
 def open_root(uri: str, *, direct_io: str = "false") -> FileIO:
-    """Return the operations on a directory given as a path, a URI or an address in a database. What fails is tried again.
+    """Return the operations on a directory given as a path, a URI or an address in a database. Failed operations are retried.
 
     Args:
         uri: The directory.
-        direct_io: Where it is local, whether large files are written past the page cache: ``true``, ``false`` or ``auto``.
+        direct_io: Direct I/O for large files of local directories: ``true``, ``false`` or ``auto``.
 
     Raises:
-        CheckpointStorageError: what the address needs is not installed.
+        CheckpointStorageError: If a package needed for the address is not installed.
     """
     from wiesel.checkpoint.retries import RetryingFileIO
 
@@ -165,11 +165,11 @@ def open_root(uri: str, *, direct_io: str = "false") -> FileIO:
 
 
 def open_without_retries(uri: str, *, direct_io: str = "false") -> FileIO:
-    """Return what ``open_root`` tries again."""
+    """Return the operations as ``open_root``, without retries."""
     parsed = urlparse(uri)
     if parsed.scheme in ("", "file") or len(parsed.scheme) == 1:
         return LocalFileIO(unquote(parsed.path) if parsed.scheme == "file" else uri, direct_io=direct_io)
-    # Imported when needed: the libraries behind them are large, or optional.
+    # Imported lazily: the libraries are large, or optional.
     from wiesel.checkpoint.database_io import DatabaseFileIO, is_database
     from wiesel.checkpoint.remote_io import open_remote
 

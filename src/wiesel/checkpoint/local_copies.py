@@ -1,8 +1,8 @@
 """Internal. Second copies of state files on the disk of the host that wrote them (Flink's local recovery).
 
-They are a cache and nothing more: a copy is known by the name, the size and the checksum of its file, and counts only if its contents
-have both. Whatever goes wrong with one, the file is read from the storage of the checkpoints. So tasks of several attempts may share a
-directory without knowing of each other, and it does no harm if somebody deletes what is in it.
+They are only a cache: a copy is identified by the name, the size and the checksum of its file, and is valid only if its contents match
+both. On any failure the file is read from the checkpoint storage. So tasks of several attempts may share a directory without coordination,
+and deleting its contents does no harm.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from wiesel.state.backend import StateFile
 
 _log = get_logger("wiesel.checkpoint")
 _FREE_SHARE = 0.1
-"""This much of the disk stays free of copies."""
+"""Fraction of the disk that stays free of copies."""
 
 _TOUCH_AFTER_S = 3600.0
 _FORGET_AFTER_S = 24 * 3600.0
-"""What no task has needed for so long was left behind by one that runs elsewhere now, or by a job that has ended."""
+"""Age in seconds at which copies are deleted: their task runs elsewhere now, or their job has ended."""
 
 
 @dataclass(frozen=True)
 class LocalBackup:
-    """Where copies are kept, and what for.
+    """Settings of local recovery.
 
     Attributes:
-        directories: Where; empty for the working directory of the task.
-        write: Whether copies are made.
-        read: Whether a restart takes them.
+        directories: Directories; empty for the working directory of the task.
+        write: Write copies.
+        read: Read copies at a restart.
     """
 
     directories: tuple[str, ...] = ()
@@ -46,23 +46,23 @@ class LocalBackup:
     read: bool = False
 
     def below(self, directory: str) -> LocalBackup:
-        """Return the same with a directory for where none is set."""
+        """Return the settings with a default directory if none is set."""
         return self if self.directories else replace(self, directories=(directory,))
 
     def copies(self, job_id: str, owner: str, working_directory: str | None) -> LocalCopies | None:
-        """Return the copies of a job on this host, None if there are to be none.
+        """Return the copies of a job on this host, None if disabled.
 
         Args:
             job_id: The job.
-            owner: Vertex and subtask of the task, as in the names of its files; empty for who only reads.
-            working_directory: Where they are if no directories are set; None if there is no such place.
+            owner: Vertex and subtask of the task, as in the names of its files; empty for readers.
+            working_directory: Directory if no directories are set; None if there is none.
         """
         directories = self.directories or ((working_directory,) if working_directory else ())
         return LocalCopies(directories, job_id, owner, self) if directories and (self.write or self.read) else None
 
 
 class LocalCopies:
-    """The copies that one task makes and finds. No method raises an ``OSError``."""
+    """The copies that one task writes and reads. No method raises an ``OSError``."""
 
     def __init__(self, directories: Sequence[str], job_id: str, owner: str, settings: LocalBackup) -> None:
         self._roots = [Path(directory) / "wiesel-local-state" for directory in directories]
@@ -75,11 +75,11 @@ class LocalCopies:
         self._found = self._missed = 0
 
     def metrics(self) -> dict[str, int]:
-        """Return how many files were read from copies and how many were not."""
+        """Return the number of files read from copies and of those read from the storage."""
         return {"stateFilesReadLocally": self._found, "stateFilesReadFromStorage": self._missed}
 
     def read(self, file: StateFile) -> bytes | None:
-        """Return the contents of a file if there is a copy that is whole."""
+        """Return the contents of a file if there is a valid copy."""
         data = self._whole(file) if self._settings.read else None
         if data is None:
             self._missed += 1
@@ -95,13 +95,13 @@ class LocalCopies:
             return None
         if len(data) == file.size and crc32(data) == file.crc32:
             return data
-        _log.warning("the local copy %s is torn or altered; the file is read from the storage", path)
+        _log.warning("the local copy %s is incomplete or altered; reading the file from the checkpoint storage", path)
         with suppress(OSError):
             path.unlink()
         return None
 
     def store(self, file: StateFile, parts: Iterable[bytes | memoryview]) -> None:
-        """Keep a copy of a file, if there is room."""
+        """Store a copy of a file, if there is space."""
         if not self._settings.write or not self._owner or not self._prepared():
             return
         name = _name(file)
@@ -123,11 +123,11 @@ class LocalCopies:
         self._stored.add(name)
 
     def keep(self, checkpoint_id: int, files: Iterable[StateFile]) -> None:
-        """Note what a checkpoint needs of this task, before it is acknowledged."""
+        """Record the files of this task in a checkpoint, before it is acknowledged."""
         self._kept[checkpoint_id] = frozenset(_name(file) for file in files if file.inline is None)
 
     def prune(self, checkpoint_id: int) -> None:
-        """A checkpoint is complete: delete what neither it nor a later one needs. Not at the same time as ``store``."""
+        """Delete files not needed by this complete checkpoint or a later one. Must not run concurrently with ``store``."""
         if checkpoint_id not in self._kept:
             return
         self._kept = {number: names for number, names in self._kept.items() if number >= checkpoint_id}
@@ -144,7 +144,7 @@ class LocalCopies:
         self._stored &= needed
 
     def _is_own(self, name: str) -> bool:
-        """Return whether it is of this subtask, in whatever attempt, or was put there by this task."""
+        """Return whether a file is of this subtask, in any attempt, or was written by this task."""
         return name in self._stored or "-".join(name.split("-")[1:3]) == self._owner
 
     def _path(self, name: str) -> Path:
@@ -157,7 +157,7 @@ class LocalCopies:
                 yield from list((root / self._job_id).iterdir())
 
     def _prepared(self) -> bool:
-        """Make the directories, once, and remove what ended jobs have left in them; return whether they are fit for use."""
+        """Create the directories, once, and remove copies of ended jobs; return whether they are usable."""
         if self._usable is None:
             self._usable = all(_make_private(root, self._job_id) for root in self._roots)
             for root in self._roots:
@@ -170,12 +170,12 @@ def _name(file: StateFile) -> str:
 
 
 def _make_private(root: Path, job_id: str) -> bool:
-    """Make a directory that no other user can write to: state is unpickled, which runs code."""
+    """Create a directory that no other user can write to: state is unpickled, which runs code."""
     try:
         make_private_folder(root)
         owner = root.stat()
         if owner.st_uid != os.getuid() or owner.st_mode & 0o022:
-            _log.warning("no local copies of state in %s: others than this user can write to it", root)
+            _log.warning("no local copies of state in %s: other users can write to it", root)
             return False
         (root / job_id).mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
@@ -185,7 +185,7 @@ def _make_private(root: Path, job_id: str) -> bool:
 
 
 def _forget_ended_jobs(root: Path, job_id: str) -> None:
-    """Delete the copies of other jobs that nobody has needed for long."""
+    """Delete the expired copies of other jobs."""
     before_s = time.time() - _FORGET_AFTER_S
     with suppress(OSError):
         for job in root.iterdir():

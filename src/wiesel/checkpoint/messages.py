@@ -24,14 +24,14 @@ class AssignSplits:
 
 @dataclass(frozen=True)
 class NoMoreSplits:
-    """No further split will come."""
+    """No further splits will be assigned."""
 
     operator_id: str
 
 
 @dataclass(frozen=True)
 class TriggerCheckpoint:
-    """Sources: take your positions and emit barrier ``checkpoint_id``."""
+    """Make a source snapshot its positions and emit barrier ``checkpoint_id``."""
 
     checkpoint_id: int
     timestamp_ms: int
@@ -40,7 +40,7 @@ class TriggerCheckpoint:
 
 @dataclass(frozen=True)
 class OvertakeBarriers:
-    """Tasks with inputs: take part in the checkpoint now, and record what comes before its barriers."""
+    """Make a task with inputs take part in the checkpoint now, and record the data before its barriers."""
 
     checkpoint_id: int
     timestamp_ms: int
@@ -56,14 +56,14 @@ class CheckpointComplete:
 
 @dataclass(frozen=True)
 class CheckpointAborted:
-    """The checkpoint was given up."""
+    """The checkpoint was aborted."""
 
     checkpoint_id: int
 
 
 @dataclass(frozen=True)
 class LimitOutput:
-    """What the task at ``target`` (level, partition) has taken of your channels to it, by edge, and how much may be on its way there."""
+    """The credit of the task at ``target`` (level, partition) for the channels to it: bytes consumed by edge, and the limit in flight."""
 
     target: tuple[int, int]
     taken: dict[int, int]
@@ -72,7 +72,7 @@ class LimitOutput:
 
 @dataclass(frozen=True)
 class EventToOperator:
-    """An event for one operator, from its coordinator or by way of it. ``epoch``: see ``EventFromOperator``."""
+    """An event for one operator, sent or relayed by its coordinator. ``epoch``: see ``EventFromOperator``."""
 
     operator_id: str
     event: Any
@@ -81,22 +81,22 @@ class EventToOperator:
 
 @dataclass(frozen=True)
 class ReportProgress:
-    """Report how far you are with the checkpoint under way, also from the midst of a function."""
+    """Request the progress of the pending checkpoint, answered even while a user function runs."""
 
 
 @dataclass(frozen=True)
 class CancelTask:
-    """Stop now; emit nothing more."""
+    """Stop immediately; emit nothing more."""
 
 
 @dataclass(frozen=True)
 class OpenOutput:
-    """Every task that reads what this one sends has connected to it: records may leave."""
+    """All consumers of the task have connected to it: records may be sent."""
 
 
 @dataclass(frozen=True)
 class MasterHeartbeat:
-    """The JobMaster's process lives."""
+    """The JobMaster's process is alive."""
 
 
 # From a task to the JobMaster.
@@ -115,14 +115,14 @@ class RegisterTask:
 
 @dataclass(frozen=True)
 class InputConnected:
-    """The task has connected to every task that it reads from."""
+    """The task has connected to all of its producers."""
 
     task: TaskKey
 
 
 @dataclass(frozen=True)
 class RequestSplit:
-    """A source reader wants another split."""
+    """A source reader requests another split."""
 
     task: TaskKey
     operator_id: str
@@ -130,7 +130,7 @@ class RequestSplit:
 
 @dataclass(frozen=True)
 class RequestCheckpoint:
-    """A source asks for a checkpoint at its present position."""
+    """A source requests a checkpoint at its present position."""
 
     task: TaskKey
 
@@ -146,7 +146,7 @@ class AckCheckpoint:
 
 @dataclass(frozen=True)
 class InputTaken:
-    """What the task at ``place`` (level, partition) has taken of each channel (edge, source), and how much may be on its way in each."""
+    """Bytes that the task at ``place`` (level, partition) has consumed of each channel (edge, source), and the limit in flight of each."""
 
     task: TaskKey
     place: tuple[int, int]
@@ -156,7 +156,7 @@ class InputTaken:
 
 @dataclass(frozen=True)
 class DeclineCheckpoint:
-    """The task could not take its part."""
+    """The task could not take part in the checkpoint."""
 
     task: TaskKey
     checkpoint_id: int
@@ -167,8 +167,8 @@ class DeclineCheckpoint:
 class TaskFinished:
     """The task has processed all its input; ``snapshot`` is its last state and committables.
 
-    ``missing`` says why the state is not in it, if it is not: no checkpoint can be completed from now on. ``epoch``: the last checkpoint
-    that the task has taken part in; what it has sent since then belongs to later ones.
+    ``missing``: the reason if the state is not included; no checkpoint can be completed from now on. ``epoch``: the last checkpoint that
+    the task has taken part in; what it has sent since then belongs to later ones.
     """
 
     task: TaskKey
@@ -187,7 +187,7 @@ class TaskFailed:
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """The task lives; ``metrics`` are name -> value."""
+    """The task is alive; ``metrics`` are name -> value."""
 
     task: TaskKey
     metrics: dict[str, Any] = field(default_factory=dict)
@@ -195,17 +195,17 @@ class Heartbeat:
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """How far a task is with the checkpoint under way.
+    """Progress of a task with the pending checkpoint.
 
     Attributes:
         task: The task.
-        passed: The newest checkpoint of which it has taken its snapshot.
-        aligning: The checkpoint of which some barriers have come, 0 for none.
-        missing: How many inputs have not delivered that barrier.
-        waiting_bytes: What has arrived and is not processed.
-        recording: Whether the snapshot is taken and barriers that were overtaken are still to come.
-        busy_s: How long the present call of the task's functions has lasted, 0 if none runs.
-        in_flight: Bytes sent and not taken yet by (edge, subtask of the receiver), where producers count them.
+        passed: The newest checkpoint whose snapshot the task has taken.
+        aligning: The checkpoint of which some barriers have arrived, 0 for none.
+        missing: Number of inputs that have not delivered that barrier.
+        waiting_bytes: Data received and not processed yet.
+        recording: True if the snapshot is taken and barriers are still to come (unaligned).
+        busy_s: Duration of the present call of a user function, 0 if none runs.
+        in_flight: Bytes sent and not consumed yet by (edge, subtask of the receiver), where producers count them.
     """
 
     task: TaskKey
@@ -232,8 +232,8 @@ class ToDriver:
 class EventFromOperator:
     """An event for the coordinator of an operator.
 
-    ``epoch``: the last checkpoint whose barrier had passed the sender. Who receives what was caused by the event processes it behind the
-    same barrier: events, which do not travel in the channels, would otherwise come from behind a checkpoint to before it.
+    ``epoch``: the last checkpoint whose barrier had passed the sender. The receiver of a resulting event processes it behind the same
+    barrier: events do not travel in the channels, so they could otherwise cross from behind a checkpoint to before it.
     """
 
     task: TaskKey

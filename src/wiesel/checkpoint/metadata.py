@@ -1,8 +1,8 @@
 """Internal. The ``_metadata`` file of a checkpoint: JSON with a version and a checksum.
 
-State files are named, small ones are inline. Values that belong to sources and sinks (positions, committables, writer state) are
-pickled and carried as base64: only they know their form. They stay pickled (``Packed``) where metadata is read, so that looking at a
-snapshot runs nothing that is in it; ``unpacked`` is for jobs that start from it.
+State files are referenced, small ones are inline. Values that belong to sources and sinks (positions, committables, writer state) are
+pickled and encoded as base64, as only the connectors know their types. They stay pickled (``Packed``) when metadata is read, so that
+inspecting a snapshot runs no code from it; ``unpacked`` is for jobs that start from it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wiesel.core.errors import CorruptCheckpointError, UntrustedSnapshotError
 from wiesel.state.backend import StateFile, StateHandle
 
 VERSION = 2
-"""Since 2 there may be records in flight. What has none is written as version 1, which older ones read as well."""
+"""Version 2 added records in flight. Metadata without any is written as version 1, which older versions can read."""
 _SIGNATURE = "signature"
 _HEADER = re.compile(rb"WIESEL-CHECKPOINT ([1-9][0-9]*) ([0-9a-f]{8}) ([0-9]+)")
 
@@ -91,8 +91,8 @@ def encode_metadata(checkpoint: Checkpoint, job: dict[str, Any], key: bytes | No
 
     Args:
         checkpoint: The checkpoint.
-        job: JSON-able facts: job id and name, and per vertex its operators (id, name, uid), parallelism and maximum parallelism.
-        key: Signs it; None for no signature.
+        job: JSON-able information on the job: id, name, and per vertex its operators (id, name, uid), parallelism and maximum parallelism.
+        key: Key to sign with; None for no signature.
     """
     in_flight = any(o.in_flight is not None for t in checkpoint.tasks.values() for o in t.operators.values())
     version = VERSION if in_flight else 1
@@ -126,12 +126,12 @@ def _text(body: dict[str, Any]) -> bytes:
 
 
 def _signature(body: dict[str, Any], key: bytes) -> str:
-    """Return the keyed digest (HMAC) of all but the signature itself; state files are in it by their own digests."""
+    """Return the HMAC of all but the signature itself; state files are covered by their digests."""
     return hmac.new(key, _text({name: value for name, value in body.items() if name != _SIGNATURE}), "sha256").hexdigest()
 
 
 def _require_signed(body: dict[str, Any], checkpoint: Checkpoint, key: bytes, where: str) -> None:
-    hint = "if you trust whoever wrote it: --trust; else do not read it, as reading state runs what is pickled in it"
+    hint = "pass --trust only if you trust its author, as reading state runs pickled code"
     if not hmac.compare_digest(str(body.get(_SIGNATURE, "")), _signature(body, key)):
         raise UntrustedSnapshotError(f"{where} is not signed with the key of this user's jobs", hint=hint)
     handles = (handle for task in checkpoint.tasks.values() for part in task.operators.values() for handle in (part.state, part.in_flight))
@@ -146,16 +146,16 @@ def vars_of(stats: CheckpointStats) -> dict[str, Any]:
 
 
 def decode_metadata(data: bytes, where: str, key: bytes | None = None) -> tuple[Checkpoint, dict[str, Any]]:
-    """Read a metadata file back: the checkpoint, with pickled values as they are, and the job's facts.
+    """Read a metadata file: the checkpoint, with values still pickled, and the information on the job.
 
     Args:
         data: Its contents.
-        where: Names it in errors.
-        key: It must be signed with this key, and its files by their digests; None: it need not be.
+        where: Its name in errors.
+        key: The key that must have signed it, with its files by their digests; None for no check.
 
     Raises:
-        CorruptCheckpointError: the file is torn or altered, or of a version that this one cannot read.
-        UntrustedSnapshotError: it is not signed with the key.
+        CorruptCheckpointError: If the file is incomplete or altered, or of an unsupported version.
+        UntrustedSnapshotError: If it is not signed with the key.
     """
     line, _, text = data.partition(b"\n")
     header = _HEADER.fullmatch(line)
@@ -165,12 +165,12 @@ def decode_metadata(data: bytes, where: str, key: bytes | None = None) -> tuple[
     if version > VERSION:
         raise CorruptCheckpointError(f"{where} has format version {version}; this Wiesel reads up to {VERSION}", hint="upgrade Wiesel")
     if size != len(text) or checksum != zlib.crc32(text):
-        raise CorruptCheckpointError(f"{where} is torn or altered: its checksum does not match", hint="restore an older checkpoint")
+        raise CorruptCheckpointError(f"{where} is incomplete or altered: its checksum does not match", hint="restore an older checkpoint")
     try:
         body = json.loads(text)
         checkpoint, job = _decoded(body)
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        # The checksum keeps out accidents only.
+        # The checksum detects accidental damage only.
         message = f"{where} is not the metadata of a checkpoint: {error!r}"
         raise CorruptCheckpointError(message, hint="restore an older checkpoint") from error
     if key is not None:
@@ -199,7 +199,7 @@ def _decoded(body: dict[str, Any]) -> tuple[Checkpoint, dict[str, Any]]:
 
 
 def copied(checkpoint: Checkpoint) -> Checkpoint:
-    """Return what would be read if the checkpoint were written: nothing in it is shared with anybody."""
+    """Return a deep copy of the checkpoint, as if it were written and read."""
     return unpacked(decode_metadata(encode_metadata(checkpoint, {}), "the copy of a checkpoint")[0])
 
 

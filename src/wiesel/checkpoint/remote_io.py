@@ -1,4 +1,4 @@
-"""Internal. Checkpoint files on any filesystem that fsspec knows: object stores, HDFS, memory."""
+"""Internal. Checkpoint files on any filesystem supported by fsspec: object stores, HDFS, memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wiesel.core.extras import to_install
 
 @contextmanager
 def _errors_of(path: str) -> Iterator[None]:
-    """Turn what the libraries of filesystems raise, which is of all kinds, into our own; that there is no such file stays as it is."""
+    """Convert the errors of filesystem libraries to our own, except for FileNotFoundError."""
     try:
         yield
     except FileNotFoundError:
@@ -28,12 +28,12 @@ def _errors_of(path: str) -> Iterator[None]:
 
 
 class RemoteFileIO(FileIO):
-    """A directory of a filesystem of fsspec. A file is durable when it is closed, which is for the filesystem to hold.
+    """A directory of an fsspec filesystem. A file is durable when it is closed, which the filesystem has to guarantee.
 
-    Few filesystems can create a file only if there is none of that name, and their ways differ. So ``create`` asks for no more than
-    that listings are up to date, as those of S3 and HDFS are: it writes a file of a name of its own first, and takes the wanted name
-    only if it then sees no other that wants it. Of two that do this at the same time, the one that lists later sees the other, so at
-    most one succeeds; it may be none, which is the same to whoever calls as if another had been faster.
+    Few filesystems support an atomic create, and their interfaces differ. So ``create`` only requires consistent listings, as S3 and HDFS
+    have: it first writes a claim file of a unique name, and takes the wanted name only if it then sees no other claim. Of two concurrent
+    calls, the one that lists later sees the other, so at most one succeeds; possibly none, which looks to the callers as if another one had
+    been faster.
     """
 
     def __init__(self, filesystem: Any, root: str) -> None:
@@ -61,7 +61,7 @@ class RemoteFileIO(FileIO):
         mine = f"{directory}/{claim}" if directory else claim
         self.write(mine, [data])
         others = [n for n in self.names(directory) if n.startswith(f"{name}.") and n.endswith(".tmp") and n != claim]
-        # In this order: another claim that is not listed any more has become the file.
+        # In this order: another claim that is no longer listed has become the file.
         if others or self.exists(path):
             self.delete(mine)
             return False
@@ -104,7 +104,7 @@ class RemoteFileIO(FileIO):
                 found = {str(name).rstrip("/") for name in self._fs.ls(full, detail=False)}
         except FileNotFoundError:
             return []
-        # Object stores may list the mark of the directory itself, and a file instead of a directory lists itself.
+        # Object stores may list the marker of the directory itself, and a file listed as a directory lists itself.
         return sorted(name.rsplit("/", 1)[-1] for name in found if name.lstrip("/") != full.lstrip("/"))
 
     def delete(self, path: str) -> None:

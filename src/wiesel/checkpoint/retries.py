@@ -1,4 +1,4 @@
-"""Internal. A storage that fails for a moment is asked again before anything else fails."""
+"""Internal. Retries of failed storage operations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _log = get_logger("wiesel.checkpoint")
 
 
 class RetryingFileIO(FileIO):
-    """Does what another ``FileIO`` does, again if it fails; after the last failure it raises a ``CheckpointStorageError``."""
+    """Delegates to another ``FileIO`` and retries failed operations; after the last failure it raises a ``CheckpointStorageError``."""
 
     def __init__(self, files: FileIO, where: str) -> None:
         self._files = files
@@ -32,7 +32,7 @@ class RetryingFileIO(FileIO):
             except (OSError, CheckpointStorageError) as error:
                 if delay_s is None or isinstance(error, _FINAL) or isinstance(error.__cause__, _FINAL):
                     raise self._failed(what, error) from error
-                _log.info("%s of the storage %s failed, again in %.1f s: %s", what, self._where, delay_s, error)
+                _log.info("%s of the storage %s failed, retrying in %.1f s: %s", what, self._where, delay_s, error)
                 time.sleep(delay_s)
         raise AssertionError("unreachable")  # pragma: no cover
 
@@ -46,7 +46,7 @@ class RetryingFileIO(FileIO):
         self._try(f"writing {path}", lambda: self._files.write(path, parts))
 
     def create(self, path: str, data: bytes) -> bool:
-        """See ``FileIO``. A file that is there with this very content was made by a try whose answer was lost."""
+        """See ``FileIO``. An existing file with the same contents was created by an attempt whose answer was lost."""
         tries = 0
 
         def attempt() -> bool:
@@ -63,11 +63,11 @@ class RetryingFileIO(FileIO):
 
     def exists(self, path: str) -> bool:
         """See ``FileIO``."""
-        return self._try(f"a look at {path}", lambda: self._files.exists(path))
+        return self._try(f"lookup of {path}", lambda: self._files.exists(path))
 
     def size(self, path: str) -> int | None:
         """See ``FileIO``."""
-        return self._try(f"a look at {path}", lambda: self._files.size(path))
+        return self._try(f"lookup of {path}", lambda: self._files.size(path))
 
     def names(self, directory: str) -> list[str]:
         """See ``FileIO``."""

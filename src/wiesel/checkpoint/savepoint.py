@@ -1,6 +1,6 @@
-"""Internal. Savepoints: one directory with ``_metadata`` and all state files beside it, named relative to it, so that it can be moved.
+"""Internal. Savepoints: one relocatable directory with ``_metadata`` and all state files, referenced by relative names.
 
-A savepoint belongs to the user: no checkpoint names its files, and no job deletes it unless it was started to claim it.
+A savepoint is owned by the user: no checkpoint references its files, and no job deletes it unless it was started in claim mode.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ METADATA = "_metadata"
 
 @dataclass(frozen=True)
 class SavepointFacts:
-    """What a savepoint tells about itself.
+    """Description of a savepoint.
 
     Attributes:
         path: Its directory.
-        timestamp_ms: When it was taken.
-        size_bytes: Size of all of its files.
-        label: What whoever asked for it has called it, empty for nothing.
-        job_id: The job of which it is.
-        job_name: The name of that job.
-        stopped: Whether the job was stopped with it.
-        drained: Whether the job was drained before.
-        unaligned: Whether it holds records that were on their way, so that it starts only programs with the connections where these were.
+        timestamp_ms: Time of the snapshot.
+        size_bytes: Total size of its files.
+        label: Label given with the request, or empty.
+        job_id: Id of the job.
+        job_name: Name of the job.
+        stopped: True if the job was stopped with it.
+        drained: True if the job was drained before.
+        unaligned: True if it contains records in flight, so that it can only start programs with the same connections.
     """
 
     path: str
@@ -62,7 +62,7 @@ class SavepointFiles(StateFiles):
 
 
 class Savepoint:
-    """A savepoint, or the place where one is to be.
+    """An existing or future savepoint.
 
     Args:
         path: Its directory, with or without ``/_metadata``.
@@ -73,14 +73,14 @@ class Savepoint:
         self._io = open_root(self.path)
 
     def exists(self) -> bool:
-        """Return whether there is a savepoint."""
+        """Return whether the savepoint exists."""
         return self._io.exists(METADATA)
 
     def prepare(self) -> None:
-        """Make the directory, which nothing has been written to yet.
+        """Create the empty directory.
 
         Raises:
-            CheckpointStorageError: it cannot be written to.
+            CheckpointStorageError: If it cannot be written to.
         """
         self._io.write("_begun", [b""])
         self._io.delete("_begun")
@@ -88,20 +88,20 @@ class Savepoint:
     def publish(
         self, checkpoint: Checkpoint, job: dict[str, Any], files: StateFiles | MemoryStateFiles, key: bytes | None = None
     ) -> None:
-        """Make the savepoint exist: copy the files that lie elsewhere (those of finished tasks), then write the metadata.
+        """Complete the savepoint: copy the files stored elsewhere (those of finished tasks), then write the metadata.
 
         Args:
             checkpoint: The checkpoint, with its files in this directory or where ``files`` reads them.
             job: See ``encode_metadata``.
-            files: Reads what is not here.
-            key: Signs the metadata; None for no signature.
+            files: Reads the files stored elsewhere.
+            key: Key to sign the metadata with; None for no signature.
 
         Raises:
-            CheckpointStorageError: the storage failed, or there is a savepoint already.
-            CorruptCheckpointError: a file that is to be copied is missing or altered.
+            CheckpointStorageError: If the storage failed, or the savepoint exists already.
+            CorruptCheckpointError: If a file to be copied is missing or altered.
         """
         copies: dict[str, StateFile] = {}
-        # If there is a savepoint already, its copies must stay as they are.
+        # If the savepoint exists already, its copies must not be changed.
         prefix = f"copy-{uuid4().hex[:8]}"
 
         def here(file: StateFile) -> StateFile:
@@ -119,11 +119,11 @@ class Savepoint:
             raise CheckpointStorageError(f"there is a savepoint at {self.path} already", hint="give another directory")
 
     def load_metadata(self, key: bytes | None = None) -> tuple[Checkpoint, dict[str, Any]]:
-        """Read the savepoint without looking at its files; they are named by their whole paths, wherever it lies now.
+        """Read the metadata without checking the files, which get absolute paths at the present location.
 
         Raises:
-            CorruptCheckpointError: the metadata is missing, torn or altered.
-            UntrustedSnapshotError: it is not signed with the key, if there is one.
+            CorruptCheckpointError: If the metadata is missing, incomplete or altered.
+            UntrustedSnapshotError: If it is not signed with the key, if one is given.
         """
         where = f"{self.path}/{METADATA}"
         try:
@@ -138,10 +138,10 @@ class Savepoint:
         return with_files(checkpoint, whole), job
 
     def facts(self) -> SavepointFacts:
-        """Return what the savepoint tells about itself.
+        """Return the description of the savepoint.
 
         Raises:
-            CorruptCheckpointError: the metadata is missing, torn or altered.
+            CorruptCheckpointError: If the metadata is missing, incomplete or altered.
         """
         checkpoint, job = self.load_metadata()
         about = job.get("savepoint", {})
@@ -159,10 +159,10 @@ class Savepoint:
         )
 
     def load(self) -> tuple[Checkpoint, dict[str, Any]]:
-        """Read the savepoint and check that every file of it is there and whole.
+        """Read the savepoint and check that all of its files exist and are intact.
 
         Raises:
-            CorruptCheckpointError: something is missing, torn or altered.
+            CorruptCheckpointError: If a file is missing, incomplete or altered.
         """
         checkpoint, job = self.load_metadata()
         reader = StateFiles(self.path, "", "verify")
@@ -174,7 +174,7 @@ class Savepoint:
         """Delete the savepoint: first its metadata, then its files.
 
         Raises:
-            CheckpointStorageError: there is a symbolic link at its path, or the storage failed.
+            CheckpointStorageError: If its path is a symbolic link, or the storage failed.
         """
         if "://" not in self.path and os.path.islink(self.path):
             raise CheckpointStorageError(

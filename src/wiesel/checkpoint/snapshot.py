@@ -1,4 +1,4 @@
-"""Internal. What a task contributes to a checkpoint, and what it is given back at a restore."""
+"""Internal. State of tasks and operators in a checkpoint, as acknowledged and as restored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wiesel.state.backend import StateHandle
 
 @dataclass(frozen=True)
 class Packed:
-    """A value as it was read from metadata: still pickled. To unpickle it runs code of whoever has written it."""
+    """A value read from metadata, still pickled. Unpickling it runs code of its author."""
 
     data: bytes
 
@@ -20,13 +20,13 @@ class Packed:
         """Return the value.
 
         Raises:
-            StateMigrationError: A class that it needs is missing or has changed.
+            StateMigrationError: If a class that it needs is missing or has changed.
         """
         try:
             return pickle.loads(self.data)
-        except Exception as error:  # the metadata passed its checksum, so what fails is user code
+        except Exception as error:  # the metadata passed its checksum, so user code failed
             raise StateMigrationError(
-                f"what a source or sink has stored in the snapshot cannot be read back: {type(error).__name__}: {error}",
+                f"state of a source or sink in the snapshot cannot be unpickled: {type(error).__name__}: {error}",
                 hint="make the classes that it was written with available under the same module and name",
             ) from error
 
@@ -35,8 +35,8 @@ class Packed:
 class OperatorStateSnapshot:
     """State of one operator in one subtask.
 
-    ``reader_splits``, ``writer_state`` and ``committables`` are picklable values of the source's or sink's own, ``Packed`` where they
-    were read from metadata and no job has started from it. ``in_flight``: records on their way to the task whose first operator this is.
+    ``reader_splits``, ``writer_state`` and ``committables`` are picklable values of the source or sink, ``Packed`` where they were read
+    from metadata and no job has started from it. ``in_flight``: records in flight to the task whose first operator this is.
     """
 
     state: StateHandle | None = None
@@ -48,20 +48,20 @@ class OperatorStateSnapshot:
 
 @dataclass(frozen=True)
 class CheckpointStats:
-    """Times of one subtask in ms, sizes in bytes, as Flink's checkpoint statistics name them.
+    """Times of one subtask in ms, sizes in bytes, named as in Flink's checkpoint statistics.
 
     Attributes:
         sync_ms: The synchronous part of the snapshot.
         async_ms: The asynchronous part.
         alignment_ms: From the first barrier to the last.
-        aligned_bytes: What was held back meanwhile.
-        processed_bytes: What was processed meanwhile, of channels whose barrier had not come.
-        persisted_bytes: Records on their way that became part of the checkpoint.
+        aligned_bytes: Data held back during the alignment.
+        processed_bytes: Data processed during the alignment, of channels whose barrier had not arrived.
+        persisted_bytes: Records in flight that became part of the checkpoint.
         start_delay_ms: From the trigger to the first barrier.
-        state_bytes: All that the snapshot refers to.
-        checkpointed_bytes: What was written for it.
-        unaligned: Whether the barrier has overtaken records here.
-        acked_ms: When the JobMaster had the acknowledgement.
+        state_bytes: Size of all referenced state.
+        checkpointed_bytes: Bytes written for it.
+        unaligned: True if the checkpoint was unaligned in this task.
+        acked_ms: When the JobMaster received the acknowledgement.
     """
 
     sync_ms: float = 0.0
@@ -87,7 +87,7 @@ class TaskSnapshot:
 
 @dataclass(frozen=True)
 class OperatorRestore:
-    """What one operator of one subtask starts from."""
+    """The state that one operator of one subtask is restored from."""
 
     states: tuple[StateHandle, ...] = ()
     reader_splits: list[Any] | None = None

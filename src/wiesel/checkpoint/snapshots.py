@@ -1,4 +1,4 @@
-"""Internal. From the path that a user gives to the checkpoint or savepoint that lies there."""
+"""Internal. Finds the checkpoint or savepoint at a path given by the user."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _JOB_ID = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True)
 class Retained:
-    """Where a checkpoint lies that a job, or the state processor, has written."""
+    """Location of a checkpoint written by a job or the state processor."""
 
     directory: str
     name: str
     checkpoint_id: int | None
-    """None: the newest one was asked for."""
+    """Id; None for the newest one."""
 
     @property
     def store(self) -> CheckpointStore:
@@ -32,23 +32,23 @@ class Retained:
 
     @property
     def is_of_job(self) -> bool:
-        """Return whether the directory is named by a job's id, under which a job can go on."""
+        """Return whether the directory is named by a job's id, so that the job can continue there."""
         return _JOB_ID.fullmatch(self.name) is not None
 
     def lies_in(self, directory: str | None) -> bool:
-        """Return whether that is the checkpoint directory."""
+        """Return whether ``directory`` is the checkpoint directory."""
         return directory is not None and absolute(directory) == absolute(self.directory)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What lies at a path; files are named by their whole paths.
+    """A checkpoint or savepoint; files have absolute paths.
 
     Attributes:
         path: The path of the checkpoint itself.
         checkpoint: The checkpoint.
-        facts: What its metadata says about the job.
-        retained: Where it lies, if it is no savepoint in a directory of its own.
+        facts: Information on the job from its metadata.
+        retained: Its location, unless it is a savepoint in a separate directory.
     """
 
     path: str
@@ -57,7 +57,7 @@ class Found:
     retained: Retained | None = None
 
     def delete(self) -> None:
-        """Delete it, with all files that nothing else beside it names."""
+        """Delete it, with all files that no other checkpoint references."""
         if self.retained is None:
             Savepoint(self.path).delete()
             return
@@ -74,16 +74,16 @@ class Found:
 
 
 def find_snapshot(path: str, *, verify: bool = True, key: bytes | None = None) -> Found:
-    """Return the savepoint or checkpoint at a path; of a job's path, the newest checkpoint that is whole.
+    """Return the savepoint or checkpoint at a path; for the path of a job, its newest intact checkpoint.
 
     Args:
         path: The path of a savepoint, of a checkpoint (``.../<job id>/chk-7``) or of a job; the first two with or without ``/_metadata``.
-        verify: Whether to read all files and compare their checksums.
-        key: Where files are not verified: the metadata must be signed with it; None: it need not be signed.
+        verify: Read all files and compare their checksums.
+        key: If files are not verified: the key that must have signed the metadata; None for no check.
 
     Raises:
-        CorruptCheckpointError: There is none, or it is torn or altered.
-        UntrustedSnapshotError: It is not signed with the key.
+        CorruptCheckpointError: If there is none, or it is incomplete or altered.
+        UntrustedSnapshotError: If it is not signed with the key.
     """
     if is_savepoint(path):
         savepoint = Savepoint(path)
@@ -107,7 +107,7 @@ def find_snapshot(path: str, *, verify: bool = True, key: bytes | None = None) -
 
 
 def is_savepoint(path: str) -> bool:
-    """Return whether a savepoint lies at a path, in a directory of its own."""
+    """Return whether a path is that of a savepoint, in a separate directory."""
     clean = absolute(path).rstrip("/").removesuffix(f"/{METADATA}")
     name = clean.rpartition("/")[2]
     return not (name.startswith("chk-") and name[4:].isdigit()) and Savepoint(clean).exists()

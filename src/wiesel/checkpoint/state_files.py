@@ -1,4 +1,4 @@
-"""Internal. The names of the state files that a checkpoint needs, and how they change when it is read from elsewhere."""
+"""Internal. State files of a checkpoint, and their names when it is read from elsewhere."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ def files_of(snapshot: TaskSnapshot) -> Iterator[StateFile]:
 
 
 def state_file_names(checkpoint: Checkpoint) -> set[str]:
-    """Return the names of all state files that a checkpoint needs beside its metadata."""
+    """Return the names of all state files that a checkpoint needs in addition to its metadata."""
     return {file.name for file in state_files(checkpoint) if file.inline is None}
 
 
 def is_elsewhere(name: str) -> bool:
-    """Return whether a file is named by its whole path: it belongs to a checkpoint below another directory."""
+    """Return whether a file has an absolute path, so that it belongs to a checkpoint below another directory."""
     return name.startswith(("/", "file:")) or "://" in name
 
 
 def absolute(directory: str) -> str:
-    """Return the path or URI of a directory so that it means the same everywhere on this machine."""
+    """Return the absolute path or URI of a directory."""
     if "://" in directory or directory.startswith("file:"):
         return directory.rstrip("/")
     return os.path.abspath(directory)
 
 
 def with_handles(checkpoint: Checkpoint, change: Callable[[StateHandle], StateHandle]) -> Checkpoint:
-    """Return a checkpoint with other handles of its state."""
+    """Return the checkpoint with mapped state handles."""
 
     def changed(operator: OperatorStateSnapshot) -> OperatorStateSnapshot:
         state, in_flight = (None if handle is None else change(handle) for handle in (operator.state, operator.in_flight))
@@ -57,7 +57,7 @@ def with_handles(checkpoint: Checkpoint, change: Callable[[StateHandle], StateHa
 
 
 def with_files(checkpoint: Checkpoint, change: Callable[[StateFile], StateFile]) -> Checkpoint:
-    """Return a checkpoint with other state files; inline ones stay as they are."""
+    """Return the checkpoint with mapped state files; inline ones stay unchanged."""
 
     def changed(handle: StateHandle) -> StateHandle:
         return replace(handle, files=tuple(f if f.inline is not None else change(f) for f in handle.files))
@@ -66,5 +66,5 @@ def with_files(checkpoint: Checkpoint, change: Callable[[StateFile], StateFile])
 
 
 def standing_alone(checkpoint: Checkpoint) -> Checkpoint:
-    """Return a checkpoint whose files belong to somebody else: backends that start from it write all state anew at the first checkpoint."""
+    """Return a checkpoint whose files are not owned by the job: backends that start from it write all state at the first checkpoint."""
     return with_handles(checkpoint, lambda handle: replace(handle, meta={**handle.meta, "savepoint": True}))

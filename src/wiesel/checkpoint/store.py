@@ -1,8 +1,8 @@
-"""Internal. Where checkpoints live: ``<dir>/<job id>/chk-<n>/_metadata``, state files in ``<dir>/<job id>/shared``.
+"""Internal. Checkpoint storage: ``<dir>/<job id>/chk-<n>/_metadata``, state files in ``<dir>/<job id>/shared``.
 
-State files are immutable, carry the attempt in their names and are never overwritten. ``_metadata`` is created atomically and only
-by a master whose attempt is the newest: a master announces its attempt by creating ``attempts/<n>``, and one that finds a newer
-announcement than its own is fenced.
+State files are immutable, have the attempt in their names and are never overwritten. ``_metadata`` is created atomically and only by the
+master with the newest attempt: a master announces its attempt by creating ``attempts/<n>``, and one that finds a newer announcement is
+fenced.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from wiesel.core.processes import lives
 from wiesel.state.backend import StateFile
 
 _INLINE_BYTES = 4096
-"""What a savepoint, and who copies state, keeps in the metadata; jobs have an option for it."""
+"""Size limit in bytes of inline state in savepoints and copied state; jobs have an option for it."""
 _log = get_logger("wiesel.checkpoint")
 
 
@@ -36,13 +36,13 @@ class StateFiles:
     """Writes and reads state files; picklable, used in tasks. Names are relative to the checkpoint directory.
 
     Args:
-        directory: That of the checkpoints.
-        job_id: Whose state it is.
-        prefix: What the names begin with.
-        copies: Where copies are kept on this host.
-        inline_bytes: Files of up to so many bytes travel in the metadata instead; None for the default.
-        direct_io: Whether large files of a local directory are written past the page cache: ``true``, ``false`` or ``auto``.
-        signed: Whether files that are read must have the digests by which signed metadata names them, not only the checksums.
+        directory: The checkpoint directory.
+        job_id: Id of the job.
+        prefix: Prefix of the names.
+        copies: Local copies on this host.
+        inline_bytes: Files up to this size are stored in the metadata instead; None for the default.
+        direct_io: Direct I/O for large files of a local directory: ``true``, ``false`` or ``auto``.
+        signed: Check the digests of files against the signed metadata, not only the checksums.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class StateFiles:
         return self._io
 
     def write(self, name_hint: str, data: Sequence[bytes | memoryview]) -> StateFile:
-        """Write the parts under a new name; small ones stay inline in the acknowledgement."""
+        """Write the parts under a new name; small contents stay inline in the acknowledgement."""
         size = sum(len(part) for part in data)
         crc = 0
         for part in data:
@@ -101,8 +101,8 @@ class StateFiles:
         """Return the contents of a file.
 
         Raises:
-            CorruptCheckpointError: it is missing, torn or altered.
-            UntrustedSnapshotError: it must be that of signed metadata, and is not.
+            CorruptCheckpointError: If it is missing, incomplete or altered.
+            UntrustedSnapshotError: If it is not the file in the signed metadata.
         """
         data = self._read(file)
         if self._signed and file.inline is None and sha256(data).hexdigest() != file.sha256:
@@ -130,18 +130,18 @@ class StateFiles:
         return data
 
     def check(self, file: StateFile) -> None:
-        """Do what ``read`` does for its errors only.
+        """Check a file like ``read``, without returning the contents.
 
-        Of a file with a local copy that is whole, the storage is asked for the size alone.
+        For a file with a valid local copy, only the size in the storage is checked.
 
         Raises:
-            CorruptCheckpointError: it is missing, torn or altered.
+            CorruptCheckpointError: If it is missing, incomplete or altered.
         """
         if self._copies is not None and file.inline is None and not is_elsewhere(file.name) and self._copies.read(file) is not None:
             if self._files.size(file.name) == file.size:
                 return
             raise CorruptCheckpointError(
-                f"the state file {file.name} is missing or torn below {self._directory}", hint="restore an older checkpoint"
+                f"the state file {file.name} is missing or incomplete below {self._directory}", hint="restore an older checkpoint"
             )
         self.read(file)
 
@@ -149,7 +149,7 @@ class StateFiles:
 def _intact(file: StateFile, data: bytes) -> bytes:
     if len(data) != file.size or crc32(data) != file.crc32:
         raise CorruptCheckpointError(
-            f"the state file {file.name} is torn or altered: {len(data)} bytes of {file.size}, or its checksum does not match",
+            f"the state file {file.name} is incomplete or altered: {len(data)} bytes of {file.size}, or its checksum does not match",
             hint="restore an older checkpoint",
         )
     return data
@@ -167,7 +167,7 @@ MEMORY_LIMIT_BYTES = 5 * 1024 * 1024
 
 
 class MemoryStateFiles:
-    """State kept in the JobManager's memory, where no checkpoint directory is set: everything travels in the acknowledgement."""
+    """State stored in the JobManager's memory if no checkpoint directory is set: all contents are in the acknowledgement."""
 
     def __init__(self, job_id: str, prefix: str, limit_bytes: int = MEMORY_LIMIT_BYTES) -> None:
         self._name = f"{job_id}/memory/{prefix}"
@@ -175,10 +175,10 @@ class MemoryStateFiles:
         self._count = 0
 
     def write(self, name_hint: str, data: Sequence[bytes | memoryview]) -> StateFile:
-        """Keep the parts inline.
+        """Return the parts as an inline file.
 
         Raises:
-            StateTooLargeError: they are larger than what the JobManager's memory is meant for.
+            StateTooLargeError: If they exceed the limit of the JobManager's memory.
         """
         size = sum(map(len, data))
         if size > self._limit_bytes:
@@ -194,13 +194,13 @@ class MemoryStateFiles:
         """Return the contents.
 
         Raises:
-            CorruptCheckpointError: the file is not inline, so it was written under a checkpoint directory that is not set now.
+            CorruptCheckpointError: If the file is not inline, so it was written to a checkpoint directory that is not set now.
         """
         if file.inline is None and is_elsewhere(file.name):
             return _read_elsewhere(file)
         if file.inline is None:
             raise CorruptCheckpointError(
-                f"the state file {file.name} lies in a checkpoint directory", hint="set execution.checkpointing.dir to that directory"
+                f"the state file {file.name} is stored in a checkpoint directory", hint="set execution.checkpointing.dir to that directory"
             )
         return file.inline
 
@@ -224,12 +224,12 @@ class MasterProcess:
 
 
 class CheckpointStore:
-    """Checkpoints of one job, as its master sees them.
+    """Checkpoints of one job, used by its master.
 
     Args:
-        directory: Where those of all jobs lie.
+        directory: The checkpoint directory of all jobs.
         job_id: The job.
-        copies: Copies of state files on this host.
+        copies: Local copies of state files on this host.
     """
 
     def __init__(self, directory: str, job_id: str, copies: LocalCopies | None = None) -> None:
@@ -241,20 +241,20 @@ class CheckpointStore:
         self._who = f"{uuid4().hex} {os.getpid()} {socket.gethostname()}".encode()
 
     def acquire(self, *, at_least: int = 1) -> int:
-        """Announce a new attempt and return its number; all earlier masters of the job are fenced from now on.
+        """Announce a new attempt and return its number; all earlier masters of the job are fenced from then on.
 
-        What is restored has to be looked for afterwards: until then an earlier master may have published something newer. The numbers
-        of one master follow each other, so a master that was replaced cannot take the job back by starting another attempt.
+        The checkpoint to restore must be determined afterwards: until then an earlier master may have published a newer one. The numbers of
+        one master are consecutive, so a replaced master cannot take over the job again by starting another attempt.
 
         Args:
-            at_least: The number does not become smaller than this one.
+            at_least: Minimum of the number.
 
         Raises:
-            FencedError: this is not the master's first attempt, and another master has taken over.
+            FencedError: If this is not the master's first attempt, and another master has taken over.
         """
         if self._attempt:
             newest = max(self._newest_attempt(), self._attempt)
-            # An announcement of this master may have arrived although the storage reported that it failed.
+            # The announcement of this master may exist although the storage reported a failure.
             if newest > self._attempt and self._io.read(self._announcement(newest)) != self._who:
                 raise self._fenced(self._attempt, newest)
             attempt = newest + 1
@@ -278,10 +278,10 @@ class CheckpointStore:
         return max((int(n) for n in self._io.names(f"{self.job_id}/attempts") if n.isdigit()), default=0)
 
     def forget_older_attempts(self) -> None:
-        """Delete the announcements of older attempts. Only the newest one counts; it stays after the job, against masters cut off.
+        """Delete the announcements of older attempts. The newest one is retained after the job to fence partitioned masters.
 
         Raises:
-            FencedError: another master has taken over.
+            FencedError: If another master has taken over.
         """
         self.check_fence()
         for name in self._io.names(f"{self.job_id}/attempts"):
@@ -289,18 +289,18 @@ class CheckpointStore:
                 self._io.delete(self._announcement(int(name)))
 
     def newest_master(self) -> MasterProcess | None:
-        """Return the process that ran the job last, None if that is not known."""
+        """Return the process that ran the job last, None if unknown."""
         try:
             _, pid, host = self._io.read(self._announcement(self._newest_attempt())).decode().split(" ", 2)
             return MasterProcess(host, int(pid))
         except (FileNotFoundError, ValueError):
-            return None  # never run, or by a version that did not tell
+            return None  # never run, or by a version that did not record it
 
     def check_fence(self, attempt: int | None = None) -> None:
-        """Raise if an attempt was announced that is newer than ``attempt``, or than this master's present one.
+        """Raise if an attempt newer than ``attempt``, or than this master's present one, was announced.
 
         Raises:
-            FencedError: another master has taken over, or a later attempt of this one has begun.
+            FencedError: If another master has taken over, or a later attempt of this one has begun.
         """
         mine = self._attempt if attempt is None else attempt
         newest = self._newest_attempt()
@@ -314,35 +314,35 @@ class CheckpointStore:
         )
 
     def path_of(self, checkpoint_id: int) -> str:
-        """Return the address of a checkpoint, as users give it to restore."""
+        """Return the address of a checkpoint, as used for a restore."""
         return f"{self.directory.rstrip('/')}/{self.job_id}/chk-{checkpoint_id}"
 
     def publish(self, checkpoint: Checkpoint, job: dict[str, Any], key: bytes | None = None) -> None:
-        """Step 3: make the checkpoint exist, signed if there is a key.
+        """Step 3: publish the checkpoint, signed if there is a key.
 
         Raises:
-            FencedError: another master has taken over, or a later attempt has begun.
-            CheckpointStorageError: the storage failed, or there is a checkpoint with this id.
+            FencedError: If another master has taken over, or a later attempt has begun.
+            CheckpointStorageError: If the storage failed, or the checkpoint exists already.
         """
         self.check_fence(checkpoint.attempt)
         name = f"{self.job_id}/chk-{checkpoint.checkpoint_id}/_metadata"
         if not self._io.create(name, encode_metadata(checkpoint, job, key)):
             raise CheckpointStorageError(f"{name} exists already below {self.directory}", hint="is another process running this job?")
-        # A successor may have come between the first look and the create, and have restored an older checkpoint: then nothing of this
-        # one may be committed. One that comes later finds the checkpoint.
+        # A successor may have started between the first check and the create, and have restored an older checkpoint: then nothing of this
+        # one may be committed. A later one finds the checkpoint.
         self.check_fence(checkpoint.attempt)
 
     def discard(self, checkpoint: Checkpoint, keep: Iterable[Checkpoint]) -> None:
-        """Delete a subsumed checkpoint: first its metadata, then its own files that no other checkpoint names.
+        """Delete a subsumed checkpoint: first its metadata, then its files that no other checkpoint references.
 
         Raises:
-            FencedError: another master has taken over, and may have begun with this very checkpoint.
+            FencedError: If another master has taken over, which may have restored this checkpoint.
         """
         self.check_fence()
         self.delete(checkpoint, keep)
 
     def delete(self, checkpoint: Checkpoint, keep: Iterable[Checkpoint]) -> None:
-        """Do what ``discard`` does, for somebody who is not the job's master: the job must have ended."""
+        """Delete a checkpoint like ``discard``, without being the job's master: the job must have ended."""
         self._io.delete(f"{self.job_id}/chk-{checkpoint.checkpoint_id}")
         needed: set[str] = set()
         for other in keep:
@@ -352,17 +352,17 @@ class CheckpointStore:
                 self._io.delete(name)
 
     def sweep(self, keep: Iterable[Checkpoint], *, vertices: Container[int] | None = None, before: int | None = None) -> None:
-        """Delete left-overs of attempts that died: checkpoints older than those of ``keep``, and files that no checkpoint names.
+        """Delete leftovers of failed attempts: checkpoints older than those of ``keep``, and unreferenced files.
 
-        What the present attempt has written already, and checkpoints that are newer than those of ``keep``, stay.
+        Files of the present attempt, and checkpoints newer than those of ``keep``, are retained.
 
         Args:
-            keep: Checkpoints that are needed.
-            vertices: Only files of tasks of these vertices are deleted; None for all.
-            before: Only files of attempts with smaller numbers are deleted; the present one if None.
+            keep: Checkpoints to retain.
+            vertices: Delete only files of tasks of these vertices; None for all.
+            before: Delete only files of attempts with smaller numbers; None for the present one.
 
         Raises:
-            FencedError: another master has taken over.
+            FencedError: If another master has taken over.
         """
         self.check_fence()
         kept = list(keep)
@@ -371,7 +371,7 @@ class CheckpointStore:
             number = int(name[4:]) if name.startswith("chk-") and name[4:].isdigit() else None
             if number is None or number in ids:
                 continue
-            # Metadata goes first, so that none names files that are gone.
+            # Metadata is deleted first, so that none references deleted files.
             if number < min(ids, default=0) or not self._has_metadata(name):
                 self._io.delete(f"{self.job_id}/{name}")
         needed = {n for c in (*kept, *self._readable()) for n in state_file_names(c)}
@@ -381,7 +381,7 @@ class CheckpointStore:
         self.forget_older_attempts()
 
     def _readable(self, below: int | None = None) -> list[Checkpoint]:
-        """Return the checkpoints whose metadata can be read, newest first; their files are not looked at."""
+        """Return the checkpoints with readable metadata, newest first; their files are not checked."""
         found = []
         for checkpoint_id in self.checkpoint_ids():
             if below is None or checkpoint_id < below:
@@ -397,12 +397,12 @@ class CheckpointStore:
         return [*reversed(older), newest]
 
     def next_id(self) -> int:
-        """Return a number above all that checkpoints of the job have had, also damaged ones."""
+        """Return a number above those of all checkpoints of the job, including damaged ones."""
         names = self._io.names(self.job_id)
         return max((int(n[4:]) for n in names if n.startswith("chk-") and n[4:].isdigit()), default=0) + 1
 
     def clear(self) -> None:
-        """Delete all checkpoints and state files of the job: it has finished and needs none. Its newest attempt stays announced."""
+        """Delete all checkpoints and state files of the finished job. Its newest attempt stays announced."""
         self.forget_older_attempts()
         for name in self._io.names(self.job_id):
             if name.startswith("chk-") or name == "shared":
@@ -412,19 +412,19 @@ class CheckpointStore:
         return self._io.exists(f"{self.job_id}/{name}/_metadata")
 
     def checkpoint_ids(self) -> list[int]:
-        """Return the ids of the checkpoints that are there, newest first."""
+        """Return the ids of the existing checkpoints, newest first."""
         names = self._io.names(self.job_id)
         ids = [int(n[4:]) for n in names if n.startswith("chk-") and n[4:].isdigit() and self._has_metadata(n)]
         return sorted(ids, reverse=True)
 
     def load(self, checkpoint_id: int) -> tuple[Checkpoint, dict[str, Any]]:
-        """Read a checkpoint and check that every file it names is there and whole.
+        """Read a checkpoint and check that all of its files exist and are intact.
 
-        One that belongs to the user (a savepoint) can be restored under any checkpoint directory: its files are named by their whole
-        paths, so no job takes them for its own.
+        A checkpoint owned by the user (a savepoint) can be restored under any checkpoint directory: its files have absolute paths, so no
+        job considers them its own.
 
         Raises:
-            CorruptCheckpointError: something is missing, torn or altered.
+            CorruptCheckpointError: If a file is missing, incomplete or altered.
         """
         checkpoint, job = self.load_metadata(checkpoint_id)
         if checkpoint.savepoint:
@@ -435,7 +435,7 @@ class CheckpointStore:
         return checkpoint, job
 
     def with_whole_paths(self, checkpoint: Checkpoint, job: dict[str, Any]) -> Checkpoint:
-        """Return a checkpoint that can be read from anywhere: its files are named by their whole paths, also if it was moved."""
+        """Return a relocated checkpoint with absolute paths of its files at the present location."""
         root, before, now = absolute(self.directory), str(job.get("id", self.job_id)), self.job_id
 
         def whole(file: StateFile) -> StateFile:
@@ -447,15 +447,15 @@ class CheckpointStore:
         return with_files(checkpoint, whole)
 
     def relative(self, file: StateFile) -> StateFile:
-        """Return a file below this directory with its name relative to it, whatever it was named by."""
+        """Return a file below this directory with its relative name."""
         return replace(file, name=file.name.removeprefix(f"{absolute(self.directory)}/"))
 
     def load_metadata(self, checkpoint_id: int, key: bytes | None = None) -> tuple[Checkpoint, dict[str, Any]]:
-        """Read a checkpoint without looking at its files.
+        """Read a checkpoint without checking its files.
 
         Raises:
-            CorruptCheckpointError: the metadata is missing, torn or altered.
-            UntrustedSnapshotError: it is not signed with the key, if there is one.
+            CorruptCheckpointError: If the metadata is missing, incomplete or altered.
+            UntrustedSnapshotError: If it is not signed with the key, if one is given.
         """
         where = f"{self.path_of(checkpoint_id)}/_metadata"
         try:
@@ -468,13 +468,13 @@ class CheckpointStore:
         return checkpoint, job
 
     def load_latest(self, *, at_least: int = 0) -> tuple[Checkpoint, dict[str, Any]] | None:
-        """Return the newest checkpoint that is whole, or None if there is none at all.
+        """Return the newest intact checkpoint, or None if there are no checkpoints.
 
         Args:
-            at_least: Older checkpoints than this one are not looked at.
+            at_least: Ignore older checkpoints than this one.
 
         Raises:
-            CorruptCheckpointError: there are checkpoints, but none is whole.
+            CorruptCheckpointError: If there are checkpoints, but none is intact.
         """
         problems = []
         for checkpoint_id in (n for n in self.checkpoint_ids() if n >= at_least):
@@ -491,7 +491,7 @@ class CheckpointStore:
 
 
 def _is_left_over(name: str, vertices: Container[int] | None, before: int) -> bool:
-    """Return whether the tasks that have written a state file are of an older attempt; its name begins with attempt and vertex."""
+    """Return whether a state file was written by an older attempt; its name begins with attempt and vertex."""
     writer, _, rest = name.partition("-")
     vertex = rest.partition("-")[0]
     if not writer.isdigit() or int(writer) >= before:
@@ -500,12 +500,12 @@ def _is_left_over(name: str, vertices: Container[int] | None, before: int) -> bo
 
 
 def resolve_restore_path(path: str) -> tuple[str, str, int | None]:
-    """Return (directory, job id, checkpoint id or None for the latest) of a path that a user gave.
+    """Return (directory, job id, checkpoint id or None for the latest) of a path given by the user.
 
     The path is that of a checkpoint (``.../<job id>/chk-7``, with or without ``/_metadata``) or that of a job (``.../<job id>``).
 
     Raises:
-        CorruptCheckpointError: there is nothing that looks like a checkpoint.
+        CorruptCheckpointError: If there is no checkpoint.
     """
     clean = absolute(path).rstrip("/").removesuffix("/_metadata")
     parent, _, name = clean.rpartition("/")

@@ -1,1 +1,1 @@
-"""Internal. Rows of tables as columns of Arrow: batches of changes, typed expressions over them, functions, aggregates."""
+"""Internal. Rows of tables as Arrow columns: batches of changes, typed expressions over them, functions, aggregates."""

@@ -1,7 +1,7 @@
-"""Internal. How values of each data type lie in Arrow's columns.
+"""Internal. Arrow types of the data types.
 
 Intervals are numbers, as in Flink: months, or milliseconds. Times of day have milliseconds, as Flink computes with no more. A timestamp's
-unit is the coarsest that holds its precision: one of more than six digits reaches from 1677 to 2262 only.
+unit is the coarsest for its precision: one of more than six digits only covers 1677 to 2262.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ _TYPES: dict[type[t.DataType], Callable[[Any], pa.DataType]] = {
     t.MultisetType: lambda of: pa.map_(arrow_type(of.element_type), pa.int32()),
     BitmapType: lambda of: pa.list_(pa.int32()),
     VariantType: lambda of: pa.string(),
-    RawType: lambda of: pa.large_binary(),  # no other type has it, so it tells which bytes are pickles
+    RawType: lambda of: pa.large_binary(),  # unique to this type, so that pickles are recognised
     **dict.fromkeys((t.RowType, StructuredType), lambda of: pa.struct([pa.field(each.name, arrow_type(each.data_type)) for each in of])),
 }
 
 
 def arrow_type(data_type: t.DataType) -> pa.DataType:
-    """Return the type of Arrow for values of a data type.
+    """Return the Arrow type for values of a data type.
 
     Raises:
-        ProgramError: If such values cannot be columns: timestamps with a zone of their own, views.
+        ProgramError: If such values cannot be columns: timestamps with time zone, views.
     """
     convert = _TYPES.get(type(data_type))
     if convert is None:
@@ -69,8 +69,8 @@ def arrow_type(data_type: t.DataType) -> pa.DataType:
 
 
 def arrow_schema(columns: Iterable[tuple[str, t.DataType]]) -> pa.Schema:
-    """Return the schema of batches with these columns, whose names may be the same.
+    """Return the schema of batches with these columns, whose names may be duplicates.
 
-    All fields may be null there: what is NOT NULL is known by the plan alone.
+    All fields are nullable; only the plan knows NOT NULL.
     """
     return pa.schema([pa.field(name, arrow_type(data_type)) for name, data_type in columns])

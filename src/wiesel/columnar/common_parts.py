@@ -1,4 +1,4 @@
-"""Internal. Parts that expressions have in common, so that each is computed once per batch."""
+"""Internal. Common subexpressions, so that each is evaluated once per batch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["with_common_parts"]
 
 
 def with_common_parts(expressions: Sequence[Expression]) -> tuple[list[Expression], frozenset[int]]:
-    """Return equal expressions in which equal calls are one object, and the ids of those calls that come more than once."""
+    """Return the expressions with equal calls replaced by one object, and the ids of repeated calls."""
     known: dict[Any, Expression] = {}
     made = [_unified(expression, known)[0] for expression in expressions]
     times: Counter[int] = Counter(id(part) for each in made for part in walk(each) if isinstance(part, Call))
@@ -24,11 +24,11 @@ def with_common_parts(expressions: Sequence[Expression]) -> tuple[list[Expressio
 
 
 def _unified(expression: Expression, known: dict[Any, Expression]) -> tuple[Expression, Any]:
-    """Return an expression, and a key that equal ones have in common."""
+    """Return an expression, and a key shared by equal ones."""
     if isinstance(expression, InputRef):
         return expression, (expression.data_type, expression.index)
     if isinstance(expression, Literal):
-        # Zeros of either sign are equal in Python.
+        # Zeros of both signs are equal in Python.
         return expression, (expression.data_type, repr(expression.value))
     assert isinstance(expression, Call)  # noqa: S101 - there are no others
     parts = [_unified(operand, known) for operand in expression.operands]
@@ -36,7 +36,7 @@ def _unified(expression: Expression, known: dict[Any, Expression]) -> tuple[Expr
     try:
         hash(key)
     except TypeError:
-        key = id(expression)  # like no other
+        key = id(expression)  # unique
     if key not in known:
         known[key] = replace(expression, operands=tuple(part for part, _ in parts))
     return known[key], key

@@ -25,19 +25,19 @@ Datum: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Session:
-    """What expressions know of the world: the session's time zone (``table.local-time-zone``) and the clock."""
+    """The evaluation context of expressions: the session's time zone (``table.local-time-zone``) and the clock."""
 
     time_zone: str = "UTC"
     clock: Clock = field(default_factory=SystemClock)
     is_batch: bool = False
-    """Whether times such as CURRENT_TIMESTAMP stand still: they are ``started_ms`` then."""
+    """True if times such as CURRENT_TIMESTAMP are constant: they are ``started_ms`` then."""
     started_ms: int = 0
     watermark: Callable[[], int] = field(default=lambda: MIN_TIMESTAMP, compare=False)
-    """Returns the event time that the operator has reached, in ms."""
+    """Returns the event time of the operator in ms."""
     generators: dict[int | None, Any] = field(default_factory=dict, compare=False)
-    """Where seeded random numbers have come to, by their seed."""
+    """States of seeded random number generators, by seed."""
     async_calls: AsyncCalls = field(default_factory=AsyncCalls)
-    """How asynchronous functions are called (``table.exec.async-scalar.*``)."""
+    """Settings of calls of asynchronous functions (``table.exec.async-scalar.*``)."""
 
 
 class Frame:
@@ -45,12 +45,12 @@ class Frame:
 
     Args:
         rows: The rows.
-        session: What expressions know of the world.
-        repeated: Ids of calls that come more than once in what is evaluated (:mod:`wiesel.columnar.common_parts`); their values are kept.
+        session: The evaluation context.
+        repeated: Ids of calls that occur more than once (:mod:`wiesel.columnar.common_parts`); their values are cached.
 
     Attributes:
-        num_rows: How many rows there are.
-        notes: What functions have found out about the rows, for their other calls.
+        num_rows: Number of rows.
+        notes: Data cached by functions for their other calls over the rows.
     """
 
     def __init__(self, rows: pa.RecordBatch, session: Session, repeated: frozenset[int] = frozenset()) -> None:
@@ -70,16 +70,16 @@ class Frame:
         return _ChosenRows(self, mask)
 
     def keep(self, call: Expression, value: Datum) -> None:
-        """Keep the value of a call."""
+        """Cache the value of a call."""
         self._kept[id(call)] = value
 
     def kept(self, call: Expression) -> Datum | None:
-        """Return the value of a call, None if it has not been kept."""
+        """Return the cached value of a call, None if there is none."""
         return self._kept.get(id(call))
 
 
 class _ChosenRows(Frame):
-    """Some rows of another frame: columns are filtered when they are asked for, and so are values that were kept of all rows."""
+    """A selection of rows of another frame: columns and cached values are filtered lazily."""
 
     def __init__(self, origin: Frame, mask: pa.BooleanArray) -> None:
         self._origin = origin
@@ -103,10 +103,10 @@ class _ChosenRows(Frame):
 
 
 def evaluate(expression: Expression, frame: Frame) -> Datum:
-    """Return the values of an expression, as a column or, where they are all the same, as one value.
+    """Return the values of an expression, as a column or, if constant, as one value.
 
     Raises:
-        ExpressionError: If the values of a row cannot be computed with, as in Flink: a division by zero, a cast that fails.
+        ExpressionError: If a row cannot be evaluated, as in Flink: a division by zero, a failing cast.
     """
     if isinstance(expression, InputRef):
         return frame.column(expression.index)
@@ -134,10 +134,10 @@ def _called(expression: Expression, frame: Frame) -> Datum:
 
 
 def as_array(datum: Datum, length: int) -> pa.Array:
-    """Return a column of values, also where they are all the same."""
+    """Return a column of values, repeating a constant."""
     if not isinstance(datum, pa.Scalar):
         return datum
-    # pyarrow.repeat makes no empty columns of arrays.
+    # pyarrow.repeat cannot create empty columns of arrays.
     return pa.repeat(datum, length) if length else pa.nulls(0, datum.type)
 
 

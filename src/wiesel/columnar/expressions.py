@@ -1,7 +1,7 @@
 """Internal. Expressions over the columns of a batch, bound and typed: plain data, which plans carry and workers evaluate.
 
-Every operand has exactly the type that its function computes with; whoever makes a call (:func:`wiesel.columnar.functions.registry.call`)
-puts casts where they are needed. So evaluation decides nothing.
+Every operand has exactly the type that its function expects; the constructor of calls (:func:`wiesel.columnar.functions.registry.call`)
+inserts casts where needed. So evaluation makes no decisions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Literal(Expression):
-    """The same value for all rows, as ``pyarrow.scalar`` takes it for the type; None is NULL."""
+    """A constant, as ``pyarrow.scalar`` accepts it for the type; None is NULL."""
 
     value: Any
 
@@ -34,7 +34,7 @@ class Literal(Expression):
 
 @dataclass(frozen=True)
 class InputRef(Expression):
-    """A column of the input, by its index. ``name`` is shown only."""
+    """A column of the input, by its index. ``name`` is for display only."""
 
     index: int
     name: str = field(default="", compare=False)
@@ -49,8 +49,8 @@ class Call(Expression):
 
     Attributes:
         function: Its name there, such as ``+`` or ``UPPER`` (operators have their SQL sign, all others capitals).
-        operands: What it is called with.
-        options: What else it was told, such as the words of JSON_VALUE or a function of the user; must be picklable.
+        operands: The operands.
+        options: Further options, such as the keywords of JSON_VALUE or a function of the user; must be picklable.
     """
 
     function: str
@@ -79,7 +79,7 @@ def input_refs(expression: Expression) -> set[int]:
 
 
 def transformed(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
-    """Return an expression with parts exchanged; ``change`` returns None for what stays (and is looked into)."""
+    """Return an expression with parts replaced; ``change`` returns None for unchanged parts (which are traversed)."""
     changed = change(expression)
     if changed is not None:
         return changed
@@ -89,5 +89,5 @@ def transformed(expression: Expression, change: Callable[[Expression], Expressio
 
 
 def shifted(expression: Expression, by: int) -> Expression:
-    """Return an expression that reads columns so many places further right."""
+    """Return an expression whose column indexes are shifted by a number."""
     return transformed(expression, lambda part: replace(part, index=part.index + by) if isinstance(part, InputRef) else None)

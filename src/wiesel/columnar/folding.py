@@ -1,4 +1,4 @@
-"""Internal. Computes what does not depend on rows once, when the query is planned."""
+"""Internal. Constant folding of expressions at planning time."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _ONE_ROW = pa.RecordBatch.from_struct_array(pa.array([{}], pa.struct([])))
 
 
 def folded(expression: Expression, session: Session) -> Expression:
-    """Return an expression whose parts without columns are literals.
+    """Return an expression in which parts without columns are replaced by literals.
 
-    What fails stays as it is, and fails for the first row; so does what may be another value at another time. Functions of users are
-    called in tasks only, where they are told of their task and of the job's parameters; in Flink no function in Python is called ahead.
+    Failing and non-deterministic parts stay unchanged; the former fail at the first row. User functions are only called in tasks, where
+    they have their task's context and the job's parameters; Flink does not call Python functions during planning either.
     """
     return transformed(expression, lambda part: _folded(part, session))
 
@@ -36,7 +36,7 @@ def _folded(part: Expression, session: Session) -> Expression | None:
     scalar = found if isinstance(found, pa.Scalar) else found[0]
     try:
         return Literal(part.data_type, _plain(scalar))
-    except (OverflowError, ValueError):  # a date that Python has no object of
+    except (OverflowError, ValueError):  # a date outside the range of Python's objects
         return None
 
 
@@ -45,7 +45,7 @@ def _has_its_place(part: Expression) -> bool:
 
 
 def _plain(scalar: Any) -> Any:
-    """Return the value as a scalar of the type is made from; of times the number, as not all have an object of Python."""
+    """Return the value in the form that a scalar of the type is created from; times as numbers, as Python cannot represent all."""
     if not scalar.is_valid:
         return None
     return scalar.value if pa.types.is_timestamp(scalar.type) else scalar.as_py()

@@ -1,4 +1,4 @@
-"""Internal. Which rows of a batch belong to the same group."""
+"""Internal. Grouping of the rows of a batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["FEW", "Groups", "Places", "distinct", "group_by", "grouped_column", 
 Places = npt.NDArray[np.int64]
 
 FEW = 64
-"""Up to so many rows objects in a dict are faster than columns."""
+"""Up to this number of rows, objects in a dict are faster than columns."""
 
 _ARROW = pa.lib
 _AS_OBJECTS = {
@@ -26,16 +26,16 @@ _AS_OBJECTS = {
     _ARROW.Type_TIMESTAMP: pa.int64(),
     _ARROW.Type_STRING: pa.binary(),
 }
-"""By type as what values of it are compared as objects, None for as they are; others, as floats, are not equal where Arrow's are."""
+"""By type: the conversion for comparing values as objects, None for none; other types, such as floats, compare differently in Arrow."""
 
 
 @dataclass(frozen=True)
 class Groups:
-    """The group of each row: numbers from 0 in the order in which the groups first come.
+    """The group of each row, numbered from 0 in the order of first occurrence.
 
     Attributes:
-        ids: The number of each row's group.
-        count: How many groups there are; some may have no row, where rows were left out.
+        ids: The group number of each row.
+        count: Number of groups; some may have no row, where rows were filtered out.
     """
 
     ids: Places
@@ -43,7 +43,7 @@ class Groups:
 
     @staticmethod
     def each(length: int) -> Groups:
-        """Return a group for each row."""
+        """Return groups of one row each."""
         return Groups(np.arange(length), length)
 
     def __len__(self) -> int:
@@ -51,33 +51,33 @@ class Groups:
 
     @cached_property
     def apart(self) -> bool:
-        """Whether each row is a group of its own, and the groups are in their order: what there is of a group is its row."""
+        """True if each row is a separate group, and the groups are in the order of the rows."""
         return self.count == len(self.ids) and bool((self.ids == np.arange(self.count)).all())
 
     @cached_property
     def first(self) -> Places:
-        """The place of each group's first row; -1 where it has none."""
+        """The index of each group's first row; -1 if it has none."""
         return self.firsts(np.arange(len(self.ids)))
 
     def firsts(self, places: Places) -> Places:
-        """Return which of some places, in rising order, is the first of each group; -1 where it has none."""
+        """Return the first of some ascending row indexes in each group; -1 if it has none."""
         found = np.full(self.count, -1, np.int64)
         found[self.ids[places][::-1]] = places[::-1]
         return found
 
     def lasts(self, places: Places) -> Places:
-        """Return which of some places, in rising order, is the last of each group; -1 where it has none."""
+        """Return the last of some ascending row indexes in each group; -1 if it has none."""
         found = np.full(self.count, -1, np.int64)
         found[self.ids[places]] = places
         return found
 
     @cached_property
     def order(self) -> Places:
-        """The rows' places, group by group, in their order within a group."""
+        """The row indexes, sorted by group and stable within a group."""
         return np.argsort(self.ids, kind="stable")
 
     def sizes(self, lengths: Places | None = None) -> Places:
-        """Return how many rows each group has, or the sum of the rows' lengths."""
+        """Return the number of rows of each group, or the sum of their lengths."""
         if lengths is None:
             return np.bincount(self.ids, minlength=self.count)
         found = np.zeros(self.count, np.int64)
@@ -85,19 +85,19 @@ class Groups:
         return found
 
     def take(self, places: Places) -> Groups:
-        """Return the groups of some of the rows, with the same numbers."""
+        """Return the groups of selected rows, with unchanged numbers."""
         return Groups(self.ids[places], self.count)
 
 
 def distinct(numbers: Places, count: int) -> Places:
-    """Return the different ones of numbers below ``count``, in rising order."""
+    """Return the distinct numbers below ``count`` in ascending order."""
     there = np.zeros(count, np.bool_)
     there[numbers] = True
     return np.flatnonzero(there)
 
 
 def grouped_column(column: pa.Array) -> Groups:
-    """Return the groups of rows with equal values, where NULL is equal to NULL, and -0.0 to 0.0 as in Python's tuples."""
+    """Return the groups of rows with equal values; NULL equals NULL, and -0.0 equals 0.0 as in Python's tuples."""
     if pa.types.is_null(column.type):
         return Groups(np.zeros(len(column), np.int64), min(len(column), 1))
     if pa.types.is_nested(column.type):
@@ -107,7 +107,7 @@ def grouped_column(column: pa.Array) -> Groups:
 
 
 def _nested_groups(column: pa.Array) -> Groups:
-    """Return the groups of rows, arrays or maps that are equal part by part; the entries of a map count in their order."""
+    """Return the groups of rows, arrays or maps that are equal part by part; the order of entries of a map is significant."""
     if not len(column):
         return Groups.each(0)
     if pa.types.is_struct(column.type):
@@ -121,9 +121,9 @@ def _nested_groups(column: pa.Array) -> Groups:
 
 
 def _groups_of_lists(elements: Groups, starts: Places, lengths: Places) -> Groups:
-    """Return the groups of lists of elements: their places one after the other, each for all lists that reach so far.
+    """Return the groups of lists of elements, computed position by position over all lists of at least that length.
 
-    Lists of which one is longer than the other may have one number here, and are told apart by their lengths at the end.
+    A list and a longer one may have the same number here; they are distinguished by their lengths at the end.
     """
     ids = np.zeros(len(starts), np.int64)
     reaching, place = np.flatnonzero(lengths > 0), 0
@@ -136,12 +136,12 @@ def _groups_of_lists(elements: Groups, starts: Places, lengths: Places) -> Group
 
 
 def with_one_zero(column: pa.Array) -> pa.Array:
-    """Return a column without -0.0, which is equal to 0.0 and another value for Arrow."""
+    """Return a column with -0.0 replaced by 0.0, which Arrow treats as different values."""
     return pc.add(column, pa.scalar(0.0, column.type)) if pa.types.is_floating(column.type) else column
 
 
 def group_by(columns: Sequence[pa.Array], length: int) -> Groups:
-    """Return the groups of rows of which all columns are equal; one group of all rows where there are no columns."""
+    """Return the groups of rows whose columns are all equal; a single group if there are no columns."""
     if not columns or length == 1:
         return Groups(np.zeros(length, np.int64), min(length, 1))
     if length <= FEW and all(column.type.id in _AS_OBJECTS for column in columns):
@@ -154,7 +154,7 @@ def group_by(columns: Sequence[pa.Array], length: int) -> Groups:
 
 
 def _few_groups(columns: Sequence[pa.Array]) -> Groups:
-    """Return the groups of rows that are too few to pay for Arrow's kernels."""
+    """Return the groups of too few rows to justify Arrow's kernels."""
     viewed = ((column, _AS_OBJECTS[column.type.id]) for column in columns)
     values = [(column if kind is None else column.view(kind)).to_pylist() for column, kind in viewed]
     numbers: dict[Any, int] = {}

@@ -1,7 +1,7 @@
-"""Internal. Numbers of keys, found for all keys of a batch at once.
+"""Internal. An index of keys, which are numbered; vectorised over the keys of a batch.
 
-Keys of integers, the usual ones, are in a hash table of NumPy's arrays with open addressing: each step looks at one place for all keys that
-are not decided yet, of which there are soon none. Other keys, and those with NULL, are in a dictionary.
+Integer keys, the usual case, are in a hash table of NumPy arrays with open addressing: each step probes one slot for all unresolved keys,
+whose number falls quickly. Other keys, and those with NULL, are in a dictionary.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = ["KeyIndex"]
 _FEWEST = 1024
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _OBJECT_BYTES = 150
-"""About what a key takes in a dictionary."""
+"""Estimated size of a key in a dictionary, in bytes."""
 
 
 class KeyIndex:
-    """Numbers of keys, from 0 in the order in which they were added. ``len()`` is how many there are.
+    """Numbers of keys, from 0 in the order of insertion. ``len()`` is their count.
 
     Args:
-        types: Those of the columns of the key.
+        types: Types of the key columns.
     """
 
     def __init__(self, types: Iterable[pa.DataType]) -> None:
@@ -43,11 +43,11 @@ class KeyIndex:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory it takes."""
+        """Estimate of the memory used."""
         return _OBJECT_BYTES * len(self._others) + (0 if self._integers is None else self._integers.size_bytes)
 
     def find(self, keys: BatchKeys) -> Places:
-        """Return the numbers of keys; -1 for those that were not added."""
+        """Return the numbers of keys; -1 for unknown ones."""
         if self._integers is None:
             return self._of_others(keys.values)
         if keys.whole.all():
@@ -61,7 +61,7 @@ class KeyIndex:
         return np.fromiter(map(self._others.get, values, repeat(-1)), np.int64, len(values))
 
     def add(self, keys: BatchKeys, found: Places | None = None) -> Places:
-        """Return the numbers of keys; those that are new are added. ``found``: what :meth:`find` has returned for them, if it was asked."""
+        """Return the numbers of keys, adding new ones. ``found``: the result of :meth:`find` for them, if available."""
         numbers = self.find(keys) if found is None else found.copy()
         new = numbers < 0
         count = int(np.count_nonzero(new))
@@ -80,7 +80,7 @@ class KeyIndex:
 
 
 class _IntegerKeys:
-    """A hash table: places with numbers of keys, -1 where there is none, and the keys by their number."""
+    """A hash table: slots with numbers of keys, -1 if free, and the keys by their number."""
 
     def __init__(self, width: int) -> None:
         self._places = np.full(_FEWEST, -1, np.int32)
@@ -93,7 +93,7 @@ class _IntegerKeys:
         return self._places.nbytes + self._there.nbytes + sum(column.nbytes for column in self._keys)
 
     def find(self, columns: Sequence[Places]) -> Places:
-        """Return the numbers of keys, -1 for those that are not there."""
+        """Return the numbers of keys, -1 for unknown ones."""
         at, last = self._first_places(columns), len(self._places) - 1
         found = np.full(len(at), -1, np.int64)
         undecided, rest = np.arange(len(at)), list(columns)
@@ -109,7 +109,7 @@ class _IntegerKeys:
         return found
 
     def add(self, columns: Sequence[Places], numbers: Places) -> None:
-        """Add different keys that are not there."""
+        """Add distinct new keys."""
         if not len(numbers):
             return
         most = int(numbers.max()) + 1
@@ -128,7 +128,7 @@ class _IntegerKeys:
         self._enter(self._first_places(columns), numbers.astype(np.int32))
 
     def _enter(self, at: Places, numbers: npt.NDArray[np.int32]) -> None:
-        """Give each key the next free place; of several that want the same one, one gets it."""
+        """Store each key in the next free slot; conflicts are resolved in favour of one key."""
         last = len(self._places) - 1
         while len(numbers):
             free = self._places[at] < 0

@@ -1,7 +1,7 @@
-"""Internal. Lists of numbers by the number of their owner, all in one array: many lists are read and written at once.
+"""Internal. Lists of numbers by owner, in one array for vectorised access.
 
-A list that outgrows its place moves to the end of the array and gets twice the room that it needs; what it leaves behind is given back when
-it is half of all.
+A list that outgrows its slot moves to the end of the array and gets twice the needed space; freed space is compacted when it is half of the
+array.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _LEAST = 1024
 
 
 def spans(starts: Places, sizes: Places) -> Places:
-    """Return the numbers of several spans, one after the other: for each start as many as its size says."""
+    """Return the concatenated numbers of several ranges, given by start and size."""
     before = np.cumsum(sizes) - sizes
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
 
 
 class NumberLists:
-    """Lists by the number of the owner, from 0; one that was never written is empty."""
+    """Lists by the number of the owner, from 0; unwritten lists are empty."""
 
     def __init__(self) -> None:
         self._starts = np.zeros(0, np.int64)
@@ -34,11 +34,11 @@ class NumberLists:
 
     @property
     def size_bytes(self) -> int:
-        """How much memory the lists take."""
+        """Memory used by the lists."""
         return self._numbers.nbytes + 3 * self._starts.nbytes
 
     def read(self, owners: Places) -> tuple[Places, Places]:
-        """Return the lists of owners (-1 for an empty one), one after the other, and how long each is."""
+        """Return the concatenated lists of owners (-1 for an empty one), and their lengths."""
         known = (owners >= 0) & (owners < len(self._starts))
         if known.all():
             starts, sizes = self._starts[owners], self._sizes[owners]
@@ -50,24 +50,24 @@ class NumberLists:
         return self._numbers[spans(starts, sizes)], sizes
 
     def extend(self, owners: Places, sizes: Places, numbers: Places) -> None:
-        """Add numbers at the end of lists; of each owner, which come once, as many as its size says."""
+        """Append to the lists of distinct owners; ``sizes`` has the number of elements for each."""
         self._make_room(owners, sizes, keep=True)
         self._numbers[spans(self._starts[owners] + self._sizes[owners], sizes)] = numbers
         self._sizes[owners] += sizes
 
     def replace(self, owners: Places, sizes: Places, numbers: Places) -> None:
-        """Set lists of owners, which come once."""
+        """Replace the lists of distinct owners."""
         self._make_room(owners, sizes, keep=False)
         self._numbers[spans(self._starts[owners], sizes)] = numbers
         self._sizes[owners] = sizes
 
     def renumber(self, numbers: Places) -> None:
-        """Put other numbers in the place of all: ``numbers[n]`` for n."""
+        """Replace each number n by ``numbers[n]``."""
         self._compact()
         self._numbers[: self._end] = numbers[self._numbers[: self._end]]
 
     def _make_room(self, owners: Places, sizes: Places, *, keep: bool) -> None:
-        """Move lists that will not fit where they are; ``sizes`` is what is added, or what is there afterwards if nothing is kept."""
+        """Move lists that do not fit into their slots; ``sizes`` is the number of added elements, or the new size if ``keep`` is false."""
         most = int(owners.max(initial=-1)) + 1
         if most > len(self._starts):
             more = max(most, 2 * len(self._starts), _LEAST) - len(self._starts)
@@ -80,7 +80,7 @@ class NumberLists:
         moved, needed, old = owners[small], needed[small], old[small]
         if not keep:
             old = np.zeros(len(moved), np.int64)
-        # Most lists get one number and no more; those that grow once will grow again.
+        # Most lists have one number; those that grow once will grow again.
         rooms = np.where(self._rooms[moved] > 0, 2 * needed, needed)
         total = int(rooms.sum())
         if self._end + total > len(self._numbers):
@@ -95,7 +95,7 @@ class NumberLists:
             self._compact()
 
     def _compact(self) -> None:
-        """Give back what lists have left behind."""
+        """Free the unused space between lists."""
         starts = np.cumsum(self._rooms) - self._rooms
         numbers = np.zeros(max(int(self._rooms.sum()), _LEAST), np.int64)
         numbers[spans(starts, self._sizes)] = self._numbers[spans(self._starts, self._sizes)]

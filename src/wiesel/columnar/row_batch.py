@@ -1,4 +1,4 @@
-"""Internal. Changes of a table as columns: the unit that travels between the operators of a query."""
+"""Internal. Batches of changes of a table as columns: the unit exchanged between the operators of a query."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = (kind.value for kind in RowKind)
 
 
 def rows_of(columns: Sequence[pa.Array], schema: pa.Schema, count: int) -> pa.RecordBatch:
-    """Return so many rows of columns, also where there are none, of which Arrow would take it that there are no rows."""
+    """Return a record batch with this number of rows, which Arrow cannot infer without columns."""
     return pa.RecordBatch.from_arrays(columns, schema=schema) if columns else pa.record_batch({"": pa.nulls(count)}).select([])
 
 
 class RowBatch:
-    """Rows in order, each with what it means in the changelog.
+    """Rows in order, each with its row kind.
 
     Attributes:
         rows: The rows.
-        kinds: One number of :class:`~wiesel.types.row.RowKind` per row; None if all are inserted, the usual case.
+        kinds: The number of a :class:`~wiesel.types.row.RowKind` per row; None if all are inserts, the usual case.
 
     A batch is never changed in place. ``len()`` is the number of rows.
     """
@@ -54,10 +54,10 @@ class RowBatch:
         return _restored, (_schema_bytes(self.rows.schema), self.rows.serialize().to_pybytes(), kinds)
 
     def __deepcopy__(self, memo: Any) -> RowBatch:
-        return self  # nothing changes it: what several operators get needs no copies
+        return self  # immutable: several consumers need no copies
 
     def take(self, places: npt.NDArray[np.integer[Any]]) -> RowBatch:
-        """Return the rows at these places, in this order."""
+        """Return the rows at these indexes, in this order."""
         return RowBatch(self.rows.take(pa.array(places)), None if self.kinds is None else self.kinds[places])
 
     def filter(self, mask: pa.BooleanArray) -> RowBatch:
@@ -69,11 +69,11 @@ class RowBatch:
         return None if self.kinds is None else self.kinds[mask.fill_null(False).to_numpy(zero_copy_only=False)]
 
     def with_rows(self, rows: pa.RecordBatch) -> RowBatch:
-        """Return other rows, as many as these, with the same kinds."""
+        """Return a batch of other rows, of equal number, with the same kinds."""
         return RowBatch(rows, self.kinds)
 
     def kinds_or_inserts(self) -> Kinds:
-        """Return the kinds, also where all rows are inserted."""
+        """Return the kinds, or an array of inserts."""
         return np.zeros(len(self), np.uint8) if self.kinds is None else self.kinds
 
 
@@ -87,7 +87,7 @@ def concat(batches: Sequence[RowBatch]) -> RowBatch:
     return RowBatch(rows, np.concatenate([batch.kinds_or_inserts() for batch in batches]))
 
 
-# Few schemas cross between tasks, each very often: theirs are the larger part of a small batch.
+# Few schemas are exchanged between tasks, each very often; they are the larger part of a small batch.
 @lru_cache(maxsize=256)
 def _schema_bytes(schema: pa.Schema) -> bytes:
     return schema.serialize().to_pybytes()  # type: ignore[no-any-return]
@@ -104,5 +104,5 @@ def _restored(schema: bytes, rows: bytes, kinds: bytes | None) -> RowBatch:
 
 
 def row_count(batches: Iterable[RowBatch]) -> int:
-    """Return how many rows there are in several batches."""
+    """Return the total number of rows of several batches."""
     return sum(map(len, batches))

@@ -1,7 +1,7 @@
-"""Internal. Many rows as columns, by number: rows are added at the end and read in any order.
+"""Internal. An append-only store of rows as columns: read in any order by row number.
 
-What is added stays beside what is there already. Chunks become one when four of them have about the same size, so that there are few of
-them and each row is copied a few times only; large ones stay as they are.
+New rows become a chunk of their own. Four chunks of similar size are merged, so that there are few of them and each row is copied only a
+few times; large ones are not merged.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ __all__ = ["PickedRows", "RowStore"]
 
 _CHUNKS = 4
 _CHUNK_BYTES = 64 << 20
-"""From this size chunks stay as they are: it is far below what the offsets of strings can count."""
+"""Size from which chunks are not merged; far below the limit of the offsets of strings."""
 
 
 class PickedRows:
-    """The rows of some numbers, -1 for a row of NULLs; columns are made when they are asked for."""
+    """The rows with some numbers, -1 for a row of NULLs; columns are created lazily."""
 
     def __init__(self, schema: pa.Schema, chunks: Sequence[pa.RecordBatch], starts: Places, numbers: Places) -> None:
         self._schema = schema
@@ -59,7 +59,7 @@ class PickedRows:
 
 
 class RowStore:
-    """Rows by number, from 0. ``len()`` is how many there are."""
+    """Rows by number, from 0. ``len()`` is their count."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = schema
@@ -71,11 +71,11 @@ class RowStore:
 
     @property
     def size_bytes(self) -> int:
-        """How much memory the rows take."""
+        """Memory used by the rows."""
         return sum(chunk.nbytes for chunk in self._chunks)
 
     def add(self, columns: Sequence[pa.Array]) -> int:
-        """Add rows; return the number of the first one."""
+        """Append rows; return the number of the first one."""
         start = len(self)
         if columns and len(columns[0]):
             self._chunks.append(pa.RecordBatch.from_arrays(list(columns), schema=self.schema))
@@ -97,19 +97,19 @@ class RowStore:
         return PickedRows(self.schema, self._chunks, self._starts[:-1], numbers)
 
     def batches(self, start: int, most: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows from a number on, in batches of at most so many."""
+        """Yield the rows from a number on, in batches of limited size."""
         for first, chunk in zip(self._starts.tolist(), self._chunks, strict=False):
             for place in range(max(start - first, 0), chunk.num_rows, most):
                 yield chunk.slice(place, most)
 
     def frozen(self) -> RowStore:
-        """Return the rows that are there now, to be read by another thread while rows are added."""
+        """Return the present rows, to be read by another thread while rows are appended."""
         copy = RowStore(self.schema)
         copy._chunks, copy._starts = list(self._chunks), self._starts
         return copy
 
     def keep(self, numbers: Places) -> None:
-        """Leave only the rows of some numbers; they get numbers anew, in this order."""
+        """Retain only the rows with some numbers; they are renumbered in this order."""
         rows = self.pick(numbers).columns()
         self._chunks, self._starts = [], np.zeros(1, np.int64)
         self.add(rows)

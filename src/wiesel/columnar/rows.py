@@ -1,4 +1,4 @@
-"""Internal. From rows of Python values to columns and back."""
+"""Internal. Conversion between rows of Python values and columns."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def from_rows(rows: Sequence[Row], schema: pa.Schema) -> RowBatch:
 
 @dataclass(frozen=True)
 class DecimalRounding:
-    """How decimal numbers of Python are fitted to the scale of a column.
+    """Rounding of Python decimals to the scale of a column.
 
     Attributes:
         mode: A rounding mode of the module ``decimal``.
-        too_large_is_null: Whether numbers with too many digits before the point become NULL; they are an error otherwise.
+        too_large_is_null: Convert numbers with too many integral digits to NULL instead of raising.
     """
 
     mode: str
     too_large_is_null: bool
 
     def converter(self, kind: pa.DataType) -> _Convert:
-        """Return what rounds the numbers of a column of this type."""
+        """Return the function that rounds the numbers of a column of this type."""
         step, digits = Decimal(1).scaleb(-kind.scale), kind.precision - kind.scale
         context = Context(prec=kind.precision + 1, rounding=self.mode)
 
@@ -63,9 +63,9 @@ class DecimalRounding:
 
 
 DECIMALS_OF_ELEMENTS = DecimalRounding(ROUND_HALF_UP, too_large_is_null=True)
-"""Flink's Java code rounds what programs give as rows."""
+"""As Flink's Java code rounds rows given by programs."""
 DECIMALS_OF_FUNCTIONS = DecimalRounding(ROUND_HALF_EVEN, too_large_is_null=False)
-"""PyFlink's workers round what functions return, in the context of the module ``decimal``."""
+"""As PyFlink's workers round results of functions, in the context of the module ``decimal``."""
 
 
 def column_array(values: Sequence[Any], kind: pa.DataType, decimals: DecimalRounding | None = None) -> pa.Array:
@@ -74,13 +74,13 @@ def column_array(values: Sequence[Any], kind: pa.DataType, decimals: DecimalRoun
     Args:
         values: The values.
         kind: The type of the column.
-        decimals: How decimal numbers are rounded to the scale of the type; those with more digits are an error if it is None.
+        decimals: Rounding of decimals to the scale of the type; if None, numbers with more digits are an error.
     """
     convert = _to_arrow(kind, None)
     try:
         return pa.array(values if convert is None else [None if value is None else convert(value) for value in values], kind)
     except pa.ArrowInvalid:
-        # Arrow takes decimals that fit without being looked at one by one.
+        # Arrow accepts fitting decimals without a check of each.
         rounding = None if decimals is None or not _has_decimals(kind) else _to_arrow(kind, decimals)
         if rounding is None:
             raise
@@ -94,7 +94,7 @@ def _has_decimals(kind: pa.DataType) -> bool:
 
 
 def _to_arrow(kind: pa.DataType, decimals: DecimalRounding | None) -> _Convert | None:
-    """Return what makes a value one that Arrow takes, None if all are."""
+    """Return the function that converts values for Arrow, None if there is none."""
     if pa.types.is_decimal(kind):
         return None if decimals is None else decimals.converter(kind)
     if pa.types.is_timestamp(kind):
@@ -138,7 +138,7 @@ def _zoned_value(kind: pa.DataType) -> _Convert:
 
 
 def to_rows(batch: RowBatch, *, collected: bool = False) -> list[Row]:
-    """Return the rows as objects with the names of columns, or as ``collect()`` returns them: see :func:`column_values`."""
+    """Return the rows as objects with the column names, or as returned by ``collect()``: see :func:`column_values`."""
     names = None if collected else batch.rows.schema.names
     columns = [column_values(column, collected=collected) for column in batch.rows.columns]
     values = zip(*columns, strict=True) if columns else iter([()] * len(batch))
@@ -148,13 +148,13 @@ def to_rows(batch: RowBatch, *, collected: bool = False) -> list[Row]:
 
 
 def column_values(column: pa.Array, *, collected: bool = False) -> list[Any]:
-    """Return the values of a column: rows of structs, dicts of maps, instants of timestamps with a zone, objects of RAW.
+    """Return the values of a column: rows for structs, dicts for maps, instants for timestamps with a zone, objects for RAW.
 
-    Rows have the names of the fields. Keys of maps that are arrays are tuples, those that are maps tuples of pairs.
+    Rows have field names. Keys of maps that are arrays become tuples, those that are maps tuples of pairs.
 
     Args:
         column: The column.
-        collected: Whether ``collect()`` returns them: rows without names, FLOATs as the shortest decimals of their 32 bits.
+        collected: Convert as ``collect()`` does: rows without names, FLOATs as the shortest decimals of their 32 bits.
     """
     kind = column.type
     if pa.types.is_timestamp(kind):
@@ -190,13 +190,13 @@ def _plain_values(column: pa.Array) -> list[Any]:
         return column.to_pylist()  # type: ignore[no-any-return]
     except (OverflowError, ValueError) as error:
         raise ExpressionError(
-            f"a column of type {column.type} has no objects of Python: {error}",
+            f"a column of type {column.type} has no Python representation: {error}",
             hint="Python's dates and times have the years 1 to 9999; CAST(... AS STRING) shows others",
         ) from error
 
 
 def _as_key(value: Any) -> Any:
-    """Return a value with tuples in the place of the lists and dicts in it."""
+    """Return a value with lists and dicts converted to tuples."""
     if isinstance(value, dict):
         return tuple((_as_key(key), _as_key(item)) for key, item in value.items())
     if isinstance(value, list):

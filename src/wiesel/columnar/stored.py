@@ -1,6 +1,6 @@
-"""Internal. Rows as tuples, as operators keep them in state: equal rows are equal tuples, which can be keys of a map.
+"""Internal. Rows as tuples for operator state: equal rows are equal tuples, which can be keys of a map.
 
-Points in time are kept as the numbers that Arrow has for them, which is many times faster than objects of ``datetime``.
+Timestamps are stored as Arrow's numbers, which is many times faster than objects of ``datetime``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ StoredRow = tuple[Any, ...]
 
 
 class _OneNaN(float):
-    """NaN as a key: the same object in all keys, also in those that come from state, as NaN is equal to itself by its identity only."""
+    """NaN as a key: a singleton, also in keys restored from state, as NaN equals itself by identity only."""
 
     def __reduce__(self) -> str:
         return "NAN"
@@ -34,7 +34,7 @@ def stored_rows(rows: pa.RecordBatch) -> list[StoredRow]:
 
 
 def stored_column(column: pa.Array) -> list[Any]:
-    """Return the values of a column, with one NaN in them: rows that are taken back are found by their values."""
+    """Return the values of a column with NaN normalised: retracted rows are looked up by their values."""
     if pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py():
         return [NAN if value != value else value for value in column.to_pylist()]
     number = number_of(column.type)
@@ -44,13 +44,13 @@ def stored_column(column: pa.Array) -> list[Any]:
 
 
 def frozen(column: pa.Array) -> list[Any]:
-    """Return rows, arrays or maps as values that can be hashed, with one NaN in them."""
+    """Return hashable values of rows, arrays or maps, with NaN normalised."""
     freeze = _freezer(column.type)
     return [None if value is None else freeze(value) for value in column.to_pylist()]
 
 
 def columns_of(rows: Iterable[StoredRow], schema: pa.Schema) -> list[pa.Array]:
-    """Return stored rows as columns."""
+    """Convert stored rows to columns."""
     values: Sequence[Iterable[Any]] = list(zip(*rows, strict=True)) or [()] * len(schema)
     return [_column(column, field.type) for column, field in zip(values, schema, strict=True)]
 
@@ -61,14 +61,14 @@ def _column(values: Iterable[Any], of: pa.DataType) -> pa.Array:
 
 
 def number_of(of: pa.DataType) -> pa.DataType | None:
-    """Return the type of the numbers that Arrow has for points in time; None for other types."""
+    """Return the type of Arrow's numbers for temporal types; None for other types."""
     if pa.types.is_timestamp(of):
         return pa.int64()
     return pa.int32() if pa.types.is_date32(of) or pa.types.is_time32(of) else None
 
 
 def _freezer(of: pa.DataType) -> Callable[[Any], Any]:
-    """Return what makes values of a type ones that can be hashed."""
+    """Return the function that makes values of a type hashable."""
     if pa.types.is_list(of):
         inner = _freezer(of.value_type)
         return lambda value: tuple(None if each is None else inner(each) for each in value)

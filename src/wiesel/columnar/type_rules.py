@@ -1,7 +1,7 @@
-"""Internal. Flink's rules for types: what arithmetic returns, which type values of several types have in common, what literals are.
+"""Internal. Flink's type rules: result types of arithmetic, common types, and types of literals.
 
-There are two rules for common types, as in Flink: that of operators and CASE (:func:`least_restrictive`), where of FLOAT and DOUBLE, and
-of TIMESTAMP and TIMESTAMP_LTZ, the first one wins, and that of functions (:func:`common_type`), where DOUBLE and TIMESTAMP_LTZ do.
+There are two rules for common types, as in Flink: that of operators and CASE (:func:`least_restrictive`), where of FLOAT and DOUBLE, and of
+TIMESTAMP and TIMESTAMP_LTZ, the first one wins, and that of functions (:func:`common_type`), where DOUBLE and TIMESTAMP_LTZ win.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 NESTED = (t.ArrayType, t.MapType, t.MultisetType, t.RowType)
-"""Types whose values have parts."""
+"""Types whose values have nested values."""
 
 STRING = t.VarCharType(t.MAX_LENGTH)
 BYTES = t.VarBinaryType(t.MAX_LENGTH)
@@ -39,14 +39,14 @@ _Timestamp = t.TimestampType | t.LocalZonedTimestampType
 
 
 def text_type(length: int, kind: type[t.CharType] | type[t.VarCharType] = t.CharType) -> t.CharType | t.VarCharType:
-    """Return a type of texts, of which literals can have the length 0 that no column can have."""
+    """Return a string type; literals may have length 0, which columns cannot."""
     of = kind(max(1, length))
     of.length = length
     return of
 
 
 def is_text(of: t.DataType) -> bool:
-    """Return whether values are texts."""
+    """Return whether values are strings."""
     return isinstance(of, t.CharType | t.VarCharType)
 
 
@@ -61,7 +61,7 @@ def is_approximate(of: t.DataType) -> bool:
 
 
 def is_interval(of: t.DataType) -> bool:
-    """Return whether values are lengths of time."""
+    """Return whether values are intervals."""
     return isinstance(of, intervals.DayTimeIntervalType | intervals.YearMonthIntervalType)
 
 
@@ -71,7 +71,7 @@ def as_decimal(of: t.DataType) -> t.DecimalType:
 
 
 def decimal_of(precision: int, scale: int) -> t.DecimalType:
-    """Return a decimal type, with fewer digits behind the point where there are too many, but six if there were as many."""
+    """Return a decimal type, reducing the scale to at least six digits if the precision is too large."""
     if precision <= 38:
         return t.DecimalType(precision, scale)
     whole = precision - scale
@@ -102,7 +102,7 @@ def modulo_type(left: t.DecimalType, right: t.DecimalType) -> t.DecimalType:
 
 
 def round_type(of: t.DecimalType, digits: int) -> t.DecimalType:
-    """Return the type of decimals that are rounded to some digits behind the point."""
+    """Return the type of decimals rounded to a scale."""
     if digits >= of.scale:
         return t.DecimalType(of.precision, of.scale)
     whole = 1 + of.precision - of.scale
@@ -120,7 +120,7 @@ def common_type(types: Iterable[t.DataType]) -> t.DataType | None:
 
 
 class _FirstWins:
-    """Which of two kinds operators and CASE choose."""
+    """Choice between two kinds by operators and CASE: the first one."""
 
     def of_floats(self, left: t.DataType, right: t.DataType) -> t.DataType:
         return left
@@ -135,13 +135,13 @@ class _FirstWins:
         return None
 
     def of_timestamps(self, left: _Timestamp, right: _Timestamp) -> t.DataType:
-        # Calcite compares the precisions only: the first kind is left where they are equal.
+        # Calcite compares the precisions only: the first kind is kept where they are equal.
         kind = left if left.precision == right.precision else right
         return type(kind)(max(left.precision, right.precision))
 
 
 class _WidestWins(_FirstWins):
-    """Which of two kinds functions choose."""
+    """Choice between two kinds by functions: the widest one."""
 
     def of_floats(self, left: t.DataType, right: t.DataType) -> t.DataType:
         return t.DoubleType() if isinstance(right, t.DoubleType) else left
@@ -189,7 +189,7 @@ def _of_numbers(left: t.DataType, right: t.DataType, choice: _FirstWins) -> t.Da
     if isinstance(left, t.IntegralType) and isinstance(right, t.IntegralType):
         return max(left, right, key=lambda of: of.bits)
     one, other = as_decimal(left), as_decimal(right)
-    # Unlike in sums no digits in front of the point are given up.
+    # Unlike for sums, no integral digits are given up.
     whole = max(one.precision - one.scale, other.precision - other.scale)
     scale = min(max(one.scale, other.scale), 38 - whole)
     return t.DecimalType(whole + scale, scale)
@@ -215,7 +215,7 @@ def _of_times(left: t.DataType, right: t.DataType, choice: _FirstWins) -> t.Data
 
 
 def wider_interval(left: t.DataType, right: t.DataType) -> t.DataType:
-    """Return the type of sums of two intervals of one kind: from the larger unit of both down to the smaller one."""
+    """Return the type of sums of two intervals of one kind: from the larger unit of both to the smaller one."""
     if isinstance(left, intervals.YearMonthIntervalType):
         return left if left.resolution == right.resolution else intervals.YearMonthIntervalType(  # type: ignore[attr-defined]
             intervals.YearMonthIntervalType.YearMonthResolution.YEAR_TO_MONTH

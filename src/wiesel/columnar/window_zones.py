@@ -1,7 +1,7 @@
-"""Internal. Windows by local time: where their borders lie in a time zone, and when they are over.
+"""Internal. Windows in local time: their bounds in a time zone, and the watermarks at which they end.
 
-Windows over points in time (TIMESTAMP_LTZ, processing time) are cut by what the clocks of the session's time zone show: a day has 23 or 25
-hours where summer time begins or ends. All arithmetic on windows is done with local times, as if they were of UTC.
+Windows over instants (TIMESTAMP_LTZ, processing time) follow the local time of the session's time zone: a day has 23 or 25 hours where
+summer time begins or ends. All arithmetic on windows is done with local times, as if they were UTC.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class WindowZone:
     """The time zone of windows.
 
     Args:
-        kind: The type of the windows' time: without a zone of its own all times are as they are.
-        name: The zone of the session.
+        kind: The type of the windows' time; times without time zone are not converted.
+        name: The time zone of the session.
     """
 
     def __init__(self, kind: Any, name: str) -> None:
@@ -37,24 +37,24 @@ class WindowZone:
         self._name = name if pointed and name.upper() not in ("UTC", "Z", "GMT") else None
 
     def local(self, times: Times) -> Times:
-        """Return what clocks show at points in time (ms)."""
+        """Convert instants (ms) to local time."""
         if self._name is None:
             return times
         points = pa.array(times, pa.int64()).view(pa.timestamp("ms", self._name))
         return pc.local_timestamp(points).view(pa.int64()).to_numpy()  # type: ignore[no-any-return]
 
     def points(self, local_times: Times) -> Times:
-        """Return the first points in time at which clocks show something; those that they skip are as much later as they skip."""
+        """Return the first instants of local times; times in a gap are shifted by its length."""
         if self._name is None:
             return local_times
         known, places = np.unique(local_times, return_inverse=True)
         return np.array([_point(self._name, local) for local in known.tolist()], np.int64)[places]
 
     def over(self, ends: Times) -> Times:
-        """Return for ends of windows (local) the watermark from which on they are over.
+        """Return the watermarks at which windows with these (local) ends are complete.
 
-        As Flink's timers of windows: an hour that comes twice belongs to the window both times, and a window that ends in an hour that is
-        skipped is over when the hour begins that follows.
+        As Flink's timers of windows: a repeated hour belongs to the window both times, and a window that ends in a skipped hour is complete
+        when the following hour begins.
         """
         if self._name is None:
             return ends - 1
@@ -62,20 +62,20 @@ class WindowZone:
         return np.array([_last_point(self._name, end - 1) for end in known.tolist()], np.int64)[places]
 
     def over_at(self, end: int) -> int:
-        """Return the watermark from which on one window is over."""
+        """Return the watermark at which one window is complete."""
         return end - 1 if self._name is None else _last_point(self._name, end - 1)
 
 
 @lru_cache(maxsize=4096)
 def _point(zone: str, local: int) -> int:
     shown = _EPOCH + datetime.timedelta(milliseconds=local)
-    offset = shown.replace(tzinfo=ZoneInfo(zone)).utcoffset()  # of a time that comes twice the first, of one that is skipped that before
+    offset = shown.replace(tzinfo=ZoneInfo(zone)).utcoffset()  # the first one of a repeated time, the one before of a skipped time
     assert offset is not None  # noqa: S101 - for the type checker
     return local - offset // datetime.timedelta(milliseconds=1)
 
 
 def _change(zone: str, early: int, late: int) -> int:
-    """Return the point between two others from which on clocks are set differently."""
+    """Return the instant between two others at which the offset of the zone changes."""
     while late - early > 1:
         middle = (early + late) // 2
         early, late = (early, middle) if _offset(zone, middle) == _offset(zone, late) else (middle, late)

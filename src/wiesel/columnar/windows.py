@@ -1,7 +1,7 @@
-"""Internal. Windows of SQL: which windows a time falls in, by arithmetic over whole columns.
+"""Internal. SQL windows: assignment of times to windows, vectorised over columns.
 
-All times are in ms. Windows of a fixed length are made of slices that do not overlap, named by their end: a slice is the unit in which rows
-are aggregated, and a window is the sum of its slices.
+All times are in ms. Windows of fixed length consist of disjoint slices, identified by their end: a slice is the unit of aggregation, and a
+window is the sum of its slices.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ Times = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Window:
-    """How time is cut into windows.
+    """Definition of windows.
 
     Attributes:
         kind: ``TUMBLE``, ``HOP``, ``CUMULATE`` or ``SESSION``.
-        size: The length; of CUMULATE the greatest, of SESSION the gap that ends one.
-        step: From one to the next of HOP and CUMULATE; the size for TUMBLE.
-        offset: By how much they are moved.
-        newest_first: Whether a window joins its slices from the last one on, which shows in lists of values; as Flink does for HOP as a
-            function of a table.
+        size: The length; the maximum for CUMULATE, the gap for SESSION.
+        step: Distance between windows of HOP and CUMULATE; the size for TUMBLE.
+        offset: Shift of the windows.
+        newest_first: Merge slices from the last one on, which is visible in lists of values; as Flink does for HOP as a table function.
     """
 
     kind: str
@@ -48,13 +47,13 @@ class Window:
         return times - (times - self.offset) % self.slice + self.slice
 
     def first_ends(self, slice_ends: Times) -> Times:
-        """Return the end of the first window that has a slice."""
+        """Return the end of the first window that contains a slice."""
         if self.kind == "HOP" and self.slice != self.step:
             return slice_ends + (self.offset + self.size - slice_ends) % self.step
         return slice_ends
 
     def last_ends(self, slice_ends: Times) -> Times:
-        """Return the end of the last window that has a slice."""
+        """Return the end of the last window that contains a slice."""
         if self.kind == "HOP":
             begins = slice_ends - self.slice
             return begins - (begins - self.offset) % self.step + self.size
@@ -63,14 +62,14 @@ class Window:
         return slice_ends
 
     def starts(self, ends: Times) -> Times:
-        """Return the start of windows by their end."""
+        """Return the starts of windows, given their ends."""
         if self.kind == "CUMULATE":
             inside = ends - 1
             return inside - (inside - self.offset) % self.size
         return ends - self.size
 
     def ends_of_slice(self, slice_end: int) -> range:
-        """Return the ends of all windows that have a slice."""
+        """Return the ends of all windows that contain a slice."""
         ends = np.array([slice_end])
         return range(int(self.first_ends(ends)[0]), int(self.last_ends(ends)[0]) + 1, self.step)
 
@@ -82,12 +81,12 @@ class Window:
     def fired_slice(self, time: int) -> int:
         """Return the end of the last slice that has ended at a time.
 
-        Of windows that grow, rows of earlier slices are added to it: those before them are joined already.
+        For cumulating windows, rows of earlier slices are added to it, as the slices before it are already merged.
         """
         return time - (time - self.offset) % self.slice
 
     def expanded(self, times: Times) -> tuple[Times, Times]:
-        """Return a place and the end of a window for each pair of a time and a window it falls in, in the order of the times."""
+        """Return a row index and a window end for each pair of a time and a window that contains it, in the order of the times."""
         slices = self.slice_ends(times)
         firsts = self.first_ends(slices)
         counts = (self.last_ends(slices) - firsts) // self.step + 1
@@ -104,6 +103,6 @@ def milliseconds(column: Any) -> Times:
 
 
 def timestamps(times: Times, kind: Any) -> Any:
-    """Return times as a column of a type of timestamps."""
+    """Convert times to a column of a timestamp type."""
     found = pa.array(times, pa.int64())
     return found.view(kind) if kind.unit == "ms" else found.view(pa.timestamp("ms", kind.tz)).cast(kind)

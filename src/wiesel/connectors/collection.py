@@ -83,13 +83,13 @@ class CollectionSource(Source[CollectionSplit]):
     def create_enumerator(
         self, context: SplitEnumeratorContext[CollectionSplit], state: Any | None = None
     ) -> SplitEnumerator[CollectionSplit]:
-        """Make the enumerator: one split per reader, along the borders of chunks."""
+        """Make the enumerator: one split per reader, along the bounds of chunks."""
         return _CollectionEnumerator(context, self._splits(context.parallelism) if state is None else list(state))
 
     def _splits(self, parallelism: int) -> list[CollectionSplit]:
         chunks = len(self._chunks)
-        borders = [min(_CHUNK * (chunks * i // parallelism), self._count) for i in range(parallelism)] + [self._count]
-        return [CollectionSplit(a, b, a) for a, b in pairwise(borders) if a < b]
+        bounds = [min(_CHUNK * (chunks * i // parallelism), self._count) for i in range(parallelism)] + [self._count]
+        return [CollectionSplit(a, b, a) for a, b in pairwise(bounds) if a < b]
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[CollectionSplit]:
         """Make the reader of one subtask."""

@@ -162,7 +162,7 @@ class _LengthColumn(Column):
 
 
 class TextColumn(_LengthColumn):
-    """Texts of hexadecimal digits, of one length or of varying ones below it."""
+    """Strings of hexadecimal digits, of one length or of varying ones below it."""
 
     def values(self, rows: Rows) -> list[Any]:
         words_per_row = -(-self.length // 16)

@@ -73,7 +73,7 @@ _NUMBER_OF_ROWS = ConfigOption[int](
 _PARALLELISM = ConfigOption[int]("scan.parallelism", "int", None, "How many readers; the environment's parallelism by default.", minimum=1)
 
 _DEFAULT_LENGTH = 100
-"""The length of texts and bytes whose type sets no bound."""
+"""The length of strings and bytes whose type sets no bound."""
 
 _DEFAULT_ELEMENTS = 3
 _MULTISET_MOST = 10
@@ -278,7 +278,7 @@ class _Fields:
     def _sequence(self, path: str, data_type: DataType) -> Column:
         make, least, most = _sequence_of(data_type)
         if make is None:
-            hint = "only numbers, texts and bytes have sequences; use 'random'"
+            hint = "only numbers, strings and bytes have sequences; use 'random'"
             raise self._wrong(path, "kind", f"there are no sequences of type {data_type.as_summary_string()}", hint)
         ends = [
             self._options.require(ConfigOption[int](f"fields.{path}.{key}", "int", None, description, minimum=least, maximum=most))

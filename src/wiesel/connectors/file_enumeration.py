@@ -110,8 +110,8 @@ def find_splits(paths: Sequence[str], enumeration: FileEnumeratorProvider, *, sp
         cut = enumeration.split_bytes if splittable and not is_compressed(status.path) else None
         # The last split may be half as long again rather than leave a short rest.
         pieces = 1 if cut is None else max(1, round(size / cut))
-        borders = [size * i // pieces for i in range(pieces + 1)]
+        bounds = [size * i // pieces for i in range(pieces + 1)]
         splits += [
-            FileSourceSplit(path, start, end, size, status.modified_ms) for start, end in pairwise(borders) if start < end or size == 0
+            FileSourceSplit(path, start, end, size, status.modified_ms) for start, end in pairwise(bounds) if start < end or size == 0
         ]
     return splits

@@ -33,7 +33,7 @@ from wiesel.core.durations import Duration
 from wiesel.core.errors import ConfigurationError
 from wiesel.core.memory_size import MemorySize
 from wiesel.core.plugins import load_plugin
-from wiesel.formats.table.texts import text_reader, text_writer
+from wiesel.formats.table.string_values import text_reader, text_writer
 from wiesel.spi.file_formats import BulkWriter, BulkWriterFactory, StreamFormat
 from wiesel.spi.serialization import Encoder
 from wiesel.spi.sink import Committer, Sink, SinkWriter, WriterInitContext

@@ -42,7 +42,7 @@ class SocketSplit:
 
 
 class SocketSource(Source[SocketSplit]):
-    """Texts from a TCP server, which this source connects to; one subtask reads, whatever the parallelism.
+    """Strings from a TCP server, which this source connects to; one subtask reads, whatever the parallelism.
 
     A server that closes the connection is asked again up to ``max_retries`` times in all, every half second; then the source ends, with the
     rest as the last text. A server that cannot be reached fails the job, whose restart strategy decides.
@@ -143,7 +143,7 @@ class _Connection:
         self.ended = False
 
     def read(self, now_ms: int) -> list[str]:
-        """Return the texts that have come."""
+        """Return the strings that have come."""
         client = self._client(now_ms)
         if client is None:
             return []
@@ -155,8 +155,8 @@ class _Connection:
             data = b""  # a connection that was reset has ended, as for Flink
         if not data:
             return self._closed(now_ms)
-        *texts, self._rest = (self._rest + data).split(self._delimiter)
-        return list(map(self._text, texts))
+        *strings, self._rest = (self._rest + data).split(self._delimiter)
+        return list(map(self._text, strings))
 
     def _client(self, now_ms: int) -> socket.socket | None:
         """Return the socket if it is connected."""
@@ -236,16 +236,16 @@ class _SocketReader(SourceReader[SocketSplit]):
         if found is not None:
             self._emit(output, *found)
             return InputStatus.MORE_AVAILABLE
-        texts = [] if self._connection.ended else self._connection.read(self._context.now_ms())
-        if texts:
-            self._emit(output, self._split.position if self._log is None else self._log.append(texts), texts)
+        strings = [] if self._connection.ended else self._connection.read(self._context.now_ms())
+        if strings:
+            self._emit(output, self._split.position if self._log is None else self._log.append(strings), strings)
         if self._connection.ended:
             return InputStatus.END_OF_INPUT
-        return InputStatus.MORE_AVAILABLE if texts else InputStatus.NOTHING_AVAILABLE
+        return InputStatus.MORE_AVAILABLE if strings else InputStatus.NOTHING_AVAILABLE
 
-    def _emit(self, output: ReaderOutput, position: LogPosition, texts: list[str]) -> None:
+    def _emit(self, output: ReaderOutput, position: LogPosition, strings: list[str]) -> None:
         self._split = SocketSplit(position)
-        output.collect(texts, split_id=self._split.split_id)
+        output.collect(strings, split_id=self._split.split_id)
 
     def snapshot_state(self, checkpoint_id: int) -> list[SocketSplit]:
         if self._split is None:

@@ -1,1 +1,1 @@
-"""Internal. Ids, clocks, configuration and errors: what every other layer stands on."""
+"""Internal. Ids, clocks, configuration and errors: the base of all other layers."""

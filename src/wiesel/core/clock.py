@@ -1,4 +1,4 @@
-"""Internal. The one place where the engine reads the wall clock, so that tests and simulation can give their own."""
+"""Internal. The engine's only access to the wall clock, replaceable in tests and simulation."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ class Clock(Protocol):
         ...
 
     def monotonic_s(self) -> float:
-        """Return seconds of a clock that never goes back."""
+        """Return seconds of a monotonic clock."""
         ...
 
 
 class SystemClock:
-    """The machine's clocks. If the wall clock is set back, time goes on from where it was: whatever waits for a time would wait as long."""
+    """The machine's clocks. If the wall clock is set back, time continues from its last value, as timers would otherwise be delayed."""
 
     _SET_BACK_MS = 1_000
-    """By less, readings of several threads overtake each other, and clocks are corrected: time stands still until it is reached."""
+    """Smaller steps back come from concurrent readings and clock corrections: time is constant until it is reached."""
 
     def __init__(self) -> None:
         self._latest_ms = 0
         self._ahead_ms = 0
 
     def now_ms(self) -> int:
-        """Return the wall-clock time in ms since the epoch, which never goes back."""
+        """Return the wall-clock time in ms since the epoch, which never decreases."""
         wall_ms = time.time_ns() // 1_000_000
         now_ms = wall_ms + self._ahead_ms
         latest_ms = self._latest_ms
@@ -41,12 +41,12 @@ class SystemClock:
         return latest_ms
 
     def monotonic_s(self) -> float:
-        """Return seconds of a clock that never goes back."""
+        """Return seconds of a monotonic clock."""
         return time.monotonic()
 
 
 class ManualClock:
-    """A clock that moves only when told to; both readings advance together."""
+    """A clock that is advanced manually; both readings advance together."""
 
     def __init__(self, now_ms: int = 0) -> None:
         self._now_ms = now_ms
@@ -69,7 +69,7 @@ class ManualClock:
 
 
 class PausableClock:
-    """Another clock, whose monotonic reading stands still while it is paused."""
+    """A wrapper of a clock whose monotonic reading stops while it is paused."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -81,12 +81,12 @@ class PausableClock:
         return self._clock.now_ms()
 
     def monotonic_s(self) -> float:
-        """Return seconds of a clock that never goes back, without the time it was paused."""
+        """Return seconds of a monotonic clock, excluding pauses."""
         now_s = self._clock.monotonic_s() if self._paused_since_s is None else self._paused_since_s
         return now_s - self._paused_s
 
     def set_paused(self, paused: bool) -> None:
-        """Pause it, or let it go on; nothing if it is so already."""
+        """Pause or resume the clock; idempotent."""
         if paused and self._paused_since_s is None:
             self._paused_since_s = self._clock.monotonic_s()
         elif not paused and self._paused_since_s is not None:

@@ -1,12 +1,12 @@
-"""Internal. Pickles of objects together with the code of the user's script, as ``cloudpickle`` makes them, also of ``msgspec.Struct``s.
+"""Internal. Pickles of objects together with the code of the user's script, by ``cloudpickle``, including ``msgspec.Struct`` classes.
 
-``cloudpickle`` makes a class anew from its name and bases, and adds what it has afterwards. A ``Struct`` takes its fields and options
-only while it is made, so that one of the user's script would come without any.
+``cloudpickle`` recreates a class from its name and bases, and sets its attributes afterwards. A ``Struct`` defines its fields and options
+during creation, so one of the user's script would lose them.
 
-Code keeps the name of its file, so that errors name the user's line: ``cloudpickle`` leaves it out from version 3.1.3 on.
+Code keeps its file name, so that errors refer to the user's line: ``cloudpickle`` removes it from version 3.1.3 on.
 
-Where the pickle of a class is read in the process that defines the class, ``cloudpickle`` finds the class and overwrites its methods with
-those of the pickle, whose global variables are copies. Pickles made here leave such a class as it is.
+When the pickle of a class is read in the process that defines the class, ``cloudpickle`` finds the class and overwrites its methods with
+those of the pickle, whose global variables are copies. Pickles created here leave such a class unchanged.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _OPTIONS = (
 
 
 def dumps(value: Any, protocol: int = PROTOCOL) -> bytes:
-    """Pickle a value; functions and classes that workers cannot import are in it as a whole. ``pickle.loads`` reads it.
+    """Pickle a value; functions and classes that workers cannot import are pickled by value. ``pickle.loads`` reads it.
 
     Raises:
-        Exception: Whatever pickling meets.
+        Exception: Any error of pickling.
     """
     with io.BytesIO() as file:
         _Pickler(file, protocol=protocol).dump(value)
@@ -51,7 +51,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             return reduced
         if obj not in _received_classes:
             _own_classes.add(obj)
-        # How the class is made (metaclass, name, bases, namespace, ...), and what is added then.
+        # Arguments of the creation of the class (metaclass, name, bases, namespace, ...), and the attributes set afterwards.
         make, arguments, contents, *items, _ = reduced
         if hasattr(obj, "__struct_fields__"):
             metaclass, *rest = arguments
@@ -60,14 +60,14 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 
 
 _NO_FILE = "<dynamic-code>"
-_PARTS_OF_CLASS = 6  # how cloudpickle reduces a class that it pickles by value; others are reduced to two parts or by name
+_PARTS_OF_CLASS = 6  # cloudpickle reduces a class pickled by value to six parts, others to two parts or by name
 
 _own_classes: weakref.WeakSet[type] = weakref.WeakSet()
 _received_classes: weakref.WeakSet[type] = weakref.WeakSet()
 
 
 def set_class_contents(made: type, contents: Any) -> type:
-    """Give a class that was unpickled its attributes, unless this process defines it; stored pickles name this function."""
+    """Set the attributes of an unpickled class, unless this process defines it; stored pickles refer to this function."""
     if made not in _own_classes:
         _received_classes.add(made)
         cloudpickle.cloudpickle._class_setstate(made, contents)
@@ -75,7 +75,7 @@ def set_class_contents(made: type, contents: Any) -> type:
 
 
 class _StructMaker:
-    """Stands for the metaclass of structs, and adds what it needs to know of one of them."""
+    """Replaces the metaclass of structs in pickles, with the parameters of one of them."""
 
     def __init__(self, metaclass: Callable[..., Any], options: Mapping[str, Any], fields: Mapping[str, Any], post_init: bool) -> None:
         self.metaclass, self.options, self.fields, self.post_init = metaclass, options, fields, post_init
@@ -91,7 +91,7 @@ class _StructMaker:
 
 
 def _post_init(self: Any) -> None:
-    # A struct remembers what it was made with; the method of the user's class comes later, and is found by its name.
+    # A struct stores its definition; the method of the user's class is added later, and found by its name.
     self.__post_init__()
 
 

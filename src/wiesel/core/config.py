@@ -1,8 +1,8 @@
-"""Internal. Options as data, and the configuration that holds their values.
+"""Internal. Option definitions and configuration values.
 
-An option is declared once (:mod:`wiesel.core.options`), with Flink's key, its type and its default. A :class:`Configuration`
-holds what was set, under the keys that were used; reading by option looks at its key first, then at its older names, then takes
-the default. Keys and values are checked when they are set, so that an error points at the line that is wrong:
+An option is declared once (:mod:`wiesel.core.options`), with Flink's key, its type and its default. A :class:`Configuration` stores the set
+values under the keys used; reading an option checks its key first, then its deprecated keys, then returns the default. Keys and values are
+checked when they are set, so that an error refers to the line that is wrong:
 
 * a key of ours: the value must be readable as the option's type;
 * a key of Flink that Wiesel has no use for (``pipeline.jars``, ``taskmanager.memory.process.size``, ...): kept, with a note;
@@ -43,9 +43,9 @@ class ConfigOption(Generic[T]):
         key: Flink's key.
         type: How values are read.
         default: What holds when nothing is set; ``None`` for options without a default.
-        description: One or two sentences for the documentation.
-        deprecated_keys: Older names under which it is found too, first one first.
-        choices: The values of an enumeration, as they are written in the documentation.
+        default: The default value; ``None`` for options without a default.
+        deprecated_keys: Deprecated keys of the option, in order of precedence.
+        choices: The values of an enumeration, as documented.
         minimum: Smallest value allowed, for numbers; durations count in ms, sizes in bytes.
         maximum: Largest value allowed.
     """
@@ -60,10 +60,10 @@ class ConfigOption(Generic[T]):
     maximum: float | None = None
 
     def parse(self, value: Any, key: str | None = None) -> T:
-        """Return ``value`` (text or already of the right type) as the option's type.
+        """Return ``value`` (a string or already of the right type) as the option's type.
 
         Raises:
-            ConfigurationError: If it cannot be read or is out of bounds; names the key, the value and what is expected.
+            ConfigurationError: If it cannot be parsed or is out of bounds; names the key, the value and the expected type.
         """
         try:
             parsed = convert(value, self.type, self.choices)
@@ -84,12 +84,12 @@ class ConfigOption(Generic[T]):
 
     @property
     def default_text(self) -> str:
-        """The default as one would write it; ``(none)`` without one."""
+        """The default in the notation of options; ``(none)`` without one."""
         return "(none)" if self.default is None else to_text(self.default)
 
 
 def _bound(bound: Any) -> str:
-    # Whole numbers in full: the bounds of 64-bit numbers have 19 digits.
+    # Integers in full: the bounds of 64-bit numbers have 19 digits.
     return str(bound) if isinstance(bound, int) else f"{bound:g}"
 
 
@@ -112,11 +112,11 @@ class ConfigOptions:
             return ConfigOptions.TypedConfigOptionBuilder(self._key, "bool")
 
         def int_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
-            """Values are whole numbers."""
+            """Set the type to integer."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, "int")
 
         def long_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
-            """Values are whole numbers."""
+            """Set the type to integer."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, "int")
 
         def float_type(self) -> ConfigOptions.TypedConfigOptionBuilder[float]:
@@ -128,7 +128,7 @@ class ConfigOptions:
             return ConfigOptions.TypedConfigOptionBuilder(self._key, "float")
 
         def string_type(self) -> ConfigOptions.TypedConfigOptionBuilder[str]:
-            """Values are text."""
+            """Set the type to string."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, "str")
 
     class TypedConfigOptionBuilder(Generic[T]):
@@ -148,9 +148,9 @@ class ConfigOptions:
 
 
 class Configuration:
-    """Values of options by key; PyFlink's ``Configuration`` with typed access by option besides.
+    """Values of options by key; PyFlink's ``Configuration`` with typed access by option in addition.
 
-    Values are kept as they were set and converted when they are read. Picklable; iterates over its keys in the order set.
+    Values are stored as set and converted when read. Picklable; iterates over its keys in insertion order.
     """
 
     __slots__ = ("_values",)
@@ -179,11 +179,11 @@ class Configuration:
     @overload
     def get(self, option: str, default: Any = None) -> Any: ...
     def get(self, option: ConfigOption[Any] | str, default: Any = None) -> Any:
-        """Return the value of an option (or of a key, read as the option that is declared for it), else its default.
+        """Return the value of an option (or of a key, read as the option declared for it), else its default.
 
         Args:
             option: The option; for options without a default the result may be ``None``.
-            default: Returned instead of the option's own default when nothing is set.
+            default: Returned instead of the option's own default if the option is not set.
         """
         if isinstance(option, str):
             declared = find_option(option)
@@ -196,10 +196,10 @@ class Configuration:
         return option.default if default is None else default
 
     def set(self, option: ConfigOption[Any] | str, value: Any) -> Configuration:
-        """Set the value of an option or key, given as text or as the option's type.
+        """Set the value of an option or key, given as a string or as the option's type.
 
         Raises:
-            ConfigurationError: If the key is not known or the value cannot be read.
+            ConfigurationError: If the key is unknown or the value cannot be parsed.
         """
         if isinstance(option, ConfigOption):
             option.parse(value)
@@ -210,17 +210,17 @@ class Configuration:
         return self
 
     def contains(self, option: ConfigOption[Any]) -> bool:
-        """Return whether the option is set, under its key or an older name."""
+        """Return whether the option is set, under its key or a deprecated key."""
         return any(key in self._values for key in (option.key, *option.deprecated_keys))
 
     def with_prefix(self, prefix: str) -> dict[str, str]:
-        """Return the settings whose keys start with ``prefix``, as text, without the prefix."""
+        """Return the settings whose keys start with ``prefix``, as strings, without the prefix."""
         return {key[len(prefix) :]: to_text(value) for key, value in self._values.items() if key.startswith(prefix)}
 
     def merged(self, other: Configuration | Mapping[str, Any]) -> Configuration:
-        """Return a copy in which the settings of ``other`` win.
+        """Return a copy in which the settings of ``other`` take precedence.
 
-        A setting under an older name and one under the new name are the same setting.
+        Settings under a deprecated key and under the present key are the same setting.
         """
         result = Configuration(self)
         theirs = other._values if isinstance(other, Configuration) else Configuration.from_dict(other)._values
@@ -235,19 +235,19 @@ class Configuration:
     # As in PyFlink, by key.
 
     def get_string(self, key: str, default_value: str) -> str:
-        """Return a value as text."""
+        """Return a value as a string."""
         return to_text(self._values[key]) if key in self._values else default_value
 
     def set_string(self, key: str, value: str) -> Configuration:
-        """Set text."""
+        """Set a string."""
         return self.set(key, value)
 
     def get_integer(self, key: str, default_value: int) -> int:
-        """Return a value as a whole number."""
+        """Return a value as an integer."""
         return self._as(key, "int", default_value)
 
     def set_integer(self, key: str, value: int) -> Configuration:
-        """Set a whole number."""
+        """Set an integer."""
         return self.set(key, value)
 
     def get_boolean(self, key: str, default_value: bool) -> bool:
@@ -289,11 +289,11 @@ class Configuration:
         return set(self._values)
 
     def add_all_to_dict(self, target_dict: dict[str, Any]) -> None:
-        """Put all settings into a dict, as text."""
+        """Add all settings to a dict, as strings."""
         target_dict.update(self.to_dict())
 
     def add_all(self, other: Configuration, prefix: str | None = None) -> Configuration:
-        """Take over all settings of another configuration, with ``prefix`` before their keys."""
+        """Add all settings of another configuration, with ``prefix`` before their keys."""
         for key, value in other._values.items():
             self.set(f"{prefix or ''}{key}", value)
         return self
@@ -303,11 +303,11 @@ class Configuration:
         return key in self._values
 
     def to_dict(self) -> dict[str, str]:
-        """Return all settings as text."""
+        """Return all settings as strings."""
         return {key: to_text(value) for key, value in self._values.items()}
 
     def remove_config(self, key: str) -> bool:
-        """Remove a setting; returns whether it was there."""
+        """Remove a setting; return whether it was set."""
         return self._values.pop(key, self) is not self
 
     def __iter__(self) -> Iterator[str]:
@@ -340,7 +340,7 @@ class Configuration:
         return f"Configuration({self})"
 
 
-# The registry: filled by wiesel.core.options when that is imported, which happens with the first question to it.
+# The registry, filled by wiesel.core.options, which is imported lazily.
 
 _registry: dict[str, ConfigOption[Any]] = {}
 _process_defaults: dict[str, str] = {}
@@ -351,7 +351,7 @@ def declare(option: ConfigOption[T]) -> ConfigOption[T]:
     """Add an option to the registry and return it.
 
     Raises:
-        ConfigurationError: If one of its names is taken by another option.
+        ConfigurationError: If one of its keys is used by another option.
     """
     for key in (option.key, *option.deprecated_keys):
         if _registry.setdefault(key, option) is not option:
@@ -376,10 +376,10 @@ def find_option(key: str) -> ConfigOption[Any] | None:
 
 
 def set_process_defaults(settings: Mapping[str, str]) -> None:
-    """Set what every environment of this process starts from (the command line's ``-D key=value``); replaces what was set before.
+    """Set defaults of all environments of this process (the command line's ``-D key=value``), replacing earlier ones.
 
     Raises:
-        ConfigurationError: If a key is not known or a value cannot be read.
+        ConfigurationError: If a key is unknown or a value cannot be parsed.
     """
     for key, value in settings.items():
         check_setting(key, value)
@@ -388,16 +388,16 @@ def set_process_defaults(settings: Mapping[str, str]) -> None:
 
 
 def process_defaults() -> dict[str, str]:
-    """Return a copy of the settings made by :func:`set_process_defaults`."""
+    """Return a copy of the settings of :func:`set_process_defaults`."""
     return dict(_process_defaults)
 
 
 def check_setting(key: str, value: Any, note: Callable[[str], None] = _log.warning) -> None:
-    """Check that a key may be set and that the value can be read (see the module's docstring).
+    """Check that a key is known and its value can be parsed (see the module's docstring).
 
     Args:
         key: The key.
-        value: Text or a value of the option's type.
+        value: String or a value of the option's type.
         note: Called once per process for each key of Flink that has no effect here, and each unknown key.
 
     Raises:
@@ -419,7 +419,7 @@ def check_setting(key: str, value: Any, note: Callable[[str], None] = _log.warni
         namespaces = {name.split(".", 1)[0] for name in _registry} | set(flink_keys.NAMESPACES)
         ours = key.split(".", 1)[0] in namespaces
         similar = difflib.get_close_matches(key, _registry, n=3, cutoff=0.6 if ours else 0.9)
-        hint = "docs/configuration.md lists the options; your own may start with 'user.'"
+        hint = "docs/configuration.md lists the options; keys of the user start with 'user.'"
         if similar:
             hint = f"did you mean {' or '.join(similar)}?"
         if key.startswith("wiesel."):

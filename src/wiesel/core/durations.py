@@ -1,4 +1,4 @@
-"""Internal. Lengths and points of time, and Flink's way of writing a length of time in an option (``5 s``, ``100ms``, ``1 min``)."""
+"""Internal. Durations and instants, and Flink's notation of durations in options (``5 s``, ``100ms``, ``1 min``)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ISO = re.compile(r"([+-]?)P(?:([+-]?\d+)D)?(?:T(?:([+-]?\d+)H)?(?:([+-]?\d+)M)?
 
 
 def _number(number: float) -> float:
-    """Refuse strings, of which a multiplication would make a very long one."""
+    """Reject strings, which a multiplication would repeat many times."""
     if not isinstance(number, int | float):
         raise ArgumentTypeError(f"a length of time is {number!r}", hint="give a number")
     return number
@@ -37,9 +37,9 @@ def _number(number: float) -> float:
 
 @functools.total_ordering
 class Duration:
-    """A length of time with a resolution of one nanosecond (as ``java.time.Duration``).
+    """A duration with a resolution of one nanosecond (as ``java.time.Duration``).
 
-    Immutable, hashable and ordered. Every place of the API that takes one also takes a :class:`datetime.timedelta`.
+    Immutable, hashable and ordered. Every method of the API that accepts one also accepts a :class:`datetime.timedelta`.
 
     >>> Duration.of_seconds(90).to_millis()
     90000
@@ -119,7 +119,7 @@ class Duration:
         return self._nanos
 
     def to_timedelta(self) -> datetime.timedelta:
-        """Return a :class:`datetime.timedelta`; what is shorter than a microsecond is cut off."""
+        """Return a :class:`datetime.timedelta`, truncated to microseconds."""
         return datetime.timedelta(microseconds=self._nanos // 1_000)
 
     def __eq__(self, other: object) -> bool:
@@ -220,18 +220,18 @@ class Time:
 
 
 def to_millis(value: Duration | Time | datetime.timedelta | int | str) -> int:
-    """Return any accepted form of a duration in whole milliseconds (see :meth:`Duration.of`)."""
+    """Convert any accepted form of a duration to whole milliseconds (see :meth:`Duration.of`)."""
     return Duration.of(value).to_millis()
 
 
 def parse_duration(text: str) -> Duration:
-    """Read a length of time as Flink writes it: a number and a unit (milliseconds without one), or ISO-8601 (``PT5S``).
+    """Parse a duration in Flink's notation: a number and a unit (milliseconds without one), or ISO-8601 (``PT5S``).
 
     Args:
-        text: Units are ``d``, ``h``, ``min``/``m``, ``s``, ``ms``, ``µs``, ``ns`` and their long names, in any case.
+        text: Units are ``d``, ``h``, ``min``/``m``, ``s``, ``ms``, ``µs``, ``ns`` and their long names, case-insensitive.
 
     Raises:
-        ConfigurationError: If the text is not of this form.
+        ConfigurationError: If the string is not of this form.
     """
     stripped = text.strip()
     match = _NUMBER_AND_UNIT.fullmatch(stripped)
@@ -271,7 +271,7 @@ def _parse_iso(text: str) -> Duration | None:
 
 
 def _iso_text(nanos: int) -> str:
-    """Return the text of ``java.time.Duration.toString`` (hours are its highest unit)."""
+    """Return the string of ``java.time.Duration.toString`` (hours are its largest unit)."""
     if nanos == 0:
         return "PT0S"
     sign = -1 if nanos < 0 else 1

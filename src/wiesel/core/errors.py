@@ -1,4 +1,4 @@
-"""The tree of Wiesel's errors.
+"""The exception hierarchy of Wiesel.
 
 ::
 
@@ -90,10 +90,10 @@ class WieselError(Exception):
     """Base of all errors raised by Wiesel.
 
     Args:
-        message: What happened and where.
-        hint: What to do about it; shown on a line of its own.
-        domain: The party to blame; None for that of the class.
-        retryable: Whether another attempt of the job can cure it; None for that of the class.
+        message: The problem and its location.
+        hint: The remedy; shown on a separate line.
+        domain: The responsible party; None for that of the class.
+        retryable: True if another attempt of the job may succeed; None for that of the class.
         details: Named values (operator, subtask, checkpoint, ...) for logs and tests.
 
     Attributes:
@@ -146,7 +146,7 @@ class ConfigurationError(WieselError):
 
 
 class ProgramError(WieselError):
-    """The program describes something that cannot run; found before the job starts."""
+    """The program cannot be executed; detected before the job starts."""
 
     code = "PROGRAM"
     domain = ErrorDomain.USER
@@ -154,7 +154,7 @@ class ProgramError(WieselError):
 
 
 class ArgumentTypeError(ProgramError, TypeError, AttributeError, AssertionError):
-    """An argument is of a class that the method does not take."""
+    """An argument has a class that the method does not accept."""
 
     code = "ARGUMENT_TYPE"
 
@@ -166,7 +166,7 @@ class ArgumentValueError(ProgramError, ValueError, AssertionError):
 
 
 class UnknownNameError(ArgumentValueError, KeyError):
-    """There is nothing of the name that was given."""
+    """There is no object with the given name."""
 
     code = "UNKNOWN_NAME"
 
@@ -184,13 +184,13 @@ class SerializationError(ProgramError):
 
 
 class SqlParseError(ProgramError):
-    """A statement of SQL cannot be read. ``details`` holds ``line`` and ``column``, both from 1 on."""
+    """A SQL statement cannot be parsed. ``details`` holds ``line`` and ``column``, both from 1."""
 
     code = "SQL_PARSE"
 
 
 class StateAccessError(ProgramError):
-    """Keyed state or timers were used where there is no current key."""
+    """Keyed state or timers were used without a current key."""
 
     code = "STATE_ACCESS"
 
@@ -207,7 +207,7 @@ class UserFunctionError(WieselError):
 
 
 class ExpressionError(UserFunctionError):
-    """An expression of SQL has no value for a row. The message shows the expression and the values that it was computed from."""
+    """An expression of SQL has no value for a row. The message has the expression and its operands' values."""
 
     code = "EXPRESSION"
 
@@ -227,7 +227,7 @@ class JobCancelledError(WieselError):
 
 
 class ResourceError(WieselError):
-    """The machine or cluster lacks something that the job needs."""
+    """The machine or cluster lacks a resource that the job needs."""
 
     code = "RESOURCE"
     domain = ErrorDomain.EXTERNAL
@@ -235,14 +235,14 @@ class ResourceError(WieselError):
 
 
 class NoResourceAvailableError(ResourceError):
-    """The slots that a job asked for were not free in time; they may be later."""
+    """The slots requested by a job were not free within the timeout; they may become free later."""
 
     code = "NO_RESOURCE_AVAILABLE"
     retryable = True
 
 
 class ConnectorError(WieselError):
-    """A source or sink failed against the outside world."""
+    """An external system of a source or sink failed."""
 
     code = "CONNECTOR"
     domain = ErrorDomain.EXTERNAL
@@ -262,19 +262,19 @@ class CheckpointStorageError(CheckpointError):
 
 
 class StateTooLargeError(CheckpointStorageError):
-    """State is larger than what the JobManager's memory is meant for."""
+    """State exceeds the limit of the JobManager's memory."""
 
     code = "STATE_TOO_LARGE"
 
 
 class CorruptCheckpointError(CheckpointError):
-    """A file that a checkpoint names is missing, torn or altered."""
+    """A file of a checkpoint is missing, incomplete or altered."""
 
     code = "CORRUPT_CHECKPOINT"
 
 
 class UntrustedSnapshotError(CheckpointError):
-    """A snapshot is not known to be written by somebody whose code may be run."""
+    """A snapshot cannot be attributed to a trusted author, whose code may be run."""
 
     code = "UNTRUSTED_SNAPSHOT"
     domain = ErrorDomain.USER
@@ -290,7 +290,7 @@ class StateMigrationError(WieselError):
 
 
 class UnknownOutcomeError(WieselError):
-    """A write was sent and its result is not known; nothing that it may have referred to may be deleted."""
+    """The outcome of a write is unknown; nothing that it may reference may be deleted."""
 
     code = "UNKNOWN_OUTCOME"
     domain = ErrorDomain.EXTERNAL
@@ -304,7 +304,7 @@ class FencedError(WieselError):
 
 
 class OutputClosedError(WieselError):
-    """Nobody reads what the program prints any more, as behind ``wiesel run ... | head``."""
+    """The standard output of the program was closed, as by ``wiesel run ... | head``."""
 
     code = "OUTPUT_CLOSED"
     domain = ErrorDomain.EXTERNAL
@@ -312,7 +312,7 @@ class OutputClosedError(WieselError):
 
 
 class InvariantError(WieselError):
-    """Something that Wiesel itself guarantees does not hold: a bug of Wiesel."""
+    """An invariant of Wiesel is violated: a bug of Wiesel."""
 
     code = "INVARIANT"
 
@@ -330,6 +330,6 @@ def failure_labels(error: BaseException) -> dict[str, str]:
 
 
 def invariant(condition: object, message: str) -> None:
-    """Raise :class:`InvariantError` unless ``condition`` holds (unlike ``assert`` also under ``python -O``)."""
+    """Raise :class:`InvariantError` unless ``condition`` holds (also under ``python -O``, unlike ``assert``)."""
     if not condition:
         raise InvariantError(message, hint="this is a bug in Wiesel, please report it with the program that shows it")

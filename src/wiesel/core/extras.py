@@ -1,4 +1,4 @@
-"""Internal. What to install for a kind of address, so that all error messages name the same packages."""
+"""Internal. Packages to install by URI scheme, for hints of error messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _PACKAGES = {"http": "aiohttp", "https": "aiohttp", "gs": "gcsfs", "gcs": "gcsfs
 
 
 def to_install(scheme: str) -> str:
-    """Return a hint: how to make addresses of this scheme work."""
+    """Return a hint on the package needed for URIs of this scheme."""
     if scheme in _EXTRAS:
         return f"pip install 'wiesel[{_EXTRAS[scheme]}]', on the workers too"
     if scheme in _PACKAGES:

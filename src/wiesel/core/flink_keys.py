@@ -1,4 +1,4 @@
-"""Internal. Keys that belong to Flink or to the user and that Wiesel does not read."""
+"""Internal. Keys of Flink or of the user that Wiesel does not read."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ NAMESPACES = frozenset(
         "wiesel"
     ).split()
 )
-"""First parts of keys in which an unknown key is taken for a mistake."""
+"""First parts of keys below which an unknown key is considered a mistake."""
 
 _FREE_PREFIXES = ("user.", "spark.", "wiesel.spark.conf.", "s3.", "fs.", "table.", "containerized.", "metrics.reporter.", "env.hadoop.")
-"""Prefixes under which any key is kept without a word."""
+"""Prefixes under which any key is accepted silently."""
 
 _IGNORED_PREFIXES = {
     "state.backend.rocksdb.": "only the sizes of RocksDB's caches and write buffers can be set",
@@ -40,8 +40,8 @@ _IGNORED_PREFIXES = {
     "execution.async-state.": "state lives in the task itself",
     "execution.batch.": "there is no such scheduler",
     "execution.checkpointing.file-merging.": "small state travels inside the checkpoint's metadata",
-    "sql-client.display.": "the client of SQL has one look",
-    "sql-client.verbose": "errors always tell their place and what to do",
+    "sql-client.display.": "the SQL client has one style",
+    "sql-client.verbose": "errors always have their location and a hint",
 }
 _JVM = "there are no classes of the JVM in a job; connectors are Python packages"
 _IGNORED_KEYS = {
@@ -83,7 +83,7 @@ _IGNORED_KEYS = {
             "execution.state-recovery.approximate-local-recovery execution.state-recovery.without-channel-state.checkpoint-id "
             "execution.checkpointing.recover-without-channel-state.checkpoint-id"
         ).split(),
-        "checkpoints are made in another way",
+        "checkpoints are implemented differently",
     ),
     **dict.fromkeys(
         (
@@ -91,7 +91,7 @@ _IGNORED_KEYS = {
             "pipeline.sources.pause-until-first-checkpoint pipeline.vertex-description-mode "
             "pipeline.vertex-name-include-index-prefix pipeline.watermark-alignment.buffer-size"
         ).split(),
-        "graphs are built in another way",
+        "graphs are built differently",
     ),
     **dict.fromkeys(
         (
@@ -112,12 +112,12 @@ _IGNORED_KEYS = {
 
 
 def is_free(key: str) -> bool:
-    """Return whether the key is one that belongs to the user or to Spark."""
+    """Return whether a key belongs to the user or to Spark."""
     return key.startswith(_FREE_PREFIXES)
 
 
 def is_ignored(key: str) -> bool:
-    """Return whether the key is one of Flink's that has no effect here."""
+    """Return whether a key of Flink has no effect here."""
     return key in _IGNORED_KEYS or (key.startswith(tuple(_IGNORED_PREFIXES)) and not is_free(key))
 
 

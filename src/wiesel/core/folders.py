@@ -1,4 +1,4 @@
-"""Internal. Folders that are still there when the machine has lost its power."""
+"""Internal. Durable creation of folders."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["make_folder", "sync_folder"]
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it, durably and for this user alone whatever the umask; no error if it is there.
+    """Create a folder and its parents, durably and for this user alone whatever the umask; no error if it exists.
 
     Raises:
-        NotADirectoryError: something else is in its place.
+        NotADirectoryError: If another file exists at the path.
     """
     if not path.is_dir():
         make_folder(path.parent)
@@ -26,7 +26,7 @@ def make_folder(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Have the names in a folder put on the disk."""
+    """Sync the directory entries of a folder."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

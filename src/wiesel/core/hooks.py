@@ -1,9 +1,9 @@
-"""Internal. Switches of the whole process, set by the command line before a program runs and read by the facades and engines.
+"""Internal. Process-wide switches, set by the command line before a program runs and read by the facades and engines.
 
-- *Plan only*: ``execute()`` hands its plan out and ends the program instead of running the job.
-- *Told of jobs*: the function that takes the lines for the terminal about each job that was started.
-- *Waits for execute*: whether operators were added that no job has run.
-- *Worker initializers*: functions, named ``module:function``, that each worker process calls before it unpickles anything of the program.
+- *Plan only*: ``execute()`` raises its plan and ends the program instead of running the job.
+- *Job listener*: the function that receives the lines for the terminal about each started job.
+- *Waits for execute*: operators were added that no job has run.
+- *Worker initializers*: functions, named ``module:function``, that each worker process calls before it unpickles data of the program.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ __all__ = [
 
 
 class PlanReady(BaseException):
-    """Ends a program at its first ``execute()`` while only its plan is wanted.
+    """Ends a program at its first ``execute()`` if only its plan is requested.
 
-    Not an ``Exception``: a program's own ``except Exception`` must not take it for a failure of the job.
+    Not an ``Exception``: a program's own ``except Exception`` must not handle it as a failure of the job.
 
     Args:
-        plan: The execution plan as JSON text.
-        graph: What it was made of (a ``StreamGraph``).
+        plan: The execution plan as a JSON string.
+        graph: Its origin (a ``StreamGraph``).
     """
 
     def __init__(self, plan: str, graph: Any) -> None:
@@ -50,7 +50,7 @@ _waits_for_execute = False
 
 
 def plan_only() -> bool:
-    """Whether ``execute()`` has to raise :class:`PlanReady` instead of running the job."""
+    """Return True if ``execute()`` has to raise :class:`PlanReady` instead of running the job."""
     return _plan_only
 
 
@@ -70,9 +70,9 @@ def job_started(lines: Sequence[str], *, endless: bool) -> None:
     """Report that a job was started.
 
     Args:
-        lines: What to print about it. Without a function of :func:`tell_of_jobs` they go to standard error if that is a terminal and
-            the job does not end by itself.
-        endless: Whether it has a source without an end.
+        lines: Lines to print about it. Without a function set by :func:`tell_of_jobs` they are printed to standard error if that is a
+            terminal and the job is unbounded.
+        endless: It has an unbounded source.
     """
     global _waits_for_execute
     _waits_for_execute = False
@@ -83,33 +83,33 @@ def job_started(lines: Sequence[str], *, endless: bool) -> None:
 
 
 def operator_added() -> None:
-    """Remember that a program has added an operator, which runs with the next job."""
+    """Record that a program has added an operator, which runs with the next job."""
     global _waits_for_execute
     _waits_for_execute = True
 
 
 def waits_for_execute() -> bool:
-    """Whether operators were added and no job was started since."""
+    """Return True if operators were added and no job was started since."""
     return _waits_for_execute
 
 
 def add_worker_initializer(name: str) -> None:
-    """Have every worker process of jobs started from now on call a function at its start.
+    """Register a function that every worker process of subsequent jobs calls at its start.
 
     Args:
-        name: ``module:function``; the function takes nothing and may be called more than once.
+        name: ``module:function``; the function takes no arguments and may be called more than once.
     """
     if name not in _worker_initializers:
         _worker_initializers.append(name)
 
 
 def worker_initializers() -> tuple[str, ...]:
-    """What :func:`run_worker_initializers` has to be given in a worker process; an engine ships it with the tasks."""
+    """Return the arguments of :func:`run_worker_initializers` for worker processes; an engine ships them with the tasks."""
     return tuple(_worker_initializers)
 
 
 def run_worker_initializers(names: Iterable[str]) -> None:
-    """Call the named functions in order. Called in worker processes, before anything of the program is unpickled."""
+    """Call the named functions in order. Called in worker processes before data of the program is unpickled."""
     for name in names:
         module, _, function = name.partition(":")
         getattr(importlib.import_module(module), function)()

@@ -1,4 +1,4 @@
-"""Internal. How things show in a notebook."""
+"""Internal. HTML representations for notebooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST = 200
 
 
 def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table; all texts are escaped, and long ones are cut."""
+    """Return a table; all strings are escaped, and long ones are truncated."""
     titles = "".join(f"<th>{escape(title)}</th>" for title in head)
     lines = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row)}</tr>" for row in rows)
     return f"<table><caption>{escape(caption)}</caption><thead><tr>{titles}</tr></thead><tbody>{lines}</tbody></table>"

@@ -1,4 +1,4 @@
-"""Internal. Loggers whose records hold no secrets."""
+"""Internal. Loggers that mask secrets."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["get_logger"]
 
 
 class _Masking(logging.Filter):
-    """Replaces the secrets in records that are going to be handled; those below the level of their logger do not come here."""
+    """Masks the secrets in records that are going to be handled; records below the logger's level are not passed to filters."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Mask message and traceback."""
         record.msg, record.args = without_secrets(record.getMessage()), None
         if record.exc_info and not record.exc_text:
-            # Formatters take this text where it is set.
+            # Formatters use this attribute if it is set.
             record.exc_text = without_secrets(logging.Formatter().formatException(record.exc_info))
         return True
 
@@ -25,7 +25,7 @@ _MASKING = _Masking()
 
 
 def get_logger(name: str) -> logging.Logger:
-    """Return the logger of that name, which masks passwords, keys and secrets in what is logged with it, whatever handlers there are."""
+    """Return the logger of that name, which masks passwords, keys and secrets in its records, whatever the handlers."""
     logger = logging.getLogger(name)
-    logger.addFilter(_MASKING)  # once, as it is the same one
+    logger.addFilter(_MASKING)  # idempotent, as it is a singleton
     return logger

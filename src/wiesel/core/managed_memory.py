@@ -1,4 +1,4 @@
-"""Internal. How much memory the batch algorithms of a task may take."""
+"""Internal. Managed memory: the budget of the batch algorithms of a task."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from wiesel.core.config import Configuration
 __all__ = ["managed_memory_bytes"]
 
 _FLINK_MEMORY_BYTES = 1280 << 20
-"""What Flink's default of 1728 MB for the whole process leaves."""
+"""Flink memory with Flink's default of 1728 MB for the whole process."""
 
 
 def managed_memory_bytes(config: Configuration) -> int:

@@ -1,4 +1,4 @@
-"""Internal. Amounts of memory as Flink writes them in options (``32kb``, ``64 mb``)."""
+"""Internal. Memory sizes in Flink's notation of options (``32kb``, ``64 mb``)."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class MemorySize:
 
     @staticmethod
     def parse(text: str) -> MemorySize:
-        """Read a size; a bare number is bytes.
+        """Parse a size; a bare number is bytes.
 
         Raises:
-            ConfigurationError: If the text is not a whole number with a known unit.
+            ConfigurationError: If the string is not a whole number with a known unit.
         """
         match = _NUMBER_AND_UNIT.fullmatch(text.strip())
         unit = _UNIT_BYTES.get(match[2].strip().lower() or "b") if match else None
@@ -68,7 +68,7 @@ class MemorySize:
         return self.bytes
 
     def __str__(self) -> str:
-        # Flink falls back to bytes where even the largest unit divides: 1t prints as "1099511627776 bytes".
+        # Flink falls back to bytes if even the largest unit divides the size: 1t prints as "1099511627776 bytes".
         whole_terabytes = self.bytes % _UNIT_BYTES["tb"] == 0
         for unit in () if whole_terabytes else ("gb", "mb", "kb"):
             if self.bytes % _UNIT_BYTES[unit] == 0:

@@ -1,8 +1,8 @@
-"""Internal. Metrics of a task: the four kinds, groups that name them, and the registry that a subtask reports from.
+"""Internal. Metrics of a task: the four kinds, metric groups, and the registry of a subtask.
 
-Everything is called from the task's mailbox thread; :meth:`MetricRegistry.snapshot` may be called from another thread and sees
-values that are at most a moment old. Nothing here starts a thread or keeps history: rates are worked out from the counts at
-two snapshots or, for a :class:`Meter`, from a ring of past counts that is moved on when it is touched.
+All methods are called from the task's mailbox thread, except for :meth:`MetricRegistry.snapshot`, which may be called from another thread
+and returns slightly outdated values. There are no threads and no history: rates are computed from the counts at two snapshots or, for a
+:class:`Meter`, from a ring of past counts that is updated on access.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ __all__ = [
 ]
 
 MetricValue: TypeAlias = Any
-"""What a snapshot holds: a number for counters and gauges, a dict of numbers for meters and distributions. JSON-able."""
+"""A value in a snapshot: a number for counters and gauges, a dict of numbers for meters and distributions. JSON-able."""
 
 LATE_COUNTER = "numLateRecordsDropped"
-"""What operators call the counter of records that they drop as too late, as Flink does."""
+"""Name of the counter of dropped late records, as in Flink."""
 
 _log = get_logger("wiesel.metrics")
 _METER_STEP_S = 5.0
 
 
 class Metric(ABC):
-    """Anything that is measured."""
+    """Base of the metrics."""
 
     @abstractmethod
     def value(self) -> MetricValue:
-        """Return what a snapshot shows."""
+        """Return the value for a snapshot."""
 
 
 class Counter(Metric):
-    """A count that goes up and down."""
+    """A counter that can be incremented and decremented."""
 
     @abstractmethod
     def inc(self, n: int = 1) -> None:
@@ -58,7 +58,7 @@ class Counter(Metric):
 
     @abstractmethod
     def dec(self, n: int = 1) -> None:
-        """Take ``n`` away."""
+        """Subtract ``n``."""
 
     @abstractmethod
     def get_count(self) -> int:
@@ -78,7 +78,7 @@ class Meter(Metric):
 
 
 class Distribution(Metric):
-    """Sum, count, minimum, maximum and mean of the values reported."""
+    """Sum, count, minimum, maximum and mean of the reported values."""
 
     @abstractmethod
     def update(self, value: int) -> None:
@@ -86,7 +86,7 @@ class Distribution(Metric):
 
 
 class Gauge(Metric):
-    """A value that is asked for when it is reported."""
+    """A value that is computed when it is reported."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self._function = function
@@ -133,7 +133,7 @@ class SimpleMeter(Meter):
         return self._count
 
     def get_rate(self) -> float:
-        """Return events per second; 0 before the first step is over."""
+        """Return events per second; 0 before the first step has passed."""
         now_s = self._clock.monotonic_s()
         if now_s - self._past[-1][0] >= _METER_STEP_S:
             self._past.append((now_s, self._count))
@@ -193,7 +193,7 @@ class MetricGroup(ABC):
 
 
 class MetricRegistry:
-    """All metrics of one subtask by their full names (parts with ``.`` between them)."""
+    """All metrics of one subtask by their full names (parts joined by ``.``)."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
@@ -210,10 +210,10 @@ class MetricRegistry:
         return _Group(self, ".".join(scope))
 
     def register(self, name: str, make: Callable[[], M], kind: type[M]) -> M:
-        """Return the metric of this full name, made if it is not there.
+        """Return the metric of this full name, creating it if it does not exist.
 
         Raises:
-            ProgramError: If it is there and of another kind.
+            ProgramError: If it exists with another kind.
         """
         metric = self._metrics.get(name)
         if metric is None:
@@ -226,11 +226,11 @@ class MetricRegistry:
         return metric
 
     def replace(self, name: str, metric: Metric) -> None:
-        """Put a metric under this full name in place of any other (a gauge of a restarted function)."""
+        """Replace the metric of this full name (a gauge of a restarted function)."""
         self._metrics[name] = metric
 
     def snapshot(self) -> dict[str, MetricValue]:
-        """Return names and values. A gauge that raises is left out, and logged once."""
+        """Return names and values. A gauge that raises is omitted, and logged once."""
         values = {}
         for name, metric in list(self._metrics.items()):
             try:
@@ -238,7 +238,7 @@ class MetricRegistry:
             except Exception as e:  # noqa: BLE001 - a gauge is the user's code, and reporting must not fail the job
                 if name not in self._complained:
                     self._complained.add(name)
-                    _log.warning("gauge %s raised %s: %s; it is left out of the metrics", name, type(e).__name__, e)
+                    _log.warning("gauge %s raised %s: %s; it is omitted from the metrics", name, type(e).__name__, e)
         return values
 
 
@@ -270,7 +270,7 @@ class _Group(MetricGroup):
 
 
 def merge_counts(snapshots: list[Mapping[str, MetricValue]]) -> dict[str, MetricValue]:
-    """Add up snapshots of subtasks: numbers are summed, meters and distributions part by part; other values are left out."""
+    """Sum up snapshots of subtasks: numbers are summed, meters and distributions part by part; other values are omitted."""
     result: dict[str, MetricValue] = {}
     for snapshot in snapshots:
         for name, value in snapshot.items():

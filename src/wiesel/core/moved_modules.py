@@ -127,7 +127,7 @@ MOVED: dict[str, str] = {
     "sql.program_rows": "sql.session.program_rows",
     "sql.recursion": "sql.session.recursion",
     "sql.relations": "sql.catalog.relations",
-    "sql.result_texts": "sql.session.result_texts",
+    "sql.result_texts": "sql.session.result_strings",
     "sql.sink_types": "sql.dml.sink_types",
     "sql.sqlite_catalog": "sql.catalog.sqlite_catalog",
     "sql.stream_rows": "sql.session.stream_rows",

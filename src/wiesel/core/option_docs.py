@@ -1,4 +1,4 @@
-"""Internal. Writes ``docs/configuration.md`` from the options: ``python -m wiesel.core.option_docs > docs/configuration.md``."""
+"""Internal. Generates ``docs/configuration.md`` from the options: ``python -m wiesel.core.option_docs > docs/configuration.md``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Internal. How values of options are read from text and written back, as in Flink."""
+"""Internal. Parsing and formatting of option values, as in Flink."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ OptionType: TypeAlias = Literal["int", "float", "bool", "str", "duration", "memo
 
 
 def convert(value: Any, option_type: OptionType, choices: tuple[str, ...] = ()) -> Any:
-    """Return a value of the given type.
+    """Convert a value to the given type.
 
     Args:
-        value: Text, or something that already is of the type or close to it.
+        value: A string, or a value of the type or close to it.
         option_type: The type wanted.
-        choices: For enumerations, the values; letter case and ``-`` or ``_`` do not matter.
+        choices: For enumerations, the values; letter case and ``-`` or ``_`` are ignored.
 
     Raises:
-        ConfigurationError: If the value cannot be read; the message lacks the key.
+        ConfigurationError: If the value cannot be parsed; the message lacks the key.
     """
     if option_type == "enum":
         return _to_choice(value, choices)
@@ -140,7 +140,7 @@ def _to_map(value: Any) -> dict[str, str]:
 
 
 def _split(text: str, separator: str, limit: int = -1) -> list[str]:
-    """Split at separators that are outside of quotes; empty parts are left out."""
+    """Split at separators outside of quotes; empty parts are omitted."""
     parts, start, quote = [], 0, ""
     for i, c in enumerate(text):
         if quote:

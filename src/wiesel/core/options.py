@@ -1,4 +1,4 @@
-"""Internal. All options: Flink's keys and defaults where Flink has the option, and Wiesel's own under ``wiesel.``.
+"""Internal. All options: Flink's keys and defaults if Flink has the option, and Wiesel's own under ``wiesel.``.
 
 ``docs/configuration.md`` is generated from this module (``python -m wiesel.core.option_docs``).
 """
@@ -26,7 +26,7 @@ PARALLELISM_DEFAULT: ConfigOption[int] = _option(
     "int",
     1,
     "Parallelism of operators for which the program sets none; "
-    "where it is not set, the number of cores for jobs on this machine (local masters).",
+    "if it is not set, the number of cores for jobs on this machine (local masters).",
     minimum=1,
 )
 MAX_PARALLELISM: ConfigOption[int] = _option(
@@ -43,50 +43,50 @@ AUTO_WATERMARK_INTERVAL: ConfigOption[Duration] = _option(
     "pipeline.auto-watermark-interval",
     "duration",
     _ms(200),
-    "How often watermark generators are asked for a watermark; 0 switches periodic watermarks off.",
+    "Interval at which watermark generators emit periodic watermarks; 0 switches periodic watermarks off.",
 )
 OPERATOR_CHAINING: ConfigOption[bool] = _option(
     "pipeline.operator-chaining.enabled",
     "bool",
     True,
-    "Whether operators that can be are put into one task, where records pass by function call.",
+    "Whether operators are chained into one task where possible, in which records pass by function call.",
     "pipeline.operator-chaining",
 )
 OBJECT_REUSE: ConfigOption[bool] = _option(
     "pipeline.object-reuse",
     "bool",
     False,
-    "Accepted for Flink programs. Chained operators always hand over the same object: a function must not change a record after "
-    "it was emitted.",
+    "Accepted for Flink programs. Chained operators always pass the same object: a function must not change a record after "
+    "emitting it.",
 )
 AUTO_GENERATE_UIDS: ConfigOption[bool] = _option(
     "pipeline.auto-generate-uids", "bool", True, "If false, every stateful operator must have a uid(), or the job is refused."
 )
 GLOBAL_JOB_PARAMETERS: ConfigOption[dict[str, str] | None] = _option(
-    "pipeline.global-job-parameters", "map", None, "Parameters of your own, to be read in functions and shown for the job."
+    "pipeline.global-job-parameters", "map", None, "User parameters, readable in functions and shown for the job."
 )
 CACHED_FILES: ConfigOption[list[str] | None] = _option(
     "pipeline.cached-files",
     "list",
     None,
-    "Files, by paths or addresses, to bring to every worker, one entry 'name:n1,path:p1' each; functions find them by name.",
+    "Files, by paths or URIs, to distribute to every worker, one entry 'name:n1,path:p1' each; functions access them by name.",
 )
 PYTHON_FILES: ConfigOption[str | None] = _option(
-    "python.files", "str", None, "Modules, packages and archives for the workers' import path, with ',' between them."
+    "python.files", "str", None, "Modules, packages and archives for the workers' import path, separated by ','."
 )
 PYTHON_ARCHIVES: ConfigOption[str | None] = _option(
-    "python.archives", "str", None, "Archives to unpack beside each worker, with ',' between them; 'path#name' unpacks under a name."
+    "python.archives", "str", None, "Archives to unpack for each worker, separated by ','; 'path#name' unpacks under a name."
 )
 PYTHON_REQUIREMENTS: ConfigOption[str | None] = _option(
     "python.requirements",
     "str",
     None,
-    "A requirements.txt to install for the workers; 'file#cached_directory' takes packages from a directory.",
+    "A requirements.txt to install for the workers; 'file#cached_directory' installs packages from a directory.",
 )
 PYTHON_EXECUTABLE: ConfigOption[str | None] = _option(
-    "python.executable", "str", None, "Interpreter of the workers; the interpreter that runs the program where not set."
+    "python.executable", "str", None, "Interpreter of the workers; the interpreter that runs the program if not set."
 )
-PYTHONPATH: ConfigOption[str | None] = _option("python.pythonpath", "str", None, "Directories put in front of the workers' import path.")
+PYTHONPATH: ConfigOption[str | None] = _option("python.pythonpath", "str", None, "Directories prepended to the workers' import path.")
 PYTHON_OPERATOR_CHAINING: ConfigOption[bool] = _option(
     "python.operator-chaining.enabled", "bool", True, "As pipeline.operator-chaining.enabled; either one switches chaining off."
 )
@@ -98,14 +98,14 @@ RUNTIME_MODE: ConfigOption[str] = _option(
     "enum",
     "STREAMING",
     "STREAMING runs all operators at once; BATCH one stage after the other, for bounded inputs, with final results only; AUTOMATIC "
-    "takes BATCH if all sources are bounded.",
+    "chooses BATCH if all sources are bounded.",
     choices=("STREAMING", "BATCH", "AUTOMATIC"),
 )
 BUFFER_TIMEOUT: ConfigOption[Duration] = _option(
     "execution.buffer-timeout.interval",
     "duration",
     _ms(100),
-    "How long a buffer that is not full waits before it is sent; 0 sends every record at once.",
+    "Maximal delay before a partially filled buffer is sent; 0 sends every record at once.",
     "execution.buffer-timeout",
 )
 BUFFER_TIMEOUT_ENABLED: ConfigOption[bool] = _option(
@@ -115,47 +115,47 @@ SEGMENT_SIZE: ConfigOption[MemorySize] = _option(
     "taskmanager.memory.segment-size",
     "memory",
     MemorySize(32 << 10),
-    "Bytes of a full buffer, where it is set and wiesel.exchange.row-size is not. Records that come at one go are not divided.",
+    "Size of a full buffer, if it is set and wiesel.exchange.row-size is not. Records emitted in one batch are not split.",
     minimum=256,
 )
 DEBLOAT: ConfigOption[bool] = _option(
     "taskmanager.network.memory.buffer-debloat.enabled",
     "bool",
     True,
-    "Whether producers are kept from running further ahead of a slow task than it can process within the target, so that barriers do not "
-    "wait behind more. If it is not set, jobs with iterations and the local engine are exempt; with unaligned checkpoints it is "
+    "Whether the data in flight to a slow task is limited to what it can process within the target, so that barriers do not "
+    "wait behind more data. If it is not set, jobs with iterations and the local engine are exempt; with unaligned checkpoints it is "
     "always on, on Spark.",
 )
 DEBLOAT_TARGET: ConfigOption[Duration] = _option(
     "taskmanager.network.memory.buffer-debloat.target",
     "duration",
     Duration.of_seconds(1),
-    "In which time a task should be able to take what is on its way to it.",
+    "Target time in which a task should be able to consume the data in flight to it.",
     minimum=1,
 )
 DEBLOAT_PERIOD: ConfigOption[Duration] = _option(
-    "taskmanager.network.memory.buffer-debloat.period", "duration", _ms(200), "How often that is worked out.", minimum=1
+    "taskmanager.network.memory.buffer-debloat.period", "duration", _ms(200), "Interval at which the limits are recomputed.", minimum=1
 )
 PARTITION_REQUEST_TIMEOUT: ConfigOption[Duration] = _option(
     "taskmanager.network.partition-request-timeout",
     "duration",
     _s(30),
-    "How long tasks may take to connect to those that they read from, when all of them run. After it the attempt fails.",
+    "Timeout of tasks for connecting to their producers, once all of them run. After it the attempt fails.",
     minimum=1,
 )
 MANAGED_MEMORY_SIZE: ConfigOption[MemorySize | None] = _option(
     "taskmanager.memory.managed.size",
     "memory",
     None,
-    "What the batch algorithms of one executor (sorting, hash joins, data that wait) may take of memory before they go on in files; "
-    "divided by the number of task slots it is the budget of each task. If it is not set, it follows from the fraction.",
+    "Memory limit of the batch algorithms of one executor (sorting, hash joins, buffered data) before they spill to files; "
+    "divided by the number of task slots this is the budget of each task. If it is not set, it follows from the fraction.",
     "taskmanager.memory.size",
 )
 MANAGED_MEMORY_FRACTION: ConfigOption[float] = _option(
     "taskmanager.memory.managed.fraction",
     "float",
     0.4,
-    "The part of taskmanager.memory.flink.size that is managed memory, where its size is not set.",
+    "Fraction of taskmanager.memory.flink.size that is managed memory, if its size is not set.",
     minimum=0.0,
     maximum=1.0,
 )
@@ -169,11 +169,11 @@ TASK_SLOTS: ConfigOption[int] = _option(
     "taskmanager.numberOfTaskSlots",
     "int",
     1,
-    "Task slots (cores) of one executor on a cluster. Where it is not set the cluster manager decides.",
+    "Task slots (cores) of one executor on a cluster. If it is not set, the cluster manager decides.",
     minimum=1,
 )
 LATENCY_INTERVAL: ConfigOption[Duration] = _option(
-    "metrics.latency.interval", "duration", _ms(0), "How often sources send latency markers; 0 sends none."
+    "metrics.latency.interval", "duration", _ms(0), "Interval at which sources send latency markers; 0 disables them."
 )
 ALIGNMENT_ALLOW_UNALIGNED_SPLITS: ConfigOption[bool] = _option(
     "pipeline.watermark-alignment.allow-unaligned-source-splits",
@@ -185,49 +185,49 @@ EXCHANGE_ROW_SIZE: ConfigOption[MemorySize] = _option(
     "wiesel.exchange.row-size",
     "memory",
     MemorySize(64 << 10),
-    "Bytes of a full buffer; slower channels have smaller ones (what they move in 8 ms), so that less is in flight. Records that come "
-    "at one go are not divided.",
+    "Size of a full buffer; slower channels use smaller ones (the data of 8 ms), so that less is in flight. Records emitted "
+    "in one batch are not split.",
     minimum=1024,
 )
 SHARE_SLICES: ConfigOption[bool] = _option(
     "wiesel.windows.share-slices",
     "bool",
     False,
-    "Whether sliding windows of time that aggregate share what they have in common: each record is added once, but functions must "
-    "not depend on the order and grouping of records. share_slices() of a windowed stream says it for one.",
+    "Whether sliding time windows that aggregate share slices: each record is added once, but functions must "
+    "not depend on the order and grouping of records. share_slices() of a windowed stream enables it for one.",
 )
 CHANGELOG_PER_RECORD: ConfigOption[bool] = _option(
     "wiesel.table.changelog-per-record",
     "bool",
     False,
-    "Whether in streaming queries each row makes changes of its own, as in Flink without mini-batches, however rows fell into batches; "
-    "else a group, a partition or a key changes once for the rows that come together. Aggregates have one phase then and do not wait for "
+    "Whether in streaming queries each row emits separate changes, as in Flink without mini-batches, independent of batches; "
+    "else a group, a partition or a key changes once for the rows of a batch. Aggregates have one phase then and do not wait for "
     "mini-batches.",
 )
 ITERATION_FEEDBACK_MEMORY: ConfigOption[MemorySize] = _option(
     "wiesel.iteration.feedback-memory",
     "memory",
     MemorySize(16 << 20),
-    "How much of what is on its way back to the head of an iteration each subtask keeps in memory; the rest waits in temporary files.",
+    "Memory of each subtask for feedback records of an iteration; more of them are spilled to temporary files.",
 )
 
 # --- Checkpoints -------------------------------------------------------------------------------------------------------------
 
 _CP = "execution.checkpointing."
 CHECKPOINT_INTERVAL: ConfigOption[Duration | None] = _option(
-    _CP + "interval", "duration", None, "How often a checkpoint is started; without it there are none.", minimum=10
+    _CP + "interval", "duration", None, "Interval of checkpoints; without it there are none.", minimum=10
 )
 CHECKPOINT_MODE: ConfigOption[str] = _option(
-    _CP + "mode", "enum", "EXACTLY_ONCE", "What state sees of each record after a failure.", choices=("EXACTLY_ONCE", "AT_LEAST_ONCE")
+    _CP + "mode", "enum", "EXACTLY_ONCE", "Guarantee for state after a failure.", choices=("EXACTLY_ONCE", "AT_LEAST_ONCE")
 )
 CHECKPOINT_TIMEOUT: ConfigOption[Duration] = _option(
-    _CP + "timeout", "duration", Duration.of_minutes(10), "A checkpoint that takes longer is given up.", minimum=10
+    _CP + "timeout", "duration", Duration.of_minutes(10), "A checkpoint that takes longer is aborted.", minimum=10
 )
 CHECKPOINT_MIN_PAUSE: ConfigOption[Duration] = _option(
-    _CP + "min-pause", "duration", _ms(0), "Least time between the end of one checkpoint and the start of the next."
+    _CP + "min-pause", "duration", _ms(0), "Minimal time between the end of one checkpoint and the start of the next."
 )
 CHECKPOINT_MAX_CONCURRENT: ConfigOption[int] = _option(
-    _CP + "max-concurrent-checkpoints", "int", 1, "Checkpoints that may be under way at once.", minimum=1
+    _CP + "max-concurrent-checkpoints", "int", 1, "Maximal number of concurrent checkpoints.", minimum=1
 )
 CHECKPOINT_TOLERABLE_FAILURES: ConfigOption[int] = _option(
     _CP + "tolerable-failed-checkpoints", "int", 0, "Failed checkpoints in a row before the job fails.", minimum=0
@@ -239,7 +239,7 @@ SAVEPOINT_DIR: ConfigOption[str | None] = _option(
     _CP + "savepoint-dir",
     "str",
     None,
-    "Directory of savepoints for which none is given.",
+    "Default directory of savepoints.",
     "state.savepoints.dir",
     "savepoints.state.backend.fs.dir",
 )
@@ -247,18 +247,18 @@ CHECKPOINT_STORAGE: ConfigOption[str | None] = _option(
     _CP + "storage",
     "str",
     None,
-    "'filesystem' (needs a directory) or 'jobmanager' (kept by the job's driver); a directory is used with both, and without the option.",
+    "'filesystem' (needs a directory) or 'jobmanager' (stored by the job's driver); a directory is used with both, and without the option.",
     "state.checkpoint-storage",
 )
 CHECKPOINT_NUM_RETAINED: ConfigOption[int] = _option(
-    _CP + "num-retained", "int", 1, "Complete checkpoints that are kept.", "state.checkpoints.num-retained", minimum=1
+    _CP + "num-retained", "int", 1, "Number of complete checkpoints to retain.", "state.checkpoints.num-retained", minimum=1
 )
 CHECKPOINT_RETENTION: ConfigOption[str] = _option(
     _CP + "externalized-checkpoint-retention",
     "enum",
     "NO_EXTERNALIZED_CHECKPOINTS",
-    "Which checkpoints stay when the job has ended: those of a job that has failed for good (the first), of one that has failed or was "
-    "cancelled (the second), none (the third). Those of a job that has finished never stay, those of one that lost its driver or JVM, or "
+    "Checkpoints retained after the job has ended: those of a job that has failed for good (the first), of one that has failed or was "
+    "cancelled (the second), none (the third). Those of a finished job are never retained, those of one that lost its driver or JVM, or "
     "lacked slots, always do.",
     choices=("DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKPOINTS"),
 )
@@ -266,7 +266,7 @@ CHECKPOINT_UNALIGNED: ConfigOption[bool] = _option(
     _CP + "unaligned.enabled",
     "bool",
     False,
-    "Barriers overtake records, which become part of the checkpoint: fast under backpressure, larger.",
+    "Use unaligned checkpoints: records in flight become part of the checkpoint, which is fast under backpressure, but larger.",
     _CP + "unaligned",
 )
 CHECKPOINT_UNALIGNED_FORCED: ConfigOption[bool] = _option(
@@ -276,14 +276,14 @@ CHECKPOINT_ALIGNED_TIMEOUT: ConfigOption[Duration] = _option(
     _CP + "aligned-checkpoint-timeout",
     "duration",
     _ms(0),
-    "With unaligned checkpoints: how long barriers are aligned before they overtake records; 0 overtakes at once.",
+    "With unaligned checkpoints: time for aligning barriers before the checkpoint becomes unaligned; 0 for unaligned from the start.",
     _CP + "alignment-timeout",
 )
 SAVEPOINT_ALIGNED_TIMEOUT: ConfigOption[Duration | None] = _option(
     "wiesel.checkpointing.aligned-savepoint-timeout",
     "duration",
     None,
-    "How long the barriers of a savepoint are aligned before they overtake records, which become part of the savepoint. Not set: "
+    "Time for aligning the barriers of a savepoint before it becomes unaligned, with records in flight as part of it. Not set: "
     "savepoints are always aligned, as in Flink.",
     minimum=0,
 )
@@ -291,19 +291,19 @@ CHECKPOINT_AFTER_FINISH: ConfigOption[bool] = _option(
     _CP + "checkpoints-after-tasks-finish",
     "bool",
     True,
-    "Whether checkpoints go on when some tasks have finished.",
+    "Whether checkpoints continue after some tasks have finished.",
     _CP + "checkpoints-after-tasks-finish.enabled",
 )
 CHECKPOINT_INCREMENTAL: ConfigOption[bool] = _option(
     _CP + "incremental",
     "bool",
     True,
-    "Whether a checkpoint holds only what changed. Flink's default is false because its default backend cannot; both of Wiesel's can.",
+    "Whether a checkpoint only contains changes. Flink's default is false because its default backend cannot; both of Wiesel's can.",
     "state.backend.incremental",
 )
 CHECKPOINT_COMPRESSION: ConfigOption[bool] = _option(_CP + "snapshot-compression", "bool", False, "Whether state files are compressed.")
 CHECKPOINT_INTERVAL_BACKLOG: ConfigOption[Duration | None] = _option(
-    _CP + "interval-during-backlog", "duration", None, "Interval while a source reports that it works off a backlog; 0 means none."
+    _CP + "interval-during-backlog", "duration", None, "Interval while a source reports that it processes a backlog; 0 means none."
 )
 CHECKPOINT_INLINE_THRESHOLD: ConfigOption[MemorySize] = _option(
     _CP + "data-inline-threshold",
@@ -318,29 +318,29 @@ CHECKPOINT_DIRECT_IO: ConfigOption[str] = _option(
     "wiesel.checkpoint.direct-io",
     "enum",
     "auto",
-    "Whether tasks write large state files in local directories past the page cache: less work while the job runs, and memory stays with "
-    "the others, but a restore reads them from the disk. auto: when the copies into the page cache take a twentieth of a core or more.",
+    "Whether tasks write large state files in local directories with direct I/O: less work while the job runs, and no page cache is used, "
+    "but a restore reads them from the disk. auto: when copying into the page cache takes a twentieth of a core or more.",
     choices=("true", "false", "auto"),
 )
 LOCAL_BACKUP: ConfigOption[bool] = _option(
     _CP + "local-backup.enabled",
     "bool",
     False,
-    "Whether tasks keep a second copy of the state files of their newest checkpoint on the disk of their host. Not set: if "
-    "execution.state-recovery.from-local is.",
+    "Whether tasks store a second copy of the state files of their newest checkpoint on the disk of their host. Not set: if "
+    "execution.state-recovery.from-local is set.",
 )
 LOCAL_BACKUP_DIRS: ConfigOption[str | None] = _option(
     _CP + "local-backup.dirs",
     "str",
     None,
-    "Where that copy is kept, with ',' between several directories; without it in the executor's working directory, with which it goes.",
+    "Directories of the copies, separated by ','; by default the executor's working directory, with which they are deleted.",
     "taskmanager.state.local.root-dirs",
 )
 RECOVERY_FROM_LOCAL: ConfigOption[bool] = _option(
     "execution.state-recovery.from-local",
     "bool",
     False,
-    "Whether a task takes state files from the copies on its host, if it starts where they are, instead of from the storage.",
+    "Whether a task restores state files from copies on its host, if there are any, instead of the storage.",
     "state.backend.local-recovery",
 )
 RECOVERY_PATH: ConfigOption[str | None] = _option(
@@ -350,14 +350,14 @@ RECOVERY_IGNORE_UNCLAIMED: ConfigOption[bool] = _option(
     "execution.state-recovery.ignore-unclaimed-state",
     "bool",
     False,
-    "Whether the job may start though the savepoint has state for operators that it does not have.",
+    "Whether the job may start if the savepoint has state of operators that the job does not have.",
     "execution.savepoint.ignore-unclaimed-state",
 )
 RECOVERY_CLAIM_MODE: ConfigOption[str] = _option(
     "execution.state-recovery.claim-mode",
     "enum",
     "NO_CLAIM",
-    "Whether the job owns the snapshot it starts from and deletes it when it needs it no longer (CLAIM), or never touches it.",
+    "Whether the job owns the snapshot it starts from and deletes it when it is no longer needed (CLAIM), or never modifies it.",
     "execution.savepoint-restore-mode",
     choices=("CLAIM", "NO_CLAIM", "LEGACY"),
 )
@@ -365,7 +365,7 @@ STATE_BACKEND: ConfigOption[str] = _option(
     "state.backend.type",
     "str",
     "hashmap",
-    "'hashmap' keeps state as objects in memory; 'lmdb' and 'rocksdb' on disk with a cache in front, larger than memory. 'rocksdb' "
+    "'hashmap' stores state as objects in memory; 'lmdb' and 'rocksdb' on disk with a cache in front, larger than memory. 'rocksdb' "
     "needs the extra of that name (pip install 'wiesel[rocksdb]'); 'forst' means lmdb here.",
     "state.backend",
 )
@@ -373,14 +373,14 @@ LMDB_CACHE_SIZE: ConfigOption[MemorySize] = _option(
     "wiesel.state.lmdb.cache-size",
     "memory",
     MemorySize(64 << 20),
-    "Memory for the objects that the lmdb backend of one stateful operator and subtask keeps in front of its disk.",
+    "Object cache of the lmdb backend, per stateful operator and subtask.",
     minimum=1 << 10,
 )
 LMDB_RESIDENT_SIZE: ConfigOption[MemorySize] = _option(
     "wiesel.state.lmdb.resident-size",
     "memory",
     MemorySize(256 << 20),
-    "How much of its files an lmdb backend may keep mapped into the process; what is beyond stays in the system's page cache only.",
+    "Maximal size of the memory-mapped files of an lmdb backend; the rest is in the system's page cache only.",
 )
 LMDB_MAP_SIZE: ConfigOption[MemorySize] = _option(
     "wiesel.state.lmdb.map-size",
@@ -393,7 +393,7 @@ ROCKSDB_CACHE_SIZE: ConfigOption[MemorySize] = _option(
     "wiesel.state.rocksdb.cache-size",
     "memory",
     MemorySize(64 << 20),
-    "Memory for the objects that the rocksdb backend of one stateful operator and subtask keeps in front of RocksDB.",
+    "Object cache of the rocksdb backend, per stateful operator and subtask.",
     minimum=1 << 10,
 )
 ROCKSDB_BLOCK_CACHE_SIZE: ConfigOption[MemorySize] = _option(
@@ -407,14 +407,14 @@ ROCKSDB_WRITE_BUFFER_SIZE: ConfigOption[MemorySize] = _option(
     "state.backend.rocksdb.writebuffer.size",
     "memory",
     MemorySize(64 << 20),
-    "What RocksDB gathers in memory before it writes a file, per stateful operator and subtask.",
+    "Size of RocksDB's write buffer, per stateful operator and subtask.",
     minimum=1 << 16,
 )
 ROCKSDB_WRITE_BUFFER_COUNT: ConfigOption[int] = _option(
     "state.backend.rocksdb.writebuffer.count",
     "int",
     2,
-    "How many such buffers there are at most, with those that are being written.",
+    "Maximal number of write buffers, including those being flushed.",
     minimum=1,
 )
 
@@ -444,54 +444,54 @@ EXPONENTIAL_RESET: ConfigOption[Duration] = _option(
     _RS + "exponential-delay.reset-backoff-threshold",
     "duration",
     Duration.of_hours(1),
-    "After so long without failure the time starts again from the first.",
+    "Time without failure after which the delay is reset to its initial value.",
 )
 EXPONENTIAL_JITTER: ConfigOption[float] = _option(
-    _RS + "exponential-delay.jitter-factor", "float", 0.1, "The time is changed at random by up to this part of it.", minimum=0, maximum=1
+    _RS + "exponential-delay.jitter-factor", "float", 0.1, "Maximal random change of the delay, as a fraction of it.", minimum=0, maximum=1
 )
 EXPONENTIAL_ATTEMPTS: ConfigOption[int] = _option(
     _RS + "exponential-delay.attempts-before-reset-backoff",
     "int",
     2**31 - 1,
-    "Restarts without such a pause before the job fails.",
+    "Number of restarts without such a period before the job fails.",
     minimum=0,
 )
 FAILURE_RATE_MAX: ConfigOption[int] = _option(
     _RS + "failure-rate.max-failures-per-interval",
     "int",
     1,
-    "Failures within the interval that are still followed by a restart.",
+    "Maximal number of failures within the interval that lead to a restart.",
     minimum=1,
 )
 FAILURE_RATE_INTERVAL: ConfigOption[Duration] = _option(
-    _RS + "failure-rate.failure-rate-interval", "duration", _s(60), "The interval in which failures are counted.", minimum=1
+    _RS + "failure-rate.failure-rate-interval", "duration", _s(60), "Interval in which failures are counted.", minimum=1
 )
 FAILURE_RATE_DELAY: ConfigOption[Duration] = _option(_RS + "failure-rate.delay", "duration", _s(1), "Time between failure and restart.")
 HEARTBEAT_INTERVAL: ConfigOption[Duration] = _option(
-    "heartbeat.interval", "duration", _s(10), "How often tasks tell the JobMaster that they live.", minimum=10
+    "heartbeat.interval", "duration", _s(10), "Interval of heartbeats from tasks to the JobMaster.", minimum=10
 )
 HEARTBEAT_TIMEOUT: ConfigOption[Duration] = _option(
-    "heartbeat.timeout", "duration", _s(50), "A task or JobMaster not heard of for so long counts as lost.", minimum=50
+    "heartbeat.timeout", "duration", _s(50), "Time without heartbeats after which a task or JobMaster is considered lost.", minimum=50
 )
 SLOT_REQUEST_TIMEOUT: ConfigOption[Duration] = _option(
     "slot.request.timeout",
     "duration",
     Duration.of_minutes(5),
-    "How long an attempt waits for free slots: executors may be on their way, or be replaced. After it the job fails if it has never "
+    "Time that an attempt waits for free slots: executors may be starting, or be replaced. After it the job fails if it has never "
     "run, else the restart strategy decides.",
 )
 SCHEDULER: ConfigOption[str] = _option(
     "jobmanager.scheduler",
     "enum",
     "Default",
-    "Adaptive: a streaming job also runs with fewer slots than it wants, at a lower parallelism, and is rescaled when more come.",
+    "Adaptive: a streaming job also runs with fewer slots than desired, at a lower parallelism, and is rescaled when there are more.",
     choices=("Default", "Adaptive", "AdaptiveBatch"),
 )
 FAILOVER_STRATEGY: ConfigOption[str] = _option(
     "jobmanager.execution.failover-strategy",
     "str",
     "region",
-    "What restarts when a task fails. region: the tasks that records connect it with; full: all tasks, which is always so with the "
+    "Tasks that restart when a task fails. region: the tasks connected to it by edges; full: all tasks, as always with the "
     "adaptive scheduler.",
 )
 _AS = "jobmanager.adaptive-scheduler."
@@ -499,43 +499,43 @@ ADAPTIVE_WAIT: ConfigOption[Duration] = _option(
     _AS + "submission.resource-wait-timeout",
     "duration",
     Duration.of_minutes(5),
-    "How long a job waits for the slots that it needs at least, with parallelism 1 where nothing else is required.",
+    "Time that a job waits for its minimal number of slots, which is that for parallelism 1 unless configured.",
     _AS + "resource-wait-timeout",
 )
 ADAPTIVE_STABLE_BEFORE_START: ConfigOption[Duration] = _option(
     _AS + "submission.resource-stabilization-timeout",
     "duration",
     _s(10),
-    "How long an attempt that could start with fewer slots waits for those that it wants.",
+    "Time that an attempt with sufficient slots waits for the desired ones.",
     _AS + "resource-stabilization-timeout",
 )
 ADAPTIVE_STABLE_BEFORE_RESCALING: ConfigOption[Duration] = _option(
     _AS + "executing.resource-stabilization-timeout",
     "duration",
     _s(60),
-    "How long there have to be more slots before a running job takes them; at once if there are all that it wants.",
+    "Time for which more slots must be available before a running job uses them; immediately if all desired ones are.",
 )
 ADAPTIVE_COOLDOWN: ConfigOption[Duration] = _option(
     _AS + "executing.cooldown-after-rescaling",
     "duration",
     _s(30),
-    "How long an attempt runs at least before it takes more slots.",
+    "Minimal run time of an attempt before it uses more slots.",
     _AS + "scaling-interval.min",
 )
 CANCELLATION_TIMEOUT: ConfigOption[Duration] = _option(
     "task.cancellation.timeout",
     "duration",
     Duration.of_minutes(3),
-    "A task that has not ended so long after it was cancelled is killed with its process; 0 waits for ever.",
+    "Time after cancellation at which a running task is killed with its process; 0 waits forever.",
 )
 CANCELLATION_INTERVAL: ConfigOption[Duration] = _option(
-    "task.cancellation.interval", "duration", _s(30), "How often a task being cancelled is told again.", "task.cancellation-interval"
+    "task.cancellation.interval", "duration", _s(30), "Interval of repeated cancellation.", "task.cancellation-interval"
 )
 USER_ERROR_POLICY: ConfigOption[str] = _option(
     "wiesel.user-error-policy",
     "enum",
     "fail",
-    "What an exception in a user's function does: fail the job; skip the record and count it; or send the record with the error "
+    "Handling of an exception in a user's function: fail the job; skip the record and count it; or send the record with the error "
     "to the dead-letter side output.",
     choices=("fail", "skip", "side-output"),
 )
@@ -550,8 +550,8 @@ REST_ENABLED: ConfigOption[bool] = _option(
     "wiesel.rest.enabled",
     "bool",
     True,
-    "Whether a running job has a REST endpoint of its own, by which the commands of `wiesel` reach it; on the local engine only if this "
-    "is set.",
+    "Whether a running job has a REST endpoint, which the commands of `wiesel` use; on the local engine only if this "
+    "option is set.",
 )
 REST_ADDRESS: ConfigOption[str] = _option(
     "wiesel.rest.bind-address",
@@ -560,21 +560,21 @@ REST_ADDRESS: ConfigOption[str] = _option(
     "Address at which a job's REST endpoint listens: by default only this machine reaches it.",
 )
 REST_PORT: ConfigOption[int] = _option(
-    "wiesel.rest.port", "int", 0, "Port of a job's REST endpoint; 0 takes one that is free.", minimum=0, maximum=65535
+    "wiesel.rest.port", "int", 0, "Port of a job's REST endpoint; 0 chooses a free one.", minimum=0, maximum=65535
 )
 REGISTRY_DIR: ConfigOption[str | None] = _option(
     "wiesel.registry.dir",
     "str",
     None,
-    "Directory of the files by which the commands of `wiesel` find running jobs; else that of the environment variable "
-    "`WIESEL_REGISTRY_DIR`, or one of the user's own.",
+    "Directory of the registry of running jobs, used by the commands of `wiesel`; by default that of the environment variable "
+    "`WIESEL_REGISTRY_DIR`, or a directory of the user.",
 )
 SNAPSHOT_KEY_FILE: ConfigOption[str | None] = _option(
     "wiesel.snapshots.key-file",
     "str",
     None,
-    "File, readable by its user only, with the key by which jobs sign the metadata of checkpoints and savepoints, and by which "
-    "`wiesel state read` knows them; else one that the first job makes in the directory of running jobs.",
+    "File, readable by its user only, with the key that jobs sign the metadata of checkpoints and savepoints with and that "
+    "`wiesel state read` checks; by default one that the first job creates in the directory of running jobs.",
 )
 ENGINE: ConfigOption[str] = _option(
     "wiesel.engine",
@@ -594,19 +594,19 @@ SQL_RESULT_MODE: ConfigOption[str] = _option(
     "sql-client.execution.result-mode",
     "enum",
     "TABLE",
-    "How `wiesel sql` in a terminal shows the result of a query: as the table that changes come to (TABLE), as the last changes "
+    "How `wiesel sql` in a terminal shows the result of a query: as the resulting table (TABLE), as the latest changes "
     "(CHANGELOG), both on the whole screen, or line by line (TABLEAU).",
     choices=("TABLE", "CHANGELOG", "TABLEAU"),
 )
 SQL_MOST_ROWS: ConfigOption[int] = _option(
-    "sql-client.execution.max-table-result.rows", "int", 1_000_000, "How many rows of a result are kept in mode TABLE.", minimum=1
+    "sql-client.execution.max-table-result.rows", "int", 1_000_000, "Maximal number of rows of a result in mode TABLE.", minimum=1
 )
 LOCAL_SEED: ConfigOption[int] = _option("wiesel.local.seed", "int", 0, "Decides the order of events on the local engine.")
 LOCAL_START_TIME: ConfigOption[int] = _option(
-    "wiesel.local.start-time-ms", "int", 0, "Where the virtual clock of the local engine starts, in ms since the epoch."
+    "wiesel.local.start-time-ms", "int", 0, "Start of the virtual clock of the local engine, in ms since the epoch."
 )
 SPARK_MASTER: ConfigOption[str | None] = _option(
     "wiesel.spark.master", "str", None, "Spark's master URL; without it a local master with as many slots as the job needs."
 )
 SPARK_CONF_PREFIX = "wiesel.spark.conf."
-"""Settings under this prefix are handed to Spark without it; so are those that start with ``spark.``."""
+"""Settings under this prefix are passed to Spark without it; so are those that start with ``spark.``."""

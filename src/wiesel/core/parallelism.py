@@ -1,4 +1,4 @@
-"""Internal. The parallelism of operators for which neither the program nor the configuration sets one."""
+"""Internal. Default parallelism of operators."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 LOCAL_MASTER = re.compile(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?])?")
-"""Spark's masters that run tasks beside the driver; the group is the number of slots."""
+"""Spark masters with tasks in the driver process; the group is the number of slots."""
 
 _CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _LEAST_SLOTS = 64
@@ -30,7 +30,7 @@ _local_default: int | None = None
 
 
 def available_cores() -> int:
-    """Return how many cores this process may use, as Java's ``availableProcessors``: by its affinity and its container's CPU quota."""
+    """Return the number of available cores by affinity and CPU quota of the container, like Java's ``availableProcessors``."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         quota, period = _CGROUP_QUOTA.read_text(encoding="ascii").split()
@@ -40,26 +40,26 @@ def available_cores() -> int:
 
 
 def local_default_parallelism() -> int:
-    """Return the default parallelism of jobs on this machine: the number of cores, or what was set."""
+    """Return the default parallelism of local jobs: the number of cores, or the set value."""
     return available_cores() if _local_default is None else _local_default
 
 
 def set_local_default_parallelism(parallelism: int | None) -> None:
-    """Set the default parallelism of jobs on this machine for the whole process; None for the number of cores."""
+    """Set the default parallelism of local jobs for the whole process; None for the number of cores."""
     global _local_default
     _local_default = parallelism
 
 
 def local_slots() -> int:
-    """Return how many slots a master on this machine has at least, where the configuration names none."""
+    """Return the minimal number of slots of a local master if the configuration does not set it."""
     return max(_LEAST_SLOTS, _VERTICES * max(available_cores(), local_default_parallelism()))
 
 
 def default_parallelism(config: Configuration) -> int:
-    """Return ``parallelism.default``; where it is not set, the number of cores on a local master, else 1.
+    """Return ``parallelism.default``; if it is not set, the number of cores on a local master, else 1.
 
-    All tasks of a job hold a slot at the same time: a local master that is named with few slots gets the parallelism at which a job of
-    16 vertices fits. The local engine, which simulates a job in one thread, gives the same results on every machine: 1.
+    All tasks of a job hold a slot at the same time: a local master with few slots gets the parallelism at which a job of 16 vertices fits.
+    The local engine, which simulates a job in one thread, has the same results on every machine: 1.
     """
     if config.contains(options.PARALLELISM_DEFAULT) or config.get(options.ENGINE) != "spark":
         return config.get(options.PARALLELISM_DEFAULT)
@@ -71,7 +71,7 @@ def default_parallelism(config: Configuration) -> int:
 
 
 def default_parallelism_note(config: Configuration) -> str:
-    """Return where the parallelism of a job on this machine comes from if nothing sets it, else an empty string."""
+    """Return the origin of the default parallelism of a local job, or an empty string if it is set."""
     if config.contains(options.PARALLELISM_DEFAULT) or (parallelism := default_parallelism(config)) == 1:
         return ""
     return f"parallelism {parallelism}, for the cores of this machine; -p or {options.PARALLELISM_DEFAULT.key} sets another"

@@ -1,4 +1,4 @@
-"""Internal. Classes by name: those built in, and those that other packages announce as entry points."""
+"""Internal. Lookup of classes by name: built-in ones, and entry points of other packages."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["load_plugin"]
 
 
 def load_plugin(what: str, group: str, built_in: Mapping[str, str], name: str) -> Any:
-    """Return what is built in or announced under a name. Installed packages are searched only for names that are not built in.
+    """Return the object built in or registered under a name. Installed packages are searched only for names that are not built in.
 
     Args:
-        what: What the name is of, for messages: ``connector``.
-        group: The group of entry points by which other packages announce theirs; the entry's name is the name.
+        what: The kind of object in messages: ``connector``.
+        group: The entry point group of other packages; the entry's name is the name.
         built_in: Name -> ``module:attribute``.
         name: The name.
 
     Raises:
-        ConfigurationError: If there is none of the name.
+        ConfigurationError: If the name is unknown.
     """
     if name in built_in:
         module, _, attribute = built_in[name].partition(":")

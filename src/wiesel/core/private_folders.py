@@ -1,4 +1,4 @@
-"""Internal. Folders that only their user can change, and whether one can be trusted to be such."""
+"""Internal. Folders that only their user can change, and checks of their permissions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROOT = 0
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing, with mode 0700 whatever the umask."""
+    """Create a folder and its missing parents, with mode 0700 whatever the umask."""
     if path.is_dir():
         return
     make_private_folder(path.parent)
@@ -27,10 +27,10 @@ def make_private_folder(path: Path) -> None:
 
 
 def why_untrusted(path: Path) -> str:
-    """Return why somebody else could have put files into a folder, empty if nobody could, or if there is no such folder.
+    """Return the reason why another user could have created files in a folder; empty if impossible, or if there is no such folder.
 
-    Each component of the path is looked at, and each of what symbolic links lead to: all must belong to this user or to root, and
-    others must not be able to write to them, unless they are sticky like the temporary directory. The folder itself must be this user's.
+    Each component of the path and of the targets of symbolic links is checked: all must belong to this user or to root, and must not be
+    writable by others unless sticky like the temporary directory. The folder itself must be this user's.
     """
     if not os.path.lexists(path):
         return ""
@@ -55,7 +55,7 @@ def _reason(path: Path, *, last: bool) -> str:
     if status.st_uid != os.getuid() and (last or status.st_uid != _ROOT):
         return f"{path} belongs to {_user(status.st_uid)}"
     if stat.S_ISLNK(status.st_mode):
-        return ""  # its mode means nothing; what it leads to is looked at as well
+        return ""  # its mode has no meaning; its target is checked as well
     if not stat.S_ISDIR(status.st_mode):
         return f"{path} is not a directory"
     open_to = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
@@ -74,7 +74,7 @@ def _user(uid: int) -> str:
 
 
 def _is_own_group(gid: int) -> bool:
-    """Return whether a group is the user's alone, as many systems make one for each user."""
+    """Return whether a group only contains the user, as many systems create one for each user."""
     try:
         return gid == os.getgid() and grp.getgrgid(gid).gr_name == pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -82,11 +82,11 @@ def _is_own_group(gid: int) -> bool:
 
 
 def read_private_file(path: Path, *, secret: bool = False) -> bytes | None:
-    """Return the contents of a file of this user that others cannot write (``secret``: nor read); None if there is none.
+    """Return the contents of a file of this user that is not writable by others (``secret``: nor readable); None if it does not exist.
 
     Raises:
-        PermissionError: there is one of somebody else, a symbolic link, or one that others may write.
-        OSError: it cannot be read.
+        PermissionError: If it belongs to another user, is a symbolic link, or is writable by others.
+        OSError: If it cannot be read.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -9,7 +9,7 @@ __all__ = ["lives"]
 
 
 def lives(pid: int) -> bool:
-    """Return whether there is a process of this number, whoever's it is."""
+    """Return whether a process with this id exists, whoever owns it."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -20,9 +20,9 @@ def lives(pid: int) -> bool:
 
 
 def _leader_of(number: int) -> int | None:
-    """Return the process that has this number or a thread of it; None if the system does not tell.
+    """Return the process with this id or with a thread of this id; None if the system does not support the lookup.
 
-    Threads of Linux have numbers like processes, and take those of processes that are gone: asked by ``kill()`` they live.
+    Threads of Linux have ids like processes, and reuse those of ended processes: ``kill()`` reports them as alive.
     """
     try:
         status = Path(f"/proc/{number}/status").read_text()

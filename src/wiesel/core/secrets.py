@@ -1,4 +1,4 @@
-"""Internal. Secrets in settings and messages, and what is shown in their place."""
+"""Internal. Masking of secrets in settings and messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_secret(key: str) -> bool:
 
 
 def without_secrets(text: str) -> str:
-    """Return a text with passwords in URLs, and what is named a password, secret or key (``password=...``, ``apikey:...``), replaced."""
+    """Return a string with passwords in URLs, and values named password, secret or key (``password=...``, ``apikey:...``), masked."""
     if "@" in text:
         text = _IN_URL.sub(rf"\1{HIDDEN}", text)
     return _NAMED.sub(rf"\1{HIDDEN}", text) if ":" in text or "=" in text else text

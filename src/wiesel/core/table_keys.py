@@ -1,4 +1,4 @@
-"""Internal. Keys of the Table API and SQL: those that are read where a query is planned, and those of Flink that have no effect here."""
+"""Internal. Keys of the Table API and SQL: those read during planning, and those of Flink that have no effect here."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ KEYS = frozenset(
     table.plan.restore.catalog-objects table.sql-dialect
     """.split()
 )
-"""Those that are read."""
+"""Keys that are read."""
 
 _CASTS = "a CAST that cannot be done fails, as by Flink's default; TRY_CAST returns NULL"
 _MEMORY = "the memory of batch algorithms is taskmanager.memory.managed.size"
-_PLANS = "plans are made in another way"
+_PLANS = "plans are created differently"
 _ASYNC = "asynchronous calls of this kind have no such setting"
 _WITHOUT_EFFECT = {
     **dict.fromkeys(("table.builtin-catalog-name", "table.builtin-database-name"), "they have Flink's default names"),
@@ -46,12 +46,12 @@ _WITHOUT_EFFECT = {
     "table.column-expansion-strategy": "* stands for all columns",
     "table.dynamic-table-options.enabled": "the hint OPTIONS is always allowed",
     "table.exec.disabled-operators": _PLANS,
-    "table.exec.source.cdc-events-duplicate": "changes that come twice count twice",
+    "table.exec.source.cdc-events-duplicate": "duplicate changes count twice",
     "table.exec.sink.rowtime-inserter": "the column with event time is the time of the rows",
     "table.exec.sort.default-limit": "all rows are sorted",
     "table.exec.sort.non-temporal.enabled": "a query in streaming mode is sorted by time or up to a LIMIT",
     "table.legacy-nested-row-nullability": "types are those of Flink's default",
-    "table.rtas-ctas.atomicity-enabled": "a table that is made by a query is there from the start of its job",
+    "table.rtas-ctas.atomicity-enabled": "a table created by a query exists from the start of its job",
 }
 _WITHOUT_EFFECT_BELOW = {
     "table.exec.async-": _ASYNC,
@@ -73,7 +73,7 @@ _WITHOUT_EFFECT_BELOW = {
 
 
 def reason(key: str) -> str | None:
-    """Return why a key of Flink has no effect; None for one that is read or is not Flink's."""
+    """Return the reason why a key of Flink has no effect; None for one that is read or is not Flink's."""
     if key in KEYS:
         return None
     if key in _WITHOUT_EFFECT:
@@ -82,7 +82,7 @@ def reason(key: str) -> str | None:
 
 
 def misspelt(key: str) -> str | None:
-    """Return the key that was meant by one that differs from it in a letter or two; None if it is none of these."""
+    """Return the key that a misspelt one differs from in a letter or two; None if there is none."""
     if key in KEYS or key in _WITHOUT_EFFECT:
         return None
     near = difflib.get_close_matches(key, [*KEYS, *_WITHOUT_EFFECT], n=1, cutoff=0.94)

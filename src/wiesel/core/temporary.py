@@ -1,4 +1,4 @@
-"""Internal. Temporary directories that are removed when the program ends, and those of killed programs when the next one starts."""
+"""Internal. Temporary directories, removed at the end of the program or, for killed programs, by a later one."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _TRIES = 20
 _TRY_AGAIN_S = 0.05
 _PREFIX = "wiesel-"
 _OWNER = ".owner"
-"""A file in each directory that its maker holds a lock on (flock) for as long as it lives, also in another container."""
+"""A file in each directory that its process locks (flock) as long as it lives, visible across containers."""
 
 _made: dict[str, tuple[int, int]] = {}
-"""Path -> the process that made it, and the descriptor of the lock."""
+"""Path -> process id of the creator, and the descriptor of the lock."""
 
 _swept: set[str] = set()
 
 
 def make_directory(prefix: str, parent: str | None = None) -> str:
-    """Make a directory that only this user can enter, and return its path; it is removed at the end of this process at the latest.
+    """Create a directory accessible to this user only, and return its path; it is removed at the end of this process at the latest.
 
-    The first call removes what processes that were killed have left in the parent, in a thread of its own.
+    The first call removes the directories of killed processes in the parent, in a separate thread.
 
     Args:
         prefix: The beginning of its name: ``wiesel-`` and more.
-        parent: Where it is; else in the directory for temporary files.
+        parent: Parent directory; by default the directory for temporary files.
     """
     path = tempfile.mkdtemp(prefix=prefix, dir=parent)
     _made[path] = (os.getpid(), _own(path))
@@ -45,7 +45,7 @@ def make_directory(prefix: str, parent: str | None = None) -> str:
 
 
 def _own(path: str) -> int:
-    """Lock the directory; the file gets its name only then, as one without a lock is taken for abandoned."""
+    """Lock the directory; the file is renamed afterwards, as one without a lock is considered abandoned."""
     unnamed = os.path.join(path, f"{_OWNER}.new")
     descriptor = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -61,7 +61,7 @@ def remove_directory(path: str) -> None:
 
 
 def remove_abandoned(parent: str) -> None:
-    """Remove this user's directories of ``make_directory`` in a directory whose processes do not live any more."""
+    """Remove this user's directories of ``make_directory`` in a directory whose processes have ended."""
     with suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
             with suppress(OSError):

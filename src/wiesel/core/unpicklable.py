@@ -1,4 +1,4 @@
-"""Internal. Finds what it is in a function or object that cannot be pickled, and by which names it is reached."""
+"""Internal. Finds the part of a function or object that cannot be pickled, and the names that lead to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_PARTS = 1000
 
 
 class StaysInProgram:
-    """Base of objects of the program that functions cannot use, as these run in other processes; pickling one is refused."""
+    """Base of objects that exist in the program only, as functions run in other processes; pickling one is rejected."""
 
     _use_instead: ClassVar[str] = "use its results outside of functions"
 
@@ -27,17 +27,17 @@ class StaysInProgram:
 
 
 def what_cannot_be_pickled(value: Any) -> str | None:
-    """Return a text such as ``global variable 'lock' of guarded is a _thread.lock``; None if there is nothing to say."""
+    """Return a description such as ``global variable 'lock' of guarded is a _thread.lock``; None if nothing was found."""
     names, culprit = _search(value, [], set()) or ([], None)
     return f"{', in '.join(reversed(names))} is a {_kind(culprit)}" if names else None
 
 
 def why_not_pickled(values: Iterable[Any], error: Exception) -> tuple[str, str]:
-    """Return what of some values cannot be pickled, and what to do about it.
+    """Return the part of some values that cannot be pickled, and a hint.
 
     Args:
         values: The values, one of which cannot be pickled.
-        error: What pickling them has met.
+        error: The error of pickling.
     """
     for value in values:
         try:
@@ -58,7 +58,7 @@ def why_not_pickled(values: Iterable[Any], error: Exception) -> tuple[str, str]:
 
 
 def _is_refused(error: Exception) -> bool:
-    """Return whether it is pickling itself that has refused a value, not a method of the value's class."""
+    """Return whether pickling itself has rejected a value, not a method of the value's class."""
     return isinstance(error, pickle.PicklingError) or (isinstance(error, TypeError) and str(error).startswith("cannot pickle"))
 
 
@@ -87,7 +87,7 @@ def _is_picklable(value: Any) -> bool:
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what a value holds, with names as its user knows them; what is Wiesel's own has none."""
+    """Yield the parts of a value, with names known to the user; parts of Wiesel have none."""
     if isinstance(value, types.FunctionType):
         own = _is_own(value.__module__)
         yield from (("" if own else f"{name!r} of {value.__name__}", cell) for name, cell in _cells(value))
@@ -118,12 +118,12 @@ def _cells(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents
-        except ValueError:  # it has no value yet
+        except ValueError:  # not assigned yet
             continue
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
-    """Yield the names that a function, or one within it, may look up among the globals."""
+    """Yield the names that a function, including nested ones, may look up among the globals."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

@@ -1,4 +1,4 @@
-"""Internal. Which lines of a traceback are the user's."""
+"""Internal. Selection of the user's lines in tracebacks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["error_location", "function_location", "is_engine", "is_installed", "
 
 
 def _with_real_paths(folders: Iterable[str]) -> tuple[str, ...]:
-    """Return folders as they are and behind symbolic links, each with a separator at its end."""
+    """Return folders with and without symbolic links resolved, each with a trailing separator."""
     return tuple({os.path.join(path, "") for folder in folders for path in (folder, os.path.realpath(folder))})
 
 
 _PACKAGE_FOLDERS = _with_real_paths(wiesel.__path__)
 _LIBRARY_PARTS = tuple(os.path.join(os.sep, *parts, "") for parts in (("site-packages",), ("dist-packages",), ("pyspark.zip", "pyspark")))
-"""Folders of packages of other installations than this one, which paths files and Spark add to the search path."""
+"""Package folders of other installations, which path files and Spark add to the search path."""
 _INSTALLED_FOLDERS = _with_real_paths(sysconfig.get_path(name) for name in ("purelib", "platlib"))
 _LIBRARY_FOLDERS = _with_real_paths(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
@@ -45,26 +45,26 @@ def is_installed(filename: str) -> bool:
 
 
 def user_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
-    """Return the frames of a traceback without the engine's own, outermost first."""
+    """Return the frames of a traceback except the engine's, outermost first."""
     return [frame for frame in traceback.extract_tb(trace) if not is_engine(frame.filename)]
 
 
 def user_traceback(error: BaseException) -> str:
-    """Return the frames of an error as Python prints them, innermost last, without the engine's own and those that lead to the user's."""
+    """Return the formatted frames of an error, innermost last, except the engine's and those before the user's."""
     frames = user_frames(error.__traceback__)
     first = next((i for i, frame in enumerate(frames) if not is_library(frame.filename)), 0)
     return "".join(traceback.format_list(frames[first:]))
 
 
 def error_location(error: BaseException, *, libraries: bool = True) -> str | None:
-    """Return ``file:line in function`` of the innermost frame that is the user's, or of a library if there is none and it is asked for."""
+    """Return ``file:line in function`` of the innermost frame of the user, or with ``libraries`` of a library if there is none."""
     frames = user_frames(error.__traceback__)
     own = [frame for frame in frames if not is_library(frame.filename)] or (frames if libraries else [])
     return f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}" if own else None
 
 
 def function_location(function: Callable[..., Any]) -> str | None:
-    """Return ``file:line`` where a function of the user begins; None if it is none of Python, or not the user's."""
+    """Return ``file:line`` of a function of the user; None if it is not a Python function, or not the user's."""
     code = getattr(getattr(inspect.unwrap(function), "__func__", function), "__code__", None)
     if not isinstance(code, CodeType) or is_engine(code.co_filename):
         return None

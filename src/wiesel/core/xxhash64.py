@@ -1,4 +1,4 @@
-"""Internal. The hash function XXH64 with the seed 42, which Flink and Spark use for estimates."""
+"""Internal. The hash function XXH64 with seed 42, used for estimates by Flink and Spark."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _round(lane: int, word: int) -> int:
 
 
 def _of_stripes(data: bytes) -> int:
-    """Return what the stripes of 32 bytes at the beginning make."""
+    """Return the accumulated hash of the leading stripes of 32 bytes."""
     lanes = [_SEED + _P1 + _P2, _SEED + _P2, _SEED, _SEED - _P1]
     for words in struct.iter_unpack("<4Q", data[: len(data) // _STRIPE * _STRIPE]):
         lanes = [_round(lane, word) for lane, word in zip(lanes, words, strict=True)]

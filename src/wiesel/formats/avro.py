@@ -1,6 +1,6 @@
 """Avro: schemas, files as a source and as bulk output, (de)serialization schemas of rows. Needs the library fastavro.
 
-Records of Avro's type record are dicts, in Python and in state; enumerations are texts, fixed values bytes, and values of logical types
+Records of Avro's type record are dicts, in Python and in state; enumerations are strings, fixed values bytes, and values of logical types
 Python's dates, times, timestamps with a time zone, decimals and UUIDs.
 """
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wiesel.core.errors import ArgumentTypeError, ConnectorError
-from wiesel.formats.csv_fields import BadRow, CsvRows, CsvTexts
+from wiesel.formats.csv_fields import BadRow, CsvRows, CsvStrings
 from wiesel.formats.csv_reading import CsvBulkWriters, CsvReaderFormat, RawRows
 from wiesel.formats.csv_schema import CsvDialect, CsvSchema, CsvSchemaBuilder
 from wiesel.formats.line_blocks import LineBlocks
@@ -41,10 +41,10 @@ class CsvRowSerializationSchema(SerializationSchema):
         self._row_type = row_type
         self._dialect = dialect
         self._array_delimiter = array_delimiter
-        self._texts: CsvTexts | None = self._make_texts()
+        self._strings: CsvStrings | None = self._make_strings()
 
-    def _make_texts(self) -> CsvTexts:
-        return CsvTexts(self._row_type, self._dialect, [self._array_delimiter] * len(self._row_type.get_field_types()))
+    def _make_strings(self) -> CsvStrings:
+        return CsvStrings(self._row_type, self._dialect, [self._array_delimiter] * len(self._row_type.get_field_types()))
 
     def serialize(self, element: Any) -> bytes:
         """Return the line, with its end.
@@ -54,13 +54,13 @@ class CsvRowSerializationSchema(SerializationSchema):
         """
         return self._writer().write([element]).encode()
 
-    def _writer(self) -> CsvTexts:
-        if self._texts is None:
-            self._texts = self._make_texts()
-        return self._texts
+    def _writer(self) -> CsvStrings:
+        if self._strings is None:
+            self._strings = self._make_strings()
+        return self._strings
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_texts": None}
+        return {**self.__dict__, "_strings": None}
 
     class Builder(_RowSchemaBuilder):
         """Builds a :class:`CsvRowSerializationSchema` for rows of a type."""
@@ -130,11 +130,11 @@ class CsvRowDeserializationSchema(DeserializationSchema):
             ConnectorError: If the message is no such row and errors are not ignored.
         """
         try:
-            texts = self._raw(message).next(1)
-            if not texts:
+            strings = self._raw(message).next(1)
+            if not strings:
                 self._check_comment(message)
                 return None
-            rows = self._reader().read(texts)
+            rows = self._reader().read(strings)
             return rows[0] if rows else None
         except (csv.Error, UnicodeDecodeError, BadRow) as error:
             if self._ignore_errors:
@@ -159,9 +159,9 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         block = b"\n".join([message.rstrip(b"\r\n") for message in messages])
         if messages and not self._ignore_errors and not self._dialect.comments and block.count(b"\n") == len(messages) - 1:
             try:
-                texts = self._raw(block).next(len(messages))
-                if len(texts) == len(messages) and all(texts):
-                    return list(self._reader().read(texts))
+                strings = self._raw(block).next(len(messages))
+                if len(strings) == len(messages) and all(strings):
+                    return list(self._reader().read(strings))
             except (csv.Error, UnicodeDecodeError, BadRow):
                 # One by one, which names the message.
                 pass

@@ -1,4 +1,4 @@
-"""Internal. Rows of CSV as texts and as typed values, a column at a time."""
+"""Internal. Rows of CSV as strings and as typed values, a column at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from wiesel.types.typeinfo import (
     TypeInformation,
 )
 
-__all__ = ["BadRow", "CsvRows", "CsvTexts", "quoter"]
+__all__ = ["BadRow", "CsvRows", "CsvStrings", "quoter"]
 
 _Parser: TypeAlias = Callable[[str], Any]
 
@@ -85,30 +85,30 @@ class _Column:
         self._double = basic is BasicType.DOUBLE
         self._boolean = basic is BasicType.BOOLEAN
 
-    def read(self, texts: Sequence[str]) -> list[Any]:
+    def read(self, strings: Sequence[str]) -> list[Any]:
         """Return the values; raises ``ValueError`` or so if one cannot be read."""
         null = self._null
-        if null is not None and null in texts:
+        if null is not None and null in strings:
             parse = self._parse
-            return [None if text == null else parse(text) for text in texts]
+            return [None if text == null else parse(text) for text in strings]
         if self._text:
-            return list(texts)
-        fast = self._fast(texts)
-        return list(map(self._parse, texts)) if fast is None else fast
+            return list(strings)
+        fast = self._fast(strings)
+        return list(map(self._parse, strings)) if fast is None else fast
 
-    def _fast(self, texts: Sequence[str]) -> list[Any] | None:
+    def _fast(self, strings: Sequence[str]) -> list[Any] | None:
         """Return the values if Python's own conversions do what Java's do, else None."""
         try:
             if self._range is not None:
-                numbers = list(map(int, texts))
+                numbers = list(map(int, strings))
                 low, high = self._range
                 # Python takes 1_000, Java does not.
-                return numbers if low <= min(numbers) and max(numbers) <= high and "_" not in "".join(texts) else None
+                return numbers if low <= min(numbers) and max(numbers) <= high and "_" not in "".join(strings) else None
             if self._double:
-                return None if _NOT_JAVA.search(" ".join(texts)) else list(map(float, texts))
+                return None if _NOT_JAVA.search(" ".join(strings)) else list(map(float, strings))
         except ValueError:
             return None
-        return [text == "true" for text in texts] if self._boolean and _BOOLEANS.issuperset(texts) else None
+        return [text == "true" for text in strings] if self._boolean and _BOOLEANS.issuperset(strings) else None
 
     def read_one(self, text: str) -> Any:
         """Return one value; raises ``ValueError`` or so if it cannot be read."""
@@ -158,7 +158,7 @@ class CsvRows:
         width = len(self._columns)
         if rows and set(map(len, rows)) == {width}:
             try:
-                columns = [c.read(texts) for c, texts in zip(self._columns, zip(*rows, strict=True), strict=True)]
+                columns = [c.read(strings) for c, strings in zip(self._columns, zip(*rows, strict=True), strict=True)]
             except (ValueError, ArithmeticError, TypeError):
                 # The slow way finds the culprit.
                 return self._read_singly(rows)
@@ -170,14 +170,14 @@ class CsvRows:
         result = []
         for index, row in enumerate(rows):
             # An empty line is a row of one empty value.
-            texts: list[str] = row or [""]
-            if len(texts) > len(self._columns):
+            strings: list[str] = row or [""]
+            if len(strings) > len(self._columns):
                 if self._ignore_errors:
                     continue
-                raise BadRow(index, f"Too many entries: expected at most {len(self._columns)} and there are {len(texts)}")
-            if len(texts) < len(self._columns) and not self._ignore_errors:
-                raise BadRow(index, f"Row length mismatch. {len(self._columns)} fields expected but was {len(texts)}")
-            values = [self._value(i, text, index) for i, text in enumerate(texts)]
+                raise BadRow(index, f"Too many entries: expected at most {len(self._columns)} and there are {len(strings)}")
+            if len(strings) < len(self._columns) and not self._ignore_errors:
+                raise BadRow(index, f"Row length mismatch. {len(self._columns)} fields expected but was {len(strings)}")
+            values = [self._value(i, text, index) for i, text in enumerate(strings)]
             values += [None] * (len(self._columns) - len(values))
             result.append(make_row(self._names, values))
         return result
@@ -191,7 +191,7 @@ class CsvRows:
             raise BadRow(index, f"field {self._names[column]}: {error}") from error
 
 
-class CsvTexts:
+class CsvStrings:
     """Writes rows.
 
     Args:
@@ -245,8 +245,8 @@ class CsvTexts:
         """Return the line with the names of the columns."""
         return self._line([self._quoted(name) for name in self._names])
 
-    def _line(self, texts: Iterable[str]) -> str:
-        return self._dialect.separator.join(texts) + self._dialect.line_separator
+    def _line(self, strings: Iterable[str]) -> str:
+        return self._dialect.separator.join(strings) + self._dialect.line_separator
 
     def write(self, values: Sequence[Any]) -> str:
         """Return the lines of rows, tuples or lists.
@@ -308,7 +308,7 @@ def quoter(dialect: CsvDialect) -> Callable[[str], str]:
     doubled = quote * 2
 
     def quoted(text: str) -> str:
-        # Long texts are quoted without a look at them.
+        # Long strings are quoted without a look at them.
         if len(text) <= 24 and suspicious(text) is None:
             return text
         if escape is not None:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from wiesel.core.errors import ArgumentTypeError, ConnectorError
-from wiesel.formats.csv_fields import BadRow, CsvRows, CsvTexts
+from wiesel.formats.csv_fields import BadRow, CsvRows, CsvStrings
 from wiesel.formats.csv_schema import CsvDialect, CsvSchema
 from wiesel.formats.line_blocks import LineBlocks, line_number
 from wiesel.spi.file_formats import BulkWriter, BulkWriterFactory, FilePiece, RecordReader, StreamFormat
@@ -74,7 +74,7 @@ class CsvReaderFormat(StreamFormat):
 
 
 class RawRows:
-    """Takes lines apart into rows of texts, and knows at which byte the next row begins."""
+    """Takes lines apart into rows of strings, and knows at which byte the next row begins."""
 
     def __init__(self, blocks: LineBlocks, dialect: CsvDialect, *, start: bool, errors: str = "strict") -> None:
         csv.field_size_limit(max(csv.field_size_limit(), _FIELD_CHARS))
@@ -164,10 +164,10 @@ class _CsvReader(RecordReader):
             self._read_header()
         at = self._raw.offset
         try:
-            texts = self._raw.next(_ROWS)
-            if not texts:
+            strings = self._raw.next(_ROWS)
+            if not strings:
                 return None
-            return self._rows.read(texts)
+            return self._rows.read(strings)
         except BadRow as error:
             raise self._failure(at, error.index, error.reason) from error
         except (csv.Error, UnicodeDecodeError) as error:
@@ -241,26 +241,26 @@ class CsvBulkWriters:
 class _CsvWriterFactory(BulkWriterFactory):
     def __init__(self, schema: CsvSchema) -> None:
         self._schema = schema
-        self._texts()
+        self._strings()
 
-    def _texts(self) -> CsvTexts:
+    def _strings(self) -> CsvStrings:
         schema = self._schema
-        return CsvTexts(schema.row_type, schema.dialect, schema.array_separators, schema.decimals)
+        return CsvStrings(schema.row_type, schema.dialect, schema.array_separators, schema.decimals)
 
     def create(self, stream: BinaryIO) -> BulkWriter:
-        texts = self._texts()
+        strings = self._strings()
         if self._schema.use_header:
-            stream.write(texts.header().encode())
-        return _CsvWriter(stream, texts)
+            stream.write(strings.header().encode())
+        return _CsvWriter(stream, strings)
 
 
 class _CsvWriter(BulkWriter):
-    def __init__(self, stream: BinaryIO, texts: CsvTexts) -> None:
+    def __init__(self, stream: BinaryIO, strings: CsvStrings) -> None:
         self._stream = stream
-        self._texts = texts
+        self._strings = strings
 
     def add_batch(self, values: Sequence[Any]) -> None:
-        self._stream.write(self._texts.write(values).encode())
+        self._stream.write(self._strings.write(values).encode())
 
     def finish(self) -> None:
         # Every batch is written already.

@@ -178,7 +178,7 @@ class CsvSchemaBuilder:
         return self.add_column(name, kind if number_type is None else number_type)
 
     def add_string_column(self, name: str) -> CsvSchemaBuilder:
-        """Add a column of texts."""
+        """Add a column of strings."""
         return self.add_column(name, BasicTypeInfo(BasicType.STRING))
 
     def add_columns_from(self, schema: CsvSchema) -> CsvSchemaBuilder:

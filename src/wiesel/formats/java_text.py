@@ -48,7 +48,7 @@ def is_integer(kind: TypeInformation) -> bool:
 
 
 def is_text(kind: TypeInformation) -> bool:
-    """Whether values are texts."""
+    """Whether values are strings."""
     return isinstance(kind, BasicTypeInfo) and kind._basic_type in (BasicType.STRING, BasicType.CHAR)
 
 

@@ -180,7 +180,7 @@ class JsonLinesFormat(StreamFormat):
     """Reads files with one JSON value per line; empty lines are left out. Large files are split.
 
     Args:
-        type_info: Type of rows to make of the objects; without it records are dicts, lists, texts and numbers as they come.
+        type_info: Type of rows to make of the objects; without it records are dicts, lists, strings and numbers as they come.
         ignore_parse_errors: Leave out lines that are no JSON (and make fields that cannot be read None); otherwise the job fails with
             the file and line.
     """
@@ -267,7 +267,7 @@ class JsonLinesEncoder(Encoder):
     """Writes records as lines of JSON; for :meth:`FileSink.for_row_format`.
 
     Args:
-        type_info: Type of rows; without it records are anything that JSON has: dicts, lists, texts, numbers, rows with names.
+        type_info: Type of rows; without it records are anything that JSON has: dicts, lists, strings, numbers, rows with names.
     """
 
     def __init__(self, type_info: RowTypeInfo | None = None) -> None:

@@ -311,7 +311,7 @@ def _timestamp(value: datetime.datetime) -> str:
 
 
 def untyped_writer() -> Callable[[Sequence[Any]], str]:
-    """Return the function that writes lines of any JSON-able values: dicts, lists, texts, numbers; rows with names as objects."""
+    """Return the function that writes lines of any JSON-able values: dicts, lists, strings, numbers; rows with names as objects."""
     encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_untyped).encode
     return lambda values: "".join([f"{encode(value)}\n" for value in values])
 

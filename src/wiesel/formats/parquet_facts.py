@@ -47,6 +47,6 @@ def _of_group(group: Any, column: pa.Field) -> ColumnFacts:
 
 
 def _has_exact_bounds(kind: pa.DataType) -> bool:
-    """Return whether bounds are values: those of texts may be cut off, those of floating numbers leave NaN out."""
+    """Return whether bounds are values: those of strings may be cut off, those of floating numbers leave NaN out."""
     is_time = pa.types.is_timestamp(kind) and kind.unit != "ns"
     return bool(pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_date(kind) or is_time)

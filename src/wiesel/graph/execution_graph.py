@@ -1,4 +1,4 @@
-"""Internal. ExecutionGraph: the subtasks of every vertex, the channels between them, and the key groups that each owns."""
+"""Internal. ExecutionGraph: the subtasks of every vertex with their key groups, and the channels between them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from wiesel.graph.job_graph import JobEdge, JobGraph
 
 POINTWISE = frozenset({"forward", "rescale"})
 ALIGNED = POINTWISE | {"broadcast"}
-"""Partitioners over which barriers never overtake records, as in Flink: what came in order of a source stays with its subtask, and all
-subtasks agree at a barrier on what was broadcast."""
+"""Partitioners that stay aligned in unaligned checkpoints, as in Flink: the order of a source's records is kept per subtask, and all
+subtasks agree at a barrier on the broadcast records."""
 
 
 @dataclass(frozen=True, order=True)
@@ -24,7 +24,7 @@ class SubtaskId:
 
 @dataclass(frozen=True)
 class Channel:
-    """One FIFO: from a source subtask to a target subtask along an edge."""
+    """A FIFO channel from a source subtask to a target subtask along an edge."""
 
     edge: int
     source: SubtaskId
@@ -48,7 +48,7 @@ class ExecutionGraph:
 
 
 def pointwise_targets(source: int, sources: int, targets: int) -> range:
-    """Return the target subtasks of a source subtask on a pointwise edge, shared out as Flink's rescale does."""
+    """Return the target subtasks of a source subtask on a pointwise edge, distributed as by Flink's rescale."""
     if sources >= targets:
         # Several sources feed one target: source i of s goes to floor(i * t / s).
         target = source * targets // sources
@@ -57,15 +57,15 @@ def pointwise_targets(source: int, sources: int, targets: int) -> range:
 
 
 def edge_targets(edge: JobEdge, source: int, sources: int, targets: int) -> range:
-    """Return the target subtasks that a source subtask has channels to."""
+    """Return the target subtasks of the channels of a source subtask."""
     return pointwise_targets(source, sources, targets) if edge.partitioner.kind in POINTWISE else range(targets)
 
 
 def build_execution_graph(job: JobGraph) -> ExecutionGraph:
-    """Unfold the vertices into subtasks and the edges into channels.
+    """Expand the vertices into subtasks and the edges into channels.
 
     Raises:
-        ProgramError: a forward edge joins vertices of different parallelism.
+        ProgramError: If a forward edge connects vertices of different parallelism.
     """
     subtasks = [SubtaskId(v.index, i) for v in job.vertices for i in range(v.parallelism)]
     channels = []

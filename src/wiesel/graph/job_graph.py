@@ -57,12 +57,12 @@ class JobVertex:
     is_source: bool
     bounded: bool
     max_parallelism_set: bool = True
-    """Whether the program, or the configuration, gives the maximum parallelism; else it follows from the parallelism."""
+    """True if the program, or the configuration, sets the maximum parallelism; else it is derived from the parallelism."""
 
     def fits(self, max_parallelism: int) -> bool:
-        """Return whether the vertex can go on with state of this maximum parallelism.
+        """Return whether the vertex can continue with state of this maximum parallelism.
 
-        As in Flink, one that nothing sets is taken from the state, if the subtasks are not more.
+        As in Flink, an unset maximum parallelism is taken from the state, if it is not below the parallelism.
         """
         return max_parallelism == self.max_parallelism or (not self.max_parallelism_set and self.parallelism <= max_parallelism)
 
@@ -84,27 +84,27 @@ class JobEdge:
 
 @dataclass
 class JobGraph:
-    """The job as the engine plans it."""
+    """The job as planned for execution."""
 
     job_name: str
     vertices: list[JobVertex]
     edges: list[JobEdge]
     runtime_mode: str
     buffer_timeout_ms: int = 100
-    """Of what leaves an operator that has no timeout of its own."""
+    """Buffer timeout (ms) of the output of operators that have no timeout set."""
     config: dict[str, Any] = field(default_factory=dict)
 
     @property
     def of_bounded_data(self) -> bool:
-        """Whether the job is in BATCH mode, or has operators of bounded data: it takes no snapshots."""
+        """True if the job is in BATCH mode, or has operators of bounded data: it takes no snapshots."""
         return self.runtime_mode == "BATCH" or any(o.node.operator.kind.startswith("batch_") for v in self.vertices for o in v.operators)
 
     def in_edges(self, vertex: int) -> list[JobEdge]:
-        """Return the edges into a vertex."""
+        """Return the incoming edges of a vertex."""
         return [e for e in self.edges if e.target_vertex == vertex]
 
     def out_edges(self, vertex: int) -> list[JobEdge]:
-        """Return the edges out of a vertex."""
+        """Return the outgoing edges of a vertex."""
         return [e for e in self.edges if e.source_vertex == vertex]
 
     def describe(self) -> dict[str, Any]:
@@ -141,8 +141,8 @@ def build_job_graph(graph: StreamGraph) -> JobGraph:
     """Chain the operators of a stream graph.
 
     Raises:
-        ProgramError: an uid is used twice, a forward edge joins operators of different parallelism, or parallelism exceeds the
-            maximum parallelism, or an iteration is not closed.
+        ProgramError: If a uid is used twice, a forward edge connects operators of different parallelism, parallelism exceeds the maximum
+            parallelism, or an iteration is not closed.
     """
     _check_loops(graph)
     ids = operator_ids(graph)
@@ -188,7 +188,7 @@ def _check_loops(graph: StreamGraph) -> None:
 
 
 def _slot_sharing_groups(graph: StreamGraph, order: list[int]) -> dict[int, str]:
-    """An operator without a group takes the one that all its inputs share, else the default (Flink's determineSlotSharingGroup)."""
+    """Return slot sharing groups; an operator without one takes that of all its inputs, else the default, as in Flink."""
     groups: dict[int, str] = {}
     for node in order:
         own = graph.nodes[node].slot_sharing_group

@@ -1,7 +1,7 @@
-"""Internal. Stable operator ids: from the uid where the user gave one, else from the operator's place in the graph.
+"""Internal. Stable operator ids: from the uid if the user sets one, else from the operator's position in the graph.
 
-As in Flink's StreamGraphHasherV2 an id without uid depends on the node's place in a breadth-first walk from the sources and on the
-ids of its inputs, so the same program gives the same ids in every process, and adding an operator upstream changes those below it.
+As in Flink's StreamGraphHasherV2 an id without uid depends on the node's position in a breadth-first traversal from the sources and on the
+ids of its inputs, so the same program has the same ids in every process, and adding an operator upstream changes those downstream.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def id_of_uid(uid: str) -> str:
 
 
 def walk(graph: StreamGraph) -> list[int]:
-    """Return the node ids so that each comes after all its inputs; ties in the order in which they were made."""
+    """Return the node ids in topological order; ties in the order of creation."""
     missing = {n: len({(e.source, e.input_index, e.side_tag) for e in graph.in_edges(n)}) for n in graph.nodes}
     ready = deque(sorted(n for n, count in missing.items() if count == 0))
     order: list[int] = []
@@ -50,7 +50,7 @@ def operator_ids(graph: StreamGraph) -> dict[int, str]:
     """Return the id of every node.
 
     Raises:
-        ProgramError: two operators have the same uid.
+        ProgramError: If two operators have the same uid.
     """
     ids: dict[int, str] = {}
     by_uid: dict[str, StreamNode] = {}

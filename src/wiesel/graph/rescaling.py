@@ -1,7 +1,7 @@
-"""Internal. The same job with another parallelism of some operators. Pure.
+"""Internal. Rescaling of a job graph. Pure.
 
-Ids and maximum parallelism stay what they are, so every state finds its operator and every key its group. Chains are split where
-neighbours are not of one parallelism any more; they never grow together, as operators of one chain have one maximum parallelism.
+Ids and maximum parallelism stay unchanged, so state remains assigned to operators and keys to key groups. Chains are split where the
+parallelism of neighbours differs; chains are never merged, as operators of one chain have one maximum parallelism.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wiesel.state.key_groups import subtask_for_key_group
 
 @dataclass(frozen=True)
 class Bounds:
-    """Between what and what the parallelism of an operator may be."""
+    """Lower and upper bound of the parallelism of an operator."""
 
     lower: int
     upper: int
@@ -34,16 +34,16 @@ def present(job: JobGraph) -> dict[int, int]:
 
 
 def everywhere(job: JobGraph, parallelism: int) -> dict[int, int]:
-    """Return the parallelism of each operator where all have ``parallelism`` but those whose own the program sets."""
+    """Return the parallelism of each operator if all have ``parallelism`` except for those whose parallelism the program sets."""
     now = present(job)
     return {node.id: now[node.id] if node.parallelism_set else parallelism for node in nodes_of(job)}
 
 
 def check_parallelism(job: JobGraph, wanted: Mapping[int, int]) -> None:
-    """Check whether the operators can have this parallelism.
+    """Check the parallelism of operators against their limits.
 
     Raises:
-        ConfigurationError: One cannot.
+        ConfigurationError: If an operator cannot have its parallelism.
     """
     for vertex in job.vertices:
         for node in (operator.node for operator in vertex.operators):
@@ -72,12 +72,12 @@ def _loops(job: JobGraph) -> list[tuple[StreamNode, StreamNode]]:
 
 
 def rescaled(job: JobGraph, wanted: Mapping[int, int]) -> JobGraph:
-    """Return the job with this parallelism of its operators.
+    """Return the job with another parallelism of its operators.
 
-    What went forward between operators that are not of one parallelism any more is shared out over all subtasks.
+    A forward edge between operators of now different parallelism becomes a rebalance.
 
     Raises:
-        ConfigurationError: An operator cannot have this parallelism.
+        ConfigurationError: If an operator cannot have its parallelism.
     """
     check_parallelism(job, wanted)
     vertices: list[JobVertex] = []
@@ -102,7 +102,7 @@ def rescaled(job: JobGraph, wanted: Mapping[int, int]) -> JobGraph:
 
 
 def _parts(vertex: JobVertex, wanted: Mapping[int, int]) -> list[list[ChainedOperator]]:
-    """Return the operators of a chain that stay together, the parts in the order of their heads."""
+    """Return the operators of a chain that stay chained, ordered by their heads."""
     before = {edge.target: edge.source for edge in vertex.edges}
     part_of: dict[int, int] = {}
     parts: list[list[ChainedOperator]] = []
@@ -153,9 +153,9 @@ def _edge(job: JobGraph, edge: ChainEdge, place: Mapping[int, int], index: int) 
 
 
 def fitting(job: JobGraph, bounds: Mapping[int, Bounds], slots: int) -> dict[int, int] | None:
-    """Return the largest parallelism for which the slots suffice, None if they do not even for the lower bounds.
+    """Return the largest parallelism for which the slots suffice, None if they do not suffice for the lower bounds.
 
-    All operators get the same parallelism as far as their bounds allow it.
+    All operators get the same parallelism within their bounds.
     """
 
     def at(level: int) -> dict[int, int]:
@@ -168,12 +168,12 @@ def fitting(job: JobGraph, bounds: Mapping[int, Bounds], slots: int) -> dict[int
 
 
 def slots_needed(job: JobGraph, parallelism: Mapping[int, int]) -> int:
-    """Return how many tasks the job has with this parallelism of its operators."""
+    """Return the number of tasks of the job with this parallelism of its operators."""
     return sum(vertex.parallelism for vertex in rescaled(job, parallelism).vertices)
 
 
 def moved_groups(groups: int, before: int, after: int) -> int:
-    """Return how many key groups belong to another subtask when an operator is rescaled; those that stay are the others."""
+    """Return how many key groups move to another subtask when an operator is rescaled."""
     return sum(
         subtask_for_key_group(group, groups, before) != subtask_for_key_group(group, groups, after) for group in range(groups)
     )

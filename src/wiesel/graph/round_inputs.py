@@ -1,4 +1,4 @@
-"""Internal. Streams that come into an iteration in rounds from outside: between, an operator translates their time into that of rounds."""
+"""Internal. Inputs of iterations in rounds: an operator before each translates event time to rounds."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["add_round_inputs"]
 
 
 def add_round_inputs(graph: StreamGraph) -> None:
-    """Put such an operator into all edges from outside to the step of an iteration in rounds.
+    """Insert such an operator into all edges from outside to the step of an iteration in rounds.
 
     Raises:
-        ProgramError: an iteration in rounds is inside another iteration, or another one inside of it.
+        ProgramError: If an iteration in rounds is nested in another iteration, or contains one.
     """
     loops = graph.loops()
     for loop in loops:

@@ -1,7 +1,7 @@
-"""Internal. What the nodes and edges of the graphs say: operator and partitioner specs, and the stream graph itself.
+"""Internal. Operator and partitioner specs, and the stream graph.
 
-A spec is a kind (the key under which ``wiesel.runtime.registry`` finds the factory), JSON-able ``params`` that show in plans, and
-an opaque ``payload``: the user's functions, descriptors, sources and sinks, which are pickled by value when the job is shipped.
+A spec has a kind (the key of the factory in ``wiesel.runtime.registry``), JSON-able ``params`` shown in plans, and an opaque ``payload``:
+the user's functions, descriptors, sources and sinks, which are pickled by value when the job is shipped.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any
 DEFAULT_SLOT_SHARING_GROUP = "default"
 
 ITERATION_HEAD, ITERATION_TAIL = "iteration_head", "iteration_tail"
-"""Kinds of operators; the parameter ``iteration`` of both is the node id of the head. ``rounds``: whether it goes in rounds."""
+"""Kinds of operators; the parameter ``iteration`` of both is the node id of the head. ``rounds``: True for an iteration in rounds."""
 
 ITERATION_INPUT = "iteration_input"
-"""Kind of operators between an iteration in rounds and a stream that comes to it from outside."""
+"""Kind of operators between an iteration in rounds and a stream from outside."""
 
 FEEDBACK_TAG = "wiesel-feedback"
-"""Side output of a head with the feedback, where it is not to be mixed with the input."""
+"""Side output of a head with the feedback, where it is separate from the input."""
 
 
 READS_WATERMARKS = "reads_watermarks"
-"""Parameter of operators of tables: whether they look at the watermark for each row."""
+"""Parameter of operators of tables: True if they read the watermark for each row."""
 
 WATERMARKS_BY_ROW = "watermarks_by_row"
-"""Parameter of what emits watermarks: whether what is behind it sees those between rows that come together."""
+"""Parameter of operators that emit watermarks: True if downstream operators see those between rows of a batch."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class OperatorSpec:
 
 @dataclass(frozen=True)
 class PartitionerSpec:
-    """How records are shared out over the channels of an edge.
+    """The distribution of records over the channels of an edge.
 
     ``kind``: forward, rebalance, rescale, shuffle, broadcast, global, hash or custom. ``payload``: for hash the key selector, for
     custom a pair (partitioner, key selector). ``key_type``: for hash the declared type of the keys, None if none was declared.
@@ -71,8 +71,8 @@ REBALANCE = PartitionerSpec("rebalance")
 class StreamNode:
     """An operator in the stream graph.
 
-    ``parallelism`` and ``max_parallelism`` are None until the graph is finished, when the environment's value is taken.
-    ``parallelism_set``: whether the program sets the parallelism of this very operator, so that rescaling the job leaves it alone.
+    ``parallelism`` and ``max_parallelism`` are None until the graph is finished, when they default to the environment's value.
+    ``parallelism_set``: True if the program sets the parallelism of this operator, so that rescaling the job does not change it.
     ``chaining``: ``always``, ``head`` (starts a new chain) or ``never``. ``inputs``: number of logical inputs (0 for a source).
     """
 
@@ -111,7 +111,7 @@ class StreamEdge:
 
 @dataclass(frozen=True)
 class Loop:
-    """An iteration: its head, its tail, from which the feedback edge leads back, and the operators of its step between them."""
+    """An iteration: its head, its tail, the origin of the feedback edge, and the operators of its step between them."""
 
     head: int
     tail: int
@@ -121,7 +121,7 @@ class Loop:
 
 @dataclass
 class StreamGraph:
-    """What the calls of the API have built, in the order of the calls."""
+    """The graph built by the calls of the API, in the order of the calls."""
 
     job_name: str
     nodes: dict[int, StreamNode] = field(default_factory=dict)
@@ -134,7 +134,7 @@ class StreamGraph:
     config: dict[str, Any] = field(default_factory=dict)
 
     def loops(self) -> list[Loop]:
-        """Return the iterations, in the order in which they were made."""
+        """Return the iterations, in the order of creation."""
         loops = []
         for head in (n for n in self.nodes.values() if n.operator.kind == ITERATION_HEAD):
             iteration = head.operator.params["iteration"]
@@ -145,7 +145,7 @@ class StreamGraph:
         return loops
 
     def behind(self, node: int) -> set[int]:
-        """Return the nodes that records of a node may come to."""
+        """Return the nodes reachable from a node."""
         return self._closure(node, forward=True) - {node}
 
     def _closure(self, start: int, *, forward: bool) -> set[int]:
@@ -159,9 +159,9 @@ class StreamGraph:
         return found
 
     def in_edges(self, node: int) -> list[StreamEdge]:
-        """Return the edges into a node, in the order in which they were made."""
+        """Return the incoming edges of a node, in the order of creation."""
         return [e for e in self.edges if e.target == node]
 
     def out_edges(self, node: int) -> list[StreamEdge]:
-        """Return the edges out of a node, in the order in which they were made."""
+        """Return the outgoing edges of a node, in the order of creation."""
         return [e for e in self.edges if e.source == node]

@@ -1,10 +1,9 @@
-"""Internal. StagePlan: regions, levels and partitions, i.e. which Spark stage and partition runs which subtask.
+"""Internal. StagePlan: regions, levels and partitions, i.e. the Spark stage and partition of each subtask.
 
-A region is a connected component of the job graph and becomes one Spark job. Within a region a vertex has the level
-1 + max(level of its inputs); all vertices of a level share one Spark stage, whose partitions are numbered over their subtasks. Spark
-allows a pipelined producer one consumer stage only, so an edge that skips levels is relayed: at each level between, one partition
-takes the buffers in and passes them on unopened, whatever the code of its own subtask does meanwhile. The relay of a channel is fixed,
-which keeps the channel FIFO.
+A region is a connected component of the job graph and becomes one Spark job. Within a region a vertex has the level 1 + max(level of its
+inputs); all vertices of a level share one Spark stage, whose partitions are numbered over their subtasks. A pipelined producer in Spark has
+exactly one consumer stage, so an edge that skips levels is relayed: at each level between, one partition receives the buffers and forwards
+them unopened, independent of its own subtask. The relay of a channel is fixed, which keeps the channel FIFO.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ class Region:
 
     @property
     def slots(self) -> int:
-        """Return how many tasks run at the same time."""
+        """Return the number of tasks that run concurrently."""
         return sum(len(level) for level in self.levels)
 
     def next_hop(self, at_level: int, target_level: int, target_partition: int) -> int:
-        """Return the partition of level ``at_level + 1`` to which a buffer for that target goes."""
+        """Return the partition of level ``at_level + 1`` to which a buffer for that target is forwarded."""
         if at_level + 1 == target_level:
             return target_partition
         return target_partition % len(self.levels[at_level + 1])
@@ -82,18 +81,18 @@ def _levels(job: JobGraph) -> dict[int, int]:
 
 
 def has_relays(job: JobGraph) -> bool:
-    """Return whether some tasks pass on what is for others, because an edge skips a level."""
+    """Return whether some tasks relay buffers for others, because an edge skips a level."""
     return bool(_relays(job, _levels(job), range(len(job.vertices))))
 
 
 def _relays(job: JobGraph, level: dict[int, int], vertices: Iterable[int]) -> frozenset[int]:
-    """Return the levels that the edges into these vertices skip."""
+    """Return the levels skipped by the edges into these vertices."""
     edges = [edge for vertex in vertices for edge in job.in_edges(vertex)]
     return frozenset(at for e in edges for at in range(level[e.source_vertex] + 1, level[e.target_vertex]))
 
 
 def build_stage_plan(graph: ExecutionGraph) -> StagePlan:
-    """Lay the subtasks out on stages and partitions."""
+    """Assign the subtasks to stages and partitions."""
     job = graph.job
     level = _levels(job)
     regions = []

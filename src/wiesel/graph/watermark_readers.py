@@ -1,7 +1,7 @@
-"""Internal. Which watermarks of tables are emitted between rows that come together: those that somebody sees there.
+"""Internal. Selects the watermarks of tables that are emitted between rows of a batch: those read by an operator there.
 
-Operators of tables compute with whole batches, and what is late among their rows is seen to where watermarks are made. Behind them,
-functions of a stream ask for the watermark at each record, have timers, or drop late records; and an expression of a query may ask, too.
+Operators of tables process whole batches, and late rows are handled where watermarks are generated. Downstream, functions of a stream read
+the watermark at each record, have timers, or drop late records; an expression of a query may read it, too.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _BLIND = frozenset(
     map flat_map filter project convert keyed_map keyed_flat_map keyed_filter keyed_reduce co_map co_flat_map async_wait sink
     """.split()
 )
-"""Kinds of operators of streams whose functions do not hear of watermarks; one that is not named here may."""
+"""Kinds of stream operators whose functions do not see watermarks; all others may."""
 
 
 def show_watermarks(graph: StreamGraph) -> None:
-    """Have the watermarks of tables emitted row by row where an operator behind them reads them."""
+    """Emit the watermarks of tables row by row where a downstream operator reads them."""
     makers = [node for node in graph.nodes.values() if node.operator.kind == _MAKER]
     for node in makers if graph.runtime_mode != "BATCH" else ():
         if any(_reads(graph.nodes[behind]) for behind in graph.behind(node.id)):

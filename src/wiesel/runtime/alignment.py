@@ -1,8 +1,8 @@
-"""Internal. Watermark alignment at a source: how far it is goes out, how far it may go comes in.
+"""Internal. Watermark alignment at a source: reports its watermark and receives the limit.
 
-As Flink's (FLIP-182): every so often each subtask tells the watermark that it has emitted, the coordinator answers with the lowest one of
-the group and the drift that is allowed, and who is beyond that reads no more until the others have caught up. Idle subtasks, and those
-that have ended, hold nobody back.
+As in Flink (FLIP-182): each subtask reports its emitted watermark periodically, the coordinator answers with the lowest one of the group
+plus the allowed drift, and a subtask beyond that limit stops reading until the others have caught up. Idle and finished subtasks are
+ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["AlignWatermark", "ReportWatermark", "SourceAlignment"]
 
 @dataclass(frozen=True)
 class ReportWatermark:
-    """A subtask has come so far; ``max_drift_ms`` is what its source allows itself to be ahead."""
+    """The watermark of a subtask; ``max_drift_ms`` is the drift allowed by its source."""
 
     watermark: int
     max_drift_ms: int
@@ -27,16 +27,16 @@ class ReportWatermark:
 
 @dataclass(frozen=True)
 class AlignWatermark:
-    """A subtask whose watermark is beyond ``limit`` waits."""
+    """A subtask whose watermark exceeds ``limit`` waits."""
 
     limit: int
 
 
 class SourceAlignment:
-    """What one subtask of a source has to know for it.
+    """Alignment state of one subtask of a source.
 
     Args:
-        settings: Of the watermark strategy.
+        settings: Alignment settings of the watermark strategy.
         send: Sends an event to the coordinator.
         now_ms: The processing time.
     """
@@ -48,15 +48,15 @@ class SourceAlignment:
         self.next_report_ms = now_ms + settings.update_interval_ms
 
     def holds(self, watermark: int) -> bool:
-        """Return whether a subtask that has come so far has to wait."""
+        """Return whether a subtask with this watermark has to wait."""
         return watermark > self._limit
 
     def set_limit(self, limit: int) -> None:
-        """Take the coordinator's answer."""
+        """Set the limit sent by the coordinator."""
         self._limit = limit
 
     def report(self, watermark: int, now_ms: int, *, free: bool) -> None:
-        """Tell the coordinator, unless there is nothing to tell yet; ``free``: holds nobody back, as it is idle or has ended."""
+        """Report the watermark to the coordinator, if there is one; ``free``: the subtask is idle or finished, and ignored."""
         if free or watermark > MIN_TIMESTAMP:
             self._send(ReportWatermark(MAX_TIMESTAMP if free else watermark, self._settings.max_drift_ms))
         self.next_report_ms = now_ms + self._settings.update_interval_ms

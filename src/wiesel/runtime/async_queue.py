@@ -1,4 +1,4 @@
-"""Internal. Asynchronous requests on their way, and what comes behind them: in which order it may be handed on."""
+"""Internal. Queues of asynchronous requests and subsequent events, which determine the order of the results."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["Event", "OrderedQueue", "Request", "RequestQueue", "UnorderedQueue"]
 
 
 class Request:
-    """A record and what became of it.
+    """A record with its request and outcome.
 
     Attributes:
         value: The record.
         timestamp: Its timestamp.
-        settled: Whether it has results or an error. Belongs to the event loop's thread.
-        done: The same; belongs to the mailbox thread.
+        settled: True if it has results or an error. Used by the event loop's thread.
+        done: The same; used by the mailbox thread.
         results: Its results.
-        error: Why it has none.
-        segment: Where an unordered queue keeps it.
-        timer: Ends it when it takes too long.
+        error: The error of the request.
+        segment: Its segment in an unordered queue.
+        timer: Timer of its timeout.
     """
 
     __slots__ = ("done", "error", "results", "segment", "settled", "timer", "timestamp", "value")
@@ -38,7 +38,7 @@ class Request:
 
 
 Event = Callable[[], None]
-"""Hands on a watermark or a status, which no record may overtake."""
+"""Emits a watermark or a status, which must not be reordered with records."""
 
 
 class RequestQueue(ABC):
@@ -46,11 +46,11 @@ class RequestQueue(ABC):
 
     @abstractmethod
     def add(self, request: Request) -> None:
-        """Add a request that is being made."""
+        """Add a started request."""
 
     @abstractmethod
     def add_event(self, event: Event) -> None:
-        """Add an event behind the requests so far."""
+        """Add an event after the present requests."""
 
     @abstractmethod
     def complete(self, request: Request) -> None:
@@ -58,7 +58,7 @@ class RequestQueue(ABC):
 
     @abstractmethod
     def drain(self) -> Iterator[Request | Event]:
-        """Take what may be handed on now, in order."""
+        """Return the results and events that can be emitted now, in order."""
 
     @abstractmethod
     def requests(self) -> Iterator[Request]:
@@ -69,7 +69,7 @@ class RequestQueue(ABC):
 
 
 class OrderedQueue(RequestQueue):
-    """Results leave in the order of their records."""
+    """Results are emitted in the order of their records."""
 
     def __init__(self) -> None:
         self._entries: deque[Request | Event] = deque()
@@ -114,7 +114,7 @@ class _Segment:
 
 
 class UnorderedQueue(RequestQueue):
-    """Results leave as they come, but do not overtake an event, nor does an event overtake them."""
+    """Results are emitted as they complete, but never across an event."""
 
     def __init__(self) -> None:
         self._segments: deque[_Segment] = deque([_Segment()])

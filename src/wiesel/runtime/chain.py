@@ -1,4 +1,4 @@
-"""Internal. A chain of operators in one task: results go from one to the next by method call, without serialisation."""
+"""Internal. Operator chains: results are passed to the next operator by method call, without serialisation."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from wiesel.wire.events import IterationBarrier, StreamStatus, Watermark
 
 
 class ChainOutput:
-    """Output of one operator: the operators chained to it and the edges that start at it, for main and side outputs.
+    """Output of one operator to its chained operators and outgoing edges, for main and side outputs.
 
     Args:
         now_ms: The wall clock.
-        isolate: Whether each of several consumers gets values of its own, as it would behind an exchange; else they share them
-            (``pipeline.object-reuse``).
+        isolate: Each of several consumers gets separate values, as after an exchange; else they share them (``pipeline.object-reuse``).
     """
 
     def __init__(self, now_ms: Callable[[], int], *, isolate: bool = True) -> None:
@@ -46,7 +45,7 @@ class ChainOutput:
         self._hand_on(batch, self._next, self._writers)
 
     def emit_side(self, tag: str, batch: Batch) -> None:
-        """Hand records to the consumers of a side output, if there are any."""
+        """Emit records to the consumers of a side output, if there are any."""
         if batch.values:
             self._hand_on(batch, self._side_next.get(tag, ()), self._side_writers.get(tag, ()))
 
@@ -55,7 +54,7 @@ class ChainOutput:
             now_ms = self._now_ms()
             for writer in writers:
                 writer.emit(batch, now_ms)
-        # What operators get is theirs to change: all but one of the consumers need a copy, and what waits in a writer is one of them.
+        # Operators may change their input: all but one of the consumers need a copy, including writers with pending records.
         shared = len(operators) if writers else len(operators) - 1
         for i, operator in enumerate(operators):
             operator.process_batch(self._copy(batch) if i < shared else batch)

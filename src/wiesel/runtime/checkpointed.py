@@ -1,4 +1,4 @@
-"""Internal. The part that users' functions take in the checkpoints of their operator."""
+"""Internal. Checkpointing of user functions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _SnapshotContext(FunctionSnapshotContext):
 
 
 class CheckpointedFunctions:
-    """Those of an operator's functions that are checkpointed functions."""
+    """The checkpointed functions of an operator."""
 
     def __init__(self, functions: Iterable[Any], context: OperatorContext, keyed_states: KeyedStateStore, guard: UserCode) -> None:
         self._functions = [function for function in functions if isinstance(function, CheckpointedFunction)]
@@ -56,7 +56,7 @@ class CheckpointedFunctions:
         self._guard = guard
 
     def initialize(self) -> None:
-        """Let the functions take up their state, before they are opened.
+        """Call ``initialize_state`` of the functions, before they are opened.
 
         Raises:
             UserFunctionError: If one raises.
@@ -66,7 +66,7 @@ class CheckpointedFunctions:
             self._call(function.initialize_state, context)
 
     def snapshot(self, checkpoint_id: int, timestamp_ms: int) -> None:
-        """Let the functions bring their state up to date, before the backend's snapshot.
+        """Call ``snapshot_state`` of the functions, before the backend's snapshot.
 
         Raises:
             UserFunctionError: If one raises.

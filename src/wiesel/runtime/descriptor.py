@@ -1,4 +1,4 @@
-"""Internal. Everything a task needs to start, as one picklable value made by the JobMaster for each attempt."""
+"""Internal. Task descriptors: picklable deployment information of a task, created by the JobMaster for each attempt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wiesel.state.backend import StateHandle
 
 @dataclass(frozen=True)
 class OperatorDescriptor:
-    """One operator of the chain. ``state_backend``: its own, None if it is that of the job."""
+    """One operator of the chain. ``state_backend``: the backend set for it, None for that of the job."""
 
     node_id: int
     operator_id: str
@@ -28,7 +28,7 @@ class OperatorDescriptor:
 
 @dataclass(frozen=True)
 class OutputDescriptor:
-    """One edge out of the task."""
+    """An outgoing edge of the task."""
 
     edge: int
     source_node: int
@@ -41,7 +41,7 @@ class OutputDescriptor:
 
 @dataclass(frozen=True)
 class InputEdge:
-    """One edge into the task: the operator that it comes from, how it shares records out, and over how many source subtasks."""
+    """An incoming edge of the task: its operator, partitioner and number of source subtasks."""
 
     edge: int
     operator_id: str
@@ -53,10 +53,10 @@ class InputEdge:
 
 @dataclass(frozen=True)
 class RestoredEdge:
-    """Where buffers of a checkpoint belong now.
+    """The present consumers of restored buffers.
 
-    ``rescaled``: the parallelism on one of the edge's sides has changed; ``by_key``: then, whether records are picked by their keys;
-    ``columns``: where the records are batches of rows, the columns of the rows' keys.
+    ``rescaled``: the parallelism on one of the edge's sides has changed; ``by_key``: in that case, records are selected by their keys;
+    ``columns``: if the records are batches of rows, the key columns.
     """
 
     edge: int
@@ -68,7 +68,7 @@ class RestoredEdge:
 
 @dataclass(frozen=True)
 class RestoredInFlight:
-    """Buffers that were on their way to an old subtask; ``edges``: index of the edge then -> where its buffers belong now."""
+    """Buffers in flight to an old subtask; ``edges``: index of the old edge -> present consumers."""
 
     handle: StateHandle
     edges: dict[int, RestoredEdge]
@@ -76,7 +76,7 @@ class RestoredInFlight:
 
 @dataclass(frozen=True)
 class VertexDescriptor:
-    """What all subtasks of a vertex share; pickled once per vertex, as it holds the user's code."""
+    """Information shared by all subtasks of a vertex; pickled once per vertex, as it includes the user's code."""
 
     vertex: int
     name: str
@@ -103,7 +103,7 @@ class TaskDescriptor:
     restore: dict[str, OperatorRestore] = field(default_factory=dict)
     restored_checkpoint_id: int = 0
     restarts: int = 0
-    """Restarts of the task in this run of the job: what ``get_attempt_number`` tells; ``attempt`` also counts those of earlier masters."""
+    """Restarts of the task in this run of the job, returned by ``get_attempt_number``; ``attempt`` also counts those of earlier masters."""
     input_edges: tuple[InputEdge, ...] = ()
     in_flight: tuple[RestoredInFlight, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Internal. The files that a program registered by name, as this process finds them."""
+"""Internal. Distributed cache: files registered by name, with their local paths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _files: dict[str, str] = {}
 
 
 def set_cached_files(files: Mapping[str, str]) -> dict[str, str]:
-    """Say where the files of the job are, by name; return what held before."""
+    """Set the paths of the job's files by name; return the previous ones."""
     before = dict(_files)
     _files.clear()
     _files.update(files)
@@ -20,13 +20,13 @@ def set_cached_files(files: Mapping[str, str]) -> dict[str, str]:
 
 
 class DistributedCache:
-    """Finds files that ``env.register_cached_file`` has brought to the workers."""
+    """Access to files distributed by ``env.register_cached_file``."""
 
     def get_file(self, name: str) -> str:
-        """Return the path of a file or directory on this machine; what it holds must not be changed.
+        """Return the path of a local file or directory, which must not be changed.
 
         Raises:
-            ProgramError: nothing was registered under this name.
+            ProgramError: If no file was registered under this name.
         """
         if name not in _files:
             known = ", ".join(sorted(_files)) or "nothing"

@@ -1,4 +1,4 @@
-"""Internal. What runs the requests of asynchronous functions: an event loop outside of the mailbox thread, or one that the shell steps."""
+"""Internal. Interface of the event loop of asynchronous functions, which runs outside of the mailbox thread or is stepped by the shell."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class EventLoop(Protocol):
         ...
 
     def wake(self) -> None:
-        """Called by the loop: have the operator called in the mailbox thread, once for all calls before it is."""
+        """Schedule a call of the operator in the mailbox thread; concurrent requests are merged. Called by the loop."""
         ...
 
     def close(self) -> None:
-        """Cancel all that runs and end the loop."""
+        """Cancel all requests and end the loop."""
         ...
 
 
 class Waker:
-    """Has an operator called in the mailbox thread, once for all times it is woken before that.
+    """Schedules calls of an operator in the mailbox thread, merging pending ones.
 
     Args:
-        on_results: What is to be called there.
-        post: Puts a call into the mailbox.
+        on_results: The function to call.
+        post: Adds a call to the mailbox.
     """
 
     def __init__(self, on_results: Callable[[], None], post: Callable[[Callable[[], None]], None]) -> None:
@@ -45,10 +45,10 @@ class Waker:
             self._post(self._woken)
 
     def _woken(self) -> None:
-        # Before the results are taken: what comes from now on needs a call of its own.
+        # Reset before the results are fetched: later results need another call.
         self._posted = False
         self._on_results()
 
 
 StartEventLoop = Callable[[Callable[[], None]], EventLoop]
-"""Starts a loop; gets what ``wake`` has called in the mailbox thread."""
+"""Starts a loop, given the function that ``wake`` schedules in the mailbox thread."""

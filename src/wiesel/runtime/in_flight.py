@@ -1,7 +1,7 @@
-"""Internal. Records on their way to a task as part of a checkpoint: written beside its state, read back and shared out at a restore.
+"""Internal. Channel state of unaligned checkpoints: buffers in flight to a task, written next to its state and redistributed at a restore.
 
-They are kept as the buffers that they came in. At another parallelism each new subtask gets the buffers of all old ones that may hold
-records for it and takes out its own; watermarks are left out then, as buffers of several channels come one after the other.
+They are stored as received. At another parallelism each new subtask gets the buffers of all old ones that may contain records for it and
+selects its own; watermarks are dropped then, as buffers of several channels are read in sequence.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _VERSION = 1
 
 
 def data_buffer(edge: int, source: int, payload: bytes | memoryview, kind: int = DATA) -> Buffer:
-    """Return a buffer that did not come over the exchange as it is."""
+    """Return a data buffer that was not received over the exchange."""
     row = header(0, 0, edge, source, kind, 0, len(payload)) + bytes(payload)
     return next(read_buffers(row))
 
 
 def rest_of_buffer(edge: int, source: int, rest: Batch) -> Buffer:
-    """Return the records of a buffer that have not been processed as a buffer of their own."""
+    """Return the unprocessed records of a buffer as another buffer."""
     return data_buffer(edge, source, encode_batch(rest))
 
 
 class InFlightSnapshot:
-    """Buffers that go into a checkpoint (a ``SnapshotTask``)."""
+    """Buffers to be stored in a checkpoint (a ``SnapshotTask``)."""
 
     def __init__(self, buffers: list[Buffer], edges: tuple[InputEdge, ...]) -> None:
         self._buffers = buffers
@@ -39,20 +39,20 @@ class InFlightSnapshot:
         self.bytes = sum(len(b.raw) for b in buffers)
 
     def run(self, writer: StateFileWriter) -> StateHandle:
-        """Write them; any thread, once."""
+        """Write them; called once, from any thread."""
         file = writer.write(KIND, [b.raw for b in self._buffers])
         edges = [[e.edge, e.operator_id, e.side_tag, e.input_index, e.kind, e.sources] for e in self._edges]
         return StateHandle((file,), 0, 0, {"kind": KIND, "version": _VERSION, "edges": edges})
 
 
 def edges_of(handle: StateHandle) -> Iterator[InputEdge]:
-    """Yield the edges that the buffers of a handle came over."""
+    """Yield the incoming edges of the buffers of a handle."""
     for edge, operator_id, side_tag, input_index, kind, sources in handle.meta["edges"]:
         yield InputEdge(edge, operator_id, side_tag, input_index, kind, sources)
 
 
 def restored_buffers(descriptor: TaskDescriptor, reader: StateFileReader) -> Iterator[Buffer]:
-    """Yield what a task has to process before anything else."""
+    """Yield the buffers that a task has to process first."""
     vertex = descriptor.vertex
     subtask_of = ChannelSelector(vertex.max_parallelism, vertex.parallelism)
     for part in descriptor.in_flight:

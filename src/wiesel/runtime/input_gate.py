@@ -1,10 +1,10 @@
-"""Internal. The input side of a task: order and alignment of channels, and the event time they agree on.
+"""Internal. The input gate of a task: order and alignment of channels, and the combined event time.
 
-``InputGate`` decides what happens to a buffer that has come in: process it, hold it back, or start or complete a checkpoint.
-It is pure: it takes buffers and returns steps for the task. A checkpoint either aligns (channels whose barrier has come are held back
-until all have it) or overtakes: the snapshot is taken at once, and what comes before the other channels' barriers is recorded.
-Watermarks follow Flink's StatusWatermarkValve with a third state: a channel is ACTIVE, IDLE or FINISHED, and finished ones never push
-the event time of idle ones to its end.
+``InputGate`` decides how a received buffer is handled: process it, hold it back, or start or complete a checkpoint. It is pure: it takes
+buffers and returns steps for the task. A checkpoint is either aligned (channels whose barrier has arrived are held back until all have
+delivered it) or unaligned: the snapshot is taken immediately, and data before the other channels' barriers is recorded. Watermarks follow
+Flink's StatusWatermarkValve with a third state: a channel is ACTIVE, IDLE or FINISHED, and finished ones never advance the event time of
+idle ones to its end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ChannelKey: TypeAlias = tuple[int, int]
 
 
 class WatermarkValve:
-    """Event time of several channels: the minimum over the active ones, never falling."""
+    """Event time of several channels: the minimum over the active ones, monotonic."""
 
     def __init__(self, channels: list[ChannelKey]) -> None:
         self._watermarks = dict.fromkeys(channels, MIN_TIMESTAMP)
@@ -40,7 +40,7 @@ class WatermarkValve:
         return self._last
 
     def watermark(self, channel: ChannelKey, timestamp: int) -> int | None:
-        """Take a channel's watermark; return the new event time if it has advanced."""
+        """Set a channel's watermark; return the new event time if it has advanced."""
         if timestamp > self._watermarks[channel]:
             self._watermarks[channel] = timestamp
             if channel in self._active:
@@ -48,7 +48,7 @@ class WatermarkValve:
         return None
 
     def status(self, channel: ChannelKey, idle: bool) -> tuple[int | None, bool | None]:
-        """Take a channel's change of status; return (new event time or None, new status of all or None)."""
+        """Set a channel's status; return (new event time or None, new status of all or None)."""
         if channel in self._finished or idle == (channel not in self._active):
             return None, None
         if not idle:
@@ -58,7 +58,7 @@ class WatermarkValve:
         return self._lost_active(channel)
 
     def finish(self, channel: ChannelKey) -> tuple[int | None, bool | None]:
-        """The channel has ended. Its watermark no longer counts unless all have ended."""
+        """Finish a channel. Its watermark no longer counts unless all have finished."""
         was_active = channel in self._active
         self._active.discard(channel)
         self._finished.add(channel)
@@ -71,7 +71,7 @@ class WatermarkValve:
     def _lost_active(self, channel: ChannelKey) -> tuple[int | None, bool | None]:
         if self._active:
             return self._advance(), None
-        # Nobody holds event time back any more: it moves to the furthest idle channel (never to a finished one's end), then rests.
+        # No channel holds back event time: it advances to the furthest idle channel (never to the end of a finished one).
         idle = [w for c, w in self._watermarks.items() if c not in self._finished]
         return self._emit(max(idle)) if idle else None, self._set_idle(True)
 
@@ -108,16 +108,16 @@ class AdvanceTime:
 
 @dataclass(frozen=True, slots=True)
 class ChangeStatus:
-    """All inputs are idle, or one is active again."""
+    """All inputs have become idle, or one has become active again."""
 
     idle: bool
 
 
 @dataclass(frozen=True, slots=True)
 class TakeCheckpoint:
-    """Snapshot now: all barriers are there, or (``unaligned``) need not be; then ``Recorded`` follows when they are.
+    """Take a snapshot now: all barriers have arrived, or (``unaligned``) are not awaited; then ``Recorded`` follows when they have.
 
-    The bytes are what was held back and what was processed since the first barrier came.
+    The sizes are those of data held back and processed since the first barrier arrived.
     """
 
     barrier: Barrier
@@ -128,7 +128,7 @@ class TakeCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """All barriers of an unaligned checkpoint have been seen: these buffers came before them and behind the snapshot."""
+    """All barriers of an unaligned checkpoint have arrived; the buffers preceded them and followed the snapshot."""
 
     barrier: Barrier
     buffers: list[Buffer] = field(compare=False)
@@ -137,7 +137,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class AbortCheckpoint:
-    """A newer barrier came before this checkpoint was complete."""
+    """A newer barrier arrived before this checkpoint was complete."""
 
     checkpoint_id: int
 
@@ -159,7 +159,7 @@ class PassMarker:
 
 @dataclass(frozen=True, slots=True)
 class PassIterationBarrier:
-    """All open channels have delivered this barrier: what came before it in any of them is processed. Hand it on."""
+    """All open channels have delivered this barrier, and all preceding data is processed. Forward it."""
 
     barrier: IterationBarrier
 
@@ -170,11 +170,11 @@ Step: TypeAlias = (
 
 _RECORDED = frozenset({DATA, WATERMARK, STATUS})
 _COUNTED, _RELEASED = 0, -1
-"""In place of a buffer's level, which is that of its receiver and so above 0: its bytes were counted as processed, or only as released."""
+"""Marks in place of a buffer's level, which is that of its receiver and so above 0: counted as processed, or only as released."""
 
 
 class _Recording:
-    """The buffers that come before the barriers of a checkpoint whose snapshot is taken."""
+    """Recorded buffers before the barriers of a checkpoint whose snapshot is taken."""
 
     def __init__(self, barrier: Barrier, waiting: set[ChannelKey]) -> None:
         self.barrier = barrier
@@ -199,15 +199,15 @@ class _Recording:
 class InputGate:
     """Decides the order in which the buffers of all channels are processed.
 
-    Buffers that cannot be processed yet wait in the backlog: those that were read to find a barrier, those that a checkpoint was
-    restored with, those that alignment held back and now lets go. ``work_off`` takes them in their order.
+    Buffers that cannot be processed yet wait in the backlog: those read in search of a barrier, those restored from a checkpoint, and those
+    released after an alignment. ``work_off`` returns them in order.
 
     Args:
-        inputs: Channel -> index of the logical input that it belongs to.
-        exactly_once: Hold buffers of channels back whose barrier has come (alignment); otherwise at-least-once.
-        aligned_edges: Edges whose barriers never overtake.
-        flow: Told of what is taken of each channel, if somebody wants to know.
-        holds_producers: What is held back counts as taken only when it is let go, so that producers of these channels wait as well.
+        inputs: Channel -> index of its logical input.
+        exactly_once: Hold back buffers of channels whose barrier has arrived (alignment); otherwise at-least-once.
+        aligned_edges: Edges that are always aligned.
+        flow: Measures consumption per channel, if enabled.
+        holds_producers: Buffers held back count as consumed only after their release, so that producers of these channels wait as well.
     """
 
     def __init__(
@@ -243,32 +243,32 @@ class InputGate:
         self.backlog_bytes = 0
         self._iteration_barriers: dict[int, tuple[IterationBarrier, set[ChannelKey]]] = {}
         self.suspended = False
-        """Whether all buffers go to the backlog: the task has stopped, but may have to go on."""
+        """True if all buffers go to the backlog: the task has stopped, but may have to continue."""
 
     @property
     def ended(self) -> bool:
-        """Return whether all channels have ended and everything was handed out."""
+        """Return whether all channels have ended and all buffers were emitted."""
         return not self._open and not self._held and not self._backlog
 
     @property
     def pending(self) -> Barrier | None:
-        """Return the barrier of the checkpoint that waits for others of its kind, or None."""
+        """Return the barrier of the pending checkpoint, or None."""
         return self._recording.barrier if self._recording is not None else self._pending
 
     @property
     def missing_barriers(self) -> int:
-        """Return how many channels have not delivered the barrier of the pending checkpoint. Any thread may ask."""
+        """Return the number of channels without the barrier of the pending checkpoint. Thread-safe."""
         recording = self._recording
         return len(recording.waiting) if recording is not None else len(self._open) - len(self._arrived)
 
     @property
     def recording(self) -> bool:
-        """Return whether barriers that were overtaken have not been seen yet: buffers are to be brought as fast as they come."""
+        """Return whether an unaligned checkpoint waits for barriers: buffers should be read as fast as they arrive."""
         return self._recording is not None
 
     @property
     def backlog(self) -> int:
-        """Return how many buffers wait for ``work_off``: they come before all that is brought."""
+        """Return the number of buffers waiting for ``work_off``, which precede all new ones."""
         return len(self._backlog)
 
     @property
@@ -277,7 +277,7 @@ class InputGate:
         return sorted(index for index, channels in self._open_of_input.items() if channels)
 
     def on_buffer(self, buffer: Buffer) -> Iterator[Step]:
-        """Take a buffer from the exchange and yield what the task has to do, in order."""
+        """Process a buffer of the exchange and yield the task's steps, in order."""
         channel = (buffer.edge, buffer.source)
         expected = self._sequences[channel]
         invariant(buffer.sequence == expected & 0xFFFFFFFF, f"channel {channel}: expected buffer {expected}, got {buffer.sequence}")
@@ -319,13 +319,13 @@ class InputGate:
         yield from self._handle(channel, buffer)
 
     def put_back(self, buffer: Buffer) -> None:
-        """Take the rest of a buffer whose records were being processed: the next ``work_off`` begins with it."""
+        """Return the rest of a partially processed buffer: the next ``work_off`` begins with it."""
         self._interruptions += 1
         self._backlog.appendleft(buffer)
         self.backlog_bytes += len(buffer.raw)
 
     def restore(self, buffers: Iterable[Buffer]) -> None:
-        """Take what was on its way when the checkpoint was taken: it comes before anything else."""
+        """Add the restored buffers in flight, which precede all others."""
         for buffer in buffers:
             self._backlog.append(buffer)
             self.backlog_bytes += len(buffer.raw)
@@ -346,7 +346,7 @@ class InputGate:
         self.held_bytes += len(buffer.raw)
 
     def _forget_arrived(self) -> None:
-        """No channel is held back any more; what was comes before the rest of its channels in the backlog."""
+        """Release all channels; their held-back buffers precede later ones in the backlog."""
         self._arrived.clear()
         if self._held:
             self._backlog.extendleft(reversed(self._held))
@@ -354,10 +354,10 @@ class InputGate:
             self._held.clear()
             self.held_bytes = 0
 
-    # Overtaking
+    # Unaligned checkpoints
 
     def overtake(self, barrier: Barrier) -> Iterator[Step]:
-        """Take the checkpoint without waiting for its barriers, except on edges where they never overtake."""
+        """Take the checkpoint without waiting for its barriers, except on edges that are always aligned."""
         if barrier.checkpoint_id <= self._last_done or not self._open or not self._exactly_once:
             return
         if self._recording is not None:
@@ -414,7 +414,7 @@ class InputGate:
                 yield from self._iteration_barrier(channel, event)
 
     def _iteration_barrier(self, channel: ChannelKey, barrier: IterationBarrier) -> Iterator[Step]:
-        """Only the newest round of an iteration counts: it began when the one before had come to all tails."""
+        """Process an iteration barrier; only the newest round counts, as it began after the previous one had reached all tails."""
         known = self._iteration_barriers.get(barrier.iteration)
         if known is None or known[0].round < barrier.round:
             self._iteration_barriers[barrier.iteration] = (barrier, {channel})
@@ -423,10 +423,10 @@ class InputGate:
         yield from self._iteration_steps()
 
     def _iteration_steps(self) -> Iterator[Step]:
-        """Nothing is held back for these barriers: what overtakes one in another channel is only earlier than it had to be."""
+        """Nothing is held back for these barriers: records passing one in another channel are only earlier than necessary."""
         open_channels = self._open
         if self._pending is not None and self._pending.savepoint is not None and self._pending.savepoint.drain:
-            open_channels = open_channels - self._arrived  # nothing comes behind that barrier
+            open_channels = open_channels - self._arrived  # nothing follows that barrier
         for barrier, arrived in list(self._iteration_barriers.values()):
             if arrived >= open_channels:
                 del self._iteration_barriers[barrier.iteration]
@@ -441,7 +441,7 @@ class InputGate:
 
     def _barrier(self, channel: ChannelKey, barrier: Barrier) -> Iterator[Step]:
         if barrier.checkpoint_id <= self._last_done:
-            return  # of a checkpoint that was given up here
+            return  # of a checkpoint aborted here
         if self._pending is not None and barrier.checkpoint_id < self._pending.checkpoint_id:
             return
         if self._pending is None or barrier.checkpoint_id > self._pending.checkpoint_id:
@@ -477,7 +477,7 @@ class InputGate:
         return taken
 
     def abort(self, checkpoint_id: int) -> None:
-        """Give up a checkpoint that the coordinator has given up. What it has held back is in the backlog afterwards."""
+        """Abort a checkpoint aborted by the coordinator. Its held-back buffers move to the backlog."""
         if self._recording is not None and self._recording.barrier.checkpoint_id <= checkpoint_id:
             self._recording = None
         self._last_done = max(self._last_done, checkpoint_id)

@@ -1,8 +1,8 @@
-"""Internal. Results as they are when a function hands them out.
+"""Internal. Copies of mutable results at the time they are emitted.
 
-Records are serialised per batch, so an object that a function hands out and changes later in the same batch (a list that it keeps in
-its state, say) would arrive changed. Flink serialises or copies each record at once unless ``pipeline.object-reuse`` is set. Here what
-cannot change passes as it is, at the cost of a look at its type, and everything else is copied.
+Records are serialised per batch, so an object that a function emits and changes later in the same batch (such as a list in its state) would
+be sent in its changed form. Flink serialises or copies each record immediately unless ``pipeline.object-reuse`` is set. Here immutable
+objects pass through, at the cost of a type check, and all others are copied.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _all_atomic = ATOMIC.issuperset
 
 
 def isolated(value: Any) -> Any:
-    """Return ``value`` if nothing can change it any more, else a copy of it as it is now."""
+    """Return ``value`` if it is immutable, else a copy of its present state."""
     kind = type(value)
     if kind in ATOMIC or (kind is tuple and _all_atomic(map(type, value))):
         return value
@@ -65,10 +65,10 @@ def isolated(value: Any) -> Any:
 
 
 def has_memory(function: Any) -> bool:
-    """Return whether a user's function may keep hold of objects between calls.
+    """Return whether a user's function may retain objects between calls.
 
-    It may if it has attributes, or uses variables from around it (of functions, or of its module) that can change. What classes and
-    modules hold is not looked at.
+    It may if it has attributes, or uses mutable variables of its environment (enclosing functions, or its module). Classes and modules are
+    not inspected.
     """
     return _has_memory(function, set())
 
@@ -77,7 +77,7 @@ def _has_memory(function: Any, seen: set[int]) -> bool:
     if isinstance(function, types.MethodType):
         return _has_memory(function.__self__, seen) or _has_memory(function.__func__, seen)
     if isinstance(function, types.FunctionType):
-        # Functions may refer to each other in circles.
+        # Functions may refer to each other in cycles.
         if id(function) in seen:
             return False
         seen.add(id(function))
@@ -91,7 +91,7 @@ _UNBOUND = object()
 
 
 def _around(function: types.FunctionType) -> Iterator[Any]:
-    """Yield the values that a function sees from outside: defaults of parameters, variables of functions around it, of its module."""
+    """Yield the values of a function's environment: parameter defaults, variables of enclosing functions and of its module."""
     yield from function.__defaults__ or ()
     yield from (function.__kwdefaults__ or {}).values()
     for cell in function.__closure__ or ():
@@ -126,7 +126,7 @@ def _globals_of(code: types.CodeType) -> set[str]:
 
 
 def _binds(code: types.CodeType) -> bool:
-    """Return whether a function, or one made in it, binds variables from around it (``nonlocal``, ``global``)."""
+    """Return whether a function, or a nested one, binds variables of its environment (``nonlocal``, ``global``)."""
     outer = set(code.co_freevars)
     return any(
         i.opname == "STORE_GLOBAL" or (i.opname == "STORE_DEREF" and i.argval in outer)
@@ -201,7 +201,7 @@ def _find_way(kind: type) -> Callable[[Any], Any]:
 
 
 def _is_scalar(kind: type) -> bool:
-    """Return whether values are immutable numbers, texts or times of another library (numpy's scalars, pandas' timestamps)."""
+    """Return whether values are immutable numbers, strings or times of another library (numpy's scalars, pandas' timestamps)."""
     of_numpy = any(base.__name__ == "generic" and base.__module__ == "numpy" for base in kind.__mro__)
     return of_numpy or (
         issubclass(kind, int | float | str | bytes | datetime.date | datetime.time | datetime.timedelta) and not kind.__dictoffset__

@@ -1,4 +1,4 @@
-"""Internal. A backend that is made when an operator first asks for state, so that stateless operators cost nothing."""
+"""Internal. A lazily created state backend, so that stateless operators have no cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class LazyBackend(StateBackend):
-    """Makes the real backend on first use, or at restore when there is something to restore."""
+    """Creates the real backend on first use, or at a restore with state."""
 
     def __init__(self, make: Callable[[], StateBackend]) -> None:
         self._make = make
@@ -68,13 +68,13 @@ class LazyBackend(StateBackend):
         return self.backend.operator_state
 
     def restore(self, handles: Iterable[StateHandle], reader: StateFileReader) -> None:
-        """See ``StateBackend``; nothing is made for an empty restore."""
+        """See ``StateBackend``; nothing is created for an empty restore."""
         handles = list(handles)
         if handles:
             self.backend.restore(handles, reader)
 
     def clear_keyed(self) -> None:
-        """Forget all keyed state; the backend is one that keeps it in memory."""
+        """Clear all keyed state; the backend keeps it in memory."""
         if isinstance(self._backend, HashMapBackend):
             self._backend.clear_keyed()
 

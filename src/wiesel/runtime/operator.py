@@ -4,10 +4,10 @@ An operator is driven by one thread, per batch. Order of calls: ``setup`` (by th
 then any interleaving of ``process_batch``, ``process_watermark``, ``on_processing_time``, ``prepare_snapshot`` with ``snapshot_state``
 behind it, and ``notify_checkpoint_complete``; ``end_input`` when an input ends, ``finish`` when all have; ``close`` always, also after a
 failure.
-An operator hands on what it produces through ``self.output`` before the call returns: nothing may be left inside but state. One that
-``holds_records`` may keep records for later, which are in its snapshots: it says when it is ``full``, so that the task takes no input, and
-as long as it is ``busy`` behind ``finish``, the end waits (and ``finish`` is called again). One that ``has_more`` behind ``finish`` emits
-its results part by part, so that what is ready can be sent in between: ``finish`` is called again soon.
+An operator emits its results through ``self.output`` before the call returns: only state may remain inside. One that ``holds_records`` may
+retain records, which are in its snapshots: it reports when it is ``full``, so that the task takes no input, and as long as it is ``busy``
+after ``finish``, the end waits (and ``finish`` is called again). One that ``has_more`` after ``finish`` emits its results in parts, so that
+they can be sent in between: ``finish`` is called again soon.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 class Output(Protocol):
-    """Where an operator's results go: the next operator of the chain, or the channels of the task."""
+    """Receiver of an operator's results: the next operator of the chain, or the channels of the task."""
 
     def emit(self, batch: Batch) -> None:
         """Hand on records; empty batches are allowed."""
         ...
 
     def emit_side(self, tag: str, batch: Batch) -> None:
-        """Hand records to the side output ``tag``; dropped when nobody reads it."""
+        """Emit records to the side output ``tag``; dropped without consumers."""
         ...
 
     def emit_watermark(self, timestamp: int) -> None:
@@ -54,7 +54,7 @@ class Output(Protocol):
 
 @dataclass
 class OperatorContext:
-    """What a task gives to each of its operators."""
+    """Environment of an operator in its task."""
 
     operator_id: str
     name: str
@@ -72,9 +72,9 @@ class OperatorContext:
     job_parameters: dict[str, str]
     config: dict[str, Any]
     register_processing_timer: Callable[[int], None]
-    """Ask the task to call ``on_processing_time`` of this operator once the clock has reached that time (ms)."""
+    """Schedules a call of ``on_processing_time`` of this operator at a time (ms)."""
     error_policy: str = "fail"
-    """``fail``, ``skip`` or ``side-output``: what happens when a user's function raises for a record."""
+    """``fail``, ``skip`` or ``side-output``: the handling of an exception of a user's function for a record."""
     restored_checkpoint_id: int = 0
     restarts: int = 0
     start_event_loop: StartEventLoop | None = None
@@ -82,18 +82,18 @@ class OperatorContext:
     send_event: Callable[[Any], None] | None = None
     """Sends an event to the operator's coordinator in the JobMaster, which may answer with ``on_event``."""
     managed_memory_bytes: int = 64 << 20
-    """What a batch algorithm of this operator may take of memory before it goes on in files."""
+    """Memory limit of a batch algorithm of this operator; beyond it, data is spilled to files."""
     local_dir: str | None = None
-    """Where such files are made; the system's temporary directory if it is None."""
+    """Directory of such files; the system's temporary directory if it is None."""
     user_location: str = ""
-    """``file:line`` of the call that made the operator in the user's program."""
+    """``file:line`` of the call that created the operator in the user's program."""
     watermark: int = MIN_TIMESTAMP
-    """The event time that the operator has reached; whoever hands it a watermark sets it before."""
+    """The event time of the operator; set by its caller before a watermark is passed."""
 
 
 @dataclass
 class OperatorSnapshot:
-    """Result of the synchronous part of an operator's snapshot besides its backend: JSON-able or picklable values."""
+    """Result of the synchronous part of an operator's snapshot, except for its backend: JSON-able or picklable values."""
 
     reader_splits: list[Any] | None = None
     writer_state: Any = None
@@ -107,21 +107,21 @@ class StreamOperator(ABC):
     output: Output
     holds_records: ClassVar[bool] = False
     ends_keys: ClassVar[bool] = False
-    """Whether ``end_key`` emits all that depends on the state of a key, so that it can be dropped behind it."""
+    """True if ``end_key`` emits all results that depend on the state of a key, so that the state can be dropped afterwards."""
 
     @property
     def full(self) -> bool:
-        """Whether the task should take no input for now."""
+        """True if the task should take no input for now."""
         return False
 
     @property
     def busy(self) -> bool:
-        """Whether records are held of which results are still to come."""
+        """True if records are retained whose results are pending."""
         return False
 
     @property
     def has_more(self) -> bool:
-        """Whether ``finish`` has not emitted all and is to be called again."""
+        """True if ``finish`` has not emitted all results and must be called again."""
         return False
 
     def setup(self, context: OperatorContext, output: Output) -> None:
@@ -137,35 +137,35 @@ class StreamOperator(ABC):
         """Process records of one input (0, or 1 for the second input of a two-input operator)."""
 
     def process_watermark(self, timestamp: int) -> None:
-        """The event time of this operator (minimum over its inputs) has reached ``timestamp``. Fire timers, then hand it on."""
+        """Advance the event time of this operator (minimum over its inputs) to ``timestamp``. Fire timers, then forward it."""
         self.output.emit_watermark(timestamp)
 
     def end_key(self) -> None:
-        """BATCH mode, in which all records of a key come before those of the next: the key is complete, and its state is about to go."""
+        """Complete a key in BATCH mode, where records are grouped by key; its state is dropped afterwards."""
 
     def process_status(self, idle: bool) -> None:
-        """All inputs have become idle, or one is active again."""
+        """Handle a change of status: all inputs have become idle, or one has become active again."""
         self.output.emit_status(idle)
 
     def process_iteration_barrier(self, barrier: IterationBarrier) -> None:
-        """A barrier of an iteration has come in all inputs: hand it on behind the results of the records before it."""
+        """Forward a barrier of an iteration that has arrived in all inputs, after the results of the records before it."""
         self.output.emit_iteration_barrier(barrier)
 
     def on_event(self, event: Any) -> None:
-        """An event has come for this operator from its coordinator in the JobMaster."""
+        """Handle an event of this operator's coordinator in the JobMaster."""
 
     def on_processing_time(self, now_ms: int) -> None:
-        """The time asked for by ``register_processing_timer`` has come: fire all processing timers up to ``now_ms``."""
+        """Fire all processing timers up to ``now_ms``, as a time given to ``register_processing_timer`` has been reached."""
 
     def prepare_snapshot(self, checkpoint_id: int) -> None:
-        """A checkpoint's barrier is about to be handed on: emit what is to come before it. Called from the head of the chain on."""
+        """Emit pending results before the barrier of a checkpoint is forwarded. Called from the head of the chain on."""
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
-        """Synchronous part of the snapshot for what is not in the backend. Called before the backend's snapshot.
+        """Take the synchronous part of the snapshot of state outside the backend. Called before the backend's snapshot.
 
         Args:
             checkpoint_id: Id of the checkpoint.
-            timestamp_ms: When it was triggered.
+            timestamp_ms: Time of its trigger.
         """
         return None
 
@@ -176,7 +176,7 @@ class StreamOperator(ABC):
         """One input has ended (the watermark has reached MAX_TIMESTAMP before, if it was bounded)."""
 
     def finish(self) -> None:
-        """All inputs have ended: emit what is left."""
+        """Emit the remaining results, as all inputs have ended."""
 
     def close(self) -> None:
         """Release resources. Called once."""

@@ -1,8 +1,8 @@
-"""Internal. Events of operators, which come past the channels, kept in order with the barriers of checkpoints.
+"""Internal. Operator events, which bypass the channels, ordered relative to the barriers of checkpoints.
 
-A checkpoint is a cut through the job: nothing that happened before it may depend on something that happened after it. In the channels
-that holds by alignment. An event that was sent behind barrier n but received before it would break it, so it waits here until the task
-has taken checkpoint n, or knows that n was given up.
+A checkpoint is a consistent cut: no event before it may depend on one after it. In the channels the alignment guarantees this. An event
+that was sent after barrier n but received before it would violate it, so it waits here until the task has taken checkpoint n, or learns
+that n was aborted.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ __all__ = ["OperatorEvents"]
 
 
 class OperatorEvents:
-    """Delivers the events of a task's operators in the order in which they came, none too early.
+    """Delivers the events of a task's operators in order of arrival, delayed as needed.
 
     Args:
-        deliver: Gives an event to its operator.
-        epoch: The checkpoint from which the task was restored, 0 if from none.
+        deliver: Passes an event to its operator.
+        epoch: The checkpoint that the task was restored from, 0 if none.
     """
 
     def __init__(self, deliver: Callable[[EventToOperator], None], epoch: int) -> None:
@@ -30,16 +30,16 @@ class OperatorEvents:
 
     @property
     def waiting(self) -> bool:
-        """Whether an event waits for a barrier: the task has to take input then, or the barrier would not come."""
+        """True if an event waits for a barrier: the task must take input then, as the barrier would not arrive otherwise."""
         return bool(self._held)
 
     def on_event(self, event: EventToOperator) -> None:
-        """Take an event."""
+        """Add an event."""
         self._held.append(event)
         self._release()
 
     def passed(self, checkpoint_id: int) -> None:
-        """The task has taken a checkpoint, or the checkpoint was given up."""
+        """Deliver the events that waited for a checkpoint, which was taken or aborted."""
         if checkpoint_id > self._epoch:
             self._epoch = checkpoint_id
             self._release()

@@ -1,4 +1,4 @@
-"""Internal. The operator state of a subtask as its functions, readers and writers see it."""
+"""Internal. The operator state store for functions, readers and writers of a subtask."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["OperatorStates"]
 
 
 class OperatorStates(OperatorStateStore):
-    """Hands out the lists and maps of an operator's backend, which is not made before one is asked for."""
+    """Delegates to the operator state of a backend, which is created on first use."""
 
     def __init__(self, backend: StateBackend) -> None:
         self._backend = backend

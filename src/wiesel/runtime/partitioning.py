@@ -1,4 +1,4 @@
-"""Internal. From the partitioner of an edge to the distributor of its writer, and the keys that travel with keyed records."""
+"""Internal. Creates the distributor of an edge from its partitioner, and computes the keys of keyed records."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _custom(payload: Any) -> Distributor:
 
 
 def edge_functions(out: OutputDescriptor) -> tuple[Any, ...]:
-    """Return the user's functions that an edge calls, which are to be opened and closed with the task."""
+    """Return the user functions called by an edge, which are opened and closed with the task."""
     if isinstance(out.partitioner.payload, ColumnKeys):
         return ()
     if out.partitioner.kind == "hash":
@@ -93,7 +93,7 @@ def edge_functions(out: OutputDescriptor) -> tuple[Any, ...]:
 
 
 def make_distributor(out: OutputDescriptor, task: TaskDescriptor) -> tuple[Distributor, Prepare | None]:
-    """Return the distributor of an edge and what is done to each batch before it (the key of each record, for keyed edges)."""
+    """Return the distributor of an edge and the preceding function of batches (the key of each record, for keyed edges)."""
     kind = out.partitioner.kind
     n = len(out.targets)
     if isinstance(out.partitioner.payload, ColumnKeys):
@@ -104,7 +104,7 @@ def make_distributor(out: OutputDescriptor, task: TaskDescriptor) -> tuple[Distr
         channels = _channels_by_key(ChannelSelector(out.target_max_parallelism, n), _key_function(out.partitioner.payload))
         return channels, _with_keys(out.partitioner.payload)
     if kind in ("rebalance", "rescale") and n > 1:
-        # Flink starts at a random channel; starting at the subtask's own spreads just as well and is repeatable.
+        # Flink starts at a random channel; starting at the subtask's index distributes equally well and is deterministic.
         return RoundRobin(task.subtask), _without_keys
     if kind == "shuffle" and n > 1:
         return shuffle_distributor(task.subtask), _without_keys

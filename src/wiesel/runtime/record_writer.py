@@ -1,7 +1,7 @@
-"""Internal. The output side of a task: records are shared out over channels, gathered into buffers, and buffers into rows.
+"""Internal. The record writer of a task: distributes records over channels and serialises them into buffers and rows.
 
-A buffer leaves on one of Flink's three occasions: it is full, its timeout has passed, or an event follows. "Full" is a size in
-bytes; as records are pickled many at a time, the writer keeps the mean size of a record per edge and counts records.
+A buffer is sent on one of Flink's three occasions: it is full, its timeout has passed, or an event follows. "Full" is a size in bytes; as
+records are pickled many at a time, the writer estimates the mean size of a record per edge and counts records.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from wiesel.wire.events import Event
 
 _FIRST_GUESS_BYTES = 64.0
 _IDLE_SHARE = 4
-"""With nothing else to do a task sends what waits this many times per buffer timeout, instead of only at its end."""
+"""Number of flushes per buffer timeout of an idle task, instead of only one at its end."""
 
 _BUFFER_COST_MS = 1
-"""A small buffer takes some tenths of a millisecond of CPU on its way: with less than this between buffers they fill the machine."""
+"""Minimal CPU cost of sending a small buffer: shorter intervals between buffers would saturate the machine."""
 
 
 _AIM_MS = 8
-"""A full buffer holds what a channel moves in this time: larger ones would only add to what is in flight when the job is saturated."""
+"""A full buffer holds the data that a channel transfers in this time: larger ones only add to the data in flight under saturation."""
 
 _LEAST_BYTES = 4096
 _PACE_OVER_MS = 100
 _BUFFERS_PER_WINDOW = 4
 
 _LEAST_OUTPUTS_PER_INPUT = 1 / 64
-"""What a task that emits next to nothing is expected to emit: one record at a time would cost it a multiple, and where it begins to
-emit, its receiver gets no more than this many times its limit."""
+"""Lower bound of the expected outputs per input of a task: a single record at a time would multiply its cost, and when it begins to emit,
+its receiver gets no more than the inverse of this times its limit."""
 
 
 @dataclass(frozen=True)
 class ChannelTarget:
-    """Where a channel leads: level and partition of its target, and the partition of the next level on the way there."""
+    """Target of a channel: its level and partition, and the partition of the next hop."""
 
     level: int
     partition: int
@@ -47,7 +47,7 @@ class ChannelTarget:
 
 
 class RowSink:
-    """Gathers buffers into rows, one run of bytes per partition of the next level, until the shell takes them."""
+    """Collects buffers into rows, one byte string per partition of the next level, until the shell sends them."""
 
     def __init__(self) -> None:
         self._rows: dict[int, list[bytes | memoryview]] = {}
@@ -61,7 +61,7 @@ class RowSink:
         self.bytes_out += sum(map(len, parts))
 
     def drain(self) -> list[tuple[int, bytes]]:
-        """Take all rows: (partition of the next level, bytes)."""
+        """Return and clear all rows: (partition of the next level, bytes)."""
         rows = [(p, parts[0] if len(parts) == 1 and isinstance(parts[0], bytes) else b"".join(parts)) for p, parts in self._rows.items()]
         self._rows.clear()
         return rows
@@ -104,7 +104,7 @@ class _Pending:
 
 
 class Distributor:
-    """How the records of a batch are shared out: adds them to the pending lists of an edge's channels."""
+    """Distributes the records of a batch: adds them to the pending lists of an edge's channels."""
 
     def distribute(self, batch: Batch, pending: Sequence[_Pending]) -> None:
         """Add each record to one channel (or to the only one)."""
@@ -118,7 +118,7 @@ class RoundRobin(Distributor):
         self._next = start
 
     def distribute(self, batch: Batch, pending: Sequence[_Pending]) -> None:
-        """Deal the records out in turn."""
+        """Distribute records round-robin."""
         n = len(pending)
         times, keys = batch.timestamps, batch.keys
         first = self._next % n
@@ -175,7 +175,7 @@ def shuffle_distributor(seed: int) -> Distributor:
 
 
 class Pace:
-    """How many bytes make a full buffer, from the rate at which the channels of an edge take them (Flink's buffer debloating)."""
+    """Size of a full buffer, from the consumption rate of the channels of an edge (Flink's buffer debloating)."""
 
     def __init__(self, most_bytes: int, channels: int) -> None:
         self._most = most_bytes
@@ -185,12 +185,12 @@ class Pace:
         self.bytes = 0
 
     def cap(self, most_bytes: int) -> None:
-        """Set how large a buffer may be at most."""
+        """Set the maximal size of a buffer."""
         self.full_bytes = most_bytes if most_bytes > self._most else min(self.full_bytes, most_bytes)
         self._most = most_bytes
 
     def at(self, now_ms: int) -> None:
-        """Work out the size anew when enough time has passed."""
+        """Recompute the size if enough time has passed."""
         if self._since_ms is None:
             self._since_ms = now_ms
         passed_ms = now_ms - self._since_ms
@@ -224,7 +224,7 @@ class EdgeWriter:
         self._broadcast = broadcast
         self._prepare = prepare
         self._channels = [_Pending(t) for t in targets]
-        # A broadcast edge gathers and pickles once for all its channels.
+        # A broadcast edge collects and pickles once for all its channels.
         self._shared = _Pending(targets[0]) if broadcast else None
         self._record_bytes = _FIRST_GUESS_BYTES
         self._pace = Pace(buffer_bytes, len(targets))
@@ -237,7 +237,7 @@ class EdgeWriter:
         self.records_out = 0
 
     def emit(self, batch: Batch, now_ms: int) -> None:
-        """Add records; full buffers leave at once, with timeout 0 all do."""
+        """Add records; full buffers are sent immediately, as are all with timeout 0."""
         if not batch.values:
             return
         self.records_out += batch.records
@@ -263,7 +263,7 @@ class EdgeWriter:
     def _flush(self, pending: _Pending) -> None:
         count = len(pending.values)
         payload = encode_batch(pending.take())
-        # A moving mean: record sizes drift, and one odd buffer must not spoil the estimate.
+        # A moving average: record sizes drift, and one outlier must not spoil the estimate.
         self._record_bytes += (len(payload) / count - self._record_bytes) * 0.3
         self._pace.bytes += len(payload)
         self._size_buffers()
@@ -274,12 +274,12 @@ class EdgeWriter:
         self._full = max(1, int(self._pace.full_bytes / max(self._record_bytes, 1.0)))
 
     def limit(self, window: int | None, *, taken: int = 0, target: tuple[int, int] | None = None) -> None:
-        """Set how many bytes may be on their way in a channel, None for any number.
+        """Set the limit of bytes in flight of a channel, None for unlimited.
 
         Args:
-            window: That many.
-            taken: What the receiver has taken so far.
-            target: Level and partition of the receiver; all channels if it is None.
+            window: The limit.
+            taken: Bytes consumed by the receiver so far.
+            target: Level and partition of the receiver; None for all channels.
         """
         for index, channel in enumerate(self._channels):
             if target is None or (channel.target.level, channel.target.partition) == target:
@@ -288,36 +288,36 @@ class EdgeWriter:
                 else:
                     self._limits[index] = (taken, window)
         least = min((window for _, window in self._limits.values()), default=None)
-        # Several buffers to a window, so that it does not stand still while one is on its way.
+        # Several buffers per window, so that it is not blocked while one is in flight.
         self._pace.cap(self._buffer_bytes if least is None else min(self._buffer_bytes, least // _BUFFERS_PER_WINDOW))
         self._size_buffers()
 
     def inputs_at_once(self, records_in: int) -> int | None:
-        """Return how many records the task may process before it looks again at what is in flight, None for any number.
+        """Return how many records the task may process before the next check of the data in flight, None for any number.
 
         Args:
-            records_in: How many records the task has processed. It is expected to emit as many per record as it did for those.
+            records_in: Number of records processed by the task. The ratio of outputs to these is extrapolated.
         """
         if not self._limits:
             return None
         least = min(window + taken - self._channels[i].sent for i, (taken, window) in self._limits.items())
-        # One more of both, as nothing emitted so far does not mean that nothing will be.
+        # One more of both, as no output so far does not imply no output later.
         outputs_per_input = max(_LEAST_OUTPUTS_PER_INPUT, (self.records_out + 1) / (records_in + 1))
         return max(1, int(max(0, least) / max(self._record_bytes, 1.0) / outputs_per_input))
 
     @property
     def ahead(self) -> bool:
-        """Return whether more is on its way in some channel than may be."""
+        """Return whether a channel exceeds its limit of data in flight."""
         return bool(self._limits) and any(self._channels[i].sent - taken > window for i, (taken, window) in self._limits.items())
 
     @property
     def half_way(self) -> bool:
-        """Return whether more than half of what may be on its way in some channel is."""
+        """Return whether a channel has reached half of its limit of data in flight."""
         return bool(self._limits) and any(self._channels[i].sent - taken > window / 2 for i, (taken, window) in self._limits.items())
 
     @property
     def in_flight(self) -> list[int]:
-        """Return for each channel how many bytes were sent and not taken yet, 0 where nobody counts them. Any thread may ask."""
+        """Return for each channel the bytes sent and not consumed yet, 0 if they are not counted. Thread-safe."""
         limits = dict(list(self._limits.items()))
         return [max(0, c.sent - limits[i][0]) if i in limits else 0 for i, c in enumerate(self._channels)]
 
@@ -336,14 +336,14 @@ class EdgeWriter:
         self._waiting_since_ms = None
 
     def broadcast_event(self, event: Event) -> None:
-        """Send an event to all channels, behind the records that wait."""
+        """Send an event to all channels, after the pending records."""
         self.flush()
         kind, payload = encode_event(event)
         for channel in self._channels:
             self._put(channel, kind, payload)
 
     def deadline_ms(self) -> int | None:
-        """Return when the oldest waiting record has to leave, or None."""
+        """Return the time (ms) when the oldest pending record must be sent, or None."""
         if self._waiting_since_ms is None or self._timeout_ms < 0:
             return None
         return self._waiting_since_ms + self._timeout_ms
@@ -356,17 +356,17 @@ class EdgeWriter:
             self.flush()
 
     def flush_before(self, busy_ms: float, now_ms: int) -> None:
-        """Flush if the timeout will pass within the next ``busy_ms``, in which the task cannot look at it."""
+        """Flush if the timeout will expire within the next ``busy_ms``, in which the task cannot check it."""
         deadline = self.deadline_ms()
         if deadline is not None and deadline < now_ms + busy_ms:
             self._flushed_ms = now_ms
             self.flush()
 
     def idle_deadline_ms(self) -> int | None:
-        """Return when a task that has nothing else to do sends the waiting records, or None.
+        """Return the time (ms) when an idle task sends the pending records, or None.
 
-        The timeout is there to have full buffers while there is much to do. While there is not, waiting for it costs latency and saves
-        nothing but the CPU of some more buffers: hence a quarter of it, counted from the last flush.
+        The timeout exists to fill buffers under load. Without load, waiting for it only costs latency and saves the CPU of a few buffers:
+        hence a quarter of it, counted from the last flush.
         """
         if self._waiting_since_ms is None or self._timeout_ms < 0:
             return None

@@ -1,6 +1,6 @@
-"""Internal. From the kind of an operator spec to the operator that runs it.
+"""Internal. Registry of operators by the kind of their spec.
 
-Modules are named, not imported, so that a worker loads only what its task needs, and SQL or CEP add their kinds by ``register``.
+Modules are referred to by name, so that a worker imports only those of its task, and SQL or CEP add their kinds by ``register``.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def modules_of(kinds: Iterable[str]) -> set[str]:
 
 
 def make_operator(kind: str, params: Mapping[str, Any], payload: Any) -> StreamOperator:
-    """Make the operator of a spec (not yet set up)."""
+    """Create the operator of a spec (without setup)."""
     target = _FACTORIES.get(kind)
     invariant(target is not None, f"no operator of kind {kind!r} is registered")
     module, _, name = str(target).partition(":")

@@ -1,4 +1,4 @@
-"""Internal. From what process functions return to batches: the loops over records, tagged results, declared types."""
+"""Internal. Collects results of process functions into batches: loops over records, tagged results, declared types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Process: TypeAlias = Callable[[Any, Any], Iterable[Any] | None]
 
 
 class ResultCollector:
-    """Hands the results of user functions on: tagged ones to side outputs, the others coerced to the declared type."""
+    """Emits the results of user functions: tagged ones to side outputs, the others coerced to the declared type."""
 
     def __init__(self, output: Output, guard: UserCode, output_type: Any) -> None:
         self._output = output
@@ -43,7 +43,7 @@ class ResultCollector:
         self.emit_main(values, timestamps)
 
     def emit_main(self, values: list[Any], timestamps: list[Any] | None) -> None:
-        """Hand on results of the main output, of which none is tagged."""
+        """Emit results of the main output without tags."""
         failure = error = None
         if self._coerce is not None and not self._fit(values):
             values, timestamps, failure, error = self._coerced(self._coerce, values, timestamps)
@@ -84,7 +84,7 @@ class ResultCollector:
 
 
 class ProcessLoop:
-    """Calls a process function over batches and collects its results.
+    """Calls a process function for the records of batches and emits its results.
 
     ``context`` needs an attribute ``current_timestamp``; it and the key context are set before each call.
     """
@@ -97,7 +97,7 @@ class ProcessLoop:
         self._settle: Callable[[Any], Any] | None = None if object_reuse else isolated
 
     def run(self, process: _Process, batch: Batch) -> None:
-        """Process all records of a batch and hand on the results, once."""
+        """Process all records of a batch and emit the results once."""
         values, timestamps = batch.values, batch.timestamps
         keys: Iterable[Any] = repeat(None) if batch.keys is None else batch.keys
         source = iter(values)
@@ -121,8 +121,8 @@ class ProcessLoop:
                 raise_failure(failure, error)
         self._collector.emit(results, None if timestamps is None else times)
 
-    # The two loops are one but for the timestamps. What ``isolated`` does for atoms and for tuples of them is written out here: a
-    # call per record would cost a third of the whole.
+    # The two loops only differ in the timestamps. ``isolated`` is inlined for atoms and tuples of atoms: a call per record would cost a
+    # third of the total.
 
     def _timed(self, process: _Process, records: Any, results: list[Any], times: list[Any]) -> None:
         key_context, context, settle, atomic = self._key_context, self._context, self._settle, ATOMIC

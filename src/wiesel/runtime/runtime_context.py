@@ -1,4 +1,4 @@
-"""Internal. What a user's function learns about its subtask, and how it gets its state."""
+"""Internal. Runtime contexts of user functions: information on the subtask, and access to state."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class KeyedStates(KeyedStateStore):
     def _make(self, descriptor: Any) -> Any:
         if self._key_context is None:
             raise StateAccessError(
-                f"keyed state {descriptor.name!r} was asked for at {caller_location()}, but operator {self._context.name!r}"
-                f"{f' (made at {self._context.user_location})' if self._context.user_location else ''} does not run on a keyed stream",
+                f"keyed state {descriptor.name!r} was accessed at {caller_location()}, but operator {self._context.name!r}"
+                f"{f' (created at {self._context.user_location})' if self._context.user_location else ''} does not run on a keyed stream",
                 hint="call key_by(...) before this operation; state belongs to a key",
                 operator=self._context.name,
                 location=caller_location(),
@@ -71,7 +71,7 @@ def _checked(descriptor: Any, kind: type) -> Any:
 
 
 class StreamingRuntimeContext(KeyedStates, RuntimeContext):
-    """The runtime context of streaming operators; without a key context every access to keyed state is refused."""
+    """The runtime context of streaming operators; without a key context access to keyed state is rejected."""
 
     def __init__(self, context: OperatorContext, key_context: KeyContext | None = None) -> None:
         super().__init__(context, key_context)

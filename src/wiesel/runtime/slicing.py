@@ -1,7 +1,7 @@
-"""Internal. How many records a task processes before it looks up again.
+"""Internal. Slices of batches: the number of records that a task processes before it checks for other work.
 
-Work is per batch, but a batch must not hold a record back for long: behind a slow function records leave in slices of about ten
-milliseconds, one by one if need be, as they would record by record. Where functions are fast a slice is the whole batch.
+Work is per batch, but a batch must not delay a record for long: after a slow function records are sent in slices of about ten milliseconds,
+one by one if necessary, as in record-at-a-time processing. For fast functions a slice is the whole batch.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ MOST_RECORDS = 1 << 20
 
 
 class SliceSizer:
-    """Grows slices while they are quick and shrinks them when one took too long. Starts with a single record."""
+    """Increases the slice size after quick slices and decreases it after slow ones. Starts with a single record."""
 
     def __init__(self) -> None:
         self.size = 1
 
     def took(self, records: int, seconds: float) -> None:
-        """Note how long a slice took."""
+        """Record the duration of a slice."""
         if seconds > _LONG_S:
             self.size = max(1, int(records * _AIM_S / seconds))
         elif seconds < _SHORT_S and records >= self.size:

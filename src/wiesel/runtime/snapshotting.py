@@ -1,4 +1,4 @@
-"""Internal. A task's snapshot between its synchronous and its asynchronous part."""
+"""Internal. A task's snapshot between the synchronous and the asynchronous part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wiesel.state.backend import SnapshotTask, StateFile, StateFileWriter, State
 
 
 class _CountingWriter:
-    """Hands files on to another writer, and adds up their sizes: what belongs to a snapshot may have been written by an earlier one."""
+    """Delegates to another writer, and sums up the written bytes: a snapshot also refers to files of earlier ones."""
 
     def __init__(self, writer: StateFileWriter) -> None:
         self._writer = writer
@@ -28,7 +28,7 @@ class _CountingWriter:
 
 
 class PendingSnapshot:
-    """Collects the synchronous parts of all operators; ``write`` stores them and makes the acknowledgement."""
+    """Collects the synchronous parts of all operators; ``write`` stores them and creates the acknowledgement."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -42,19 +42,19 @@ class PendingSnapshot:
             self._parts.append((operator_id, taken, state))
 
     def add_in_flight(self, operator_id: str, buffers: InFlightSnapshot) -> None:
-        """Add the records on their way to the task whose first operator this is."""
+        """Add the records in flight to the task whose first operator this is."""
         self._in_flight = (operator_id, buffers)
 
     def measured(self, **times_and_sizes: Any) -> None:
-        """Note what is known so far of the statistics."""
+        """Add statistics."""
         self._stats = replace(self._stats, **times_and_sizes)
 
     def without_state(self) -> TaskSnapshot:
-        """Return the acknowledgement without what the backends hold."""
+        """Return the acknowledgement without the state of the backends."""
         return TaskSnapshot({i: _operator_snapshot(taken, None) for i, taken, _ in self._parts}, self._stats)
 
     def write(self, writer: StateFileWriter) -> TaskSnapshot:
-        """Write all state; any thread, once."""
+        """Write all state; called once, from any thread."""
         started_s = self._clock.monotonic_s()
         operators: dict[str, OperatorStateSnapshot] = {}
         counting = _CountingWriter(writer)

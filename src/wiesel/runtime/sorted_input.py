@@ -1,7 +1,7 @@
-"""Internal. BATCH mode: the input of a keyed operator is sorted, so that each key is complete before the next one begins.
+"""Internal. Sorted input of keyed operators in BATCH mode, so that each key is complete before the next one begins.
 
-As in Flink the records of a key come in the order of their timestamps, and time has not advanced while they do: the one watermark,
-at the end of the input, comes behind all of them. Behind the last record of a key its timers fire, and its state is dropped.
+As in Flink the records of a key are sorted by timestamp, and the watermark does not advance among them: the only watermark, at the end of
+the input, follows all of them. After the last record of a key its timers fire, and its state is dropped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from wiesel.wire.batch import Batch
 _KEYED_KINDS = ("keyed_", "window")
 _ORDER = struct.Struct(">QB")
 _ENTRY_BYTES = 160
-"""Of a record besides itself: the tuple, its timestamp, its place in the list."""
+"""Overhead in bytes per record: the tuple, its timestamp, its slot in the list."""
 
 _KEY_BYTES = 400
 _BATCH_SIZE = 1_000
@@ -39,13 +39,13 @@ def sorts_input(descriptor: TaskDescriptor) -> bool:
 
 
 class SortedInput:
-    """Gathers the input and hands it out key by key: in the order in which keys first came, or in that of their bytes once it has spilled.
+    """Collects the input and emits it grouped by key: in order of first occurrence, or of the keys' bytes once it has spilled.
 
-    Records without keys (the broadcast side of a keyed operator) come before all keys, in their order of arrival.
+    Records without keys (the broadcast side of a keyed operator) precede all keys, in order of arrival.
 
     Args:
-        memory_bytes: What the records may take of memory; then they go into the runs of an external sort.
-        local_dir: Where those are.
+        memory_bytes: Memory limit of the records; beyond it they are spilled to the runs of an external sort.
+        local_dir: Directory of the runs.
     """
 
     def __init__(self, memory_bytes: int, local_dir: str | None = None) -> None:
@@ -58,11 +58,11 @@ class SortedInput:
 
     @property
     def spilled_bytes(self) -> int:
-        """Return how much was written to files."""
+        """Return the number of bytes written to files."""
         return self._spill.bytes_written
 
     def add(self, batch: Batch, input_index: int) -> None:
-        """Take records of one input."""
+        """Add records of one input."""
         if batch.keys is None:
             self._unkeyed.append((batch, input_index))
             return
@@ -81,7 +81,7 @@ class SortedInput:
             self._sort_outside()
 
     def _sort_outside(self) -> None:
-        """Give up the records in memory for an external sort; they leave one structure as they enter the other."""
+        """Move the records in memory to an external sort; they are freed as they are added to it."""
         sorter = self._sorter = ExternalSorter(self._memory, self._spill)
         by_key = self._by_key
         while by_key:
@@ -137,7 +137,7 @@ class SortedInput:
             end_key()
 
     def close(self) -> None:
-        """Give up the files."""
+        """Release the files."""
         self._spill.close()
 
 

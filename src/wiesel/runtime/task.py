@@ -1,10 +1,10 @@
-"""Internal. A task: one subtask's chain, its gate, its writers and its part in checkpoints.
+"""Internal. A task: the chain of one subtask, its gate, its writers and its checkpoints.
 
-Sans I/O: the shell around it (a Spark worker, or the local engine) feeds rows, control messages and the time, takes rows and
-messages out, and runs what ``services.run_async`` is given. Everything here happens in one thread, the mailbox thread.
+Sans I/O: the shell around it (a Spark worker, or the local engine) passes in rows, control messages and the time, fetches rows and
+messages, and executes ``services.run_async``. All methods run in one thread, the mailbox thread.
 
-Retry story: a task never runs twice for the same attempt. A new attempt starts from the last complete checkpoint; whatever this one
-did after it is not visible outside (records die with their channels, sinks publish in the JobMaster).
+Retry semantics: a task never runs twice for the same attempt. A new attempt starts from the last complete checkpoint; later effects of this
+one are not visible outside (records are dropped with their channels, sinks publish in the JobMaster).
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class StreamTask:
     def _context(self, index: int, described: OperatorDescriptor) -> OperatorContext:
         d = self.descriptor
         only_key = self._sorted is not None and index == 0
-        # With one key at a time there is little state, whatever backend the job has.
+        # With one key at a time there is little state, whatever the job's backend.
         of_backend = replace(described, state_backend="hashmap") if only_key else described
 
         def make() -> StateBackend:
@@ -196,7 +196,7 @@ class StreamTask:
         )
 
     def _no_processing_timer(self, at_ms: int) -> None:
-        """BATCH mode: timers of processing time fire at the end of their key, not before."""
+        """Ignore timers of processing time, which fire at the end of their key in BATCH mode."""
 
     def _start_event_loop(self, on_results: Callable[[], None]) -> EventLoop:
         def woken() -> None:
@@ -267,31 +267,31 @@ class StreamTask:
             raise first
 
     def drain(self) -> list[tuple[int, bytes]]:
-        """Take the rows that are ready to leave: (partition of the next level, bytes)."""
+        """Return and clear the rows ready to be sent: (partition of the next level, bytes)."""
         return self.rows.drain()
 
     # Input
 
     def on_row(self, row: bytes | memoryview) -> None:
-        """Take a row of the exchange that holds buffers for this task only."""
+        """Process a row of the exchange with buffers for this task only."""
         for buffer in read_buffers(row):
             self.on_buffer(buffer)
 
     def on_buffer(self, buffer: Buffer) -> None:
-        """Take one buffer."""
+        """Process one buffer."""
         for _ in self.on_buffer_in_slices(buffer):
             pass
 
     def on_buffer_in_slices(self, buffer: Buffer) -> Iterator[None]:
-        """Take one buffer; yields between slices of its records, where the shell may send what is ready."""
+        """Process one buffer; yields between slices of its records, where the shell may send rows."""
         return self._take_steps(self.gate.on_buffer(buffer))
 
     def work_off(self) -> Iterator[None]:
-        """Take the oldest buffer of the backlog, likewise in slices."""
+        """Process the oldest buffer of the backlog, in slices."""
         return self._take_steps(self.gate.work_off())
 
     def interrupt(self) -> None:
-        """Between two slices: leave the rest of the buffer for later."""
+        """Interrupt processing between two slices: the rest of the buffer is processed later."""
         if self._rest is not None:
             (edge, source), rest = self._rest
             self._rest = None
@@ -299,12 +299,12 @@ class StreamTask:
 
     @property
     def backlogged(self) -> bool:
-        """Return whether buffers are to be worked off before rows are brought, unless the task is in a hurry for them."""
+        """Return whether the backlog is processed before new rows, unless the task is waiting for barriers."""
         return self.gate.backlog > 0 and not self._stopped
 
     @property
     def hurried(self) -> bool:
-        """Return whether the task wants rows at once, even if it does not process them yet: barriers may be among them."""
+        """Return whether the task accepts rows immediately, without processing them yet: they may contain barriers."""
         return self.gate.recording
 
     def _take_steps(self, steps: Iterator[Step]) -> Iterator[None]:
@@ -325,7 +325,7 @@ class StreamTask:
         self._barriers.watch(self.gate.pending)
 
     def _end_key(self) -> None:
-        """BATCH mode: the key is complete; as in Flink nothing of it stays."""
+        """End a key in BATCH mode: as in Flink, its state is dropped."""
         head = self.operators[0]
         if head.ends_keys:
             head.end_key()
@@ -347,29 +347,29 @@ class StreamTask:
                 self._rest = (channel, rest)
                 yield
                 if not self._goes_on():
-                    return  # it comes again from the backlog
+                    return  # it is returned by the backlog later
 
     def _flush_before(self, seconds: float) -> None:
-        """Flush what would leave too late if the next slice took as long as the last one, as Flink's OutputFlusher does in a thread."""
+        """Flush buffers whose timeout would expire during a slice as long as the last one, like the thread of Flink's OutputFlusher."""
         now_ms = self.services.clock.now_ms()
         for writer in self.writers:
             writer.flush_before(seconds * 1e3, now_ms)
 
     @property
     def ahead(self) -> bool:
-        """Return whether more is on its way to some receiver than that wants."""
+        """Return whether a receiver's limit of data in flight is exceeded."""
         return self._limited and any(w.ahead for w in self.writers)
 
     @property
     def _most_at_once(self) -> int:
-        """Return how many records may be processed without a look at what is on its way to receivers."""
+        """Return how many records may be processed without a check of the data in flight."""
         if not self._limited:
             return MOST_RECORDS
         records_in = self.outputs[0].records_out if self._source is not None else self.records_in
         return min((most for w in self.writers if (most := w.inputs_at_once(records_in)) is not None), default=MOST_RECORDS)
 
     def _goes_on(self) -> bool:
-        """Return whether the rest of a buffer is still to be processed here."""
+        """Return whether the rest of a buffer is still to be processed now."""
         interrupted, self._rest = self._rest is None, None
         return not interrupted
 
@@ -397,12 +397,12 @@ class StreamTask:
         elif isinstance(step, PassIterationBarrier):
             head.process_iteration_barrier(step.barrier)
         elif isinstance(step, PassMarker):
-            return  # latency is measured at the sources' and sinks' own clocks
+            return  # latency is measured by the clocks of sources and sinks
         if self.gate.ended and not self._ending and not self._stopped:
             self._finish()
 
     def poll(self) -> bool:
-        """Let a source, or an operator that emits its results part by part, emit; return whether there is more right now."""
+        """Let a source, or an operator that emits its results in parts, emit; return whether more is available now."""
         if self._emitting and not self._stopped:
             self._finish_on()
             return self._emitting
@@ -415,7 +415,7 @@ class StreamTask:
         self._flush_before(self.services.clock.monotonic_s() - started_s)
         if source.checkpoint_requested:
             source.checkpoint_requested = False
-            self._requested = True  # nothing more is read until it comes
+            self._requested = True  # nothing more is read until it arrives
             self.services.send(RequestCheckpoint(self.descriptor.key))
         if status is InputStatus.END_OF_INPUT:
             source.end_of_input()
@@ -425,9 +425,9 @@ class StreamTask:
 
     @property
     def paused(self) -> bool:
-        """Return whether the task wants no input for now: neither rows nor to be polled. Everything else goes on."""
+        """Return whether the task accepts no input for now: neither rows nor polls. All other work continues."""
         if self.finished:
-            return False  # nobody tells it any more what was taken
+            return False  # no more credits arrive
         full = any(operator.full for operator in self._holding) or self.ahead
         return full and not self._events.waiting and not self._stopped
 
@@ -442,13 +442,13 @@ class StreamTask:
 
     @property
     def poll_interval_ms(self) -> int:
-        """Return how long to wait after a poll that found nothing."""
+        """Return the delay (ms) after a poll without results."""
         return self._source.poll_interval_ms if self._source is not None else 1_000
 
     # Time
 
     def next_deadline_ms(self) -> int | None:
-        """Return the wall-clock time (ms) at which ``on_time`` has to be called next, or None."""
+        """Return the wall-clock time (ms) of the next call of ``on_time``, or None."""
         deadlines = [d for w in self.writers if (d := w.deadline_ms()) is not None]
         if self._processing_timers and not self.paused and not self._stopped:
             deadlines.append(self._processing_timers[0][0])
@@ -463,7 +463,7 @@ class StreamTask:
         while timers and timers[0][0] <= now_ms and not self.paused and not self._stopped:
             due.append(heapq.heappop(timers)[1])
         for index in dict.fromkeys(due):
-            # At the end those still run that come behind an operator which waits for results, and that one itself.
+            # At the end, an operator that waits for results and those after it still run.
             if self._unfinished is None or self.operators[index] in self._unfinished:
                 self.operators[index].on_processing_time(now_ms)
         if self._ending and not self._stopped:
@@ -479,12 +479,12 @@ class StreamTask:
             self.services.send(InputTaken(self.descriptor.key, place, taken.bytes_by_channel, taken.window))
 
     def on_starved(self) -> None:
-        """There is no input right now: let producers send more, unless receivers have not taken half of what was sent to them."""
+        """Let producers send more, as there is no input, unless receivers have not consumed half of the data sent to them."""
         if self._flow is not None and not self.paused and not any(w.half_way for w in self.writers):
             self._tell_producers(self._flow.on_idle())
 
     def on_idle(self, now_ms: int) -> int | None:
-        """There is nothing to do right now: send what waits if it may leave; return when (ms) to call again, or None."""
+        """Send pending records if allowed, as there is nothing else to do; return the time (ms) of the next call, or None."""
         deadline: int | None = None
         self.on_starved()
         for writer in self.writers:
@@ -497,7 +497,7 @@ class StreamTask:
     # Control
 
     def on_control(self, message: ToTask) -> None:
-        """Take a message of the JobMaster."""
+        """Handle a message of the JobMaster."""
         if isinstance(message, TriggerCheckpoint):
             self._trigger(Barrier(message.checkpoint_id, message.timestamp_ms, message.savepoint))
         elif isinstance(message, EventToOperator):
@@ -541,7 +541,7 @@ class StreamTask:
         self._events.passed(checkpoint_id)
 
     def _resume(self) -> None:
-        """The savepoint to stop the job with has failed: go on behind its barrier, first with what came meanwhile."""
+        """Continue after the failed savepoint to stop the job with, first with the input since its barrier."""
         self._stopped_by = None
         self.gate.suspended = False
         deferred, self._deferred = self._deferred, []
@@ -565,7 +565,7 @@ class StreamTask:
     # Checkpoints
 
     def _trigger(self, barrier: Barrier) -> None:
-        """Begin a checkpoint here: no barrier comes through the channels, as this is a source or all tasks before it have finished."""
+        """Begin a checkpoint without barriers from channels, as this is a source or all tasks before it have finished."""
         if self.finished or barrier.checkpoint_id <= self._epoch:
             return
         if self._source is not None:
@@ -575,10 +575,10 @@ class StreamTask:
         elif self._ending:
             self._take(barrier)
         else:
-            self._triggered = barrier  # what the tasks before have sent is still on its way
+            self._triggered = barrier  # data of upstream tasks is still in flight
 
     def _overtake(self, barrier: Barrier) -> None:
-        """Take part in the checkpoint now; the rest of a buffer in the midst of which that happens is in flight, too."""
+        """Take part in the checkpoint now; the rest of a partially processed buffer counts as in flight."""
         if barrier.checkpoint_id > self._epoch:
             self.interrupt()
         for step in self.gate.overtake(barrier):
@@ -586,13 +586,13 @@ class StreamTask:
         self._barriers.watch(self.gate.pending)
 
     def _take(self, barrier: Barrier, taken: TakeCheckpoint | None = None) -> None:
-        """Take part in a checkpoint; before a savepoint that drains the job, process all to its end."""
+        """Take part in a checkpoint; before a savepoint that drains the job, process all input to its end."""
         if barrier.savepoint is None or not barrier.savepoint.drain:
             self._checkpoint(barrier, taken)
             return
         self._draining = barrier
         if self._ending:
-            return  # the source has come to its end by itself
+            return  # the source has ended by itself
         if self._source is not None:
             self._source.end_of_input(drain=True)
         for input_index in self.gate.open_inputs:
@@ -601,13 +601,13 @@ class StreamTask:
 
     @property
     def _stopped(self) -> bool:
-        """Return whether the task has taken the savepoint with which the job stops: nothing more is processed or emitted."""
+        """Return whether the task has taken the savepoint that stops the job: nothing more is processed or emitted."""
         return self._stopped_by is not None
 
     def _checkpoint(self, barrier: Barrier, taken: TakeCheckpoint | None = None) -> None:
-        """Step 1: emit what waits, then the barrier. Step 2: take the synchronous part. Step 3 (elsewhere): write. Step 4: acknowledge.
+        """Step 1: emit pending results, then the barrier. Step 2: take the synchronous part. Step 3 (async): write. Step 4: acknowledge.
 
-        In an unaligned checkpoint step 3 waits until the barriers have been seen that step 2 did not wait for.
+        In an unaligned checkpoint step 3 waits for the barriers that step 2 did not wait for.
         """
         clock = self.services.clock
         started_s = clock.monotonic_s()
@@ -637,7 +637,7 @@ class StreamTask:
         self._events.passed(barrier.checkpoint_id)
 
     def _acknowledge_recorded(self, step: Recorded) -> None:
-        """All barriers have been seen: what came before them goes into the checkpoint."""
+        """Add the recorded buffers to the checkpoint, as all barriers have arrived."""
         if self._recorded is None:
             return
         (barrier, pending), self._recorded = self._recorded, None
@@ -704,14 +704,14 @@ class StreamTask:
         return self._unfinished is not None
 
     def _finish(self) -> None:
-        """All input is processed: let the operators emit the rest, one after the other; then all is over."""
+        """Let the operators emit their remaining results one after the other, as all input is processed; then finish."""
         self._unfinished = deque(self.operators)
         self._finish_on()
         if self._triggered is not None:
             self._trigger(self._triggered)
 
     def _finish_on(self) -> None:
-        """Go on with the end as far as no operator waits for results."""
+        """Continue to finish until an operator waits for results."""
         while self._unfinished:
             operator = self._unfinished[0]
             operator.finish()
@@ -726,7 +726,7 @@ class StreamTask:
             self._send_last_state()
 
     def _send_last_state(self) -> None:
-        """Send the last state, end the channels."""
+        """Send the final state, and end the channels."""
         key, epoch = self.descriptor.key, self._epoch
         last = epoch + 1
         pending = self._take_snapshot(last, self.services.clock.now_ms())
@@ -735,7 +735,7 @@ class StreamTask:
             if snapshot is not None:
                 self.services.send(TaskFinished(key, snapshot, epoch=epoch))
             elif isinstance(error, StateTooLargeError) and not self.descriptor.config.get("execution.checkpointing.enabled"):
-                # Without checkpoints nobody is going to read it.
+                # Without checkpoints it is never read.
                 self.services.send(TaskFinished(key, pending.without_state(), error.message, epoch))
             else:
                 raise error or RuntimeError("the final snapshot gave no result")
@@ -768,11 +768,11 @@ class StreamTask:
         return values
 
     def progress(self, *, queued_bytes: int = 0, busy_s: float = 0.0) -> TaskProgress:
-        """Return how far the task is with the checkpoint under way. Any thread may ask.
+        """Return the progress of the task with the pending checkpoint. Thread-safe.
 
         Args:
-            queued_bytes: What waits for the task outside of it.
-            busy_s: How long the present call of its functions has lasted.
+            queued_bytes: Data queued for the task outside of it.
+            busy_s: Duration of the present call of a user function.
         """
         in_flight = {
             (out.edge, subtask): sent
@@ -794,17 +794,17 @@ class StreamTask:
         )
 
     def barrier_metrics(self) -> dict[str, int]:
-        """Return those that grow while the task waits, for barriers. Any thread may ask."""
+        """Return the metrics that grow while the task waits for barriers. Thread-safe."""
         return self._barriers.metrics()
 
 
 def _nothing(result: None, error: BaseException | None) -> None:
-    """What was run in the background concerns nobody."""
+    """Ignore the outcome of background work."""
     if error is not None:
         raise error
 
 
 def _memory_per_user(descriptor: TaskDescriptor) -> int:
-    """Return the part of the task's managed memory that each of those gets who need some."""
+    """Return the share of the task's managed memory of each operator that uses some."""
     users = sum(o.kind.startswith("batch_") for o in descriptor.vertex.operators) + sorts_input(descriptor)
     return int(descriptor.config.get("taskmanager.memory.managed.size", 64 << 20)) // max(1, users)

@@ -1,4 +1,4 @@
-"""Internal. What a task is given from outside: the services of the shell around it, and keys of its configuration."""
+"""Internal. Interface of a task to its shell, and keys of its configuration."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ DEBLOAT = "wiesel.buffer-debloat"
 """Key of a task's configuration: (target ms, period ms) of ``InputFlow``, or None."""
 
 HOLDS_PRODUCERS = "wiesel.alignment-holds-producers"
-"""Key of a task's configuration: whether what an alignment holds back counts as on its way."""
+"""Key of a task's configuration: True if buffers held back by an alignment count as in flight."""
 
 
 class TaskServices(Protocol):
-    """What the shell offers to a task."""
+    """Services of the shell for a task."""
 
     @property
     def clock(self) -> Clock:
@@ -35,7 +35,7 @@ class TaskServices(Protocol):
         ...
 
     def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
-        """Run ``work`` elsewhere, then ``done`` with its result or error in the mailbox thread."""
+        """Run ``work`` in another thread, then ``done`` with its result or error in the mailbox thread."""
         ...
 
     def start_event_loop(self, on_results: Callable[[], None]) -> EventLoop:
@@ -43,24 +43,24 @@ class TaskServices(Protocol):
         ...
 
     def make_backend(self, operator: OperatorDescriptor, descriptor: TaskDescriptor) -> StateBackend:
-        """Make the state backend of one operator."""
+        """Create the state backend of one operator."""
         ...
 
     @property
     def local_dir(self) -> str | None:
-        """Return the directory for files that are gone with the task."""
+        """Return the directory of files that are deleted with the task."""
         ...
 
     def state_writer(self, savepoint: str | None = None) -> StateFileWriter:
-        """Return where the files of a checkpoint are written, or those of a savepoint in that directory."""
+        """Return the writer of state files of a checkpoint, or of a savepoint in that directory."""
         ...
 
     def state_reader(self) -> StateFileReader:
-        """Return where the files of checkpoints are read."""
+        """Return the reader of state files."""
         ...
 
     def local_copies(self) -> LocalCopies | None:
-        """Return the copies of state files on this host, None if there are none."""
+        """Return the copies of state files on this host, None if disabled."""
         ...
 
     def reached(self, point: str) -> None:

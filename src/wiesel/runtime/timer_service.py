@@ -1,7 +1,7 @@
-"""Internal. Timers of an operator: kept in its state backend, fired in the order of their times.
+"""Internal. Timers of an operator: stored in its state backend, fired in the order of their times.
 
-Retry story: timers are part of the backend's snapshot; a timer that had fired after the checkpoint fires again after a restore.
-The current watermark is not restored: it starts at ``MIN_TIMESTAMP`` and comes anew from upstream.
+Retry semantics: timers are part of the backend's snapshot; a timer that fired after the checkpoint fires again after a restore. The current
+watermark is not restored: it starts at ``MIN_TIMESTAMP`` and is received from upstream.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ TimerTarget = Callable[[int, Any, Any], None]
 class InternalTimerService:
     """Event-time and processing-time timers of one operator, each by (timestamp, key, namespace).
 
-    ``open`` must be called after the backend's state is restored. While a target runs it may register and delete timers; those
-    due are honoured in the same round.
+    ``open`` must be called after the backend's state is restored. While a target runs it may register and delete timers; those due fire in
+    the same round.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class InternalTimerService:
         self.current_watermark = MIN_TIMESTAMP
 
     def open(self) -> None:
-        """Take the queues from the backend, and ask for the first processing time that was restored."""
+        """Initialise the queues from the backend, and schedule the first restored processing timer."""
         self.event_timers = self._context.backend.timers("event")
         self.processing_timers = self._context.backend.timers("processing")
         self._ask()
@@ -82,7 +82,7 @@ class InternalTimerService:
             target(timestamp, key, namespace)
 
     def advance_processing_time(self, now_ms: int) -> None:
-        """Fire the processing timers up to ``now_ms`` and ask for the next one."""
+        """Fire the processing timers up to ``now_ms`` and schedule the next one."""
         self._asked_for = None
         key_context, target = self._key_context, self._on_processing_time
         for timestamp, key, namespace in self.processing_timers.pop_until(now_ms):
@@ -91,16 +91,16 @@ class InternalTimerService:
         self._ask()
 
     def end_key(self) -> None:
-        """BATCH mode: all records of the key have come. Fire its timers, those of processing time last; then time begins anew."""
+        """Fire the timers of a complete key in BATCH mode, those of processing time last; then reset the time."""
         if len(self.event_timers) or len(self.processing_timers):
             self.advance_watermark(MAX_TIMESTAMP)
             self.advance_processing_time(MAX_TIMESTAMP)
             self.current_watermark = MIN_TIMESTAMP
 
     def end_key_of_user(self) -> None:
-        """Do the same where a user's function has the timers.
+        """End a key like ``end_key``, for timers of a user's function.
 
-        As in Flink those that it registers meanwhile are ignored: otherwise one that registers the next would never end.
+        As in Flink timers registered meanwhile are ignored: otherwise a function that always registers another would never end.
         """
         with self.event_timers.quiesced(self._ignored), self.processing_timers.quiesced(self._ignored):
             self.end_key()
@@ -123,7 +123,7 @@ class InternalTimerService:
 
 
 class KeyedTimerService(TimerService):
-    """What functions on keyed streams see of the timers: those without a namespace."""
+    """The timer service of functions on keyed streams: timers without a namespace."""
 
     def __init__(self, internal: InternalTimerService, key_context: KeyContext) -> None:
         self._internal = internal
@@ -151,7 +151,7 @@ class KeyedTimerService(TimerService):
 
 
 class NonKeyedTimerService(TimerService):
-    """Tells the time where there is no key, and refuses timers."""
+    """A timer service without keys, which returns the time and rejects timers."""
 
     def __init__(self, context: OperatorContext) -> None:
         self._context = context

@@ -1,13 +1,13 @@
-"""Internal. Calling users' functions over batches, and what happens when one raises.
+"""Internal. Calls of user functions over batches, and the handling of their exceptions.
 
-The policy of the operator says what an exception of a user's function means:
+The error policy of the operator determines the handling of an exception of a user's function:
 
-* ``fail``: the job fails with :class:`~wiesel.core.errors.UserFunctionError`; what came before the record has been handed on.
-* ``skip``: the record is left out and counted in ``numRecordsSkipped``.
+* ``fail``: the job fails with :class:`~wiesel.core.errors.UserFunctionError`; results of earlier records have been emitted.
+* ``skip``: the record is skipped and counted in ``numRecordsSkipped``.
 * ``side-output``: as ``skip``, and a row about it goes to the side output :data:`ERRORS_TAG`.
 
-What the function did before it raised stands: results that it had yielded, and state that it had changed. Errors that are not
-about a record (state used without a key, a backend that fails) end the job whatever the policy.
+Effects of the function before it raised remain: results that it had yielded, and state that it had changed. Errors that do not concern a
+record (state used without a key, a failing backend) end the job whatever the policy.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 ERRORS_TAG = "wiesel-errors"
-"""Side output of records for which a user's function raised: rows of record, timestamp, error, operator, subtask and location."""
+"""Side output of records whose user function raised: rows of record, timestamp, error, operator, subtask and location."""
 
 SKIPPED_COUNTER = "numRecordsSkipped"
 
@@ -55,7 +55,7 @@ _log = get_logger("wiesel.runtime.user_code")
 
 
 def caller_location() -> str:
-    """Return ``file:line in function`` of the user's code that is calling into the engine now."""
+    """Return ``file:line in function`` of the user's code that is calling into the engine."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         filename = frame.f_code.co_filename
@@ -66,10 +66,10 @@ def caller_location() -> str:
 
 
 def as_time(value: Any, what: str) -> int:
-    """Return a time in ms that the user's code has given.
+    """Check a time in ms given by the user's code.
 
     Raises:
-        TypeError: It is no whole number: a fraction (``time.time() * 1000``) would come back as the timestamp of results.
+        TypeError: If it is no integer: a fraction (``time.time() * 1000``) would be used as the timestamp of results.
     """
     try:
         return as_index(value)
@@ -78,22 +78,22 @@ def as_time(value: Any, what: str) -> int:
 
 
 class FailedCall(ABC):
-    """Stands for the record where a function was called for something else, such as a timer."""
+    """Replaces the record if a function was called for another reason, such as a timer."""
 
     @property
     @abstractmethod
     def subject(self) -> str:
-        """Return what the function was called for, as the last line of a message."""
+        """Return the reason of the call, as the last line of a message."""
 
 
 def operator_place(context: OperatorContext) -> str:
-    """Return how errors name an operator: its name, its subtask, and the line of the program that made it."""
-    made_at = f", made at {context.user_location}" if context.user_location else ""
+    """Return how errors name an operator: its name, its subtask, and the line of the program that created it."""
+    made_at = f", created at {context.user_location}" if context.user_location else ""
     return f"operator {context.name!r} (subtask {context.subtask_index + 1}/{context.parallelism}{made_at})"
 
 
 def locate(error: WieselError, where: str) -> None:
-    """Add to an error in which operator or task it was raised, and at which line of the user's, unless it says so already."""
+    """Add the operator or task and the user's line to an error, unless it has them."""
     if "where" in error.details:
         return
     place = None if error.details.get("location") else _place(error, libraries=False)
@@ -104,7 +104,7 @@ def locate(error: WieselError, where: str) -> None:
 
 
 def _place(error: BaseException, *, libraries: bool = True) -> str | None:
-    """Return the user's line where an error was raised, or one of those that it was raised for."""
+    """Return the user's line where an error was raised, or that of one of its causes."""
     link: BaseException | None = error
     while link is not None:
         place = error_location(link, libraries=libraries)
@@ -115,15 +115,15 @@ def _place(error: BaseException, *, libraries: bool = True) -> str | None:
 
 
 def user_failure(error: BaseException, where: str | None, subject: str | None = None, *, hint: str = "correct the function") -> WieselError:
-    """Return the failure for what a user's function raised.
+    """Return the failure for an exception of a user's function.
 
     Args:
-        error: What it raised; an error of Wiesel's keeps its type and its advice. An attribute ``retryable`` of the exception is kept, too.
-        where: The operator or task; None to have it added later, by :func:`locate`.
-        subject: What the function was called for.
-        hint: What to do.
+        error: The exception; an error of Wiesel keeps its type and its hint. An attribute ``retryable`` of the exception is kept, too.
+        where: The operator or task; None if :func:`locate` adds it later.
+        subject: The reason of the call.
+        hint: The remedy.
     """
-    # A generator turns StopIteration into a RuntimeError of its own, and asynchronous calls do so with what would end their loop.
+    # A generator converts StopIteration to RuntimeError, and asynchronous calls convert exceptions that would end their loop.
     raised = error.__cause__ if isinstance(error.__cause__, StopIteration | SystemExit | GeneratorExit) else error
     place = _place(raised)
     own = isinstance(error, WieselError)
@@ -151,10 +151,10 @@ def _said_retryable(error: BaseException) -> bool | None:
 
 
 def advice(error: BaseException, *, about_record: bool) -> str:
-    """Return what to do about what a function raised; ``about_record``: for a record, which the policy may let be skipped."""
+    """Return the hint for an exception of a function; ``about_record``: for a record, which the policy may skip."""
     raised = error.__cause__ if isinstance(error.__cause__, StopIteration | SystemExit | GeneratorExit) else error
     if isinstance(raised, StopIteration):
-        return "give next() a default, as in next(iterator, None), or catch StopIteration: Python takes it for the end of a loop"
+        return "give next() a default, as in next(iterator, None), or catch StopIteration: Python interprets it as the end of a loop"
     if isinstance(raised, GeneratorExit):
         return "raise another exception: Python itself raises GeneratorExit, to close generators"
     if isinstance(raised, SystemExit):
@@ -164,22 +164,22 @@ def advice(error: BaseException, *, about_record: bool) -> str:
     if not about_record:
         return "correct the function"
     if not user_traceback(error) and _NO_COLLECTION.fullmatch(str(error)):
-        return "yield the results, or return a list of them: what the function returned is no collection"
-    return "correct the function, or set 'wiesel.user-error-policy' to 'skip' or 'side-output' to go on without such records"
+        return "yield the results, or return a list of them: the function returned no collection"
+    return "correct the function, or set 'wiesel.user-error-policy' to 'skip' or 'side-output' to skip such records"
 
 
 def map_all(function: Callable[..., Any], values: list[Any], *more: Iterable[Any]) -> list[Any]:
-    """Return ``function(value, *one of each of more)`` for each value, at C speed, where no policy lets records be skipped.
+    """Return ``function(value, *one of each of more)`` for each value, at C speed, if no policy skips records.
 
     Raises:
-        WieselError: The function raised; names the record, and the operator is still to be added (:func:`locate`).
+        WieselError: If the function raises; names the record, and :func:`locate` adds the operator.
     """
     source = iter(values)
     try:
         results = list(map(function, source, *more))
         if len(results) == len(values):
             return results
-        # list() takes a StopIteration that the function raises for the end.
+        # list() interprets a StopIteration of the function as the end.
         error: Exception = _stop_iteration(function, len(results), values, more)
     except Exception as raised:  # noqa: BLE001 - whatever a user's function raises is about its record
         error = raised
@@ -188,7 +188,7 @@ def map_all(function: Callable[..., Any], values: list[Any], *more: Iterable[Any
 
 
 def _stop_iteration(function: Callable[..., Any], index: int, values: list[Any], more: Iterable[Iterable[Any]]) -> StopIteration:
-    """Return the StopIteration that a function has raised inside of map(), which hides it; it is called again for the line."""
+    """Return the StopIteration of a function inside of map(), which hides it; the function is called again for its line."""
     try:
         function(values[index], *(next(islice(iter(argument), index, None)) for argument in more))
     except StopIteration as error:
@@ -199,7 +199,7 @@ def _stop_iteration(function: Callable[..., Any], index: int, values: list[Any],
 
 
 def raise_failure(failure: WieselError, error: BaseException) -> None:
-    """Raise what :meth:`UserCode.failed` returned, with the user's exception as its cause."""
+    """Raise the result of :meth:`UserCode.failed`, with the user's exception as its cause."""
     if failure is error:
         raise failure
     raise failure from error
@@ -225,8 +225,8 @@ class UserCode:
         """Apply the policy to a record (or result) for which ``error`` was raised.
 
         Returns:
-            What is to be raised after the results so far have been handed on (see :func:`raise_failure`), or None to go on with
-            the next record.
+            The error to raise after earlier results have been emitted (see :func:`raise_failure`), or None to continue with the next
+            record.
         """
         if isinstance(error, WieselError) and not isinstance(error, TypeMismatchError | SerializationError):
             return self._located(error)
@@ -242,7 +242,7 @@ class UserCode:
         return None
 
     def open(self, function: Any, runtime_context: RuntimeContext) -> None:
-        """Open a user's function; callables have nothing to open.
+        """Open a user's function; plain callables have no ``open``.
 
         Raises:
             UserFunctionError: If its ``open`` raises (whatever the policy: without it no record can be processed).
@@ -260,11 +260,11 @@ class UserCode:
             self.lifecycle(function.close, f"{type(function).__name__}.close")
 
     def lifecycle_failure(self, error: Exception, what: str) -> WieselError:
-        """Return the failure for an exception of the user's code that is about no record (``what``: the method)."""
+        """Return the failure for an exception of the user's code that does not concern a record (``what``: the method)."""
         return self._failure(error, None, what)
 
     def lifecycle(self, call: Callable[[], None], what: str) -> None:
-        """Call a method of the user's that is about no record.
+        """Call a method of the user's code that does not concern a record.
 
         Args:
             call: The call.
@@ -281,7 +281,7 @@ class UserCode:
             raise self.lifecycle_failure(error, what) from error
 
     def _located(self, error: WieselError) -> WieselError:
-        """Add the user's line, which is where it has to be corrected, to an error that is not about a record."""
+        """Add the user's line to an error that does not concern a record."""
         if isinstance(error, ProgramError | StateMigrationError):
             locate(error, operator_place(self._context))
         return error
@@ -313,7 +313,7 @@ class UserCode:
         """Append ``function(value, *one of each of more)`` for each value to ``results``, at C speed.
 
         Returns:
-            The indexes of the values that were skipped; the failure that ended the batch early, and the user's exception.
+            The indexes of the skipped values; the failure that ended the batch early, and the user's exception.
         """
         skipped: list[int] = []
         source = iter(values)
@@ -328,7 +328,7 @@ class UserCode:
             else:
                 if len(results) - done + len(skipped) == len(values):
                     return skipped, None, None
-                # map() takes a StopIteration that the function raises for its own end.
+                # map() interprets a StopIteration of the function as its own end.
                 index = len(values) - length_hint(source) - 1
                 fails = self._context.error_policy == "fail"
                 error = _stop_iteration(function, index, values, more) if fails else StopIteration()

@@ -1,12 +1,12 @@
-"""Internal. What a state backend offers to the operators of a task.
+"""Internal. The interface of a state backend, as used by the operators of a task.
 
-One backend instance belongs to one operator of one subtask and is used from the task's mailbox thread only. Everything a subtask
-remembers goes through three kinds of containers: keyed tables, timer queues and operator state. The backend tracks what changed
-since the last snapshot, so that every checkpoint costs what has changed.
+One backend instance belongs to one operator of one subtask and is used from the task's mailbox thread only. All state of a subtask is in
+three kinds of containers: keyed tables, timer queues and operator state. The backend tracks changes since the last snapshot, so that the
+cost of a checkpoint is proportional to them.
 
-Life of a snapshot: ``snapshot`` is the synchronous part, run in the mailbox thread between two batches; it must not do I/O. It
-returns a :class:`SnapshotTask`, whose ``run`` writes the bytes (any thread) and returns the handle that goes into the
-acknowledgement. If ``run`` fails, the backend is told by ``snapshot_failed`` and includes those changes in the next one.
+A snapshot has two parts. ``snapshot`` is the synchronous part, run in the mailbox thread between two batches; it must not do I/O. It
+returns a :class:`SnapshotTask`, whose ``run`` writes the bytes (in any thread) and returns the handle for the acknowledgement. If ``run``
+fails, ``snapshot_failed`` is called, and the backend includes those changes in the next snapshot.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class StateFile:
 
 @dataclass(frozen=True)
 class StateHandle:
-    """All that restores one operator's state in one subtask.
+    """Data needed to restore one operator's state in one subtask.
 
     ``files`` in the order in which they are to be applied; ``start``/``end`` of the key groups that they hold; ``meta`` is
     JSON-able: kind of backend, format version and per state name its kind and serializer snapshots.
@@ -67,7 +67,7 @@ class StateFileWriter(Protocol):
     """Stores the bytes of a state file; durable when the call returns."""
 
     def write(self, name_hint: str, data: Sequence[bytes | memoryview]) -> StateFile:
-        """Write the parts under a new, unique name made from ``name_hint``; small ones may be kept inline."""
+        """Write the parts under a new, unique name derived from ``name_hint``; small contents may be stored inline."""
         ...
 
 
@@ -87,7 +87,7 @@ class SnapshotTask(Protocol):
     """The asynchronous part of a snapshot."""
 
     def run(self, writer: StateFileWriter) -> StateHandle:
-        """Write what is to be written and return the handle; any thread, once."""
+        """Write the snapshot and return the handle. Called once, from any thread."""
         ...
 
 
@@ -111,33 +111,33 @@ class KeyedTable(ABC):
 
     @abstractmethod
     def items(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Iterate over (key, namespace, value) of all keys. The table may be changed meanwhile; what is added may be left out."""
+        """Iterate over (key, namespace, value) of all keys. Entries added during the iteration may be left out."""
 
     @abstractmethod
     def scan(self) -> Iterator[tuple[Any, Any]]:
-        """Iterate over (key, namespace) of all entries, lazily. Some may come twice, or though they were removed meanwhile."""
+        """Iterate lazily over (key, namespace) of all entries. An entry may occur twice, or after its removal."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """Return the number of entries (maybe an estimate where counting is costly)."""
+        """Return the number of entries (possibly an estimate where counting is expensive)."""
 
 
 class ListTable(KeyedTable):
-    """A table of lists. ``get`` returns the list, which must not be changed by the caller; ``put`` takes the list over."""
+    """A table of lists. ``get`` returns the list, which the caller must not change; ``put`` takes ownership of the list."""
 
     @abstractmethod
     def append(self, key: Any, value: Any, namespace: Any = VOID) -> None:
-        """Add an element at the end; what a snapshot writes of it does not grow with the list."""
+        """Append an element. The amount written to a snapshot does not depend on the length of the list."""
 
     @abstractmethod
     def extend(self, key: Any, values: Iterable[Any], namespace: Any = VOID) -> None:
-        """Add several elements at the end."""
+        """Append several elements."""
 
 
 class MapTable(KeyedTable):
     """A table of maps with access to single entries. A map without entries does not exist.
 
-    ``get`` returns the whole map (not to be changed by the caller), ``put`` takes a whole map over.
+    ``get`` returns the whole map (the caller must not change it); ``put`` takes ownership of a whole map.
     """
 
     @abstractmethod
@@ -146,7 +146,7 @@ class MapTable(KeyedTable):
 
     @abstractmethod
     def put_entry(self, key: Any, map_key: Any, value: Any, namespace: Any = VOID) -> None:
-        """Set one entry; what a snapshot writes of it does not grow with the map. The value may be None."""
+        """Set one entry. The amount written to a snapshot does not depend on the size of the map. The value may be None."""
 
     def put_entries(self, key: Any, entries: Mapping[Any, Any], namespace: Any = VOID) -> None:
         """Set several entries (at least one), as ``put_entry`` does each."""
@@ -175,7 +175,7 @@ class TimerQueue(ABC):
 
     @abstractmethod
     def delete(self, timestamp: int, key: Any, namespace: Any = VOID) -> None:
-        """Remove a timer if it is there."""
+        """Remove a timer if it exists."""
 
     @abstractmethod
     def next_timestamp(self) -> int | None:
@@ -202,19 +202,19 @@ class TimerQueue(ABC):
 
 
 class OperatorStateStore(ABC):
-    """State of the subtask that belongs to no key: lists that are split or united when rescaled, and broadcast maps.
+    """Operator state of the subtask: lists that are split or merged when rescaled, and broadcast maps.
 
-    ``serializer``: that of the declared type of the whole list or map, or None. What was restored is turned into the declared type.
-    All methods that get state raise ``StateMigrationError`` if the name stands for another kind, or for values that do not fit.
+    ``serializer``: that of the declared type of the whole list or map, or None. Restored values are converted to the declared type. All
+    methods that return state raise ``StateMigrationError`` if the name belongs to state of another kind or type.
     """
 
     @abstractmethod
     def get_list(self, name: str, serializer: Any = None) -> list[Any]:
-        """Return the live list; changes in place are seen by the next snapshot. Shared out evenly when rescaled."""
+        """Return the live list; the next snapshot includes changes made in place. Entries are redistributed evenly when rescaled."""
 
     @abstractmethod
     def get_union_list(self, name: str, serializer: Any = None) -> list[Any]:
-        """As ``get_list``, but every subtask gets all entries when restored."""
+        """Return the live list, as ``get_list``; every subtask gets all entries at a restore."""
 
     @abstractmethod
     def get_broadcast(self, name: str, serializer: Any = None) -> dict[Any, Any]:
@@ -222,15 +222,15 @@ class OperatorStateStore(ABC):
 
     @abstractmethod
     def rename(self, old: str, new: str) -> None:
-        """Give state that was restored another name, if there is some of that name and none of the other."""
+        """Rename restored state, if ``old`` was restored and ``new`` does not exist."""
 
     @abstractmethod
     def list_names(self) -> set[str]:
-        """Return the names of all lists, also of those that were restored and not asked for."""
+        """Return the names of all lists, including restored ones that were not accessed."""
 
     @abstractmethod
     def broadcast_names(self) -> set[str]:
-        """Return the names of all broadcast maps, also of those that were restored and not asked for."""
+        """Return the names of all broadcast maps, including restored ones that were not accessed."""
 
 
 class StateBackend(ABC):
@@ -238,7 +238,7 @@ class StateBackend(ABC):
 
     @property
     def in_memory(self) -> bool:
-        """Whether entries lie in the memory of the process anyway, so that operators may hold them in another form, too."""
+        """True if entries are stored as objects in the memory of the process, so that operators may cache them in another form."""
         return False
 
     @abstractmethod
@@ -260,19 +260,19 @@ class StateBackend(ABC):
         """
 
     def grown_rows(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> GrownRows | None:
-        """Return lists of rows by key, to which rows are added, as columns; None if the backend keeps no columns.
+        """Return append-only lists of rows by key, stored as columns; None if the backend does not store columns.
 
-        What is in state files is that of a table of kind ``list`` with tuples by the tuples of their keys.
+        In state files the contents are those of a table of kind ``list`` with tuples by the tuples of their keys.
 
         Args:
             name: Name of the state.
             schema: The columns of the rows.
-            keys: Those with the key.
+            keys: Indexes of the key columns.
         """
         return None
 
     def replaced_rows(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> ReplacedRows | None:
-        """As ``grown_rows``, for lists that are set as a whole: what is in state files is that of a table of kind ``value``."""
+        """Return lists of rows by key that are replaced as a whole; in state files they are a table of kind ``value``."""
         return None
 
     @abstractmethod
@@ -286,11 +286,11 @@ class StateBackend(ABC):
 
     @abstractmethod
     def restore(self, handles: Iterable[StateHandle], reader: StateFileReader) -> None:
-        """Load state; called once before any other method. Entries outside the own key groups are left out.
+        """Load state; called once before any other method. Entries of other key groups are ignored.
 
         Args:
-            handles: Those of all subtasks that the operator had when the snapshot was taken, as operator state is shared out anew
-                when the parallelism has changed. Files without anything for this subtask are not read.
+            handles: The handles of all subtasks that the operator had when the snapshot was taken, as operator state is redistributed when
+                the parallelism has changed. Files without entries for this subtask are not read.
             reader: Reads the files.
 
         Raises:
@@ -304,15 +304,15 @@ class StateBackend(ABC):
 
         Args:
             checkpoint_id: Id of the checkpoint.
-            full: Write everything anew, into files on which no later checkpoint depends (savepoints).
+            full: Write all state to files that no later checkpoint depends on (savepoints).
 
-        A snapshot names files of earlier snapshots, also of such that were aborted. So a file may be deleted only when a checkpoint
-        later than the one that wrote it is complete and no retained checkpoint names the file.
+        A snapshot refers to files of earlier snapshots, including aborted ones. So a file may be deleted only when a checkpoint later than
+        the one that wrote it is complete and no retained checkpoint refers to the file.
         """
 
     @abstractmethod
     def snapshot_failed(self, checkpoint_id: int) -> None:
-        """The asynchronous part of that snapshot failed: its changes must be in the next one."""
+        """Include the changes of that snapshot in the next one, as its asynchronous part failed."""
 
     @abstractmethod
     def size_bytes(self) -> int:

@@ -105,10 +105,9 @@ class Section:
 
 
 class StateFileBuffer:
-    """Puts sections together into the contents of a file, in one piece of memory that is used again for the next file.
+    """Combines sections into the contents of a file, in a buffer that is reused for the next file.
 
-    State is written at the pace at which it changes, so memory that is asked for and given back for each section costs as much as
-    what is done with it.
+    State is written at the rate at which it changes, so allocating and freeing memory for each section would cost as much as processing it.
     """
 
     def __init__(self) -> None:
@@ -117,19 +116,19 @@ class StateFileBuffer:
         self.clear()
 
     def clear(self) -> None:
-        """Begin the next file."""
+        """Begin a new file."""
         self._buffer.seek(0)
         self._buffer.write(_FILE_HEAD.pack(_MAGIC, FORMAT_VERSION))
         self._sections = 0
 
     @property
     def size(self) -> int:
-        """Bytes so far."""
+        """Number of bytes so far."""
         return self._buffer.tell()
 
     @property
     def empty(self) -> bool:
-        """Whether there is no section yet."""
+        """True if there is no section yet."""
         return not self._sections
 
     def add(self, section: Section | bytes | memoryview) -> None:
@@ -146,7 +145,7 @@ class StateFileBuffer:
 
     @contextmanager
     def whole(self) -> Iterator[memoryview]:
-        """End the file; its contents, which begin where a page of memory does, must not be held for longer than the context."""
+        """End the file and yield its contents, page aligned; they are valid within the context only."""
         self._buffer.write(_head(END, 0, b"", self._sections, b""))
         with self._buffer.view(0, self._buffer.tell()) as contents:
             yield contents
@@ -188,7 +187,7 @@ def _head(operation: int, flags: int, label: bytes, count: int, payload: bytes |
 
 
 def read_file(data: bytes, where: str) -> Iterator[Section]:
-    """Yield the sections of a file; those of ROWS as what they stand for.
+    """Yield the sections of a file; sections of ROWS are converted to those that they represent.
 
     Args:
         data: The contents.

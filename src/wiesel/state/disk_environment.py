@@ -1,4 +1,4 @@
-"""Internal. What a store of bytes on the local disk has to offer to the backends that keep state there."""
+"""Internal. Interface of an embedded key-value store on the local disk, as needed by the backends that store state there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["DiskEnvironment", "DiskSnapshot"]
 
 
 class DiskSnapshot(Protocol):
-    """Contents that any thread can read while writes go on."""
+    """Contents that any thread can read while writes continue."""
 
     def chunks(self, start: bytes = b"", stop: bytes | None = None) -> Iterator[list[tuple[bytes, bytes]]]:
         """Yield runs of (key, value) in order, from ``start`` on, as long as the key is below ``stop``."""
@@ -49,7 +49,7 @@ class DiskEnvironment(Protocol):
         ...
 
     def drop_pages(self) -> None:
-        """Give memory back; called now and then by who reads much."""
+        """Release mapped pages; called periodically by readers of much data."""
         ...
 
     def size_bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""Internal. Makes state backends by name. Those of others come in by the entry point group ``wiesel.state_backends``."""
+"""Internal. Creates state backends by name. Third-party backends are found by the entry point group ``wiesel.state_backends``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ENTRY_POINTS", "check_backend", "make_backend"]
 ENTRY_POINTS = "wiesel.state_backends"
 
 _ALIASES = {"forst": "lmdb", "heap": "hashmap", "filesystem": "hashmap", "jobmanager": "hashmap"}
-"""Names of Flink's backends -> the one here that takes their place."""
+"""Names of Flink's backends -> the backend that replaces each."""
 
 _BUILT_IN = {
     "hashmap": "wiesel.state.hashmap:HashMapBackend",
@@ -44,7 +44,7 @@ def make_backend(
         subtask: Index of the subtask.
         parallelism: Number of subtasks of the operator.
         key_group_range: Key groups of the subtask.
-        local_dir: Directory for working files; those made are removed on ``close``.
+        local_dir: Directory for working files; those created are removed on ``close``.
         clock: For the time to live.
         options: The job's options.
 
@@ -64,7 +64,7 @@ def make_backend(
 
 
 def check_backend(backend_type: str) -> None:
-    """Refuse a backend that cannot be had.
+    """Check that a backend is available.
 
     Raises:
         ConfigurationError: If there is no backend of that name, or it needs a package that is not installed.

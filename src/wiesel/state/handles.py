@@ -1,7 +1,7 @@
 """Internal. The state objects that user functions hold, bound to a table of the backend and to the current key.
 
-For the ``hashmap`` backend and state without a namespace, values, lists and maps have handles of their own that reach into the dicts of
-the store; everything else goes through the tables.
+For the ``hashmap`` backend and state without a namespace, values, lists and maps have specialised handles that access the dicts of the
+store directly; all others go through the tables.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _Convert = Callable[[Any], Any]
 
 
 class _Bound:
-    """What handles have in common.
+    """Base of the handles.
 
     Attributes:
         namespace: The namespace of the next access; windows set it.
@@ -463,7 +463,7 @@ def make_state(descriptor: Any, backend: StateBackend, context: KeyContext, name
         namespaced: The namespace will be changed, by setting the handle's attribute ``namespace``.
 
     Raises:
-        StateMigrationError: If state was restored under that name that does not fit.
+        StateMigrationError: If the state restored under that name does not fit.
         ConfigurationError: If the descriptor is of a kind that the engine does not know.
     """
     kind = getattr(descriptor, "kind", "")
@@ -502,7 +502,7 @@ def _generic(descriptor: Any, kind: str, table: Any, context: KeyContext, namesp
 
 
 def _new(handle: Any, converters: Any, *arguments: Any) -> State:
-    """Return a handle; one that converts what is written if the declared type may change or refuse it."""
+    """Return a handle; it converts written values if the declared type may change or reject them."""
     if not any(converters):
         return cast(State, handle(*arguments))
     made = _CONVERTING[handle](*arguments)
@@ -511,11 +511,11 @@ def _new(handle: Any, converters: Any, *arguments: Any) -> State:
 
 
 def keys_with(descriptor: Any, backend: StateBackend) -> Iterator[Any]:
-    """Yield the keys that have something in a state without a namespace, each once. The state of a key may be changed meanwhile."""
+    """Yield each key with an entry in a state without a namespace once. The state of a key may be changed meanwhile."""
     ttl = descriptor.ttl_settings()
     table = backend.table(descriptor.name, serializer=serializer_of(descriptor), ttl=ttl, kind=descriptor.kind, **_aliases(descriptor))
     keys = (key for key, namespace, _ in table.items() if namespace is VOID)
-    # Tables with a time to live may name an entry again that was changed meanwhile.
+    # Tables with a time to live may return an entry again that was changed meanwhile.
     return keys if ttl is None else _once(keys)
 
 

@@ -1,7 +1,7 @@
 """Internal. The ``hashmap`` backend: Python objects in dicts. Fast; bounded by memory.
 
-Like Flink's heap backend it hands out the stored objects themselves. Whoever changes one in place has to put it back, otherwise the
-change is seen by this process but is missing in the next checkpoint.
+Like Flink's heap backend it returns the stored objects themselves. After changing one in place, put it again; otherwise the change is
+visible to this process but missing in the next checkpoint.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ class HashMapBackend(TrackedBackend):
             store.unchanged()
 
     def clear_keyed(self) -> None:
-        """Forget the state and the timers of all keys as if there had been none: BATCH mode has one key at a time, and no checkpoints."""
+        """Clear the state and timers of all keys without recording changes: BATCH mode has one key at a time, and no checkpoints."""
         for store in self._stores():
             store.clear()
         for timers in self._timers.values():

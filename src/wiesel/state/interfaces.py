@@ -1,4 +1,4 @@
-"""Internal. The kinds of state that user functions see, by PyFlink's names; programs find them in ``wiesel.datastream.state``."""
+"""Internal. The kinds of state for user functions, under PyFlink's names; programs import them from ``wiesel.datastream.state``."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ OUT = TypeVar("OUT")
 class State(ABC):
     """State of the current key.
 
-    What is read is the stored object itself, not a copy (unless said otherwise): after changing it in place call ``update``,
-    ``put`` or ``add`` with it, otherwise the change may be missing after a recovery.
+    Reads return the stored object itself, not a copy (unless stated otherwise): after changing it in place, call ``update``, ``put`` or
+    ``add`` with it, otherwise the change may be missing after a recovery.
     """
 
     __slots__ = ()
 
     @abstractmethod
     def clear(self) -> None:
-        """Remove what is stored for the current key."""
+        """Remove the state of the current key."""
 
 
 class ValueState(State, Generic[T]):
@@ -55,13 +55,13 @@ class ValueState(State, Generic[T]):
 
 
 class AppendingState(State, Generic[IN, OUT]):
-    """State to which values are added, kept as they are or combined."""
+    """State to which values are added, stored individually or combined."""
 
     __slots__ = ()
 
     @abstractmethod
     def get(self) -> OUT | None:
-        """Return what is stored for the current key, or None if nothing is."""
+        """Return the contents for the current key, or None if there are none."""
 
     @abstractmethod
     def add(self, value: IN) -> None:
@@ -69,7 +69,7 @@ class AppendingState(State, Generic[IN, OUT]):
 
 
 class MergingState(AppendingState[IN, OUT]):
-    """Appending state whose contents of several namespaces (merging windows) can be united."""
+    """Appending state whose contents can be merged across namespaces (merging windows)."""
 
     __slots__ = ()
 
@@ -81,7 +81,7 @@ class ReducingState(MergingState[T, T]):
 
 
 class AggregatingState(MergingState[IN, OUT]):
-    """The values of a key, combined by an aggregate function; what is stored is its accumulator."""
+    """The values of a key, combined by an aggregate function; the accumulator is stored."""
 
     __slots__ = ()
 
@@ -108,7 +108,7 @@ class ListState(MergingState[T, list[T]]):
 
 
 class _MapView(State, Generic[K, V]):
-    """What can be read of a map."""
+    """Read access to a map."""
 
     __slots__ = ()
 
@@ -147,7 +147,7 @@ class _MapView(State, Generic[K, V]):
 
 
 class _WritableMap(_MapView[K, V]):
-    """What can be done to a map."""
+    """Write access to a map."""
 
     __slots__ = ()
 
@@ -177,7 +177,7 @@ class MapState(_WritableMap[K, V]):
 
 
 class ReadOnlyBroadcastState(_MapView[K, V]):
-    """The broadcast map, as the side that must not change it sees it. Values read must not be changed in place."""
+    """The broadcast map as seen by the non-broadcast side. Values read must not be changed in place."""
 
     __slots__ = ()
 

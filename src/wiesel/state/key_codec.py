@@ -1,9 +1,9 @@
 """Internal. The canonical bytes of a key: equal keys, and only those, have equal bytes, in every process and Python version.
 
-Python's own equality is followed: ``1 == 1.0 == True == Decimal(1)`` and a named tuple equals a tuple, so they share their bytes.
-Pickle would not do: what it writes depends on the identity of the parts and on the order of sets. The form of what is written here
-for the types named in ``_exact_encoder`` never changes, as state is kept under it; other classes are written by their reduced state,
-which may differ between versions of their library.
+Python's own equality is followed: ``1 == 1.0 == True == Decimal(1)`` and a named tuple equals a tuple, so they have the same bytes. Pickle
+is unsuitable: its output depends on the identity of the parts and on the order of sets. The encoding of the types named in
+``_exact_encoder`` never changes, as stored state depends on it; other classes are encoded by their reduced state, which may differ between
+versions of their library.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _Encoder: TypeAlias = Callable[[Any], bytes]
 
 
 def unusable_key(key: object) -> ProgramError:
-    """Return the error for a key that cannot be one."""
+    """Return the error for an object that cannot be a key."""
     kind = type(key)
     text = repr(key)
     shown = text if len(text) <= 80 else text[:77] + "..."
@@ -50,7 +50,7 @@ def unusable_key(key: object) -> ProgramError:
 
 
 def canonical_bytes(key: Any) -> bytes:
-    """Return the bytes that stand for ``key``.
+    """Return the canonical bytes of ``key``.
 
     Raises:
         ProgramError: If the key cannot be hashed, is compared by identity or contains itself.
@@ -75,7 +75,7 @@ def _encoder_of(kind: type) -> _Encoder:
 
 
 def _exact_encoder(kind: type) -> _Encoder:
-    """Choose how keys of a class are written; the order matters, as classes may derive from several of these."""
+    """Return the encoder of a class of keys; the order of the checks matters, as classes may derive from several of these."""
     for base, encode in _UNHASHABLE:
         if issubclass(kind, base):
             return encode
@@ -123,12 +123,12 @@ def _encode_int(key: Any) -> bytes:
 def _encode_float(key: float) -> bytes:
     if key.is_integer():
         return _encode_int(int(key))
-    # All NaNs are one key; which is more useful than none of them being equal to itself.
+    # All NaNs are one key, which is more useful than NaN being unequal to itself.
     return b"f" + _DOUBLE.pack(math.nan if key != key else float(key))
 
 
 def _encode_number(key: Any) -> bytes:
-    """Decimals, fractions and complex numbers: as the integer or float that they equal, else as an exact ratio."""
+    """Encode decimals, fractions and complex numbers as the equal integer or float, else as an exact ratio."""
     if isinstance(key, complex):
         return _encode_float(key.real) if key.imag == 0 else b"c" + _DOUBLE.pack(key.real) + _DOUBLE.pack(key.imag)
     if isinstance(key, Decimal) and not key.is_finite():
@@ -236,7 +236,7 @@ def _encode_reduced(key: Any) -> bytes:
 
 
 def _encode_inside(part: Any) -> bytes:
-    """Write a part of an object's state, where containers that cannot be keys themselves are allowed."""
+    """Encode a part of an object's state, where unhashable containers are allowed."""
     if isinstance(part, dict):
         return _parts(b"m", (half for pair in sorted((_encode_inside(k), _encode_inside(v)) for k, v in part.items()) for half in pair))
     if isinstance(part, (list, tuple)):

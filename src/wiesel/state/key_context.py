@@ -1,4 +1,4 @@
-"""Internal. The key that keyed state belongs to at the moment."""
+"""Internal. The current key of keyed state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["NO_KEY", "KeyContext"]
 
 
 class _NoKey:
-    """Stands for "there is no current key". It refuses to be hashed, so state needs no check of its own to refuse access."""
+    """Marks that there is no current key. It refuses to be hashed, so state needs no separate check to refuse access."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
 """Internal. Key groups: the unit in which keyed state moves between subtasks when a job is rescaled.
 
-A key belongs to group ``stable_hash(key) % max_parallelism`` and a subtask owns a range of groups. Flink's formulas are used, so that
-ranges are those which Flink would give. Nothing here may ever change its results: checkpoints are stored by them.
+A key belongs to group ``stable_hash(key) % max_parallelism``, and a subtask owns a range of groups. Flink's formulas are used, so the
+ranges equal Flink's. The results must never change, as checkpoints depend on them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CACHED_KEYS = 1 << 17
 _MANY = 64
 
 _pack_int = struct.Struct(">q").pack
-# What crc32 has read after the tag that key_codec puts in front of an int or a str.
+# State of crc32 after the tag that key_codec prepends to an int or a str.
 _INT = crc32(b"i")
 _STR = crc32(b"s")
 
@@ -108,7 +108,7 @@ class _ChannelOfKey(dict[Hashable, int]):
     """Remembers the channels of keys; computes those it does not know, and forgets all when it is full.
 
     Attributes:
-        overflowed: Whether it was full.
+        overflowed: True if it was full.
     """
 
     def __init__(self, compute: Callable[[Any], int], limit: int) -> None:
@@ -160,7 +160,7 @@ class ChannelSelector:
             ProgramError: If a key cannot be hashed or is compared by identity.
         """
         if self._known.overflowed and len(keys) >= _MANY:
-            # There are more keys than can be remembered, and to compute them one by one takes several times as long.
+            # Too many keys to cache; computing the hashes one by one takes several times as long.
             channels = self._at_once(keys)
             if channels is not None:
                 return channels
@@ -177,16 +177,16 @@ class ChannelSelector:
             raise
 
     def _at_once(self, keys: Sequence[Any]) -> list[int] | None:
-        """Return the channels of keys that all are integers of at most 64 bits or texts, None if they are anything else."""
+        """Return the channels of keys that are all integers of at most 64 bits or all strings, None for other keys."""
         kinds = set(map(type, keys))
         if kinds != {int} and kinds != {str}:
             return None
         import numpy as np  # of no use to most jobs
 
-        from wiesel.state.key_hashes import hashes_of_integers, hashes_of_texts
+        from wiesel.state.key_hashes import hashes_of_integers, hashes_of_strings
 
         try:
-            hashes = hashes_of_integers(np.array(keys, np.int64)) if kinds == {int} else hashes_of_texts(keys)
+            hashes = hashes_of_integers(np.array(keys, np.int64)) if kinds == {int} else hashes_of_strings(keys)
         except (OverflowError, UnicodeEncodeError):
             return None
         return self.of_hashes(hashes).tolist()  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Internal. The stable hashes of many keys of one kind at once: what ``stable_hash`` returns for each of them."""
+"""Internal. Vectorised stable hashes: the results of ``stable_hash`` for many keys of one type."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from wiesel.state.key_codec import canonical_bytes
 from wiesel.state.key_groups import spread
 
-__all__ = ["hashes_of_integers", "hashes_of_texts", "hashes_of_tuples", "hashes_of_tuples_of_text"]
+__all__ = ["hashes_of_integers", "hashes_of_strings", "hashes_of_tuples", "hashes_of_tuples_of_text"]
 
 _BYTES = 8
 Integers = npt.NDArray[Any]
@@ -28,30 +28,30 @@ def hashes_of_integers(numbers: Integers) -> Hashes:
 
 
 def hashes_of_tuples(columns: Sequence[Integers]) -> Hashes:
-    """Return the hashes of the tuples that the rows of columns of integers are; there is one column at least."""
+    """Return the hashes of the tuples formed by the rows of integer columns; there is at least one column."""
     zeros = canonical_bytes((0,) * len(columns))
     each = (len(zeros) - 1) // len(columns)  # behind the tag of tuples; the bytes of an integer are the last ones of its part
     return _hashes(crc32(zeros), columns, [_tables(zeros, 1 + each * (place + 1)) for place in range(len(columns))])
 
 
-def hashes_of_texts(texts: Sequence[str]) -> Hashes:
-    """Return the hashes of texts.
+def hashes_of_strings(strings: Sequence[str]) -> Hashes:
+    """Return the hashes of strings.
 
     Raises:
         UnicodeEncodeError: If one has a lone surrogate.
     """
     start = crc32(canonical_bytes(""))
-    return spread(np.fromiter((crc32(text.encode(), start) for text in texts), np.int64, len(texts)))  # type: ignore[no-any-return]
+    return spread(np.fromiter((crc32(text.encode(), start) for text in strings), np.int64, len(strings)))  # type: ignore[no-any-return]
 
 
-def hashes_of_tuples_of_text(texts: Sequence[bytes]) -> Hashes:
-    """Return the hashes of the tuples of one text each, which are given in UTF-8."""
-    return spread(np.fromiter((crc32(text, _before_text(len(text))) for text in texts), np.int64, len(texts)))  # type: ignore[no-any-return]
+def hashes_of_tuples_of_text(strings: Sequence[bytes]) -> Hashes:
+    """Return the hashes of tuples of one string each, given in UTF-8."""
+    return spread(np.fromiter((crc32(text, _before_text(len(text))) for text in strings), np.int64, len(strings)))  # type: ignore[no-any-return]
 
 
 @lru_cache(1024)
 def _before_text(length: int) -> int:
-    """Return the checksum of what the canonical bytes of a tuple of one text of so many bytes begin with."""
+    """Return the checksum of the prefix of the canonical bytes of a tuple of one string of this length."""
     whole = canonical_bytes(("a" * length,))
     return crc32(whole[: len(whole) - length])
 
@@ -67,9 +67,9 @@ def _hashes(start: int, columns: Sequence[Integers], tables: Sequence[_Tables]) 
 
 @lru_cache
 def _tables(data: bytes, end: int) -> _Tables:
-    """Return how each value of each of the bytes of an integer, which end there and are 0, alters the checksum of data.
+    """Return how each value of each byte of an integer, all of which are 0 and end at ``end``, changes the checksum of ``data``.
 
-    crc32 over one length is linear but for a constant: what changing bytes does is the XOR of what changing each of them does.
+    crc32 over a fixed length is linear except for a constant: the effect of changing several bytes is the XOR of their single effects.
     """
     start = crc32(data)
     return [

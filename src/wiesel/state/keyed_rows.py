@@ -1,7 +1,7 @@
-"""Internal. Lists of rows by key in the memory of a task, as columns: what batches of rows read and write at once.
+"""Internal. Lists of rows by key in the memory of a task, stored as columns: read and written in batches.
 
-In state files they stay columns, and whoever reads these finds lists and values of tuples by key: any backend, and any program. A snapshot
-keeps the mailbox no longer than it takes to say which rows there are.
+In state files they remain columns; readers of the files see lists and values of tuples by key, with any backend and any program. A snapshot
+occupies the mailbox thread only for as long as it takes to determine which rows exist.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class KeyedRows(Store):
     Args:
         name: Name of the state.
         schema: The columns of the rows.
-        keys: Those with the key.
+        keys: Indexes of the key columns.
 
     Attributes:
         rows: All rows.
@@ -53,15 +53,15 @@ class KeyedRows(Store):
     @property
     @abstractmethod
     def changed(self) -> int:
-        """How many entries the next snapshot has to write, at most."""
+        """Upper bound of the number of entries that the next snapshot has to write."""
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory all takes."""
+        """Estimate of the memory used."""
         return self.rows.size_bytes + self._lists.size_bytes + self._index.size_bytes
 
     def load(self, restored: Mapping[tuple[Any, ...], Sequence[StoredRow]]) -> None:
-        """Take what was restored."""
+        """Load restored rows."""
         entries = iter(restored.items())
         while part := list(islice(entries, CHUNK_ENTRIES)):
             columns = columns_of((row for _, rows in part for row in rows), self.rows.schema)
@@ -70,20 +70,20 @@ class KeyedRows(Store):
         self.unchanged()
 
     def find(self, keys: BatchKeys) -> Places:
-        """Return the numbers of keys, -1 for those that have no rows."""
+        """Return the numbers of keys, -1 for keys without rows."""
         return self._index.find(keys)
 
     def read(self, owners: Places) -> tuple[Places, Places]:
-        """Return the numbers of the rows of keys, which are numbers as well, one key after the other, and how many each has."""
+        """Return the row numbers of keys (given by number), grouped by key, and the number of rows of each."""
         return self._lists.read(owners)
 
     @abstractmethod
     def unchanged(self) -> None:
-        """Forget what has changed."""
+        """Mark all as unchanged."""
 
     @abstractmethod
     def _load(self, rows: pa.RecordBatch, sizes: Places) -> None:
-        """Take rows of new keys, one key after the other; ``sizes`` is how many each has."""
+        """Add rows of new keys, grouped by key; ``sizes`` has the number of rows of each."""
 
     # Store
 
@@ -100,7 +100,7 @@ class KeyedRows(Store):
         self._scan = []
 
     def scan_slice(self, limit: int) -> tuple[int, Part]:
-        """See ``Store``: all at once, as nothing is to be done in the mailbox thread."""
+        """See ``Store``: all entries in one slice, as there is nothing to do in the mailbox thread."""
         self._scan = None
         return len(self.rows), self.all_parts()
 
@@ -112,7 +112,7 @@ class KeyedRows(Store):
 
 
 class GrownRows(KeyedRows):
-    """Lists to which rows are added; what a snapshot writes of them are the rows that have come since the last one."""
+    """Append-only lists; a snapshot writes the rows added since the last one."""
 
     def __init__(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> None:
         super().__init__(name, schema, keys)
@@ -129,7 +129,7 @@ class GrownRows(KeyedRows):
         self._written = len(self.rows)
 
     def extend(self, keys: BatchKeys, ids: Places, columns: Sequence[pa.Array]) -> None:
-        """Add rows to the lists of keys; ``ids`` is for each row the place of its key."""
+        """Append rows to the lists of keys; ``ids`` has the index of the key of each row."""
         start = len(self.rows)
         numbers = self._index.add(keys)
         sizes = np.bincount(ids, minlength=keys.count)
@@ -154,13 +154,13 @@ class GrownRows(KeyedRows):
         return self._part(0)
 
     def _part(self, start: int) -> Part:
-        # Neither changes any more: rows are only added behind.
+        # Neither changes any more: rows are only appended.
         rows, owners = self.rows.frozen(), self._owners[: len(self.rows)]
         return lambda: grown_sections(self.name, self._keys, rows, start, owners)
 
 
 class ReplacedRows(KeyedRows):
-    """Lists that are set anew, each as a whole; rows that are in none any more are given back when they are half of all."""
+    """Lists that are replaced as a whole; unreferenced rows are freed when they are more than half of all."""
 
     def __init__(self, name: str, schema: pa.Schema, keys: Sequence[int]) -> None:
         super().__init__(name, schema, keys)
@@ -177,7 +177,7 @@ class ReplacedRows(KeyedRows):
         self._touched = []
 
     def add(self, keys: BatchKeys, found: Places) -> Places:
-        """Return the numbers of keys; ``found`` is what :meth:`find` has returned. Those that are new must be given rows."""
+        """Return the numbers of keys; ``found`` is the result of :meth:`find`. New keys must be given rows."""
         return self._index.add(keys, found)
 
     def replace(self, owners: Places, sizes: Places, numbers: Places, columns: Sequence[pa.Array]) -> None:
@@ -185,8 +185,8 @@ class ReplacedRows(KeyedRows):
 
         Args:
             owners: The numbers of different keys.
-            sizes: How many rows each list has then, at least one.
-            numbers: The rows, one list after the other: numbers of rows that there are, and -1 for the next one of the new rows.
+            sizes: The new number of rows of each list, at least one.
+            numbers: The rows, grouped by list: numbers of existing rows, and -1 for the next one of the new rows.
             columns: The new rows.
         """
         fresh = numbers < 0
@@ -211,7 +211,7 @@ class ReplacedRows(KeyedRows):
     def _load(self, rows: pa.RecordBatch, sizes: Places) -> None:
         ends = np.cumsum(sizes)
         keys = BatchKeys(rows.take(pa.array(ends - sizes)), self._keys)
-        if keys.count < len(sizes) > 1:  # NaN is one key here, and each one another to a dictionary
+        if keys.count < len(sizes) > 1:  # NaN is one key here, but distinct keys in a dictionary
             for end, size in zip(ends.tolist(), sizes.tolist(), strict=True):
                 self._load(rows.slice(end - size, size), np.array([size]))
             return

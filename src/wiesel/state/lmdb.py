@@ -1,7 +1,7 @@
 """Internal. The ``lmdb`` backend: keyed state on the local disk, larger than memory, with a cache of objects in front.
 
-Timers and operator state are kept in memory. A full snapshot is read from an LMDB read transaction in the thread that writes it, while
-processing goes on. As with the ``hashmap`` backend, an object that was read and changed in place has to be put back.
+Timers and operator state are in memory. A full snapshot is read from an LMDB read transaction in the thread that writes it, while
+processing continues. As with the ``hashmap`` backend, an object that was read and changed in place has to be put again.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from wiesel.state.tracked import TrackedBackend
 __all__ = ["TABLES", "LmdbBackend", "Scan"]
 
 _SPOOL_SHARE = 16
-"""Changes that wait for the next snapshot may take this part of the cache's size in memory, beside it; more of them wait in a file."""
+"""Divisor of the cache size: extra memory for changes that wait for the next snapshot; further changes wait in a file."""
 _SPOOL_BYTES = 4 << 20
 _MOST_SPOOLED = 2
-"""Where no snapshot is taken for long, or ever, changes may become this many times all state before they are given up."""
+"""Ratio of pending changes to all state at which a full snapshot replaces them, where snapshots are rare or never taken."""
 _SCAN_ENTRIES = 1 << 14
 _SCAN_BYTES = 4 << 20
 _OBJECT_OVERHEAD_BYTES = 500
 _SMALLEST_LIMIT = 1 << 10
 _MOST_PENDING = 1 << 14
-"""What is pending is flushed in the synchronous part of a snapshot, at about 3 us per entry."""
+"""Limit of pending changes: they are flushed in the synchronous part of a snapshot, at about 3 us per entry."""
 _STORED = itemgetter(1)
 
 
@@ -219,12 +219,12 @@ TABLES: dict[str, type[_DiskTable]] = {"value": _ValueTable, "list": _DiskListTa
 
 
 class Scan:
-    """All entries of a moment as sections, read in the thread that writes them.
+    """All entries at one moment as sections, read in the thread that writes them.
 
     Args:
         snapshot: The entries.
-        stores: State id -> what reads entries of that state.
-        environment: Gives memory back now and then.
+        stores: State id -> reader of entries of that state.
+        environment: Releases memory periodically.
     """
 
     def __init__(self, snapshot: DiskSnapshot, stores: dict[int, DiskStore], environment: DiskEnvironment) -> None:
@@ -241,7 +241,7 @@ class Scan:
         begun: dict[int, list[bytes]] = {}
         size = count = 0
         for chunk in self._snapshot.chunks(start, stop):
-            # Chunk by chunk, as what was just read is in the processor's caches: gathered first, it would take twice as long.
+            # Chunk by chunk, as the entries just read are in the processor's caches; gathering them first would take twice as long.
             for state_id, entries in _by_state(chunk):
                 section = self._stores[state_id].read_section(entries, begun.setdefault(state_id, []))
                 if section is not None and (known := waiting.setdefault(state_id, section)) is not section:
@@ -257,7 +257,7 @@ class Scan:
 
 
 def _by_state(chunk: list[tuple[bytes, bytes]]) -> Iterator[tuple[int, list[tuple[bytes, bytes]]]]:
-    """Split sorted entries where the state changes: entries of a key group and state lie together."""
+    """Split sorted entries where the state changes: entries of a key group and state are adjacent."""
     start = 0
     while start < len(chunk):
         state_id = state_id_of(chunk[start][0])
@@ -284,7 +284,7 @@ class LmdbBackend(TrackedBackend):
         self._mean_bytes = 64.0
 
     def _open_environment(self, name: str) -> DiskEnvironment:
-        """Return the environment, in a directory of its own whose name begins with ``name``."""
+        """Return the environment, in a separate directory whose name begins with ``name``."""
         return LmdbEnvironment(self._local_dir, name, self._size_option(LMDB_MAP_SIZE), self._size_option(LMDB_RESIDENT_SIZE))
 
     def _new_spool(self) -> Spool:
@@ -315,7 +315,7 @@ class LmdbBackend(TrackedBackend):
         return table
 
     def _rename_table(self, old: str, new: str) -> None:
-        # In their order, which is that of the stores' numbers.
+        # In the order of the stores' numbers.
         self._tables = {new if name == old else name: table for name, table in self._tables.items()}
         table = self._tables[new]
         table.void.name = table.spaced.name = new
@@ -340,7 +340,7 @@ class LmdbBackend(TrackedBackend):
         self._keep_changes(out.sections)
 
     def _keep_changes(self, sections: Iterable[Section]) -> None:
-        """Keep changes for the next snapshot, unless to write all state then is less than what has come together."""
+        """Store changes for the next snapshot, unless writing all state would be smaller than the accumulated changes."""
         if self._spool is None:
             return
         for section in sections:
@@ -350,7 +350,7 @@ class LmdbBackend(TrackedBackend):
             self._must_rewrite = True
 
     def make_room(self) -> None:
-        """Flush, and begin a new generation of cached objects."""
+        """Flush, and start a new generation of cached objects."""
         self.flush()
         stores = self._stores.values()
         used = [store for store in stores if store.young or store.old]
@@ -370,7 +370,7 @@ class LmdbBackend(TrackedBackend):
             first = self._environment.first_key(range_of(group, state_id))
             if first is None:
                 return
-            # Jump over groups without an entry of this state.
+            # Skip groups without an entry of this state.
             if state_id_of(first) != state_id:
                 found = int.from_bytes(first[:2], "big")
                 group = found if found > group and state_id_of(first) < state_id else found + 1
@@ -393,7 +393,7 @@ class LmdbBackend(TrackedBackend):
         return (0, []) if spool is None else (spool.entries, [spool])
 
     def _begin_rewrite(self) -> None:
-        """All is written in one go, as it is read in the background."""
+        """Write all in one slice, as it is read in the background."""
 
     def _rewrite_slice(self, limit: int) -> tuple[list[Part], bool]:
         return self._all_parts(), True
@@ -409,7 +409,7 @@ class LmdbBackend(TrackedBackend):
         self._environment.write(out.removed, out.removed_prefixes, out.entries)
 
     def _restored(self) -> None:
-        """Nothing to do: files are applied without being changes."""
+        """Do nothing: restored files are not recorded as changes."""
 
     def size_bytes(self) -> int:
         """See ``StateBackend``: pages in use on disk."""

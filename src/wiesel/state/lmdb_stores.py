@@ -1,9 +1,8 @@
 """Internal. Keyed state on disk with a cache of objects in front.
 
-What is written goes to the cache and to ``pending``; a flush writes all pending changes to LMDB in one sorted transaction and hands
-the same bytes to the changelog. Flushes happen at snapshots and when the cache is full. The cache has two generations: what is found
-in the old one moves to the young one, and when the young one is full the old one is dropped. So a hit costs a dict lookup, and what
-is in use stays.
+Writes go to the cache and to ``pending``; a flush writes all pending changes to LMDB in one sorted transaction and passes the same bytes to
+the changelog. Flushes happen at snapshots and when the cache is full. The cache has two generations: an entry found in the old one moves to
+the young one, and when the young one is full the old one is dropped. So a hit costs a dict lookup, and entries in use are retained.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ class DiskStore(ABC):
 
     Attributes:
         pending: Changes since the last flush.
-        young: What was used last.
-        old: What was used before.
+        young: Recently used entries.
+        old: Entries used before those.
         limit: The weight at which the cache is full; set by the backend.
-        prune: Returns what is left of a value after its time to live, None if nothing; None if values do not expire.
+        prune: Returns the part of a value that has not expired, None if nothing is left; None if values do not expire.
     """
 
     def __init__(self, name: str, spaced: bool, codec: SlotCodec, environment: DiskEnvironment, next_number: Callable[[], int]) -> None:
@@ -71,11 +70,11 @@ class DiskStore(ABC):
 
     @abstractmethod
     def read_section(self, entries: list[tuple[bytes, bytes]], begun: list[bytes]) -> Section | None:
-        """Return the section for entries as they lie in LMDB; None if all have expired.
+        """Return the section for entries as stored in LMDB; None if all have expired.
 
         Args:
             entries: Keys and stored values, in order.
-            begun: What is kept from one call to the next of a scan.
+            begun: State carried from one call to the next of a scan.
         """
 
     def weight(self) -> int:
@@ -83,7 +82,7 @@ class DiskStore(ABC):
         return len(self.young)
 
     def age(self) -> None:
-        """Begin a new generation; nothing may be pending."""
+        """Start a new generation; nothing may be pending."""
         self.old, self.young = self.young, {}
 
     def slot_of(self, key: bytes, stored: bytes) -> Any:
@@ -174,9 +173,9 @@ class DiskValueStore(DiskStore):
 
 
 class DiskListStore(DiskStore):
-    """A list per slot, on disk in pieces: appending reads nothing.
+    """A list per slot, stored on disk in chunks: appending needs no read.
 
-    ``pending``: slot -> [whether the list begins with these, elements], or ``REMOVED``. The cache: slot -> the whole list.
+    ``pending``: slot -> [True if the list begins with these, elements], or ``REMOVED``. The cache: slot -> the whole list.
     """
 
     def __init__(self, *args: Any) -> None:
@@ -184,7 +183,7 @@ class DiskListStore(DiskStore):
         self._elements = 0
 
     def append(self, slot: Any, values: list[Any]) -> None:
-        """Add elements; takes the list over."""
+        """Append elements; takes ownership of the list."""
         self._elements += len(values)
         known = self.young.get(slot)
         if known is None:
@@ -241,7 +240,7 @@ class DiskListStore(DiskStore):
             elements.extend(decode_value(stored))
             keys.append(key)
         if len(keys) > _MANY_PIECES:
-            # Read as one piece the next time. The changelog need not know.
+            # Read as one chunk the next time. The changelog is not affected.
             self.environment.write(keys, (), [(self._piece_key(prefix), self.codec.encode(slot) + dump_one(elements))])
         return elements if waiting is None else elements + waiting[1]
 
@@ -295,7 +294,7 @@ class DiskListStore(DiskStore):
             out.entries.append((self._piece_key(prefix), self.codec.encode(slot) + (tail if singly else dump_one(tail))))
 
     def read_section(self, entries: list[tuple[bytes, bytes]], begun: list[bytes]) -> Section | None:
-        """See ``DiskStore``: pieces in order, the first of a list with the start 0; ``begun`` holds the prefix of the last list."""
+        """See ``DiskStore``: chunks in order, the first of a list with the start 0; ``begun`` holds the prefix of the last list."""
         slots, starts, tails = [], [], []
         for key, stored in entries:
             data = value_payload(stored)
@@ -313,10 +312,10 @@ class DiskListStore(DiskStore):
 
 
 class DiskMapStore(DiskStore):
-    """A map per slot, on disk an entry per map key.
+    """A map per slot, stored on disk as one entry per map key.
 
-    ``pending``: slot -> {map key: value or ``REMOVED``}, with the map key ``REMOVED`` first if all before is gone. The cache: slot ->
-    {map key: value or ``REMOVED`` for "there is none"}.
+    ``pending``: slot -> {map key: value or ``REMOVED``}, with the map key ``REMOVED`` first if all earlier entries are removed. The cache:
+    slot -> {map key: value or ``REMOVED`` for "does not exist"}.
     """
 
     def __init__(self, *args: Any) -> None:
@@ -389,7 +388,7 @@ class DiskMapStore(DiskStore):
         self.pending[slot] = {REMOVED: REMOVED}
 
     def entries(self, slot: Any) -> Iterator[tuple[Any, Any]]:
-        """Iterate over the entries; those on disk are read in runs."""
+        """Iterate over the entries; those on disk are read in chunks."""
         before = dict(self.pending.get(slot, ()))
         if REMOVED not in before:
             for key, stored in _under(self.environment, self.codec.prefix(slot)):
@@ -477,7 +476,7 @@ class DiskMapStore(DiskStore):
 
 
 def _under(environment: DiskEnvironment, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Iterate over the entries whose keys begin with ``prefix``, as they are when each run is read."""
+    """Iterate over the entries whose keys begin with ``prefix``, reading the current contents chunk by chunk."""
     stop = _after(prefix)
     for chunk in environment.live().chunks(prefix, stop):
         yield from chunk

@@ -1,4 +1,4 @@
-"""Internal. The objects for operator state that user functions hold, bound to the live lists and maps of the store."""
+"""Internal. Operator state objects for user functions, bound to the live lists and maps of the store."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class OperatorListHandle(ListState[Any]):
 
 
 class _BroadcastView(ReadOnlyBroadcastState[Any, Any]):
-    """What both forms of the broadcast map have."""
+    """Base of both forms of the broadcast map."""
 
     __slots__ = ("_entries",)
 
@@ -89,7 +89,7 @@ class _BroadcastView(ReadOnlyBroadcastState[Any, Any]):
 
 
 class ReadOnlyBroadcastHandle(_BroadcastView):
-    """The broadcast map, to be read. What would change it raises, as the subtasks' maps would no longer be the same.
+    """The read-only broadcast map. Methods that would change it raise, as the maps of the subtasks would diverge.
 
     Raises:
         StateAccessError: By every method that ``BroadcastState`` has beyond ``ReadOnlyBroadcastState``, and by ``clear``.
@@ -127,7 +127,7 @@ class ReadOnlyBroadcastHandle(_BroadcastView):
 
 
 class BroadcastHandle(_BroadcastView, BroadcastState[Any, Any]):
-    """The broadcast map, to be read and changed."""
+    """The writable broadcast map."""
 
     __slots__ = ("_convert_key", "_convert_value")
 
@@ -158,22 +158,22 @@ class BroadcastHandle(_BroadcastView, BroadcastState[Any, Any]):
 
 
 def make_broadcast_state(descriptor: Any, store: OperatorStateStore, *, read_only: bool = False) -> Any:
-    """Return the broadcast state of a ``MapStateDescriptor``; both forms of one name share their entries.
+    """Return the broadcast state of a ``MapStateDescriptor``; the read-only and the writable form of a name share their entries.
 
     Raises:
         StateAccessError: If the descriptor is not that of a map.
-        StateMigrationError: If the name stands for another kind of state, or values of the declared type cannot be made of it.
+        StateMigrationError: If the name belongs to state of another kind, or values cannot be converted to the declared type.
     """
     entries = store.get_broadcast(_name_of(descriptor, "map", "MapStateDescriptor", store), serializer_of(descriptor))
     return ReadOnlyBroadcastHandle(entries) if read_only else BroadcastHandle(entries, state_converters(descriptor))
 
 
 def make_operator_list_state(descriptor: Any, store: OperatorStateStore, *, union: bool = False) -> ListState[Any]:
-    """Return the list of a ``ListStateDescriptor`` that is shared out, or (``union``) given to everyone, when it is restored.
+    """Return the list of a ``ListStateDescriptor`` that is redistributed at a restore, or (``union``) replicated to all subtasks.
 
     Raises:
         StateAccessError: If the descriptor is not that of a list.
-        StateMigrationError: If the name stands for another kind of state, or values of the declared type cannot be made of it.
+        StateMigrationError: If the name belongs to state of another kind, or values cannot be converted to the declared type.
     """
     get = store.get_union_list if union else store.get_list
     entries = get(_name_of(descriptor, "list", "ListStateDescriptor", store), serializer_of(descriptor))

@@ -1,7 +1,7 @@
-"""Internal. Operator state: lists and broadcast maps of a subtask, small enough to be written whole in every snapshot.
+"""Internal. Operator state: lists and broadcast maps of a subtask, small enough to be written completely in every snapshot.
 
-What a subtask gets of it at a restore is decided from the facts in the handles alone (:func:`shares`), so that neither the files nor
-the handles without anything for a subtask have to reach it.
+The redistribution at a restore is computed from the summaries in the handles alone (:func:`shares`), so that a subtask needs neither the
+files nor the handles that have nothing for it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from wiesel.core.errors import StateMigrationError
 from wiesel.state.backend import KeyGroupRange, OperatorStateStore, StateHandle
 from wiesel.state.schema import StateSchema, check_schema, resolve_records, snapshot_of
 
-__all__ = ["FACTS", "HeapOperatorState", "OperatorStateImage", "Share", "handles_for", "shares"]
+__all__ = ["OPERATOR_STATE", "HeapOperatorState", "OperatorStateImage", "Share", "handles_for", "shares"]
 
-FACTS = "operator_state"
-"""Key in the meta of a handle: what :meth:`HeapOperatorState.facts` returned."""
+OPERATOR_STATE = "operator_state"
+"""Key in the meta of a handle: the result of :meth:`HeapOperatorState.summary`."""
 
 _SPLIT, _UNION, _BROADCAST = "split", "union", "broadcast"
 _KINDS = {_SPLIT: "list", _UNION: "union list", _BROADCAST: "broadcast"}
@@ -39,11 +39,11 @@ class OperatorStateImage:
 
 @dataclass(frozen=True)
 class Share:
-    """What a subtask takes of the operator state of one old subtask.
+    """The part of the operator state of one old subtask that a new subtask takes.
 
     Attributes:
-        split: Name of a list -> the run of its entries, from the first to the one behind the last.
-        union: Names of lists that are taken whole.
+        split: Name of a list -> the range of its entries, (first, last + 1).
+        union: Names of lists that are taken completely.
         broadcast: Names of maps.
     """
 
@@ -108,14 +108,14 @@ class HeapOperatorState(OperatorStateStore):
         return contents.setdefault(name, new)
 
     def _adapt(self, kind: str, contents: dict[str, Any], name: str, serializer: Any) -> None:
-        """Turn what was restored, or got before with another type, into values of the declared type."""
+        """Convert restored values, or values obtained before with another type, to the declared type."""
         before = self._restored_types.get(name, self._types.get(name))
         convert = check_schema(name, StateSchema(_KINDS[kind], serializer=before), _KINDS[kind], serializer)
         convert = convert or resolve_records(serializer)
         if convert is not None and name in contents:
             live = contents[name]
             converted = type(live)(convert(live))
-            live.clear()  # in place: whoever has got it before goes on with it
+            live.clear()  # in place: earlier users of the list keep their reference
             (live.update if isinstance(live, dict) else live.extend)(converted)
         self._restored_types.pop(name, None)
         self._types[name] = snapshot_of(serializer)
@@ -127,11 +127,11 @@ class HeapOperatorState(OperatorStateStore):
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was ever asked for or restored."""
+        """True if no state was accessed or restored."""
         return not any(self._image.columns())
 
-    def facts(self) -> dict[str, Any]:
-        """Return what has to be known to share the state out, JSON-able: lengths of lists, names of the others, types."""
+    def summary(self) -> dict[str, Any]:
+        """Return a JSON-able summary that redistribution needs: lengths of lists, names of other state, types."""
         types = self._restored_types | self._types
         return {
             _SPLIT: {name: len(entries) for name, entries in self._image.split.items()},
@@ -141,7 +141,7 @@ class HeapOperatorState(OperatorStateStore):
         }
 
     def take(self, share: Share, image: OperatorStateImage) -> None:
-        """Add what is this subtask's of an old one's state."""
+        """Add the share of this subtask of an old subtask's state."""
         mine = self._image
         for name, (start, end) in share.split.items():
             mine.split.setdefault(name, []).extend(image.split[name][start:end])
@@ -150,32 +150,32 @@ class HeapOperatorState(OperatorStateStore):
         for name in share.broadcast:
             mine.broadcast[name] = image.broadcast[name]
 
-    def restored(self, facts: Iterable[Mapping[str, Any]]) -> None:
-        """Note the types of all that was restored, and the names of lists that had no entry for this subtask."""
-        for old in facts:
+    def restored(self, summaries: Iterable[Mapping[str, Any]]) -> None:
+        """Record the types of all restored state, and the names of lists without an entry for this subtask."""
+        for old in summaries:
             self._restored_types |= old["types"]
             for name in old[_SPLIT]:
                 self._image.split.setdefault(name, [])
 
 
 def shares(metas: Sequence[Mapping[str, Any]], subtask: int, parallelism: int) -> list[Share]:
-    """Decide what a subtask takes of the operator state of each old one.
+    """Return the part that a subtask takes of the operator state of each old subtask.
 
-    Split lists stay where they are if the parallelism has not changed; otherwise all entries, in the order of the old subtasks, are
-    shared out in runs whose lengths differ by one at most; which subtasks get the longer runs goes round from name to name. Union
-    lists are the entries of all. A broadcast map is the own copy, or that of the old subtask whose turn it is.
+    Split lists stay on their subtask if the parallelism has not changed; otherwise all entries, in the order of the old subtasks, are
+    distributed in ranges whose lengths differ by at most one; the subtasks with the longer ranges rotate from name to name. A union list
+    has the entries of all subtasks. A broadcast map is the subtask's own copy, or that of an old subtask chosen round-robin.
 
     Args:
         metas: Meta of the handles with operator state, in the order of the old subtasks.
         subtask: Index of the subtask.
         parallelism: Number of subtasks now.
     """
-    facts = [meta[FACTS] for meta in metas]
-    result = [Share({}, tuple(fact[_UNION])) for fact in facts]
+    summaries = [meta[OPERATOR_STATE] for meta in metas]
+    result = [Share({}, tuple(summary[_UNION])) for summary in summaries]
     rescaled = any(meta["parallelism"] != parallelism for meta in metas)
     first = 0
-    for name in sorted({name for fact in facts for name in fact[_SPLIT]}):
-        counts = [fact[_SPLIT].get(name, 0) for fact in facts]
+    for name in sorted({name for summary in summaries for name in summary[_SPLIT]}):
+        counts = [summary[_SPLIT].get(name, 0) for summary in summaries]
         if rescaled:
             runs = _runs(counts, (subtask - first) % parallelism, parallelism)
         else:
@@ -184,8 +184,8 @@ def shares(metas: Sequence[Mapping[str, Any]], subtask: int, parallelism: int) -
         for share, run in zip(result, runs, strict=True):
             if run[0] < run[1]:
                 share.split[name] = run
-    for name in sorted({name for fact in facts for name in fact[_BROADCAST]}):
-        holders = [i for i, fact in enumerate(facts) if name in fact[_BROADCAST]]
+    for name in sorted({name for summary in summaries for name in summary[_BROADCAST]}):
+        holders = [i for i, summary in enumerate(summaries) if name in summary[_BROADCAST]]
         own = [i for i in holders if metas[i]["subtask"] == subtask]
         source = (own or holders[subtask % len(holders) :])[0]
         result[source] = replace(result[source], broadcast=(*result[source].broadcast, name))
@@ -193,10 +193,10 @@ def shares(metas: Sequence[Mapping[str, Any]], subtask: int, parallelism: int) -
 
 
 def _runs(counts: Sequence[int], place: int, places: int) -> list[tuple[int, int]]:
-    """Share out lists of these lengths, one behind the other, over ``places``, the first of which get one entry more if need be.
+    """Distribute the concatenation of lists of these lengths over ``places``; the first places get one entry more if needed.
 
     Returns:
-        For each list where the part that goes to ``place`` begins and ends; nothing goes there if the end is not behind the begin.
+        For each list the start and end of the part for ``place``; the part is empty if the end is not after the start.
     """
     base, more = divmod(sum(counts), places)
     start = place * base + min(place, more)
@@ -206,10 +206,10 @@ def _runs(counts: Sequence[int], place: int, places: int) -> list[tuple[int, int
 
 
 def handles_for(handles: Sequence[StateHandle], subtask: int, parallelism: int, groups: KeyGroupRange) -> tuple[StateHandle, ...]:
-    """Return of the handles of all old subtasks what one subtask has to be given to restore.
+    """Return the handles that one subtask needs to restore, out of those of all old subtasks.
 
-    Keyed state: the handles that touch its key groups. Operator state: of each old subtask's the facts, and the file only if there is
-    something in it for this subtask. Handles without facts (of a backend that is not one of ours) are given whole.
+    Keyed state: the handles that overlap its key groups. Operator state: the summary of each old subtask, and the file only if it has
+    entries for this subtask. Handles without a summary (of third-party backends) are included completely.
 
     Args:
         handles: The handles, in the order of the old subtasks.
@@ -218,21 +218,21 @@ def handles_for(handles: Sequence[StateHandle], subtask: int, parallelism: int, 
         groups: The key groups of the subtask.
     """
     keyed = {i for i, handle in enumerate(handles) if handle.key_group_start < groups.end and groups.start < handle.key_group_end}
-    shared = [i for i, handle in enumerate(handles) if handle.meta.get(FACTS)]
+    shared = [i for i, handle in enumerate(handles) if handle.meta.get(OPERATOR_STATE)]
     metas = [handles[i].meta for i in shared]
     taken = {i for i, share in zip(shared, shares(metas, subtask, parallelism), strict=True) if share}
-    # Where all stays as it was (a restart after a failure) the facts about others make no difference.
+    # If the parallelism is unchanged (a restart after a failure), the summaries of other subtasks are not needed.
     stays = taken <= keyed and all(meta["parallelism"] == parallelism for meta in metas)
     wanted = keyed if stays else keyed.union(shared)
     return tuple(
-        handle if FACTS not in handle.meta else _part(handle, keyed=i in keyed, operator=i in taken)
+        handle if OPERATOR_STATE not in handle.meta else _part(handle, keyed=i in keyed, operator=i in taken)
         for i, handle in enumerate(handles)
-        if i in wanted or FACTS not in handle.meta
+        if i in wanted or OPERATOR_STATE not in handle.meta
     )
 
 
 def _part(handle: StateHandle, *, keyed: bool, operator: bool) -> StateHandle:
-    """Return a handle with its keyed files, its operator file, both, or (with neither) the facts alone."""
+    """Return a handle with its keyed files, its operator file, both, or (with neither) the summary alone."""
     count = handle.meta["operator_files"]
     if keyed and (operator or not count):
         return handle

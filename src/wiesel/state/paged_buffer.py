@@ -1,4 +1,4 @@
-"""Internal. Memory to put bytes together in: it grows, begins where a page does, and is used again without being asked for again."""
+"""Internal. A growing, page-aligned buffer that is reused instead of reallocated."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from contextlib import contextmanager
 __all__ = ["PagedBuffer"]
 
 _FIRST_BYTES = 1 << 20
-"""Enough for most sections. What is not written to costs no memory, but counts against limits of address space."""
+"""Enough for most sections. Unwritten pages cost no memory, but count against limits of address space."""
 
 
 class PagedBuffer:
-    """Has those parts of a file's interface that a pickler and who fills in gaps need."""
+    """Implements the part of a file's interface that a pickler needs, and seeking to fill in gaps."""
 
     def __init__(self) -> None:
         self._map = _memory(_FIRST_BYTES)
         self._at = 0
 
     def write(self, data: bytes | memoryview) -> int:
-        """Write at the position and move it on."""
+        """Write at the position and advance it."""
         end = self._at + len(data)
         if end > len(self._map):
             self._grow(end)
@@ -33,14 +33,14 @@ class PagedBuffer:
         return self._at
 
     def seek(self, position: int) -> None:
-        """Set the position; what is skipped has any contents."""
+        """Set the position; the contents of skipped bytes are undefined."""
         if position > len(self._map):
             self._grow(position)
         self._at = position
 
     @contextmanager
     def view(self, start: int, stop: int) -> Iterator[memoryview]:
-        """Give bytes as they are; nothing may be written, and nothing kept of them, beyond the context."""
+        """Yield a view of the bytes; the buffer must not be written within the context, nor the view used after it."""
         with memoryview(self._map) as whole, whole[start:stop] as part:
             yield part
 

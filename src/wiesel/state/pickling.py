@@ -1,4 +1,4 @@
-"""Internal. How stored objects become bytes: few pickles of long lists, not one per entry."""
+"""Internal. Serialisation of stored objects: few pickles of long lists, not one per entry."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["REMOVED", "Pickled", "dump", "freeze", "immutable", "load"]
 
 
 class _Removed:
-    """Stands for a value that was removed; a singleton."""
+    """Marks a removed value; a singleton."""
 
     __slots__ = ()
 
@@ -45,11 +45,11 @@ _ATOMIC = frozenset(
 
 
 def immutable(values: Iterable[Any], kinds: set[type] | None = None) -> bool:
-    """Return whether all values are known never to change: atoms and tuples of atoms. False when in doubt.
+    """Return True if all values are known to be immutable: atoms and tuples of atoms. False when in doubt.
 
     Args:
         values: The values.
-        kinds: Their types, if they are known already.
+        kinds: Their types, if already known.
     """
     values = values if isinstance(values, Collection) else list(values)
     kinds = set(map(type, values)) if kinds is None else kinds
@@ -61,7 +61,7 @@ def immutable(values: Iterable[Any], kinds: set[type] | None = None) -> bool:
 
 
 class Pickled:
-    """A column whose objects could change before the section is written, so it was pickled ahead of the rest."""
+    """A column that was pickled ahead of the rest, as its objects could change before the section is written."""
 
     __slots__ = ("data",)
 
@@ -73,7 +73,7 @@ class Pickled:
 
 
 def freeze(column: list[Any], what: str) -> Pickled:
-    """Pickle a column now; see :func:`dump` for the arguments and errors. :func:`load` gives it back as it was."""
+    """Pickle a column now; see :func:`dump` for the arguments and errors. :func:`load` returns the original column."""
     out = PagedBuffer()
     dump((column,), what, out)
     with out.view(0, out.tell()) as data:
@@ -86,8 +86,8 @@ def dump(columns: tuple[Any, ...], what: str, out: PagedBuffer, *, settled: bool
     Args:
         columns: Lists of equal length, or any objects.
         what: Names the state in an error.
-        out: Where they are written to, from its position on.
-        settled: Beside keys and namespaces there are values known to be immutable only, so that to look at some of each is enough.
+        out: The buffer to write to, from its position on.
+        settled: Apart from keys and namespaces all values are known to be immutable, so that checking a sample of each is enough.
 
     Raises:
         SerializationError: If an object cannot be pickled.
@@ -95,7 +95,7 @@ def dump(columns: tuple[Any, ...], what: str, out: PagedBuffer, *, settled: bool
     columns = tuple(map(_pack, columns))
     start = out.tell()
     pickler = pickle.Pickler(out, _PROTOCOL)
-    # Without the memo, which is of use only for objects met twice, atoms are written nearly three times as fast.
+    # Without the memo, which is needed only for objects that occur twice, atoms are written nearly three times as fast.
     looked_at = [column[:_SAMPLE] if settled and type(column) is list else column for column in columns]
     pickler.fast = all(type(column) is Pickled or (type(column) is list and immutable(column)) for column in looked_at)
     try:

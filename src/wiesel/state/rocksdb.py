@@ -1,7 +1,7 @@
 """Internal. The ``rocksdb`` backend: keyed state in RocksDB, whose files are the checkpoint.
 
-Tables, keys and the cache of objects in front are those of the ``lmdb`` backend. A checkpoint stores files of RocksDB that no earlier one
-has stored; a savepoint is written in the format that all backends have in common. See docs/design for why.
+Tables, keys and the object cache are those of the ``lmdb`` backend. A checkpoint stores the RocksDB files that no earlier one has stored; a
+savepoint is written in the common format of all backends. See docs/design for the reasons.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["RocksDbBackend"]
 
 
 class _StoredFiles:
-    """Which files of the database checkpoints have stored, and where."""
+    """The files of the database that checkpoints have stored, and their handles."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -35,21 +35,21 @@ class _StoredFiles:
         self._last: tuple[int, dict[str, StateFile]] | None = None
 
     def start_from(self, files: dict[str, StateFile]) -> None:
-        """Take over what a restored checkpoint has stored. The file with the list of all changes with every checkpoint."""
+        """Load the files of a restored checkpoint. The file that lists all others changes with every checkpoint."""
         self._known = {name: file for name, file in files.items() if name.endswith(".sst")}
 
     def unchanged(self, sequence: int) -> dict[str, StateFile] | None:
-        """Return the files of the last checkpoint if nothing was written to the database since."""
+        """Return the files of the last checkpoint if the database has not been written since."""
         last = self._last
         return None if last is None or last[0] != sequence else last[1]
 
     def store(self, sequence: int, paths: list[Path], hint: str, writer: StateFileWriter) -> dict[str, StateFile]:
-        """Return all files of a checkpoint, stored now unless they were before.
+        """Return all files of a checkpoint, storing those that were not stored before.
 
         Args:
-            sequence: How much has been written to the database before the checkpoint.
+            sequence: The sequence number of the database at the checkpoint.
             paths: The files.
-            hint: Begins their names.
+            hint: Prefix of their names.
             writer: Stores them.
         """
         with self._lock:
@@ -58,7 +58,7 @@ class _StoredFiles:
                 known = self._known.get(path.name)
                 found[path.name] = _store(path, hint, writer) if known is None else known
             tables = {name: file for name, file in found.items() if name.endswith(".sst")}
-            # A file that the newest checkpoint lacks never comes back.
+            # A file that is missing in the newest checkpoint never reappears.
             if self._last is None or sequence > self._last[0]:
                 self._known, self._last = tables, (sequence, found)
             else:
@@ -118,12 +118,12 @@ class RocksDbBackend(LmdbBackend):
         return super()._open_table(name, storage)
 
     def _keep_changes(self, sections: Iterable[Section]) -> None:
-        """The database has them, and its files are the checkpoint."""
+        """Discard them: the database has them, and its files are the checkpoint."""
 
     # Snapshots
 
     def snapshot(self, checkpoint_id: int, *, full: bool = False) -> Any:
-        """See ``StateBackend``. What is in RocksDB's memory is written to a file on the local disk in the synchronous part."""
+        """See ``StateBackend``. RocksDB's memtables are flushed to a file on the local disk in the synchronous part."""
         link = super().snapshot(checkpoint_id, full=full)
         if full or not self._incremental:
             return link
@@ -131,7 +131,7 @@ class RocksDbBackend(LmdbBackend):
         return _NativeSnapshot(link, self._freeze_files(), {"tables": tables, "number": self._number})
 
     def _freeze_files(self) -> Callable[[StateFileWriter], dict[str, StateFile]]:
-        """Return what stores the present files."""
+        """Return a function that stores the present files."""
         if not self._environment.is_open:
             return lambda _: {}
         sequence, hint, stored = self._environment.sequence(), self._chain.name, self._stored
@@ -155,7 +155,7 @@ class RocksDbBackend(LmdbBackend):
         return 0, []
 
     def _rewrite_slice(self, limit: int) -> tuple[list[Part], bool]:
-        # Checkpoints that are not to be incremental are written in the common format, so all state belongs to the chain.
+        # Non-incremental checkpoints are written in the common format, so all state belongs to the chain.
         return ([] if self._incremental else self._all_parts()), True
 
     def _all_parts(self) -> list[Part]:
@@ -164,7 +164,7 @@ class RocksDbBackend(LmdbBackend):
     # Restore
 
     def restore(self, handles: Iterable[StateHandle], reader: StateFileReader) -> None:
-        """See ``StateBackend``. The handle that has most of the own key groups is gone on with, others are copied from."""
+        """See ``StateBackend``. The handle with most of the own key groups is opened, entries of others are copied."""
         handles = [handle for handle in handles if self._readable(handle)]
         fitting = [(end - start, handle) for handle in handles for start, end in [shared_groups(handle, self._range)]]
         native = [(groups, handle) for groups, handle in fitting if groups > 0 and handle.meta.get(NATIVE, {}).get("files")]
@@ -188,7 +188,7 @@ class RocksDbBackend(LmdbBackend):
             self._stored.start_from(dict(zip(native["files"], handle.files, strict=False)))
 
     def _continues(self, handle: StateHandle) -> bool:
-        # The files of other backends have been applied to the database; the chain of this one has timers only.
+        # The files of other backends have been applied to the database; the chain of this one only has timers.
         return NATIVE in handle.meta
 
     def _apply_native(self, handle: StateHandle, reader: StateFileReader) -> None:
@@ -208,5 +208,5 @@ class RocksDbBackend(LmdbBackend):
 
 
 def _overlaps(handle: StateHandle, start: int, end: int) -> bool:
-    """Return whether a handle has key groups of a range."""
+    """Return whether a handle overlaps a range of key groups."""
     return max(handle.key_group_start, start) < min(handle.key_group_end, end)

@@ -21,12 +21,12 @@ __all__ = ["LocalCheckpoint", "RocksDbEnvironment", "RocksDbSettings"]
 _CHUNK_ENTRIES = 1024
 _BLOOM_BITS = 10
 _WINDOW, _DELETIONS = 4096, 2048
-"""A file in which so many of so many entries in a row are deletions is compacted soon, as reading has to skip them."""
+"""Window of entries and number of deletions in it at which a file is compacted early, as reads have to skip deletions."""
 
 
 @dataclass(frozen=True)
 class RocksDbSettings:
-    """Memory of a database: bytes of the cache of blocks and of a write buffer, number of those."""
+    """Memory of a database: bytes of the block cache and of a write buffer, and the number of write buffers."""
 
     block_cache_bytes: int = 64 << 20
     write_buffer_bytes: int = 64 << 20
@@ -39,7 +39,7 @@ class RocksDbSettings:
         options.create_if_missing(True)
         table = library.BlockBasedOptions()
         table.set_block_cache(library.Cache(self.block_cache_bytes))
-        # Otherwise indexes and filters of all files are in memory beside the cache, however large the state is.
+        # Otherwise indexes and filters of all files are in memory in addition to the cache, however large the state is.
         table.set_cache_index_and_filter_blocks(True)
         table.set_pin_l0_filter_and_index_blocks_in_cache(True)
         table.set_bloom_filter(_BLOOM_BITS, False)
@@ -56,14 +56,14 @@ class RocksDbSettings:
 
 
 class LocalCheckpoint:
-    """Hard links to the files of a moment. They go with this object."""
+    """Hard links to the files at one moment, removed with this object."""
 
     def __init__(self, directory: str, path: str) -> None:
         self._path = Path(path)
         self._remove = weakref.finalize(self, shutil.rmtree, directory, True)
 
     def files(self) -> list[Path]:
-        """Return the files without which the database cannot be opened; the one that names the others last."""
+        """Return the files needed to open the database; the one that lists the others is last."""
         found = [path for path in self._path.iterdir() if path.suffix == ".sst" or path.name.startswith("MANIFEST-")]
         return [*sorted(found), self._path / "CURRENT"]
 
@@ -73,9 +73,9 @@ class LocalCheckpoint:
 
 
 class _Snapshot:
-    """The contents of the moment in which the cursor was made; for one reader at a time.
+    """The contents at the moment in which the cursor was created; for one reader at a time.
 
-    A cursor sees them for as long as it lives. One that is got from rocksdict's snapshots does not: it sees later writes.
+    A cursor sees them for as long as it lives. One obtained from rocksdict's snapshots does not: it sees later writes.
     """
 
     def __init__(self, cursor: Any) -> None:
@@ -100,7 +100,7 @@ class _Snapshot:
 
 
 class _Live:
-    """The contents as they are at each run: a cursor that is kept for long would keep files that are needed no more."""
+    """The current contents at each read: a long-lived cursor would retain files that are no longer needed."""
 
     def __init__(self, database: Any) -> None:
         self._database = database
@@ -121,8 +121,8 @@ class RocksDbEnvironment:
     """Keys and values in RocksDB. Opened by ``open``: most operators have no keyed state.
 
     Args:
-        parent: Directory in which a new one is made.
-        name: Begins the name of that directory.
+        parent: Directory in which a new one is created.
+        name: Prefix of the name of that directory.
         settings: Memory of the database.
 
     Raises:
@@ -144,11 +144,11 @@ class RocksDbEnvironment:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a database."""
+        """True if the database is open."""
         return self._database is not None
 
     def open(self, files: Mapping[str, Iterable[bytes]] | None = None) -> None:
-        """Open the database, with the files of a checkpoint if some are given: name -> contents in parts."""
+        """Open the database, with the files of a checkpoint if given: name -> contents in parts."""
         if self._database is not None:
             return
         directory = self._path / "db"
@@ -188,7 +188,7 @@ class RocksDbEnvironment:
         delete, put = batch.delete, batch.put
         for key in removed:
             delete(key)
-        # Not delete_range: every such range would have to be looked at by every read.
+        # Not delete_range: every read would have to check all such ranges.
         cursor: Any = None
         for prefix in removed_prefixes:
             cursor = cursor or self._database.iter()
@@ -212,11 +212,11 @@ class RocksDbEnvironment:
             self._database.write(batch)
 
     def sequence(self) -> int:
-        """Return how many changes there have been."""
+        """Return the sequence number: the count of changes."""
         return int(self._database.latest_sequence_number())
 
     def checkpoint(self) -> LocalCheckpoint:
-        """Write what is in memory, and return links to all files."""
+        """Flush the memtables and return links to all files."""
         directory = tempfile.mkdtemp(prefix="chk-", dir=self._path)
         with _disk_errors("write", self._path):
             self._database.flush()

@@ -1,4 +1,4 @@
-"""Internal. The library rocksdict, which is an extra of the installation."""
+"""Internal. Import of rocksdict, an optional dependency."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Internal. State handles with the files of RocksDB: how they are opened, and read by backends that keep state in another way.
+"""Internal. State handles with RocksDB files: opening them, and reading them from backends with another format.
 
 Such a handle begins with RocksDB's files. ``meta["native"]`` has their names (``files``), the names and kinds of storage of the states in
-the order of their numbers (``tables``; the state with index i has the number 2i without and 2i + 1 with namespaces), and the last
-number that was given to a piece of a list (``number``). Timers and operator state follow, as in the handles of all backends.
+the order of their numbers (``tables``; the state with index i has the number 2i without and 2i + 1 with namespaces), and the last number
+assigned to a chunk of a list (``number``). Timers and operator state follow, as in the handles of all backends.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["fill", "native_sections", "opened", "shared_groups"]
 
 
 def shared_groups(handle: StateHandle, own: KeyGroupRange) -> tuple[int, int]:
-    """Return start and end of the key groups that a handle and a subtask have in common."""
+    """Return start and end of the intersection of the key groups of a handle and a subtask."""
     return max(handle.key_group_start, own.start), min(handle.key_group_end, own.end)
 
 
@@ -47,7 +47,7 @@ class _Files(dict[str, Any]):
 
 @contextmanager
 def opened(handle: StateHandle, reader: StateFileReader, local_dir: str) -> Iterator[RocksDbEnvironment]:
-    """Give an environment with the files of a handle, which is removed afterwards."""
+    """Yield an environment with the files of a handle, which is removed afterwards."""
     environment = RocksDbEnvironment(local_dir, "rocksdb-restore", RocksDbSettings())
     try:
         fill(environment, handle, reader)

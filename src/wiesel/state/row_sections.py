@@ -1,8 +1,8 @@
-"""Internal. Rows in state files: they stay columns, and become tuples when they are read.
+"""Internal. Rows in state files: stored as columns, and converted to tuples when read.
 
-The payload of a section of ROWS is the operation that it stands for (SET or APPEND), the columns with the key, the schema, the rows in
-Arrow's format for messages, and numbers of 64 bits. For SET these say how many rows each list has, list after list. For APPEND, where rows
-are in the order in which they came, they are the place of each row in its list; without them the rows come at the ends of lists.
+The payload of a section of ROWS is the operation that it represents (SET or APPEND), the indexes of the key columns, the schema, the rows
+in Arrow's IPC format, and numbers of 64 bits. For SET these are the number of rows of each list, list after list. For APPEND, with the rows
+in order of arrival, they are the index of each row in its list; without them the rows are appended to the lists.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["grown_sections", "replaced_sections", "tuple_section"]
 
 
 def grown_sections(name: str, keys: Sequence[int], rows: RowStore, start: int, owners: Places) -> Iterator[Section]:
-    """Yield sections with the rows from ``start``; ``owners`` are numbers of their keys. From 0 on they are the whole lists."""
+    """Yield sections with the rows from ``start``; ``owners`` are the numbers of their keys. From 0 on they are whole lists."""
     places = None if start else _places_in_lists(owners)
     for batch in rows.batches(start, CHUNK_ENTRIES):
         end = start + batch.num_rows
@@ -34,7 +34,7 @@ def grown_sections(name: str, keys: Sequence[int], rows: RowStore, start: int, o
 
 
 def _places_in_lists(owners: Places) -> Places:
-    """Return for each row how many of its owner's come before it."""
+    """Return for each row the number of earlier rows of its owner."""
     order = np.argsort(owners, kind="stable")
     starts = np.flatnonzero(np.diff(owners[order], prepend=-1))
     places = np.empty(len(owners), np.int64)
@@ -43,7 +43,7 @@ def _places_in_lists(owners: Places) -> Places:
 
 
 def replaced_sections(name: str, keys: Sequence[int], rows: RowStore, numbers: Places, sizes: Places) -> Iterator[Section]:
-    """Yield sections with whole lists: the numbers of their rows, one list after the other, and how many (not 0) each has."""
+    """Yield sections with whole lists: their row numbers, grouped by list, and the number of rows (not 0) of each."""
     ends = np.cumsum(sizes)
     for start in range(0, len(sizes), CHUNK_ENTRIES):
         some = sizes[start : start + CHUNK_ENTRIES]
@@ -59,14 +59,14 @@ def _section(operation: int, name: str, count: int, keys: Sequence[int], batch: 
 
 
 def tuple_section(section: Section) -> Section:
-    """Return a section of rows as one of lists of tuples."""
+    """Convert a section of rows to one of lists of tuples."""
     operation, keys, schema, data, numbers = section.columns
     batch = pa.ipc.read_record_batch(pa.py_buffer(data), pa.ipc.read_schema(pa.py_buffer(schema)))
     values, given = stored_rows(batch), np.frombuffer(numbers, np.int64)
     if operation == SET:
         names = key_tuples(batch.take(pa.array(np.cumsum(given) - given)), keys)
         return Section(SET, section.name, len(names), (names, None, _lists(values, given)))
-    # By the values of Python, as the keys of state are: for them 0.0 is equal to -0.0.
+    # By Python's equality, as for the keys of state: 0.0 is equal to -0.0.
     found: dict[Any, list[int]] = {}
     for place, key in enumerate(key_tuples(batch, keys)):
         found.setdefault(key, []).append(place)

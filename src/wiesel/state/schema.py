@@ -1,4 +1,4 @@
-"""Internal. Whether restored state fits what the program declares under its name."""
+"""Internal. Compatibility of restored state with the declarations of the program."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from wiesel.types.serializers import Compatibility, PickleSerializer, migrator, 
 __all__ = ["STORAGE", "StateSchema", "check_schema", "resolve_records"]
 
 STORAGE = {"value": "value", "reducing": "value", "aggregating": "value", "list": "list", "map": "map"}
-"""Kind of state -> how it is stored."""
+"""Kind of state -> kind of storage."""
 
 
 @dataclass(frozen=True)
 class StateSchema:
-    """What a state name stands for.
+    """Declaration of a state.
 
     Attributes:
         kind: ``value``, ``list``, ``map``, ``reducing`` or ``aggregating``.
-        ttl: Whether values carry the time of their last access.
+        ttl: True if values carry the time of their last access.
         serializer: Snapshot of the serializer of the declared type, JSON-able; None if no type was declared.
-        ttl_ms: The time to live, for who reads the state without the program; None if there is none or it was not written.
+        ttl_ms: The time to live, for readers without the program; None if there is none or it was not written.
     """
 
     kind: str
@@ -32,7 +32,7 @@ class StateSchema:
     ttl_ms: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the schema as it stands in the meta of a handle."""
+        """Return the schema as stored in the meta of a handle."""
         return {"kind": self.kind, "ttl": self.ttl, "serializer": self.serializer, "ttl_ms": self.ttl_ms}
 
     @staticmethod
@@ -47,11 +47,11 @@ def snapshot_of(serializer: Any) -> Any:
 
 
 def check_schema(name: str, restored: StateSchema, kind: str, serializer: Any) -> Callable[[Any], Any] | None:
-    """Return a function that turns restored values into those declared now, None if they fit as they are.
+    """Return a function that converts restored values to the declared type, None if they fit unchanged.
 
     Args:
         name: Name of the state.
-        restored: What was restored under that name.
+        restored: The restored declaration of that name.
         kind: Kind declared now.
         serializer: Serializer of the type declared now; None accepts all.
 
@@ -82,7 +82,7 @@ def check_schema(name: str, restored: StateSchema, kind: str, serializer: Any) -
 
 
 def resolve_records(serializer: Any) -> Callable[[Any], Any] | None:
-    """Return what gives restored values of a declared type their classes, None if the type has none."""
+    """Return a function that converts restored values of a declared type to their classes, None if the type has none."""
     return resolver(serializer.type_info) if isinstance(serializer, PickleSerializer) else None
 
 

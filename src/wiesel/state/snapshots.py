@@ -1,8 +1,8 @@
-"""Internal. The chain of state files: which files make up a snapshot, and what happens when writing one of them fails.
+"""Internal. The chain of state files: the files that make up a snapshot, and the handling of failed writes.
 
-Every snapshot of a backend is a link: what has changed since the link before it. A link that is written knows its list of files. One
-that is not (its asynchronous part failed, was never run, or runs later) is simply written again together with the next, so nothing is
-ever lost and a failure needs no clean-up.
+Every snapshot of a backend is a link: the changes since the link before it. A link that has been written has a list of files. One that has
+not (its asynchronous part failed, was never run, or runs later) is written again together with the next, so nothing is lost and a failure
+needs no clean-up.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from wiesel.state.changelog import Section, StateFileBuffer
 __all__ = ["Chain", "ChainSize", "Contents", "FileScope", "Link", "Part", "SnapshotLostError", "WrittenFile"]
 
 Part: TypeAlias = Callable[[], Iterable[Section | bytes | memoryview]]
-"""Sections of a snapshot, encoded or not; called in the thread that writes, again if writing failed."""
+"""Sections of a snapshot, encoded or not; called in the thread that writes, and again if writing failed."""
 
 _FILE_BYTES = 16 << 20
-"""Sections are gathered into files of about this size, so that writing needs no more memory than that."""
+"""Size in bytes of the files that sections are gathered into; limits the memory needed for writing."""
 
 
 class SnapshotLostError(CheckpointError):
-    """What a snapshot was to read in the background is no longer there; the next one succeeds."""
+    """The data that a snapshot was to read in the background no longer exists; the next snapshot succeeds."""
 
 
 class FileScope(NamedTuple):
-    """The key groups whose entries in a file count, and whether the file has no others.
+    """The key groups for which a file is valid, and whether it contains no others.
 
-    After rescaling, a subtask goes on with files of several old ones, each for a part of its key groups; a file may even occur twice,
-    with different scopes and other files after it.
+    After rescaling, a subtask continues with files of several old ones, each for a part of its key groups; a file may occur twice, with
+    different scopes and followed by different files.
     """
 
     start: int
@@ -43,7 +43,7 @@ class FileScope(NamedTuple):
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """A state file, the index of the last link whose changes it holds, and the key groups for which it holds."""
+    """A state file, the index of the last link whose changes it contains, and the key groups for which it is valid."""
 
     link: int
     file: StateFile
@@ -52,7 +52,7 @@ class WrittenFile:
 
 @dataclass(frozen=True)
 class ChainSize:
-    """What the chain amounts to: bytes of the files of the last full writing and of those after it, and their number."""
+    """Size of the chain: bytes of the files of the last full write and of those after it, and their number."""
 
     base_bytes: int = 0
     delta_bytes: int = 0
@@ -61,14 +61,14 @@ class ChainSize:
 
 @dataclass
 class Contents:
-    """What a snapshot writes.
+    """Contents of a snapshot.
 
     Attributes:
-        changes: Changes since the link before.
-        slices: A part of all state, or all of it, written anew.
-        keep_from: With these slices all state has been written anew since the link of this index; those before it are not needed.
-        essential: There is nothing to go on from without the slices.
-        operator_state: The encoded operator state, which is a file of its own; None if there is none.
+        changes: Changes since the previous link.
+        slices: A part of all state, or all of it, rewritten.
+        keep_from: With these slices all state has been rewritten since the link of this index; earlier links are not needed.
+        essential: Later snapshots cannot be restored without the slices.
+        operator_state: The encoded operator state, which is stored in a separate file; None if there is none.
         meta: Meta of the handle.
     """
 
@@ -84,10 +84,10 @@ class Link:
     """One snapshot: the ``SnapshotTask`` of the built-in backends.
 
     Args:
-        chain: The chain that it belongs to.
-        index: Its place in the chain, rising.
+        chain: The chain it belongs to.
+        index: Its ascending index in the chain.
         contents: What it writes.
-        previous: The link before; None for snapshots that stand on their own.
+        previous: The previous link; None for independent snapshots.
     """
 
     def __init__(self, chain: Chain, index: int, contents: Contents, previous: Link | None) -> None:
@@ -100,17 +100,17 @@ class Link:
 
     @property
     def is_written(self) -> bool:
-        """Whether its files are known."""
+        """True if its files are known."""
         return self._files is not None
 
     @property
     def is_essential(self) -> bool:
-        """Whether those after it cannot do without it until it is written."""
+        """True if later links depend on it until it is written."""
         return self._contents.essential
 
     @staticmethod
     def written(chain: Chain, files: Iterable[tuple[StateFile, FileScope]]) -> Link:
-        """Return the link that stands for restored files."""
+        """Return the link that represents restored files."""
         link = Link(chain, 0, Contents(), None)
         link._files = tuple(WrittenFile(0, file, scope) for file, scope in files)
         return link
@@ -119,9 +119,9 @@ class Link:
         """See ``SnapshotTask``.
 
         Raises:
-            SnapshotLostError: If what is to be read is gone and nothing else holds it.
+            SnapshotLostError: If data to be read no longer exists and no other link has it.
         """
-        # One writes at a time: a later link would otherwise write again what this one is writing.
+        # One thread writes at a time: otherwise a later link would write what this one is writing.
         with self._chain.lock:
             while True:
                 todo = self._todo()
@@ -131,7 +131,7 @@ class Link:
                     self._give_up_slices(todo)
 
     def _todo(self) -> list[Link]:
-        """Return the links to be written: those before this one that are not, as far as they are needed, and this one."""
+        """Return the links to be written: earlier unwritten ones, as far as needed, and this one."""
         todo, keep_from = [self], self._contents.keep_from
         link = self._previous
         while link is not None and link._files is None and (keep_from is None or link._index >= keep_from):
@@ -164,7 +164,7 @@ class Link:
         fresh = keep_from is not None or all(written.link == self._index for written in files)
         self._base_links = self._index if fresh else self._inherited_base()
         self._files = tuple(files)
-        # Free what is written; links that were taken over keep theirs, as they may still be run.
+        # Free what is written; links that were subsumed keep theirs, as they may still be run.
         self._previous, self._contents = None, Contents()
         base = sum(written.file.size for written in files if written.link <= self._base_links)
         self._chain.size = ChainSize(base, sum(written.file.size for written in files) - base, len(files))
@@ -190,7 +190,7 @@ class Chain:
     """The links of one backend.
 
     Args:
-        name: Begins the names of its files.
+        name: Prefix of the names of its files.
         key_groups: Start and end of the backend's key groups.
     """
 
@@ -209,7 +209,7 @@ class Chain:
         return self._next_index
 
     def start_from(self, files: Sequence[tuple[StateFile, FileScope]]) -> None:
-        """Continue a chain that was restored. All its files count as changes, so that it is soon written anew if it is long."""
+        """Continue a restored chain. All its files count as changes, so that a long chain is rewritten soon."""
         self._last = Link.written(self, files)
         self.size = ChainSize(0, sum(file.size for file, _ in files), len(files))
 
@@ -221,11 +221,11 @@ class Chain:
         return link
 
     def standing_alone(self, contents: Contents) -> Link:
-        """Return a link with a full snapshot that the chain does not depend on."""
+        """Return a link with a full snapshot, which the chain does not depend on."""
         return Link(self, self._next_index, contents, None)
 
     def write(self, writer: StateFileWriter, parts: Iterable[Part], suffix: str = "") -> list[StateFile]:
-        """Write sections into as many files as they need; the lock must be held."""
+        """Write sections into as many files as needed; the lock must be held."""
         files: list[StateFile] = []
         buffer = self._buffer
         buffer.clear()

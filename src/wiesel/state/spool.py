@@ -13,18 +13,18 @@ from wiesel.state.paged_buffer import PagedBuffer
 __all__ = ["Spool"]
 
 _MOST_SPARE = 2
-"""One snapshot is written while the changes for the next one come together."""
+"""Number of spare buffers: one snapshot is written while the changes for the next one accumulate."""
 
 
 class Spool:
-    """Encoded sections: in memory while they are few, then in a file without a name.
+    """Encoded sections: in memory while they are few, then in an unnamed file.
 
-    It lives as long as a snapshot may have to be written, which nobody announces the end of; so the file is closed with the object.
+    It lives as long as a snapshot may have to be written, whose end is not announced; so the file is closed with the object.
 
     Args:
-        directory: Where the file is made.
-        memory_bytes: How much is kept in memory.
-        spare: Memory of earlier ones, used again: what is asked for anew costs as much as all else that is done here.
+        directory: Directory of the file.
+        memory_bytes: Limit of the memory.
+        spare: Buffers to reuse: allocating memory costs as much as all other work here.
     """
 
     def __init__(self, directory: str, memory_bytes: int, spare: list[PagedBuffer]) -> None:
@@ -59,7 +59,7 @@ class Spool:
         self._in_file = len(self._lengths)
 
     def __call__(self) -> Iterator[bytes | memoryview]:
-        """Yield the sections; each is good until the next one is asked for."""
+        """Yield the sections; each is valid until the next one is requested."""
         if self._file is not None:
             self._file.seek(0)
             for length in islice(self._lengths, self._in_file):

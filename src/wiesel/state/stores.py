@@ -1,13 +1,12 @@
 """Internal. Entries of keyed state in dicts, with a record of what has changed since the last snapshot.
 
-A *slot* is where a value is kept: the key, or the pair (key, namespace) in a store for entries with a namespace. ``changes`` holds what
-the next snapshot has to write. Taking a snapshot swaps it for an empty dict; when all changed values are immutable nothing else is to
-be done in the mailbox thread, and they are pickled later, in the thread that writes. Objects which the user could change meanwhile
-are pickled at once.
+A *slot* identifies a value: the key, or the pair (key, namespace) in a store for entries with a namespace. ``changes`` holds the changes
+for the next snapshot. Taking a snapshot replaces it by an empty dict; when all changed values are immutable nothing else has to be done in
+the mailbox thread, and they are pickled later, in the thread that writes. Objects that the user could change meanwhile are pickled at once.
 
-A store is also written anew, a slice per snapshot (``begin_scan``, ``scan_slice``): once all slices are written, files from before
-the first slice are no longer needed, as every slot is either in a slice or was changed since. Slices come after the changes in a
-file, and hold whole values: a change of a part of a list or map may precede its slice, but never be the last word.
+A store is also rewritten, a slice per snapshot (``begin_scan``, ``scan_slice``): once all slices are written, files from before the first
+slice are no longer needed, as every slot is either in a slice or was changed since. Slices follow the changes in a file and hold whole
+values: a partial change of a list or map may precede its slice, but the slice is applied last.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from wiesel.state.snapshots import Part
 
 _AT_ONCE_FACTOR = 4
 _AT_ONCE_ENTRIES = 1 << 22
-"""So many immutable values take about 100 ms, as the only thing done in the mailbox thread is to take references."""
+"""Number of immutable values that take about 100 ms, as only references are taken in the mailbox thread."""
 _SAMPLE = 1000
 
 __all__ = ["ListStore", "MapStore", "Store", "ValueStore"]
@@ -36,8 +35,8 @@ class Store(ABC):
 
     Attributes:
         data: slot -> value.
-        changes: slot -> what has changed, see the subclasses; replaced by every snapshot.
-        prune: Returns what is left of a value after its time to live, None if nothing; None if values do not expire.
+        changes: slot -> its change, see the subclasses; replaced by every snapshot.
+        prune: Returns the part of a value that has not expired, None if nothing is left; None if values do not expire.
     """
 
     __slots__ = ("_scan", "changes", "data", "name", "prune", "spaced")
@@ -52,15 +51,15 @@ class Store(ABC):
 
     @property
     def changed(self) -> int:
-        """How many entries the next snapshot has to write."""
+        """Number of entries that the next snapshot has to write."""
         return len(self.changes)
 
     def unchanged(self) -> None:
-        """Forget that anything has changed."""
+        """Mark all entries as unchanged."""
         self.changes = {}
 
     def clear(self) -> None:
-        """Forget all entries."""
+        """Remove all entries without recording changes."""
         self.data.clear()
         self.changes.clear()
 
@@ -77,23 +76,23 @@ class Store(ABC):
 
     @abstractmethod
     def freeze(self) -> Part:
-        """Return the changes since the last snapshot and begin to gather new ones."""
+        """Return the changes since the last snapshot and start a new set of changes."""
 
     @abstractmethod
     def _leaves(self, values: Iterable[Any]) -> Iterable[Any]:
-        """Return all objects of the user's inside whole values (which are not None)."""
+        """Return all user objects inside whole values (which are not None)."""
 
     @abstractmethod
     def _copy(self, values: list[Any]) -> list[Any]:
-        """Return whole values as they can be kept while the store changes, if their leaves are immutable."""
+        """Return copies of whole values that stay valid while the store changes, if their leaves are immutable."""
 
     def begin_scan(self) -> None:
-        """Begin to write all entries anew, by ``scan_slice``."""
+        """Begin to rewrite all entries, by ``scan_slice``."""
         self._scan = list(self.data)
 
     @property
     def scanning(self) -> bool:
-        """Whether slices are left."""
+        """True if slices are left."""
         return self._scan is not None
 
     def scan_slice(self, limit: int) -> tuple[int, Part]:
@@ -114,7 +113,7 @@ class Store(ABC):
         return len(chosen), self._whole(chosen, values)
 
     def _scan_at_once(self, limit: int) -> bool:
-        """Return whether all is written at once: going through entries in order is several times faster than looking them up."""
+        """Return whether all entries are written in one slice: iterating in order is several times faster than lookups."""
         count = len(self.data)
         if self._scan is None or len(self._scan) < count:
             return False
@@ -123,7 +122,7 @@ class Store(ABC):
         return count <= _AT_ONCE_ENTRIES and immutable(list(self._leaves(islice(self.data.values(), _SAMPLE))))
 
     def all_parts(self) -> Part:
-        """Return all entries, beside the tracking of changes."""
+        """Return all entries, independent of the tracked changes."""
         return self._whole(list(self.data), list(self.data.values()))
 
     def _whole(self, slots: list[Any], values: list[Any]) -> Part:
@@ -137,7 +136,7 @@ class Store(ABC):
         return lambda: self._encode(SET, slots, chunks)
 
     def _freeze_column(self, values: list[Any]) -> list[Pickled]:
-        """Pickle a column now, in the runs in which ``_encode`` writes it."""
+        """Pickle a column now, in the chunks in which ``_encode`` writes it."""
         return [freeze(values[i : i + CHUNK_ENTRIES], f"state {self.name!r}") for i in range(0, len(values), CHUNK_ENTRIES)]
 
     def _encode(self, operation: int, slots: list[Any], *columns: list[Any], settled: bool = False) -> Iterator[Section]:
@@ -150,7 +149,7 @@ class Store(ABC):
             yield Section(operation, self.name, len(keys), (keys, namespaces, *values), spaced=self.spaced, settled=settled)
 
     def apply(self, section: Section, keep: Callable[[Any], bool] | None) -> None:
-        """Apply a section of a state file; ``keep`` says which keys belong here."""
+        """Apply a section of a state file; ``keep`` selects the keys of this subtask."""
         keys, namespaces, *columns = section.columns
         if keep is not None:
             chosen = [i for i, key in enumerate(keys) if keep(key)]
@@ -169,7 +168,7 @@ class Store(ABC):
             self._apply_parts(section.operation, slots, columns)
 
     def _decode(self, value: Any) -> Any:
-        """Return what a store that pickles values one by one wrote."""
+        """Decode a value written by a store that pickles values one by one."""
         return pickle.loads(value)
 
     def _apply_parts(self, operation: int, slots: Sequence[Any], columns: Sequence[Sequence[Any]]) -> None:
@@ -177,7 +176,7 @@ class Store(ABC):
 
 
 def _removed(changes: dict[Any, Any]) -> list[Any]:
-    # Most often there are none, and to see that from the types takes a quarter of the time.
+    # Usually there are none, and checking the types takes a quarter of the time.
     if type(REMOVED) not in set(map(type, changes.values())):
         return []
     return [slot for slot, change in changes.items() if change is REMOVED]
@@ -197,7 +196,7 @@ class ValueStore(Store):
         changes, self.changes = self.changes, {}
         if not changes:
             return tuple
-        # The types are looked at once: as the values are many and all over the memory, that is what a snapshot costs the mailbox.
+        # The types are checked once: the values are many and scattered in memory, so this dominates the cost of a snapshot in the mailbox.
         kinds = set(map(type, changes.values()))
         some_removed = type(REMOVED) in kinds
         if immutable(changes.values(), kinds):
@@ -222,7 +221,7 @@ class ValueStore(Store):
 
 
 class ListStore(Store):
-    """A list per slot. A change is the number of elements that the last snapshot has; 0: the list is new."""
+    """A list per slot. A change is the number of elements in the last snapshot; 0: the list is new."""
 
     __slots__ = ()
 
@@ -238,7 +237,7 @@ class ListStore(Store):
         elements.append(value)
 
     def extend(self, slot: Any, values: Iterable[Any]) -> None:
-        """Add elements; the list stays missing if there are none."""
+        """Append elements; no list is created if there are none."""
         values = list(values)
         if not values:
             return
@@ -283,12 +282,12 @@ class ListStore(Store):
             elif start < 0:
                 data.setdefault(slot, []).extend(tail)
             else:
-                # Cut off first: applied onto a list that has the elements already, it changes nothing.
+                # Truncate first: applied to a list that already has the elements, it changes nothing.
                 data.setdefault(slot, [])[start:] = tail
 
 
 class MapStore(Store):
-    """A map per slot. A change is a dict map key -> value or ``REMOVED``; with the map key ``REMOVED``, all before it is gone."""
+    """A map per slot. A change is a dict map key -> value or ``REMOVED``; the map key ``REMOVED`` stands for all earlier entries."""
 
     __slots__ = ()
 
@@ -309,7 +308,7 @@ class MapStore(Store):
             kept.setdefault(slot, {}).update(entries)
 
     def remove_entry(self, slot: Any, map_key: Any) -> None:
-        """Remove one entry of a map if there is one; a map without entries is removed."""
+        """Remove an entry of a map if it exists; a map without entries is removed."""
         entries = self.data.get(slot)
         if entries is None or map_key not in entries:
             return
@@ -341,7 +340,7 @@ class MapStore(Store):
         slots, keys, values = [], [], []
         cleared = [slot for slot, changed in changes.items() if REMOVED in changed]
         for slot, changed in changes.items():
-            # A map that was cleared has the mark as its first key; what follows was put since.
+            # A cleared map has the marker as its first key; the following entries were put afterwards.
             first = 1 if REMOVED in changed else 0
             if len(changed) > first:
                 slots.append(slot)

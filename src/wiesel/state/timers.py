@@ -1,4 +1,4 @@
-"""Internal. Timer queues: kept in memory by all backends, written to the changelog like other state."""
+"""Internal. Timer queues: in memory with all backends, written to the changelog like other state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FEW_EMPTY = 1024
 class HeapTimerQueue(TimerQueue):
     """Timers by timestamp, in the order of registration within one; a heap of the distinct timestamps finds the earliest.
 
-    A timestamp whose timers were all deleted stays until it comes to the top, or such timestamps are the majority.
+    A timestamp whose timers were all deleted is removed when it reaches the top of the heap, or when such timestamps are the majority.
     """
 
     def __init__(self, name: str) -> None:
@@ -64,7 +64,7 @@ class HeapTimerQueue(TimerQueue):
                 self._drop_empty()
 
     def _drop_empty(self) -> None:
-        # In place: an iteration in pop_until goes on with the same objects.
+        # In place: an iteration in pop_until continues with the same objects.
         for timestamp in [t for t, timers in self._at.items() if not timers]:
             del self._at[timestamp]
         self._heap[:] = self._at
@@ -77,7 +77,7 @@ class HeapTimerQueue(TimerQueue):
             self._changes[timestamp] = {timer: added}
         elif changes.get(timer, added) is added:
             changes[timer] = added
-        else:  # back to what the last snapshot has
+        else:  # as in the last snapshot
             del changes[timer]
             if not changes:
                 del self._changes[timestamp]
@@ -116,7 +116,7 @@ class HeapTimerQueue(TimerQueue):
         def register(timestamp: int, key: Any, namespace: Any = VOID) -> None:
             ignored(timestamp)
 
-        # In place of the method, so that it costs nothing otherwise.
+        # Replaces the method, so that it costs nothing otherwise.
         self.__dict__["register"] = register
         try:
             yield
@@ -124,7 +124,7 @@ class HeapTimerQueue(TimerQueue):
             del self.__dict__["register"]
 
     def clear(self) -> None:
-        """Forget all timers, and that there were any."""
+        """Remove all timers without recording changes."""
         self._at.clear()
         self._heap.clear()
         self._changes.clear()
@@ -147,12 +147,12 @@ class HeapTimerQueue(TimerQueue):
         return len(self._changes)
 
     def freeze(self) -> Part:
-        """Return the changes since the last snapshot and begin to gather new ones."""
+        """Return the changes since the last snapshot and start a new set of changes."""
         changes, self._changes = self._changes, {}
         return lambda: self._encode((timestamp, timers, timers.values()) for timestamp, timers in changes.items())
 
     def begin_scan(self) -> None:
-        """Begin to write all timers anew, by ``scan_slice``."""
+        """Begin to rewrite all timers, by ``scan_slice``."""
         self._scan = list(self._at)
 
     def scan_slice(self, limit: int) -> tuple[int, Part]:
@@ -171,11 +171,11 @@ class HeapTimerQueue(TimerQueue):
 
     @property
     def scanning(self) -> bool:
-        """Whether slices are left."""
+        """True if slices are left."""
         return self._scan is not None
 
     def all_parts(self) -> Part:
-        """Return all timers, beside the tracking of changes."""
+        """Return all timers, independent of the tracked changes."""
         chosen = [(timestamp, list(timers)) for timestamp, timers in self._at.items() if timers]
         return lambda: self._encode((timestamp, timers, repeat(True)) for timestamp, timers in chosen)
 
@@ -196,11 +196,11 @@ class HeapTimerQueue(TimerQueue):
             yield Section(TIMERS, self.name, len(keys), columns)
 
     def apply(self, section: Section, keep: Callable[[Any], bool] | None) -> None:
-        """Apply a section of a state file; ``keep`` says which keys belong here."""
+        """Apply a section of a state file; ``keep`` selects the keys of this subtask."""
         for timestamp, key, namespace, added in zip(*section.columns, strict=True):
             if keep is None or keep(key):
                 (self.register if added else self.delete)(timestamp, key, namespace)
 
     def restored(self) -> None:
-        """Forget the changes that the restore made."""
+        """Discard the changes recorded by the restore."""
         self._changes = {}

@@ -1,4 +1,4 @@
-"""Internal. What the built-in backends share: timers, operator state, schemas, and how snapshots are composed and restored."""
+"""Internal. Base of the built-in backends: timers, operator state, schemas, and composing and restoring snapshots."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wiesel.core.options import CHECKPOINT_INCREMENTAL
 from wiesel.state.backend import KeyedTable, KeyGroupRange, OperatorStateStore, StateBackend, StateFile, StateFileReader, StateHandle
 from wiesel.state.changelog import FORMAT_VERSION, OPERATOR, TIMERS, Section, encoded_section, read_file
 from wiesel.state.key_groups import key_group
-from wiesel.state.operator_state import FACTS, HeapOperatorState, OperatorStateImage, shares
+from wiesel.state.operator_state import OPERATOR_STATE, HeapOperatorState, OperatorStateImage, shares
 from wiesel.state.schema import STORAGE, StateSchema, check_schema, resolve_records, snapshot_of
 from wiesel.state.snapshots import Chain, Contents, FileScope, Link, Part
 from wiesel.state.timers import HeapTimerQueue
@@ -24,11 +24,11 @@ from wiesel.state.ttl import TtlSettings, join_times, split_times, with_ttl
 __all__ = ["NATIVE", "TrackedBackend"]
 
 NATIVE = "native"
-"""Key in the meta of a handle: its first files are those of a database, and what is to be known of them."""
+"""Key in the meta of a handle: its first files are those of a database; the value describes them."""
 
 _FLOOR_BYTES = 1 << 20
 _MOST_DELTA = 4
-"""How many times the last full writing the changes after it may amount to: a quarter of what is written is then written twice."""
+"""Maximal ratio of the changes to the last full write: a quarter of what is written is then written twice."""
 _MOST_FILES = 400
 _SLICE_ENTRIES = 1 << 16
 
@@ -37,7 +37,7 @@ class TrackedBackend(StateBackend):
     """State of one operator in one subtask, written as a chain of changes.
 
     Args:
-        operator_id: Names the state files.
+        operator_id: Part of the names of state files.
         subtask: Index of the subtask.
         parallelism: Number of subtasks of the operator.
         key_group_range: Key groups that belong to the subtask.
@@ -75,7 +75,7 @@ class TrackedBackend(StateBackend):
         self._rewrite_link: Link | None = None
         self._must_rewrite = False
 
-    # What the backends add
+    # Methods of the backends
 
     @abstractmethod
     def _open_table(self, name: str, storage: str) -> KeyedTable:
@@ -83,19 +83,19 @@ class TrackedBackend(StateBackend):
 
     @abstractmethod
     def _rename_table(self, old: str, new: str) -> None:
-        """Give a table another name, which has none."""
+        """Rename a table; the new name is unused."""
 
     @abstractmethod
     def _set_pruning(self, name: str, prune: Callable[[Any], Any]) -> None:
-        """Tell what is left of a value after its time to live, for writing it anew."""
+        """Set the function that removes expired values when state is rewritten."""
 
     @abstractmethod
     def _freeze(self) -> tuple[int, list[Part]]:
-        """Return number and contents of the changes to keyed state since the last snapshot, and begin to gather new ones."""
+        """Return number and contents of the changes to keyed state since the last snapshot, and start a new set of changes."""
 
     @abstractmethod
     def _begin_rewrite(self) -> None:
-        """Begin to write all keyed state anew."""
+        """Begin to rewrite all keyed state."""
 
     @abstractmethod
     def _rewrite_slice(self, limit: int) -> tuple[list[Part], bool]:
@@ -103,7 +103,7 @@ class TrackedBackend(StateBackend):
 
     @abstractmethod
     def _all_parts(self) -> list[Part]:
-        """Return all keyed state, beside the tracking of changes."""
+        """Return all keyed state, independent of the tracked changes."""
 
     @abstractmethod
     def _apply(self, section: Section, storage: str, keep: Callable[[Any], bool] | None) -> None:
@@ -111,21 +111,21 @@ class TrackedBackend(StateBackend):
 
     @abstractmethod
     def _restored(self) -> None:
-        """All sections have been applied: forget that they are changes."""
+        """Discard recorded changes after all sections have been applied."""
 
     def _continues(self, handle: StateHandle) -> bool:
-        """Return whether the chain of files can go on with those of a restored handle, which belongs to a checkpoint."""
+        """Return whether the chain of files can continue those of a restored handle, which belongs to a checkpoint."""
         return NATIVE not in handle.meta
 
     def _apply_native(self, handle: StateHandle, reader: StateFileReader) -> None:
-        """Apply what a handle has in the format of the ``rocksdb`` backend."""
+        """Apply the part of a handle that has the format of the ``rocksdb`` backend."""
         from wiesel.state.rocksdb_native import native_sections
 
         for section, storage in native_sections(handle, reader, self._range, self._local_dir):
             self._apply(section, storage, None)
 
     def _resolve(self, name: str, resolve: Callable[[Any], Any]) -> None:
-        """Give restored values that are in memory their classes. It is no change: they are stored by the names of their fields."""
+        """Convert restored values in memory to their classes. This is no change: they are stored by the names of their fields."""
 
     # StateBackend
 
@@ -165,11 +165,11 @@ class TrackedBackend(StateBackend):
         self._open_table(alias, STORAGE[schema.kind])
         self._rename_table(alias, name)
         self._restored_schemas[name] = schema
-        # The files that there are have it under its earlier name.
+        # The existing files have it under its earlier name.
         self._must_rewrite = True
 
     def _adapt(self, table: KeyedTable, storage: str, had_ttl: bool, has_ttl: bool, convert: Callable[[Any], Any] | None) -> None:
-        """Turn restored values into those of the declared type, with or without times of last access as declared now."""
+        """Convert restored values to the declared type, with or without access times as declared now."""
         if convert is None and had_ttl == has_ttl:
             return
         now_ms = self._clock.now_ms()
@@ -188,11 +188,11 @@ class TrackedBackend(StateBackend):
 
     @property
     def schemas(self) -> dict[str, StateSchema]:
-        """What is known about the keyed states: those asked for, and those that were restored and not asked for."""
+        """Schemas of the keyed states, both accessed and restored ones."""
         return self._restored_schemas | self._schemas
 
     def copy_from(self, other: TrackedBackend, keep: Callable[[Any], bool]) -> None:
-        """Take over keyed state and timers of another backend as they are stored, with times of last access, for keys to be kept."""
+        """Copy keyed state and timers of another backend as stored, including access times, for the keys selected by ``keep``."""
         for name, schema in other.schemas.items():
             storage = STORAGE[schema.kind]
             self._schemas[name] = schema
@@ -214,7 +214,7 @@ class TrackedBackend(StateBackend):
     # Snapshots
 
     def snapshot(self, checkpoint_id: int, *, full: bool = False) -> Link:
-        """See ``StateBackend``. A full snapshot stands alone: it neither uses nor alters the chain of incremental ones."""
+        """See ``StateBackend``. A full snapshot is independent: it neither uses nor alters the chain of incremental ones."""
         contents = Contents(operator_state=self._encoded_operator_state(), meta=self._meta(savepoint=full))
         if full:
             contents.slices = [*self._all_parts(), *(queue.all_parts() for queue in self._timers.values())]
@@ -234,7 +234,7 @@ class TrackedBackend(StateBackend):
         """Add a slice of all state if the chain has become too long."""
         last = self._rewrite_link
         if last is not None and last.is_essential and not last.is_written:
-            # All later links would stand on one that may never be written.
+            # All later links would depend on one that may never be written.
             self._must_rewrite = True
         if not self._incremental:
             self._must_rewrite = True
@@ -245,7 +245,7 @@ class TrackedBackend(StateBackend):
             self._begin_rewrite()
             for queue in self._timers.values():
                 queue.begin_scan()
-        # A slice is bounded, so that the pause is; but it keeps up with the changes, so that they do not pile up.
+        # The size of a slice is bounded to bound the pause, but keeps up with the rate of changes.
         limit = 1 << 62 if self._must_rewrite else max(_SLICE_ENTRIES, changed)
         slices, done = self._rewrite_slice(limit)
         for queue in self._timers.values():
@@ -281,12 +281,12 @@ class TrackedBackend(StateBackend):
             "parallelism": self._parallelism,
             "max_parallelism": self._range.max_parallelism,
             "savepoint": savepoint,
-            FACTS: None if self._operator_state.empty else self._operator_state.facts(),
+            OPERATOR_STATE: None if self._operator_state.empty else self._operator_state.summary(),
             "states": {name: schema.to_json() for name, schema in self.schemas.items()},
         }
 
     def snapshot_failed(self, checkpoint_id: int) -> None:
-        """See ``StateBackend``: nothing to do, as the next link of the chain writes what this one has not."""
+        """See ``StateBackend``: nothing to do, as the next link of the chain writes the missing changes."""
 
     # Restore
 
@@ -302,7 +302,7 @@ class TrackedBackend(StateBackend):
             queue.restored()
         self._restored()
         if not all(self._continues(handle) and not handle.meta.get("savepoint") for handle in keyed):
-            # A savepoint belongs to the user: checkpoints must not depend on its files.
+            # A savepoint is owned by the user: checkpoints must not depend on its files.
             self._must_rewrite = True
         else:
             self._chain.start_from(files)
@@ -321,7 +321,7 @@ class TrackedBackend(StateBackend):
         return True
 
     def _restore_keyed(self, handle: StateHandle, reader: StateFileReader) -> list[tuple[StateFile, FileScope]]:
-        """Apply the files of a handle; return those which hold something of ours, and for which key groups."""
+        """Apply the files of a handle; return those with own entries, and their key groups."""
         schemas = {name: StateSchema.from_json(data) for name, data in handle.meta["states"].items()}
         for name, schema in schemas.items():
             before = self._restored_schemas.setdefault(name, schema)
@@ -350,8 +350,8 @@ class TrackedBackend(StateBackend):
         return lambda key: start <= key_group(key, max_parallelism) < end
 
     def _restore_operator(self, handles: Sequence[StateHandle], reader: StateFileReader) -> None:
-        """Take what is this subtask's out of the operator state of the old ones; files without anything of it are not read."""
-        old = sorted((handle for handle in handles if handle.meta.get(FACTS)), key=lambda handle: handle.meta["subtask"])
+        """Restore the share of this subtask of the operator state of the old ones; files without entries for it are not read."""
+        old = sorted((handle for handle in handles if handle.meta.get(OPERATOR_STATE)), key=lambda handle: handle.meta["subtask"])
         metas = [handle.meta for handle in old]
         for handle, share in zip(old, shares(metas, self._subtask, self._parallelism), strict=True):
             if not share:
@@ -361,7 +361,7 @@ class TrackedBackend(StateBackend):
                 if section.operation != OPERATOR:
                     raise InvariantError(f"state file {file.name} has operation {section.operation} among operator state")
                 self._operator_state.take(share, OperatorStateImage(*section.columns))
-        self._operator_state.restored(meta[FACTS] for meta in metas)
+        self._operator_state.restored(meta[OPERATOR_STATE] for meta in metas)
 
 
 def _within_times(storage: str, resolve: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -374,7 +374,7 @@ def _within_times(storage: str, resolve: Callable[[Any], Any]) -> Callable[[Any]
 
 @contextmanager
 def _no_cycle_collection() -> Iterator[None]:
-    """Keep the collector from looking through millions of new objects again and again; it takes longer than reading them."""
+    """Disable garbage collection temporarily: scanning millions of new objects repeatedly takes longer than reading them."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,8 +1,8 @@
 """Internal. Time to live of keyed state: tables that wrap the tables of a backend.
 
-With a time to live every stored value (an element of a list, an entry of a map) is a pair ``(last_access_ms, value)``. Without one
-nothing is wrapped, stored or checked. Expired values are dropped when they are met, a few at every access (the incremental cleanup),
-and when state is written anew.
+With a time to live every stored value (an element of a list, an entry of a map) is a pair ``(last_access_ms, value)``. Without one values
+are neither wrapped nor checked. Expired values are dropped when they are read, a few at every access (incremental cleanup), and when state
+is rewritten.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ __all__ = ["TtlListTable", "TtlMapTable", "TtlSettings", "TtlTable", "TtlValueTa
 
 @dataclass(frozen=True)
 class TtlSettings:
-    """How values of a state expire.
+    """Expiry settings of a state.
 
     Attributes:
-        ttl_ms: A value expires once this time has passed since its last access that counts.
+        ttl_ms: A value expires this time after its last relevant access.
         update_on_read: Reading counts as an access, not only writing.
-        return_expired: An expired value is returned as long as it has not been cleaned up.
-        cleanup_in_full_snapshot: Leave expired values out when state is written anew.
-        cleanup_entries: How many entries to look at for expired ones per access; 0 turns this off.
+        return_expired: Return an expired value until it is cleaned up.
+        cleanup_in_full_snapshot: Omit expired values when state is rewritten.
+        cleanup_entries: Number of entries checked for expiry per access; 0 disables incremental cleanup.
     """
 
     ttl_ms: int
@@ -38,7 +38,7 @@ class TtlSettings:
 
 
 class TtlTable(KeyedTable):
-    """What tables of all kinds have in common; also the table for single values."""
+    """Base of the tables of all kinds; also the table for single values."""
 
     def __init__(self, table: Any, settings: TtlSettings, clock: Clock) -> None:
         self._table = table
@@ -49,16 +49,16 @@ class TtlTable(KeyedTable):
         self._next_scan_ms = 0
 
     def _expired_before(self) -> int:
-        """Return the time (ms) at or before which a last access is too long ago."""
+        """Return the time (ms); values last accessed at or before it have expired."""
         return self._now_ms() - self._ttl_ms
 
     def prune(self, stored: Any) -> Any:
-        """Return what has not expired of a stored value, None if nothing."""
+        """Return the part of a stored value that has not expired, None if nothing is left."""
         return stored if stored[0] > self._expired_before() else None
 
     def _clean_some(self) -> None:
         if self._scan is None:
-            # Nothing expires sooner than a time to live after it was written: no use to look at all much more often.
+            # Nothing expires sooner than one time to live after it was written, so checking more often is useless.
             now_ms = self._now_ms()
             if now_ms < self._next_scan_ms:
                 return
@@ -82,14 +82,14 @@ class TtlTable(KeyedTable):
         self._table.remove(key, namespace)
 
     def items(self) -> Iterator[tuple[Any, Any, Any]]:
-        """See ``KeyedTable``; expired values are left out."""
+        """See ``KeyedTable``; expired values are omitted."""
         for key, namespace in self._table.scan():
             value = self._peek(key, namespace)
             if value is not None:
                 yield key, namespace, value
 
     def _peek(self, key: Any, namespace: Any) -> Any:
-        """Return the value without the time of last access and without counting this as one."""
+        """Return the value without the access time and without updating it."""
         stored = self._table.get(key, namespace)
         left = None if stored is None else self.prune(stored)
         return None if left is None else self._bare(left)
@@ -246,7 +246,7 @@ def with_ttl(table: KeyedTable, storage: str, settings: TtlSettings, clock: Cloc
 
 
 def split_times(storage: str, stored: Any) -> tuple[Any, list[int]]:
-    """Return a stored value without its times of last access, and those (ms), in the order of its elements."""
+    """Return a stored value without its access times, and these (ms), in the order of its elements."""
     if storage == "list":
         return [value for _, value in stored], [accessed_ms for accessed_ms, _ in stored]
     if storage == "map":
@@ -255,7 +255,7 @@ def split_times(storage: str, stored: Any) -> tuple[Any, list[int]]:
 
 
 def join_times(storage: str, bare: Any, accessed_ms: Iterable[int]) -> Any:
-    """Return a value with times of last access (ms) for its elements."""
+    """Return a value with access times (ms) for its elements."""
     if storage == "list":
         return list(zip(accessed_ms, bare, strict=False))
     if storage == "map":

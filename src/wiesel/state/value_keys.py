@@ -1,7 +1,7 @@
-"""Internal. Keys whose equality dicts do not see: NaN, lists, dicts, sets, byte arrays, and tuples and rows that contain one of them.
+"""Internal. Keys whose equality dicts do not recognise: NaN, lists, dicts, sets, byte arrays, and tuples and rows containing them.
 
 Flink compares such keys by their serialised form. Here each is wrapped into a :class:`ValueKey`, which is compared by its canonical bytes,
-where keys are computed; user functions get the value itself.
+where keys are computed; user functions get the unwrapped value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ValueKey:
     """A key that is compared by its canonical bytes.
 
     Attributes:
-        value: The key as the user's function gets it.
+        value: The key as passed to user functions.
         data: Its canonical bytes.
     """
 
@@ -57,7 +57,7 @@ register_encoder(ValueKey, lambda key: key.data)
 
 
 def comparable_keys(keys: list[Any]) -> list[Any]:
-    """Return the keys with those wrapped that dicts would not find again; the same list if there is none.
+    """Return the keys, wrapping those that dicts cannot look up; the same list if there is none.
 
     Raises:
         ProgramError: A key contains something that cannot be part of one.
@@ -83,5 +83,5 @@ def _is_comparable(key: Any) -> bool:
 
 
 def key_value(key: Any) -> Any:
-    """Return the key as a user's function gets it."""
+    """Return the key as passed to user functions."""
     return key.value if type(key) is ValueKey else key

@@ -12,7 +12,7 @@ from wiesel.checkpoint.store import StateFiles
 from wiesel.core.errors import StateMigrationError
 from wiesel.core.user_location import program_error, user_location
 from wiesel.state.backend import StateHandle
-from wiesel.state.operator_state import FACTS
+from wiesel.state.operator_state import OPERATOR_STATE
 from wiesel.state.schema import StateSchema
 from wiesel.state_processor.operators import OperatorIdentifier, OperatorOverview, StateOverview, named
 from wiesel.types.typeinfo import PickledBytesTypeInfo
@@ -130,7 +130,7 @@ def _states(handles: Iterable[StateHandle]) -> Iterable[StateOverview]:
         for name, data in handle.meta.get("states", {}).items():
             schema = StateSchema.from_json(data)
             yield StateOverview(name, schema.kind, _type_text(schema.serializer), schema.ttl_ms)
-        facts = handle.meta.get(FACTS) or {}
+        facts = handle.meta.get(OPERATOR_STATE) or {}
         for part, kind in _OPERATOR_KINDS.items():
             for name in facts.get(part, ()):
                 yield StateOverview(name, kind, _type_text(facts["types"].get(name)))

@@ -12,7 +12,7 @@ from wiesel.checkpoint.store import StateFiles
 from wiesel.core.clock import SystemClock
 from wiesel.state.backend import KeyGroupRange, StateFile, StateHandle
 from wiesel.state.key_groups import key_group, key_group_range
-from wiesel.state.operator_state import FACTS
+from wiesel.state.operator_state import OPERATOR_STATE
 from wiesel.state.tracked import TrackedBackend
 from wiesel.state_processor._checkpoint import handles_of
 from wiesel.state_processor._parts import Expiry, keyed_parts, working_backend
@@ -108,4 +108,5 @@ def _with_operator_state(keyed: StateHandle, before: StateHandle | None, files: 
     if before is None or not count:
         return keyed
     copies = tuple(files.copy(file) for file in before.files[-count:])
-    return replace(keyed, files=(*keyed.files, *copies), meta={**keyed.meta, "operator_files": count, FACTS: before.meta[FACTS]})
+    meta = {**keyed.meta, "operator_files": count, OPERATOR_STATE: before.meta[OPERATOR_STATE]}
+    return replace(keyed, files=(*keyed.files, *copies), meta=meta)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from wiesel.core.clock import Clock, ManualClock, SystemClock
 from wiesel.state.backend import KeyGroupRange, StateBackend, StateFileReader, StateHandle
 from wiesel.state.factory import make_backend
-from wiesel.state.operator_state import FACTS
+from wiesel.state.operator_state import OPERATOR_STATE
 
 __all__ = ["Expiry", "KeyedPart", "keyed_parts", "working_backend"]
 
@@ -99,4 +99,4 @@ def keyed_parts(handles: Sequence[StateHandle], files: StateFileReader, backend:
 
 def _keyed_only(handle: StateHandle) -> StateHandle:
     count = handle.meta.get("operator_files", 0)
-    return replace(handle, files=handle.files[: len(handle.files) - count], meta={**handle.meta, "operator_files": 0, FACTS: None})
+    return replace(handle, files=handle.files[: len(handle.files) - count], meta={**handle.meta, "operator_files": 0, OPERATOR_STATE: None})

@@ -11,7 +11,7 @@ from wiesel.engine.deployment import check_key_types, strangers
 from wiesel.engine.unaligned import check_in_flight, holds_in_flight
 from wiesel.graph.job_graph import ChainedOperator, JobGraph, JobVertex, build_job_graph
 from wiesel.graph.specs import StreamGraph
-from wiesel.state.operator_state import FACTS
+from wiesel.state.operator_state import OPERATOR_STATE
 from wiesel.state.schema import STORAGE, StateSchema, check_schema
 from wiesel.state_processor._checkpoint import StoredCheckpoint, schema_of
 from wiesel.state_processor._probe import Declared, DeclaredState, declared_by
@@ -216,7 +216,7 @@ def _restored(here: _Operator, name: str) -> StateSchema:
     if keyed is not None:
         return keyed
     kinds: Mapping[str, str] = {"split": "operator list", "union": "union list", "broadcast": "broadcast"}
-    for facts in (handle.meta.get(FACTS) or {} for handle in handles):
+    for facts in (handle.meta.get(OPERATOR_STATE) or {} for handle in handles):
         for part, kind in kinds.items():
             if name in facts.get(part, ()):
                 types: Mapping[str, Any] = facts["types"]

@@ -1,4 +1,4 @@
-"""Internal. What state holds as plain values: dicts, lists, numbers and texts, where it can be that."""
+"""Internal. What state holds as plain values: dicts, lists, numbers and strings, where it can be that."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from wiesel.runtime.windows.merging import MERGING_SET
 from wiesel.spi.state import StateDescriptor
 from wiesel.state.backend import StateFileReader, StateHandle
 from wiesel.state.changelog import read_file
-from wiesel.state.operator_state import FACTS, OperatorStateImage
+from wiesel.state.operator_state import OPERATOR_STATE, OperatorStateImage
 from wiesel.state.schema import StateSchema
 from wiesel.state_processor._arrow import Column
 from wiesel.state_processor._checkpoint import StoredCheckpoint, schema_of, type_of, unknown_state
@@ -216,11 +216,11 @@ class SavepointReader:
 
     def _operator_rows(self, operator: _Operator, name: str, kind: str, what: str) -> StateRows[Any]:
         found, _ = self._stored.find(operator)
-        handles = [handle for handle in self._stored.handles(found["id"]) if handle.meta.get(FACTS)]
-        holders = [handle for handle in handles if name in handle.meta[FACTS][kind]]
+        handles = [handle for handle in self._stored.handles(found["id"]) if handle.meta.get(OPERATOR_STATE)]
+        holders = [handle for handle in handles if name in handle.meta[OPERATOR_STATE][kind]]
         if not holders:
-            raise unknown_state(what, {known for handle in handles for known in handle.meta[FACTS][kind]}, name, found)
-        declared = type_of(next((t for handle in holders if (t := handle.meta[FACTS]["types"].get(name)) is not None), None))
+            raise unknown_state(what, {known for handle in handles for known in handle.meta[OPERATOR_STATE][kind]}, name, found)
+        declared = type_of(next((t for handle in holders if (t := handle.meta[OPERATOR_STATE]["types"].get(name)) is not None), None))
         files = self._stored.files
         if kind == "broadcast":
             holders = holders[:1]

@@ -109,7 +109,7 @@ def fitted_to(plan: Relation, schema: Schema) -> tuple[Relation, int | None]:
     expressions, fields = [], []
     for index, (field, column) in enumerate(zip(plan.fields, columns, strict=True)):
         wanted = column.data_type
-        assert isinstance(wanted, DataType)  # noqa: S101 - texts are read by resolve()
+        assert isinstance(wanted, DataType)  # noqa: S101 - strings are read by resolve()
         if isinstance(column, MetadataColumn) and (column.key or column.name) != "rowtime":
             message = f"column {quoted(column.name)}: a stream has no metadata {column.key or column.name!r}"
             raise ProgramError(message, hint="'rowtime' is the time of its records")

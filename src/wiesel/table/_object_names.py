@@ -122,7 +122,7 @@ class CatalogPartitionSpec:
     """Which partition of a table is meant: values of the columns by which it is partitioned, in any order.
 
     Args:
-        partition_spec: The values as texts, by the names of the columns.
+        partition_spec: The values as strings, by the names of the columns.
     """
 
     def __init__(self, partition_spec: Mapping[str, str]) -> None:

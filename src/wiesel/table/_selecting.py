@@ -138,8 +138,8 @@ class Selecting:
 
         def of_window(part: exp.Expr) -> exp.Expr | None:
             if isinstance(part, WindowProperty) and part.this.name == window.name:
-                border = exp.Anonymous(this=f"{window.kind}_{part.args['kind']}", expressions=arguments)
-                return Nullable(this=border) if part.args["kind"] in ("START", "END") else border
+                bound = exp.Anonymous(this=f"{window.kind}_{part.args['kind']}", expressions=arguments)
+                return Nullable(this=bound) if part.args["kind"] in ("START", "END") else bound
             return None
 
         items = [rebuilt(item, of_window) for item in named_over_groups(self.expanded(expressions))]

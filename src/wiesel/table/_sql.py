@@ -1,4 +1,4 @@
-"""Internal. Expressions of the Table API as texts of SQL, for what catalogs keep."""
+"""Internal. Expressions of the Table API as strings of SQL, for what catalogs keep."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ __all__ = ["define_table", "defined_table", "ok", "rows_result", "run_statement"
 
 def ok() -> TableResult:
     """Return the result of a statement that only succeeds."""
-    found = texts(["result"], [("OK",)])
+    found = strings(["result"], [("OK",)])
     return TableResult(ResultKind.SUCCESS, ResolvedSchema.physical(found.columns), rows=found.rows, style="raw")
 
 
@@ -111,7 +111,7 @@ def _execute_plan(t_env: TableEnvironment, sql: str, statement: s.ExecutePlan) -
 
 def _explain(t_env: TableEnvironment, sql: str, statement: s.Explain) -> TableResult:
     text = t_env._explain_statement(sql, statement.statement, statement.details)
-    return rows_result(texts(["result"], [(text,)]), raw=True)
+    return rows_result(strings(["result"], [(text,)]), raw=True)
 
 
 # Tables and views
@@ -318,10 +318,10 @@ def _use_database(t_env: TableEnvironment, sql: str, statement: s.Use) -> None:
 def _set(t_env: TableEnvironment, sql: str, statement: s.Set) -> TableResult | None:
     if statement.key is None:
         rows = sorted(t_env.get_config().to_map().items())
-        return rows_result(texts(["key", "value"], [(key, str(value)) for key, value in rows]))
+        return rows_result(strings(["key", "value"], [(key, str(value)) for key, value in rows]))
     if statement.value is None:
         value = t_env.get_config().to_map().get(statement.key)
-        return rows_result(texts(["key", "value"], [] if value is None else [(statement.key, str(value))]))
+        return rows_result(strings(["key", "value"], [] if value is None else [(statement.key, str(value))]))
     t_env._set_option(statement.key, str(statement.value))
     return None
 

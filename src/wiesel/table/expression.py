@@ -368,7 +368,7 @@ class Expression(Generic[T]):
     array_agg = _summary("ARRAY_AGG", "All values, as an array.")
 
     def list_agg(self, separator: Any = None) -> Expression[str]:
-        """Return all texts behind each other, with a comma or another separator between them."""
+        """Return all strings behind each other, with a comma or another separator between them."""
         operands = [self._node] if separator is None else [self._node, node_of(separator)]
         return Expression(aggregate("LISTAGG", operands))
 
@@ -425,7 +425,7 @@ class Expression(Generic[T]):
         """This, as a key of ``order_by`` from high to low, NULL first (unlike in SQL)."""
         return Expression(exp.Ordered(this=self._node, desc=True, nulls_first=True))
 
-    # Texts
+    # Strings
 
     def concat(self, other: Any) -> Expression[str]:
         """Return this text with another behind it."""
@@ -728,7 +728,7 @@ class Expression(Generic[T]):
         return call_of("ARRAY_MAX", self)
 
     def array_join(self, delimiter: Any, null_replacement: Any = None) -> Expression[Any]:
-        """Return the texts of an array behind each other."""
+        """Return the strings of an array behind each other."""
         return call_of("ARRAY_JOIN", self, delimiter, null_replacement)
 
     def array_min(self) -> Expression[Any]:

@@ -76,20 +76,20 @@ __all__ = [
 ]
 
 
-def _border(name: str) -> Expression[Any]:
+def _bound(name: str) -> Expression[Any]:
     return Expression(exp.Var(this=name))
 
 
-UNBOUNDED_ROW: Expression[Any] = _border("UNBOUNDED_ROW")
+UNBOUNDED_ROW: Expression[Any] = _bound("UNBOUNDED_ROW")
 """In ``preceding()``: from the first row on, counted by rows."""
 
-UNBOUNDED_RANGE: Expression[Any] = _border("UNBOUNDED_RANGE")
+UNBOUNDED_RANGE: Expression[Any] = _bound("UNBOUNDED_RANGE")
 """In ``preceding()``: from the first row on, by time."""
 
-CURRENT_ROW: Expression[Any] = _border("CURRENT_ROW")
+CURRENT_ROW: Expression[Any] = _bound("CURRENT_ROW")
 """In ``following()``: up to the row itself."""
 
-CURRENT_RANGE: Expression[Any] = _border("CURRENT_RANGE")
+CURRENT_RANGE: Expression[Any] = _bound("CURRENT_RANGE")
 """In ``following()``: up to the last row of the same time."""
 
 
@@ -345,16 +345,16 @@ def log(v: Any, base: Any = None) -> Expression[float]:
     return call_of("LOG", v) if base is None else call_of("LOG", base, v)
 
 
-# Texts
+# Strings
 
 
 def concat(first: Any, *others: Any) -> Expression[str]:
-    """Return texts behind each other; NULL if one of them is."""
+    """Return strings behind each other; NULL if one of them is."""
     return Expression(built_in("CONCAT", [node_of(each) for each in (first, *others)]))
 
 
 def concat_ws(separator: Any, first: Any, *others: Any) -> Expression[str]:
-    """Return texts behind each other with a separator between them; those that are NULL are left out."""
+    """Return strings behind each other with a separator between them; those that are NULL are left out."""
     return Expression(built_in("CONCAT_WS", [node_of(each) for each in (separator, first, *others)]))
 
 

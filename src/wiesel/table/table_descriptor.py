@@ -22,7 +22,7 @@ _FORMAT = ConfigOption[str]("format", description="The format of a table's rows.
 
 
 def key_and_text(key: str | ConfigOption[Any], value: Any) -> tuple[str, str]:
-    """An option as a catalog keeps it: values are texts."""
+    """An option as a catalog keeps it: values are strings."""
     require_instance(key, (str, ConfigOption), "the key of an option", "give a text or a ConfigOption")
     name = key.key if isinstance(key, ConfigOption) else key
     if value is None:

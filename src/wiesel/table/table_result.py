@@ -12,7 +12,7 @@ from wiesel.columnar.rows import to_rows
 from wiesel.core.user_location import program_error
 from wiesel.datastream.job_execution import cancel
 from wiesel.spi.table import schema as schemas
-from wiesel.sql.session.result_texts import NULL, batch_texts
+from wiesel.sql.session.result_strings import NULL, batch_strings
 from wiesel.sql.session.tableau import lines_by_content, lines_by_type, widths_by_type
 from wiesel.table._resolved_schema import ResolvedSchema, resolved_schema
 from wiesel.table.result_kind import ResultKind
@@ -202,7 +202,7 @@ class TableResult:
             yield from lines_by_type(names, widths, (row[1:] for row in self.text_rows()))
 
     def text_rows(self) -> Iterator[list[str]]:
-        """Yield the rows as texts, the kind of change first; Wiesel's own, for the tools."""
+        """Yield the rows as strings, the kind of change first; Wiesel's own, for the tools."""
         if self._batches is None:
             yield from (["+I", *(_cell(value, NULL) for value in row)] for row in self._rows or ())
             return
@@ -210,7 +210,7 @@ class TableResult:
         zone = self._options.get("zone", "UTC")
         for batch in self.collect_batches():
             kinds = batch.kinds_or_inserts().tolist()
-            for kind, row in zip(kinds, batch_texts(batch, types, zone), strict=True):
+            for kind, row in zip(kinds, batch_strings(batch, types, zone), strict=True):
                 yield [_KINDS[kind], *(NULL if value is None else value for value in row)]
 
 

@@ -62,7 +62,7 @@ class TestCase:
 
     name: str
     scripts: tuple[tuple[str, str], ...]
-    """Names and texts, in their order."""
+    """Names and strings, in their order."""
     given: Mapping[str, GivenTable]
     expected: Expected
     modes: tuple[str, ...] = _MODES

@@ -1,4 +1,4 @@
-"""Internal. Rows of tests of SQL: from YAML to columns, and as texts that can be compared."""
+"""Internal. Rows of tests of SQL: from YAML to columns, and as strings that can be compared."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.core.errors import ProgramError
 from wiesel.formats.table.json import READ_ERRORS, JsonObjects, ObjectsToBatch
-from wiesel.sql.session.result_texts import NULL, batch_texts
+from wiesel.sql.session.result_strings import NULL, batch_strings
 from wiesel.types.logical import RowType
 
-__all__ = ["Change", "as_object", "difference", "final_rows", "row_texts", "write_changes", "write_rows"]
+__all__ = ["Change", "as_object", "difference", "final_rows", "row_strings", "write_changes", "write_rows"]
 
 Change = tuple[str, tuple[str, ...]]
-"""The kind of a change and its row, as texts."""
+"""The kind of a change and its row, as strings."""
 
 
 def as_object(row: Any, names: Sequence[str], at: str, *, whole: bool = False) -> dict[str, Any]:
@@ -46,22 +46,22 @@ def as_object(row: Any, names: Sequence[str], at: str, *, whole: bool = False) -
     return dict(zip(names, values, strict=True))
 
 
-def row_texts(rows: Iterable[Any], columns: RowType, zone: str, at: str) -> list[tuple[str, ...]]:
-    """Return rows of YAML as the texts by which results show values of these types.
+def row_strings(rows: Iterable[Any], columns: RowType, zone: str, at: str) -> list[tuple[str, ...]]:
+    """Return rows of YAML as the strings by which results show values of these types.
 
     Raises:
         ProgramError: If a value is none of its column's type.
     """
     objects = [as_object(row, columns.names, at, whole=True) for row in rows]
     convert = ObjectsToBatch(JsonObjects(columns, iso=False, ignore=False, fail_on_missing=False))
-    texts = []
+    strings = []
     for each in objects:
         try:
             batch = RowBatch(convert.batch([each]))
         except READ_ERRORS as error:
             raise ProgramError(f"{at}: {each!r} is no row of {columns.as_summary_string()}: {error}", hint="correct the value") from error
-        texts += [tuple(NULL if value is None else value for value in row) for row in batch_texts(batch, columns.field_types(), zone)]
-    return texts
+        strings += [tuple(NULL if value is None else value for value in row) for row in batch_strings(batch, columns.field_types(), zone)]
+    return strings
 
 
 def write_rows(path: Path, rows: Sequence[Any], names: Sequence[str], at: str) -> None:

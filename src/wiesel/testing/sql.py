@@ -26,7 +26,7 @@ from wiesel.sql.language.parser import parse_script
 from wiesel.table import TableEnvironment, TableResult
 from wiesel.table._statements import define_table, run_statement
 from wiesel.testing._sql_files import Expected, TestCase, read_cases
-from wiesel.testing._sql_rows import Change, difference, final_rows, row_texts, write_changes, write_rows
+from wiesel.testing._sql_rows import Change, difference, final_rows, row_strings, write_changes, write_rows
 from wiesel.types.logical import DataType, RowField, RowType
 
 __all__ = ["SqlTest", "sql_tests"]
@@ -192,12 +192,12 @@ class _Session:
         zone = self._t_env.get_config().get_local_timezone()
         problems = []
         if expected.rows is not None:
-            rows = row_texts(expected.rows, columns, zone, f"the rows expected of {what}")
+            rows = row_strings(expected.rows, columns, zone, f"the rows expected of {what}")
             problems.append(difference(final_rows(changes, key), rows, ordered=expected.ordered))
         if expected.changelog is not None:
             at = f"the changelog expected of {what}"
             kinds = [kind for kind, _ in expected.changelog]
-            rows = row_texts([row for _, row in expected.changelog], columns, zone, at)
+            rows = row_strings([row for _, row in expected.changelog], columns, zone, at)
             pairs = [(kind, *row) for kind, row in zip(kinds, rows, strict=True)]
             problems.append(difference([(kind, *row) for kind, row in changes], pairs, ordered=True))
         found = [problem for problem in problems if problem is not None]

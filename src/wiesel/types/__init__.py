@@ -1,4 +1,4 @@
-"""Internal. Types that a program declares, the values they allow, and how those become bytes and text."""
+"""Internal. Declared types, checks of their values, and conversions to bytes and text."""
 
 from wiesel.types.row import Row, RowKind
 from wiesel.types.typeinfo import TypeInformation

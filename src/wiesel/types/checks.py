@@ -1,8 +1,8 @@
-"""Internal. Whether a value has its declared type, and if not, where inside it the trouble is.
+"""Internal. Checks of values against declared types, with the location of a mismatch inside the value.
 
-For each type there is a predicate that is compiled once and fast, and an explanation that is worked out only when the predicate
-says no. What is accepted is what Flink accepts without losing anything; where Flink's own conversions would silently change a
-value (an int out of range wraps around, a float given for an INT becomes null or is cut off) the value is refused.
+Each type has a fast predicate, compiled once, and an explanation that is computed only when the predicate fails. Values are accepted if
+Flink accepts them without loss; values that Flink's own conversions would silently change (an int out of range wraps around, a float given
+for an INT becomes null or is truncated) are rejected.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ def check_all(kind: TypeInformation, values: Iterable[Any], where: str) -> None:
     Args:
         kind: The declared type.
         values: The elements.
-        where: What the collection is called in the message; the element's index is added.
+        where: Name of the collection in the message; the element's index is appended.
 
     Raises:
-        TypeMismatchError: For the first element that does not fit.
+        TypeMismatchError: For the first element of another type.
     """
     predicate = predicate_for(kind)
     for index, value in enumerate(values):
@@ -114,7 +114,7 @@ def predicate_for(kind: TypeInformation) -> Predicate:
             return lambda value: isinstance(value, datetime.time | datetime.datetime)
         case DateTypeInfo() | TimestampTypeInfo() | LocalTimeTypeInfo():
             return _is_instance(_TIME_CLASSES[_time_name(kind)])
-    # A type of the user's own: nothing is known about its values.
+    # A user-defined type: nothing is known about its values.
     return lambda value: True
 
 
@@ -140,7 +140,7 @@ def _basic(basic: BasicType) -> Predicate:
 
 
 def _is_integer(value: Any) -> bool:
-    """Return whether it is an integer of another library (numpy's); a bool is not taken for one."""
+    """Return whether a value is an integer of another library (numpy's); bool is excluded."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
@@ -174,8 +174,8 @@ def _row(kind: RowTypeInfo) -> Predicate:
 def row_fields(kind: RowTypeInfo, value: Any) -> list[Any] | tuple[Any, ...] | None:
     """Return the values of a row's fields in the declared order.
 
-    Rows with names, dicts and objects are read by name (what a dict or object lacks is ``None``), other rows, tuples and lists
-    by position. ``None`` stands for a value that is no row.
+    Rows with names, dicts and objects are read by name (missing fields of a dict or object are ``None``), other rows, tuples and lists by
+    position. ``None`` is returned for a value that is no row.
     """
     if isinstance(value, Row):
         names = value._names
@@ -183,7 +183,7 @@ def row_fields(kind: RowTypeInfo, value: Any) -> list[Any] | tuple[Any, ...] | N
             return value._values
         if set(names) >= set(kind.get_field_names()):
             return value.get_fields_by_names(kind.get_field_names())
-        # Names that are not the declared ones mean that the row was made for something else; by position, as between operators.
+        # Other names mean that the row was created for another purpose; read by position, as between operators.
         return value._values
     if isinstance(value, tuple | list):
         return value
@@ -195,7 +195,7 @@ def row_fields(kind: RowTypeInfo, value: Any) -> list[Any] | tuple[Any, ...] | N
 
 
 def may_be_none(field: TypeInformation) -> bool:
-    """Return whether a field of a tuple may be ``None``: Flink's tuples have no nulls of their own, but some of its types do."""
+    """Return whether a field of a tuple may be ``None``: Flink's tuples have no nulls, but some types encode them."""
     if isinstance(field, BasicTypeInfo):
         return field._basic_type in (BasicType.STRING, BasicType.BIG_INT, BasicType.BIG_DEC, BasicType.INSTANT)
     return isinstance(field, DateTypeInfo | LocalTimeTypeInfo)
@@ -236,11 +236,11 @@ def _map(kind: MapTypeInfo) -> Predicate:
     return lambda value: isinstance(value, dict) and all(map(key, value)) and all(map(item, value.values()))
 
 
-# The slow part: find the innermost value that does not fit.
+# Slow path: find the innermost mismatch.
 
 
 def _explain(kind: TypeInformation, value: Any, where: str) -> tuple[str, Any, TypeInformation]:
-    """Return the place, the value there and the type that it should have."""
+    """Return the path, the value there and the expected type."""
     for place, part, part_kind, nullable in _parts(kind, value, where):
         if not (nullable and part is None) and not predicate_for(part_kind)(part):
             return _explain(part_kind, part, place)

@@ -1,11 +1,11 @@
-"""Internal. What a declared type does to a value on its way through Flink's serializers.
+"""Internal. Conversions that Flink's serializers apply to values of declared types.
 
-Found out by running PyFlink 2.3 (``tests/differential/record_type_strings.py``): a FLOAT is rounded to 32 bits, an int given
-for DOUBLE becomes a float, a float given for an integer type is cut off, a truthy number given for BOOLEAN becomes a bool, a row
-gets the declared field names (and its values in their order), a timestamp keeps milliseconds. What does not fit raises, as it
-does there (Flink's own message is an OverflowError or a TypeError inside its coder).
+Recorded with PyFlink 2.3 (``tests/differential/record_type_strings.py``): a FLOAT is rounded to 32 bits, an int given for DOUBLE becomes a
+float, a float given for an integer type is truncated, a truthy number given for BOOLEAN becomes a bool, a row gets the declared field names
+(and its values in their order), a timestamp keeps milliseconds. Other values raise, as in Flink (where the error is an OverflowError or a
+TypeError in the coder).
 
-Between Python operators that PyFlink chains nothing of this happens; it happens where a record leaves the Python process.
+Chained Python operators in PyFlink exchange values unchanged; the conversions happen where a record leaves the Python process.
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ def coercer_for(kind: TypeInformation) -> Coercer | None:
 
 
 def nullable(coercer: Coercer | None) -> Coercer | None:
-    """Return the coercer that lets ``None`` pass."""
+    """Return a coercer that passes ``None`` through."""
     return None if coercer is None else lambda value: None if value is None else coercer(value)
 
 
 def batch_coercer_for(kind: TypeInformation) -> Callable[[list[Any]], list[Any]] | None:
-    """Return the function for lists of values, in which ``None`` passes; ``None`` where values pass unchanged."""
+    """Return the function for lists of values, which passes ``None`` through; ``None`` where values pass unchanged."""
     coercer = coercer_for(kind)
     if coercer is None:
         return None
@@ -94,7 +94,7 @@ def batch_coercer_for(kind: TypeInformation) -> Callable[[list[Any]], list[Any]]
 
 
 def batch_test_for(kind: TypeInformation) -> Callable[[list[Any]], bool]:
-    """Return a quick test of a list of values: whether the coercer would leave all as they are. When in doubt it says no."""
+    """Return a quick test of a list of values: True if the coercer would leave all unchanged, False when in doubt."""
     match kind:
         case BasicTypeInfo():
             return _basics_fit(kind._basic_type)
@@ -118,7 +118,7 @@ def _basics_fit(basic: BasicType) -> Callable[[list[Any]], bool]:
 
 
 def quick_test_of(kind: TypeInformation) -> tuple[type | None, Any, Any]:
-    """Return the class of values that pass unchanged, and their bounds if they have any; a FLOAT keeps its 64 bits in state.
+    """Return the class of values that pass unchanged, and their bounds if any; a FLOAT keeps its 64 bits in state.
 
     Flink's workers encode state when it leaves their cache, so running sums of FLOATs are sums of doubles.
     """
@@ -129,7 +129,7 @@ def quick_test_of(kind: TypeInformation) -> tuple[type | None, Any, Any]:
 
 
 def round_to_float(value: float) -> float:
-    """Return the nearest 32-bit float as a Python float; what is too large becomes infinite."""
+    """Return the nearest 32-bit float as a Python float; values out of range become infinite."""
     try:
         return _FLOAT.unpack(_FLOAT.pack(value))[0]  # type: ignore[no-any-return]
     except OverflowError:
@@ -159,7 +159,7 @@ def _basic(kind: BasicTypeInfo) -> Coercer | None:
 
 
 def _real(kind: BasicTypeInfo, value: Any) -> Any:
-    """Return a number, also one of numpy's or alone in an array, as a number of Python."""
+    """Convert a number, including numpy scalars and one-element arrays, to a Python number."""
     number = value.item() if getattr(value, "size", None) == 1 else value
     if not isinstance(number, numbers.Real | decimal.Decimal):
         raise mismatch(kind, value, "value")
@@ -265,7 +265,7 @@ def _to_milliseconds(kind: TypeInformation, cls: type, convert: Coercer = lambda
 
 
 def _plain(at: Any, cls: type) -> Any:
-    """Return a time of a subclass as one of the class."""
+    """Convert a time of a subclass to the class itself."""
     time = (at.hour, at.minute, at.second, at.microsecond)
     return cls(*time) if cls is datetime.time else cls(at.year, at.month, at.day, *time)
 
@@ -285,8 +285,8 @@ def _never(values: Any) -> bool:
     return False
 
 
-# The quick tests are written out and compiled, one comparison after the other: every record of a declared type goes through one, and a
-# loop over the fields takes five times as long.
+# The quick tests are generated and compiled as sequences of comparisons: every record of a declared type passes one, and a loop over the
+# fields takes five times as long.
 
 _FIELDS_FIT = """
 def test(values):

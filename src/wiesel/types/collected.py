@@ -1,4 +1,4 @@
-"""Internal. Values on their way between the program and Flink's JVM: what ``from_collection`` accepts, and what ``collect()`` returns.
+"""Internal. Conversions of values between the program and Flink's JVM, in ``from_collection`` and ``collect()``.
 
 Recorded with PyFlink 2.3: Java turns booleans and numbers that are given for a STRING into their Java text. A FLOAT comes back as the
 shortest decimal of its 32 bits (1.23), where a Python function sees the 64-bit value (1.2300000190734863). A BIG_DEC comes back without
@@ -26,7 +26,7 @@ def from_collection_converter(kind: TypeInformation) -> Converter | None:
 
 
 def to_collected_converter(kind: TypeInformation | None) -> Converter | None:
-    """Return the function that makes collected values of records, ``None`` where they are the records themselves."""
+    """Return the function that converts records to collected values, ``None`` where they are equal."""
     if isinstance(kind, BasicTypeInfo) and kind._basic_type is BasicType.BIG_DEC:
         return _plain
     return None if kind is None else _converter(kind, {BasicType.FLOAT: _shortest})
@@ -52,7 +52,7 @@ def _plain(value: Any) -> Any:
 
 
 def _converter(kind: TypeInformation, convert: dict[BasicType, Converter]) -> Converter | None:
-    """Return the function that converts the parts of basic types, ``None`` if there are none. Values of another shape pass."""
+    """Return the function that converts the parts of basic types, ``None`` if there are none. Values of another shape pass through."""
     if isinstance(kind, BasicTypeInfo):
         return convert.get(kind._basic_type)
     if isinstance(kind, ExternalTypeInfo):

@@ -49,22 +49,22 @@ class DataTypes:
 
     @staticmethod
     def NULL() -> NullType:
-        """The type of an untyped ``NULL``; no column can have it."""
+        """The type of an untyped ``NULL``; not allowed for columns."""
         return NullType()
 
     @staticmethod
     def CHAR(length: int, nullable: bool = True) -> CharType:
-        """Texts of this length: ``str``."""
+        """Strings of fixed length: ``str``."""
         return CharType(length, nullable)
 
     @staticmethod
     def VARCHAR(length: int, nullable: bool = True) -> VarCharType:
-        """Texts of at most this length: ``str``."""
+        """Strings of bounded length: ``str``."""
         return VarCharType(length, nullable)
 
     @staticmethod
     def STRING(nullable: bool = True) -> VarCharType:
-        """Texts: ``str``."""
+        """Strings: ``str``."""
         return VarCharType(MAX_LENGTH, nullable)
 
     @staticmethod
@@ -74,12 +74,12 @@ class DataTypes:
 
     @staticmethod
     def BINARY(length: int, nullable: bool = True) -> BinaryType:
-        """Bytes of this length: ``bytes``."""
+        """Bytes of fixed length: ``bytes``."""
         return BinaryType(length, nullable)
 
     @staticmethod
     def VARBINARY(length: int, nullable: bool = True) -> VarBinaryType:
-        """Bytes of at most this length: ``bytes``."""
+        """Bytes of bounded length: ``bytes``."""
         return VarBinaryType(length, nullable)
 
     @staticmethod
@@ -89,7 +89,7 @@ class DataTypes:
 
     @staticmethod
     def DECIMAL(precision: int, scale: int, nullable: bool = True) -> DecimalType:
-        """Exact numbers with at most 38 digits, ``scale`` of them behind the point: :class:`decimal.Decimal`."""
+        """Exact numbers with at most 38 digits, ``scale`` of them after the decimal point: :class:`decimal.Decimal`."""
         return DecimalType(precision, scale, nullable)
 
     @staticmethod
@@ -154,7 +154,7 @@ class DataTypes:
 
     @staticmethod
     def LIST_VIEW(element_type: DataType) -> ListViewType:
-        """A list in the accumulator of an aggregate function; no column can have it."""
+        """A list in the accumulator of an aggregate function; not allowed for columns."""
         return ListViewType(element_type)
 
     @staticmethod
@@ -164,12 +164,12 @@ class DataTypes:
 
     @staticmethod
     def MAP_VIEW(key_type: DataType, value_type: DataType) -> MapViewType:
-        """A map in the accumulator of an aggregate function; no column can have it."""
+        """A map in the accumulator of an aggregate function; not allowed for columns."""
         return MapViewType(key_type, value_type)
 
     @staticmethod
     def MULTISET(element_type: DataType, nullable: bool = True) -> MultisetType:
-        """A ``dict`` of values and how often each is there."""
+        """A ``dict`` of values and their counts."""
         return MultisetType(element_type, nullable)
 
     @staticmethod
@@ -219,5 +219,5 @@ class DataTypes:
 
     @staticmethod
     def INTERVAL(upper_resolution: Resolution, lower_resolution: Resolution | None = None) -> DayTimeIntervalType | YearMonthIntervalType:
-        """Lengths of time from one unit down to another, or of one unit: ``INTERVAL(DAY(2), SECOND(3))``."""
+        """Intervals from one unit down to another, or of one unit: ``INTERVAL(DAY(2), SECOND(3))``."""
         return interval_type(upper_resolution, lower_resolution)

@@ -1,11 +1,11 @@
-"""Internal. Which changes of a declared type stored state survives, and how old values become new ones.
+"""Internal. Schema evolution: changes of a declared type that stored state survives, and the conversion of old values.
 
-Allowed: wider numbers (BYTE < SHORT < INT < LONG < BIG_INT, FLOAT < DOUBLE, an integer to BIG_DEC), fields of a named row added
-(``None`` in old values), removed or in another order, a declared type that becomes PICKLED_BYTE_ARRAY, and any of these inside
-lists, maps, arrays, tuples and rows. Everything else is refused.
+Allowed: wider numbers (BYTE < SHORT < INT < LONG < BIG_INT, FLOAT < DOUBLE, an integer to BIG_DEC), fields of a named row added (``None``
+in old values), removed or reordered, a declared type changed to PICKLED_BYTE_ARRAY, and any of these inside lists, maps, arrays, tuples and
+rows. Everything else is rejected.
 
-Records (``wiesel.types.records``) as well: fields added that have a default or may be ``None``, removed, in another order, renamed with an
-alias, and wider, where an ``int`` may become a ``float``, too. The class may have another name. Fields of rows are renamed by aliases, too.
+Records (``wiesel.types.records``) as well: fields added that have a default or may be ``None``, removed, reordered, renamed with an alias,
+and widened, including from ``int`` to ``float``. The class may be renamed. Fields of rows can be renamed by aliases, too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Migration: TypeAlias = Callable[[Any], Any]
 
 
 class Compatibility(enum.Enum):
-    """What stored bytes need before they can be read under a new type."""
+    """Conversion of stored bytes needed to read them under a new type."""
 
     COMPATIBLE = "compatible"
     MIGRATE = "migrate"
@@ -46,7 +46,7 @@ _INTEGERS = (BasicType.BYTE, BasicType.SHORT, BasicType.INT, BasicType.LONG, Bas
 
 
 def compatibility(old: TypeInformation, new: TypeInformation) -> Compatibility:
-    """Return what values of the old type need to be values of the new one."""
+    """Return the conversion needed for values of the old type."""
     if _names(old) == _names(new) and old == new:
         return Compatibility.COMPATIBLE
     return Compatibility.INCOMPATIBLE if _migration(old, new) is None else Compatibility.MIGRATE
@@ -68,10 +68,10 @@ def migrator(old: TypeInformation, new: TypeInformation) -> Migration:
 
 
 def keys_stay(old: TypeInformation, new: TypeInformation) -> bool:
-    """Return whether keys of the old type that are coerced to the new one are the same keys, so that their state is found.
+    """Return whether keys of the old type, coerced to the new one, are the same keys, so that their state is found.
 
     Stricter than :func:`compatibility`: keys are not converted, so integers may only become wider, alone or inside tuples, rows and lists.
-    Of objects that are just pickled nothing is known, so they are taken for the same keys.
+    Nothing is known about pickled objects, so they are considered the same keys.
     """
     old, new = (kind._type_info if isinstance(kind, ExternalTypeInfo) else kind for kind in (old, new))
     if PickledBytesTypeInfo in (type(old), type(new)):
@@ -86,7 +86,7 @@ def keys_stay(old: TypeInformation, new: TypeInformation) -> bool:
 
 
 def _names(kind: TypeInformation) -> Any:
-    """Return the names of all rows in a type: equality of types leaves them out, stored rows do not."""
+    """Return the names of all rows in a type: they are not part of the equality of types, but stored rows contain them."""
     names = kind.get_field_names() if isinstance(kind, RowTypeInfo) else None
     return names, [_names(child) for child in kind.children()]
 
@@ -158,7 +158,7 @@ def _by_position(old: RowTypeInfo, new: RowTypeInfo) -> bool:
 
 
 def _row_sources(old: RowTypeInfo, new: RowTypeInfo) -> list[int]:
-    """Return which field of the old type each of the new one is taken from, -1 for those that it did not have."""
+    """Return the index of each new field in the old type, -1 for new fields."""
     old_names, new_names = old.get_field_names(), new.get_field_names()
     if _by_position(old, new):
         return list(range(len(new_names)))
@@ -176,12 +176,12 @@ def _row_mismatches(old: RowTypeInfo, new: RowTypeInfo) -> list[str]:
 
 
 def _record(old: TypeInformation, new: RecordTypeInfo) -> Migration | None:
-    """Return what makes records of the class as it is now; also of instances that were made of it or of another class."""
+    """Return the function that creates records of the present class; also for instances of earlier versions or other classes."""
     layout = new.layout
     if layout is None:
         return None
     if type(old) is PickledBytesTypeInfo:
-        old = new  # nothing was declared: what the values are shows when they are read
+        old = new  # nothing was declared: the type of the values is known when they are read
     if not isinstance(old, RecordTypeInfo) or _mismatches(old, new):
         return None
     kinds = dict(zip(old.names, old.types, strict=True))
@@ -243,7 +243,7 @@ def _mismatches(old: RecordTypeInfo, new: RecordTypeInfo) -> list[str]:
 
 
 def mismatch(old: TypeInformation, new: TypeInformation) -> str:
-    """Return why values of the old type cannot become values of the new one, as far as single fields are the reason."""
+    """Return the reasons why values of the old type cannot be converted, as far as single fields are concerned."""
     if isinstance(old, RecordTypeInfo) and isinstance(new, RecordTypeInfo):
         return "; ".join(_mismatches(old, new))
     if isinstance(old, RowTypeInfo) and isinstance(new, RowTypeInfo):
@@ -253,9 +253,9 @@ def mismatch(old: TypeInformation, new: TypeInformation) -> str:
 
 
 def resolver(kind: TypeInformation) -> Migration | None:
-    """Return what makes records of a declared class out of stored ones whose class was not known when they were read.
+    """Return the function that converts stored records whose class was unknown when they were read to records of the declared class.
 
-    None where a type holds no records.
+    ``None`` if a type contains no records.
     """
     return _migration(kind, kind) if _has_records(kind) else None
 

@@ -32,11 +32,11 @@ _SIMPLE: dict[Any, Callable[[], TypeInformation]] = {
 
 
 def type_of_annotation(annotation: Any) -> TypeInformation:
-    """Return the type that an annotation stands for; ``PICKLED_BYTE_ARRAY`` where it says nothing usable.
+    """Return the type of an annotation; ``PICKLED_BYTE_ARRAY`` if there is no specific one.
 
-    Builtin types, ``list[T]``, ``dict[K, V]`` and ``tuple[A, B]`` map to the types of that name, ``int`` to LONG and ``float``
-    to DOUBLE. Dataclasses, NamedTuples and everything else stay the Python objects that they are (pickled): as rows they would
-    come out as something else than what went in. :func:`row_type_of` gives their rows.
+    Builtin types, ``list[T]``, ``dict[K, V]`` and ``tuple[A, B]`` map to the types of that name, ``int`` to LONG and ``float`` to DOUBLE.
+    Dataclasses, NamedTuples and all others remain Python objects (pickled): as rows, the output would differ from the input.
+    :func:`row_type_of` returns their row types.
     """
     if annotation in _SIMPLE if isinstance(annotation, collections.abc.Hashable) else False:
         return _SIMPLE[annotation]()

@@ -1,15 +1,15 @@
-"""Internal. How values print in Flink.
+"""Internal. String forms of values as printed by Flink.
 
-Two ways, as in Flink:
+There are two forms, as in Flink:
 
-* :func:`print_formatter`, for ``print()``: PyFlink turns values without a declared type into text with Python's ``str``, rows
-  into ``+I[a,1]`` with ``str`` of each field, and leaves all other declared types to Java.
-* :func:`java_formatter`, for encoders of files: the text of Java's ``toString``, rows as ``+I[a, 1]``; values without a declared
-  type, of which Flink would write the pickle's address, as Python's ``str``.
+* :func:`print_formatter`, for ``print()``: PyFlink formats values without a declared type with Python's ``str``, rows as ``+I[a,1]`` with
+``str`` of each field, and leaves all other declared types to Java.
+* :func:`java_formatter`, for encoders of files: Java's ``toString``, rows as ``+I[a, 1]``; values without a declared type, for which Flink
+would write the address of the pickle, use Python's ``str``.
 
-Floating-point numbers print as in Java 17, which real Flink's expected values come from: with the fewest digits that tell them
-apart, but whole numbers beyond the type's precision with one or two more. (Java 17 has a few rare cases more, such as
-9.999999999999999E22 for 1.0E23, that Java 19 mended and that are not imitated.)
+Floating-point numbers are formatted as in Java 17, which real Flink's expected values come from: with the fewest digits that identify them,
+but one or two more for whole numbers beyond the type's precision. (Java 17 has a few further rare cases, such as 9.999999999999999E22 for
+1.0E23, which Java 19 fixed and which are not imitated.)
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ def to_java_string(value: Any, kind: TypeInformation | None) -> str:
 
 
 def print_formatter(kind: TypeInformation | None) -> Formatter:
-    """Return the function that makes the text of ``print()`` for values of this type (``None``: no type declared)."""
+    """Return the formatter of ``print()`` for values of this type (``None``: no type declared)."""
     if isinstance(kind, RowTypeInfo | ExternalTypeInfo):
         return _print_row(kind)
     return java_formatter(kind)
 
 
 def java_formatter(kind: TypeInformation | None) -> Formatter:
-    """Return the function that makes the text of Java's ``toString`` for values of this type."""
+    """Return the formatter that equals Java's ``toString`` for values of this type."""
     formatter = _formatter(kind)
     return lambda value: "null" if value is None and kind is not None else formatter(value)
 
@@ -106,8 +106,8 @@ def _formatter(kind: TypeInformation | None) -> Formatter:
     return str
 
 
-def _bracketed(texts: Any) -> str:
-    return f"[{', '.join(texts)}]"
+def _bracketed(strings: Any) -> str:
+    return f"[{', '.join(strings)}]"
 
 
 def _row(kind: RowTypeInfo) -> Formatter:
@@ -158,18 +158,18 @@ def float_to_string(value: float) -> str:
 
 
 def _large_whole_digits(value: float, precision_bits: int) -> tuple[str, int] | None:
-    """Return digits and exponent of a whole number beyond the precision and within 63 bits, as Java 17 cuts them; else ``None``."""
+    """Return digits and exponent of a whole number beyond the precision and within 63 bits, truncated as in Java 17; else ``None``."""
     exponent = math.frexp(value)[1] - 1
     if not precision_bits < exponent <= 62:
         return None
-    # Of the bits that are not significant all but one are dropped, as far as they make up whole decimal digits.
+    # All insignificant bits but one are dropped, as far as they make up whole decimal digits.
     dropped = len(str(1 << (exponent - precision_bits - 1))) - 1
     rounded = (int(abs(value)) + (10**dropped >> 1)) // 10**dropped
     return _split(str(rounded * 10**dropped))
 
 
 def _shortest_digits(value: float) -> tuple[str, int]:
-    """Return significant digits and decimal exponent; Java wants at least two digits and picks the nearest such number."""
+    """Return significant digits and decimal exponent; Java requires at least two digits and picks the nearest such number."""
     text = f"{abs(value):.1e}"
     return _split(text if float(text) == abs(value) else repr(abs(value)))
 
@@ -205,13 +205,13 @@ def _big_decimal(value: Any) -> str:
 
 
 def _timestamp(value: datetime.datetime) -> str:
-    """Return the text of ``java.sql.Timestamp``, to milliseconds, with at least one digit behind the point."""
+    """Return the string of ``java.sql.Timestamp``, to milliseconds, with at least one fractional digit."""
     millis = f"{value.microsecond // 1000:03d}".rstrip("0") or "0"
     return f"{value:%Y-%m-%d %H:%M:%S}.{millis}"
 
 
 def _instant(value: Instant) -> str:
-    """Return ISO-8601 text; the fraction has 0, 3, 6 or 9 digits."""
+    """Return the ISO-8601 string; the fraction has 0, 3, 6 or 9 digits."""
     at = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=value.seconds + value.nanos // 1_000_000_000)
     return f"{at:%Y-%m-%dT%H:%M:%S}{_fraction(value.nanos % 1_000_000_000)}Z"
 
@@ -226,7 +226,7 @@ def _fraction(nanos: int) -> str:
 
 
 def _local(value: datetime.date | datetime.time) -> str:
-    """Return the text of ``java.time.Local...``: seconds are left out where they are zero."""
+    """Return the string of ``java.time.Local...``: seconds are omitted where they are zero."""
     if isinstance(value, datetime.datetime):
         return f"{value.date().isoformat()}T{_local(value.time())}"
     if isinstance(value, datetime.date):

@@ -1,8 +1,8 @@
 """Internal. The types of table columns: PyFlink's ``DataType`` tree, as plain data.
 
-A data type says what SQL says about a value (``DECIMAL(10, 2) NOT NULL``); a :class:`~wiesel.types.typeinfo.TypeInformation` says
-how a stream stores it. :mod:`wiesel.types.logical_conversion` leads from one to the other, :mod:`wiesel.types.logical_parser` reads the
-notation of SQL, and :meth:`DataType.as_summary_string` writes it.
+A data type is the SQL type of a value (``DECIMAL(10, 2) NOT NULL``); a :class:`~wiesel.types.typeinfo.TypeInformation` defines how a stream
+stores it. :mod:`wiesel.types.logical_conversion` converts between them, :mod:`wiesel.types.logical_parser` parses SQL notation, and
+:meth:`DataType.as_summary_string` writes it.
 """
 
 from __future__ import annotations
@@ -53,19 +53,19 @@ __all__ = [
 Self = TypeVar("Self", bound="DataType")
 
 MAX_LENGTH = 2**31 - 1
-"""The greatest length of texts and bytes; a VARCHAR of it is a STRING, a VARBINARY of it is BYTES."""
+"""The maximal length of strings and bytes; a VARCHAR of it is a STRING, a VARBINARY of it is BYTES."""
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL quotes it."""
+    """Return a name quoted for SQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def checked_range(value: Any, what: str, low: int, high: int) -> int:
-    """Return a whole number between two bounds, both included.
+    """Check that a value is an integer between two inclusive bounds, and return it.
 
     Raises:
-        ProgramError: If it is something else.
+        ProgramError: If it is not.
     """
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         kind = ArgumentValueError if isinstance(value, int) and not isinstance(value, bool) else ArgumentTypeError
@@ -74,10 +74,10 @@ def checked_range(value: Any, what: str, low: int, high: int) -> int:
 
 
 class DataType:
-    """The type of a column, or of a part of it.
+    """The type of a column, or of a part of its values.
 
     Args:
-        nullable: Whether values may be ``None``.
+        nullable: True if values may be ``None``.
     """
 
     _sql: ClassVar[str] = ""
@@ -101,19 +101,19 @@ class DataType:
         return changed
 
     def bridged_to(self: Self, conversion_cls: str) -> Self:
-        """Return the type itself: the class by which Java would hold the values means nothing to Python."""
+        """Return the type itself: the Java class of the values has no meaning in Python."""
         if not isinstance(conversion_cls, str):
             raise ArgumentTypeError(f"the class of the values of {self.as_summary_string()} is {conversion_cls!r}", hint="give its name")
         return self
 
     @property
     def is_nullable(self) -> bool:
-        """Whether values may be ``None``."""
+        """True if values may be ``None``."""
         return self._nullable
 
     @classmethod
     def type_name(cls) -> str:
-        """Return the name of the kind of type, without what it is of."""
+        """Return the name of the type root, without parameters."""
         return cls.__name__[: -len("Type")].upper()
 
     def as_summary_string(self) -> str:
@@ -140,11 +140,11 @@ class DataType:
 
 
 class AtomicType(DataType):
-    """A type without parts."""
+    """A type without nested types."""
 
 
 class NullType(AtomicType):
-    """The type of a ``NULL`` of which nothing else is known."""
+    """The type of an untyped ``NULL``."""
 
     _sql = "NULL"
 
@@ -160,7 +160,7 @@ class IntegralType(NumericType):
     """Whole numbers."""
 
     bits: ClassVar[int]
-    """How many bits a value has, the sign among them."""
+    """Number of bits of a value, including the sign."""
 
 
 class FractionalType(NumericType):
@@ -182,13 +182,13 @@ class _LengthType(AtomicType):
 
 
 class CharType(_LengthType):
-    """Texts of one length; ``CHAR(n)``."""
+    """Strings of fixed length; ``CHAR(n)``."""
 
     _sql, _what = "CHAR", "character string"
 
 
 class VarCharType(_LengthType):
-    """Texts of at most a length; ``VARCHAR(n)``, ``STRING``."""
+    """Strings of bounded length; ``VARCHAR(n)``, ``STRING``."""
 
     _sql, _what = "VARCHAR", "character string"
 
@@ -197,13 +197,13 @@ class VarCharType(_LengthType):
 
 
 class BinaryType(_LengthType):
-    """Bytes of one length; ``BINARY(n)``."""
+    """Bytes of fixed length; ``BINARY(n)``."""
 
     _sql, _what = "BINARY", "binary string"
 
 
 class VarBinaryType(_LengthType):
-    """Bytes of at most a length; ``VARBINARY(n)``, ``BYTES``."""
+    """Bytes of bounded length; ``VARBINARY(n)``, ``BYTES``."""
 
     _sql, _what = "VARBINARY", "binary string"
 
@@ -254,7 +254,7 @@ class DoubleType(FractionalType):
 
 
 class DecimalType(FractionalType):
-    """Exact numbers with ``precision`` digits, ``scale`` of them behind the point; ``DECIMAL(p, s)``."""
+    """Exact numbers with ``precision`` digits, ``scale`` of them after the decimal point; ``DECIMAL(p, s)``."""
 
     def __init__(self, precision: int = 10, scale: int = 0, nullable: bool = True) -> None:
         super().__init__(nullable)
@@ -275,7 +275,7 @@ class DateType(AtomicType):
 
 
 class _PrecisionType(AtomicType):
-    """Times with up to nine digits of fractions of a second."""
+    """Temporal types with up to nine fractional digits of seconds."""
 
     _default: ClassVar[int] = 6
 
@@ -298,19 +298,19 @@ class TimeType(_PrecisionType):
 
 
 class TimestampType(_PrecisionType):
-    """Days and times of day, of no zone; ``TIMESTAMP(p)``."""
+    """Timestamps without time zone; ``TIMESTAMP(p)``."""
 
     _sql = "TIMESTAMP"
 
 
 class LocalZonedTimestampType(_PrecisionType):
-    """Points of time, shown in the session's zone; ``TIMESTAMP_LTZ(p)``."""
+    """Instants, displayed in the session's time zone; ``TIMESTAMP_LTZ(p)``."""
 
     _sql = "TIMESTAMP_LTZ"
 
 
 class ZonedTimestampType(_PrecisionType):
-    """Points of time with a zone each; ``TIMESTAMP(p) WITH TIME ZONE``."""
+    """Instants with individual time zones; ``TIMESTAMP(p) WITH TIME ZONE``."""
 
     def _notation(self) -> str:
         return f"TIMESTAMP({self.precision}) WITH TIME ZONE"
@@ -337,7 +337,7 @@ class ArrayType(DataType):
 
 
 class MultisetType(DataType):
-    """Bags: values of one type, and how often each is there; ``MULTISET<t>``."""
+    """Multisets: values of one type and their counts; ``MULTISET<t>``."""
 
     def __init__(self, element_type: DataType, nullable: bool = True) -> None:
         super().__init__(nullable)
@@ -398,13 +398,13 @@ _NO_DESCRIPTION = "..."
 
 
 class RowField:
-    """A field of a :class:`RowType`: its name, its type and, if there is one, its description."""
+    """A field of a :class:`RowType`: name, type and optional description."""
 
     def __init__(self, name: str, data_type: DataType, description: str | None = None) -> None:
         given: list[tuple[str, object]] = [("name", name), ("description", description or "")]
         for what, text in given:
             if not isinstance(text, str):
-                raise ArgumentTypeError(f"the {what} of a row's field is {text!r}", hint="give a text")
+                raise ArgumentTypeError(f"the {what} of a row's field is {text!r}", hint="give a string")
         self.name = name
         self.data_type = _require_type(data_type, f"the type of the row's field {name!r}")
         self.description = _NO_DESCRIPTION if description is None else description
@@ -427,7 +427,7 @@ class RowField:
 
 
 class RowType(DataType):
-    """Rows; iterates over its fields, which are found by position and by name. ``ROW<a INT, b STRING>``."""
+    """Rows; iterates over the fields, which are accessed by position and by name. ``ROW<a INT, b STRING>``."""
 
     def __init__(self, fields: list[RowField] | None = None, nullable: bool = True) -> None:
         super().__init__(nullable)
@@ -449,10 +449,10 @@ class RowType(DataType):
         return [field.name for field in self.fields]
 
     def add(self, field: RowField | str, data_type: DataType | None = None) -> RowType:
-        """Add a field, or a name with its type, and return this type.
+        """Add a field, or a name with a type, and return this type.
 
         Raises:
-            ProgramError: If the name has no type, or is there already.
+            ProgramError: If the name has no type, or exists already.
         """
         if isinstance(field, str):
             if data_type is None:
@@ -499,7 +499,7 @@ class RowType(DataType):
 
 
 def contains(of: DataType, kinds: type[DataType] | tuple[type[DataType], ...]) -> bool:
-    """Return whether a type is of one of some classes, or the type of a part of its values is."""
+    """Return whether a type, or a type nested in it, is an instance of some classes."""
     if isinstance(of, ArrayType | MultisetType):
         parts: list[DataType] = [of.element_type]
     elif isinstance(of, MapType):

@@ -1,4 +1,4 @@
-"""Internal. The type of sets of whole numbers in SQL: ``BITMAP``."""
+"""Internal. The SQL type ``BITMAP``: sets of integers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ __all__ = ["BitmapType"]
 
 
 class BitmapType(AtomicType):
-    """Sets of numbers of 32 bits; ``BITMAP``. Functions make them, no column of a table can be declared so."""
+    """Sets of 32-bit integers; ``BITMAP``. Returned by functions; not allowed for columns of tables."""
 
     _sql = "BITMAP"

@@ -1,4 +1,4 @@
-"""Internal. From types of columns to types of records, and back."""
+"""Internal. Conversion between column types and record types."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from wiesel.types.types import Types
 __all__ = ["field_of_tuple", "to_data_type", "to_type_info"]
 
 _PRIMITIVE = frozenset(BasicType) - {BasicType.STRING, BasicType.BIG_DEC, BasicType.BIG_INT, BasicType.INSTANT}
-"""Types that are primitive in Java, whose values in tuples are never null."""
+"""Types that are primitive in Java, whose values in tuples cannot be null."""
 
 _INFOS: dict[type[DataType], Callable[[Any], TypeInformation]] = {
     CharType: lambda t: Types.STRING(),
@@ -86,10 +86,10 @@ _INFOS: dict[type[DataType], Callable[[Any], TypeInformation]] = {
 
 
 def to_type_info(data_type: DataType) -> TypeInformation:
-    """Return the type that values of a column have in a stream.
+    """Return the record type of the values of a column.
 
     Raises:
-        ProgramError: If streams have no such values: intervals, timestamps with a zone of their own, views, NULL.
+        ProgramError: If there is none: intervals, timestamps with time zone, views, NULL.
     """
     convert = _INFOS.get(type(data_type))
     if convert is None:
@@ -120,10 +120,10 @@ _LOCAL: dict[LocalTimeTypeInfo.TimeType, Callable[[], DataType]] = {
 
 
 def to_data_type(info: TypeInformation) -> DataType:
-    """Return the type that a column has whose values are records of a stream; ``None`` is allowed in all parts but primitive arrays.
+    """Return the column type of records; it is nullable in all parts except primitive arrays.
 
     Raises:
-        ProgramError: If there is no such type of columns: characters, integers of any size.
+        ProgramError: If there is none: characters, integers of unbounded size.
     """
     data_type = _data_type(info)
     if data_type is None:
@@ -135,7 +135,7 @@ def to_data_type(info: TypeInformation) -> DataType:
 
 
 def field_of_tuple(info: TypeInformation) -> DataType:
-    """Return the type of a column for a field of a tuple, which has no null where Java's tuples have none."""
+    """Return the column type of a field of a tuple, which is not nullable where Java's tuples are not."""
     never_null = isinstance(info, TupleTypeInfo) or (isinstance(info, BasicTypeInfo) and info._basic_type in _PRIMITIVE)
     return to_data_type(info).not_null() if never_null else to_data_type(info)
 

@@ -1,4 +1,4 @@
-"""Internal. The types of lengths of time in SQL: ``INTERVAL DAY(2) TO SECOND(3)`` and the like."""
+"""Internal. The interval types of SQL: ``INTERVAL DAY(2) TO SECOND(3)`` and similar."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["DayTimeIntervalType", "Resolution", "YearMonthIntervalType", "interv
 
 
 class Resolution:
-    """One end of an interval: a unit and, for some, its number of digits."""
+    """One end of an interval: a unit and an optional precision."""
 
     class IntervalUnit(Enum):
         """The units."""
@@ -34,7 +34,7 @@ class Resolution:
 
     @property
     def precision(self) -> int:
-        """The number of digits; -1 where the unit has none."""
+        """The precision (number of digits); -1 where the unit has none."""
         return self._precision
 
     def __str__(self) -> str:
@@ -42,10 +42,10 @@ class Resolution:
 
 
 class YearMonthIntervalType(AtomicType):
-    """Numbers of months, told in years and months."""
+    """Numbers of months, displayed in years and months."""
 
     class YearMonthResolution(Enum):
-        """The units that are told."""
+        """The displayed units."""
 
         YEAR = 1
         MONTH = 2
@@ -61,12 +61,12 @@ class YearMonthIntervalType(AtomicType):
 
     @property
     def resolution(self) -> YearMonthResolution:
-        """The units that are told."""
+        """The displayed units."""
         return self._resolution
 
     @property
     def precision(self) -> int:
-        """The number of digits of years."""
+        """The precision of years."""
         return self._precision
 
     def __repr__(self) -> str:
@@ -80,10 +80,10 @@ class YearMonthIntervalType(AtomicType):
 
 
 class DayTimeIntervalType(AtomicType):
-    """Lengths of time of up to a million days, told in days, hours, minutes and seconds."""
+    """Durations of up to a million days, displayed in days, hours, minutes and seconds."""
 
     class DayTimeResolution(Enum):
-        """The units that are told."""
+        """The displayed units."""
 
         DAY = 1
         DAY_TO_HOUR = 2
@@ -113,17 +113,17 @@ class DayTimeIntervalType(AtomicType):
 
     @property
     def resolution(self) -> DayTimeResolution:
-        """The units that are told."""
+        """The displayed units."""
         return self._resolution
 
     @property
     def day_precision(self) -> int:
-        """The number of digits of days."""
+        """The precision of days."""
         return self._day_precision
 
     @property
     def fractional_precision(self) -> int:
-        """The number of digits of fractions of a second."""
+        """The number of fractional digits of seconds."""
         return self._fractional_precision
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
-"""Internal. Reads data types in the notation of SQL: ``MAP<STRING, DECIMAL(10, 2) NOT NULL>``.
+"""Internal. Parser of data types in SQL notation: ``MAP<STRING, DECIMAL(10, 2) NOT NULL>``.
 
-The grammar is that of Flink's type strings; keywords may be written in any case.
+The grammar is that of Flink's type strings; keywords are case-insensitive.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ __all__ = ["parse_data_type"]
 
 
 def parse_data_type(text: str, *, in_queries: bool = False) -> DataType:
-    """Return the data type that a text describes.
+    """Parse a data type.
 
     Args:
         text: The text.
-        in_queries: Whether it stands in SQL, where VARCHAR and VARBINARY without a length have the greatest, else 1, as in Flink.
+        in_queries: Use the maximal length for VARCHAR and VARBINARY without a length, as in SQL, instead of 1, as in type strings of Flink.
 
     Raises:
-        ProgramError: If it cannot be read; shows the place.
+        ProgramError: If it cannot be parsed; the message has the position.
     """
     parser = _Parser(text, in_queries)
     parsed = parser.nullable_type()
@@ -112,7 +112,7 @@ class _Parser:
         return _error(self._text, token.start, f"{wanted} expected, but {found}")
 
     def _take_word(self, *words: str) -> str | None:
-        """Take the next token if it is one of these keywords; return which."""
+        """Consume the next token if it is one of these keywords; return it."""
         token = self._peek()
         if token.kind != "word" or token.text.upper() not in words:
             return None
@@ -120,7 +120,7 @@ class _Parser:
         return token.text.upper()
 
     def _take_words(self, *words: str) -> bool:
-        """Take a sequence of keywords, or nothing."""
+        """Consume a sequence of keywords, or nothing."""
         found = [token.text.upper() for token in self._tokens[self._next : self._next + len(words)] if token.kind == "word"]
         if found != list(words):
             return False
@@ -147,7 +147,7 @@ class _Parser:
             raise self._fail("the end")
 
     def _numbers(self, *defaults: int) -> list[int]:
-        """Take numbers in parentheses; what is not written has its default."""
+        """Consume numbers in parentheses; missing ones have their default."""
         numbers: list[int] = []
         if not self._take_mark("("):
             return [*defaults]
@@ -167,7 +167,7 @@ class _Parser:
     # Types.
 
     def nullable_type(self) -> DataType:
-        """A type with its nullability, and the ARRAY or MULTISET that may be behind it."""
+        """Parse a type with its nullability, and a following ARRAY or MULTISET."""
         parsed = self._with_nullability(self._type())
         collection = self._take_word("ARRAY", "MULTISET")
         if collection:
@@ -291,7 +291,7 @@ class _Parser:
 
     def _row_field(self) -> RowField:
         token = self._peek()
-        # As in Flink, a type's name has to be quoted to be a field's name: most likely the name was forgotten.
+        # As in Flink, the name of a type must be quoted to be the name of a field: most likely the name was forgotten.
         if token.kind not in ("word", "quoted") or token.text.upper() in _KEYWORDS:
             raise self._fail("the name of a field")
         self._next += 1
@@ -303,7 +303,7 @@ class _Parser:
         return RowField(name, data_type, comment.text[1:-1].replace("''", "'"))
 
 
-# What a unit of an interval has for its number of digits where none is written.
+# Default precision of a unit of an interval.
 _DIGITS = {
     "YEAR": YearMonthIntervalType.DEFAULT_PRECISION,
     "DAY": DayTimeIntervalType.DEFAULT_DAY_PRECISION,

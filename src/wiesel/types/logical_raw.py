@@ -1,4 +1,4 @@
-"""Internal. The type of objects of Python in SQL: ``RAW``."""
+"""Internal. The SQL type of Python objects: ``RAW``."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ class RawType(AtomicType):
     """Any Python object that can be pickled: records of streams without a declared type. SQL compares the pickles."""
 
     _sql = "RAW('[B', '...')"
-    """Flink prints the class of its values in Java, arrays of bytes."""
+    """Flink prints the Java class of its values, byte arrays."""

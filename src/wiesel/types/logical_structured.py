@@ -1,4 +1,4 @@
-"""Internal. The type of structured objects in SQL: a row that has the name of a class."""
+"""Internal. Structured types in SQL: rows with a class name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CLASS = re.compile(r"[^\W\d][\w$]*(\.[^\W\d][\w$]*)*")
 
 
 class StructuredType(RowType):
-    """Rows of a class; ``STRUCTURED<'com.example.User', name STRING>``. The name only tells types apart, no class is looked up."""
+    """Rows of a class; ``STRUCTURED<'com.example.User', name STRING>``. The name only distinguishes types; no class is loaded."""
 
     def __init__(self, class_name: str, fields: list[RowField] | None = None, nullable: bool = True) -> None:
         if not _CLASS.fullmatch(class_name):

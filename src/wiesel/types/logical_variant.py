@@ -1,4 +1,4 @@
-"""Internal. The type of values of any shape in SQL: ``VARIANT``."""
+"""Internal. The SQL type of semi-structured values: ``VARIANT``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ __all__ = ["VariantType"]
 
 
 class VariantType(AtomicType):
-    """Values of JSON: each has a shape of its own; ``VARIANT``."""
+    """JSON values, each with its own structure; ``VARIANT``."""
 
     _sql = "VARIANT"

@@ -1,8 +1,8 @@
-"""Internal. Records: instances of dataclasses, ``msgspec.Struct`` and pydantic models whose class may change while state lives on.
+"""Internal. Records: instances of dataclasses, ``msgspec.Struct`` and pydantic models, with schema evolution in state.
 
-Once a class was declared (``Types.POJO``), its instances are pickled by the names of their fields, not as Python would do it: a restored
-record finds its fields by name in the class as it is then. Fields that are gone are dropped, new ones get their default, and renamed
-ones are found by :class:`Alias`. A record whose class is not known (yet) is a :class:`StoredRecord` until a state declares its type.
+Instances of declared classes (``Types.POJO``) are pickled by the names of their fields, not by Python's default: a restored record finds
+its fields by name in the present class. Removed fields are dropped, new ones get their default, and renamed ones are found by
+:class:`Alias`. A record whose class is not known (yet) is a :class:`StoredRecord` until a state declares its type.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ __all__ = ["Alias", "Layout", "RecordTypeInfo", "StoredRecord", "fields_of", "is
 
 @dataclasses.dataclass(frozen=True)
 class Alias:
-    """An earlier name of a field: ``total: Annotated[float, Alias("amount")]`` takes what was stored as ``amount``."""
+    """An earlier name of a field: ``total: Annotated[float, Alias("amount")]`` reads the stored field ``amount``."""
 
     name: str
 
 
 class StoredRecord:
-    """A record whose class is not known here: its fields by name.
+    """A record of an unknown class: its fields by name.
 
     Attributes:
-        record_class: Module and name of the class, with a ``:`` between.
+        record_class: Module and name of the class, separated by ``:``.
         fields: Names and values.
     """
 
@@ -73,13 +73,13 @@ class StoredRecord:
 
 
 class Layout:
-    """How records of a class are taken apart and put together.
+    """Conversion of records of a class to field values and back.
 
     Attributes:
         key: Module and name of the class.
         names: The fields, in order.
         aliases: Field -> its earlier names.
-        defaults: Field -> what makes its default, for those that have one.
+        defaults: Field -> factory of its default, if it has one.
     """
 
     def __init__(self, record_class: type, kind: str) -> None:
@@ -98,7 +98,7 @@ class Layout:
         self._in_dict = kind == "dataclass" and not any("__slots__" in base.__dict__ for base in record_class.__mro__[:-1])
 
     def parts(self, record: Any) -> tuple[tuple[Any, ...], Any]:
-        """Return the values of the fields, and what else belongs to the record."""
+        """Return the values of the fields, and additional attributes of the record."""
         if self.kind == "pydantic":
             state = record.__getstate__()
             own = state.pop("__dict__")
@@ -109,7 +109,7 @@ class Layout:
         return values, None
 
     def build(self, values: Sequence[Any], extras: Any = None) -> Any:
-        """Return a record with these values of the fields; as in unpickling, nothing of the class is run."""
+        """Return a record with these values of the fields; as in unpickling, no code of the class is run."""
         if self.kind == "msgspec":
             return self.record_class(**dict(zip(self.names, values, strict=True)))
         record: Any = object.__new__(self.record_class)
@@ -126,11 +126,11 @@ class Layout:
         return record
 
     def source(self, name: str, known: Mapping[str, Any] | Sequence[str]) -> str | None:
-        """Return the name under which a field was stored, None if it was not."""
+        """Return the stored name of a field, None if it was not stored."""
         return next((old for old in (name, *self.aliases[name]) if old in known), None)
 
     def evolve(self, fields: Mapping[str, Any], extras: Any = None) -> Any:
-        """Return a record made of the fields of an earlier form of the class."""
+        """Return a record created from the fields of an earlier version of the class."""
         values = []
         for name in self.names:
             source = self.source(name, fields)
@@ -187,11 +187,11 @@ def _kind_of(record_class: Any) -> str | None:
 
 
 def is_record_class(value: Any) -> bool:
-    """Return whether this is a dataclass, a ``msgspec.Struct`` or a pydantic model (the class, not an instance)."""
+    """Return whether a value is a dataclass, a ``msgspec.Struct`` or a pydantic model (the class, not an instance)."""
     return _kind_of(value) is not None
 
 
-# Classes that were declared
+# Declared classes
 
 _layouts: dict[str, Layout] = {}
 _of_class: dict[type, Layout] = {}
@@ -202,7 +202,7 @@ def layout_of(record_class: type) -> Layout:
     """Return the layout of a class; from then on its instances are pickled by the names of their fields.
 
     Raises:
-        ProgramError: If it is not a class of records, or pickles its instances in its own way.
+        ProgramError: If it is no record class, or customises pickling.
     """
     known = _of_class.get(record_class)
     if known is None:
@@ -214,12 +214,12 @@ def layout_of(record_class: type) -> Layout:
             )
         if kind == "dataclass" and (_has_own_pickling(record_class) or _has_own_making(record_class)):
             raise ProgramError(
-                f"{record_class.__qualname__} makes or pickles its instances in its own way, so its fields cannot be told",
+                f"{record_class.__qualname__} customises the creation or pickling of its instances, so its fields cannot be determined",
                 hint="leave out __reduce__, __getstate__ and __new__, or declare Types.PICKLED_BYTE_ARRAY()",
             )
         known = _of_class[record_class] = Layout(record_class, kind)
         copyreg.pickle(record_class, _reduce)
-    # The newest class of a name is the program's: the worker of an earlier job may have seen another.
+    # The newest class of a name is the program's: the worker of an earlier job may have another.
     _layouts[known.key] = known
     _not_found.discard(known.key)
     return known
@@ -233,7 +233,7 @@ def _has_own_pickling(record_class: type) -> bool:
     for base in record_class.__mro__[:-1]:
         for name in ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"):
             method = base.__dict__.get(name)
-            # Dataclasses with slots are given methods of their own.
+            # Dataclasses with slots get generated methods.
             if method is not None and not getattr(method, "__name__", "").startswith("_dataclass_"):
                 return True
     return False
@@ -246,7 +246,7 @@ def _reduce(record: Any) -> tuple[Any, ...]:
 
 
 def rebuild(key: str, names: tuple[str, ...], values: tuple[Any, ...], extras: Any = None) -> Any:
-    """Return a record that was pickled; stored pickles name this function, so it stays here under this name."""
+    """Return a pickled record; stored pickles refer to this function, so its name must not change."""
     layout = _layouts.get(key) or _find(key)
     if layout is None:
         return StoredRecord(key, dict(zip(names, values, strict=True)), extras)
@@ -256,7 +256,7 @@ def rebuild(key: str, names: tuple[str, ...], values: tuple[Any, ...], extras: A
 
 
 def _find(key: str) -> Layout | None:
-    """Return the layout of a class that was not declared here, None if there is none."""
+    """Return the layout of an undeclared class, None if there is none."""
     if key in _not_found:
         return None
     module, _, name = key.partition(":")
@@ -271,7 +271,7 @@ def _find(key: str) -> Layout | None:
 
 
 def fields_of(record: Any) -> tuple[dict[str, Any], Any] | None:
-    """Return the fields of a record and what else belongs to it, None if it is not one."""
+    """Return the fields of a record and its additional attributes, None if it is no record."""
     if isinstance(record, StoredRecord):
         return record.fields, record._extras
     if not is_record_class(type(record)):
@@ -297,7 +297,7 @@ _PLAIN: dict[Any, Callable[[], TypeInformation]] = {
 
 
 def _hints(record_class: type, names: Sequence[str]) -> dict[str, Any]:
-    """Return the annotations of the fields; Any for those whose names mean nothing here."""
+    """Return the annotations of the fields; Any for names that cannot be resolved."""
     try:
         hints = typing.get_type_hints(record_class, include_extras=True)
         return {name: hints.get(name, Any) for name in names}
@@ -337,7 +337,7 @@ def _is_optional(hint: Any) -> bool:
 
 
 def _type_of(hint: Any, within: tuple[Any, ...]) -> TypeInformation:
-    """Return the type of an annotation; pickled objects for what has no better one, and for a class within itself."""
+    """Return the type of an annotation; pickled objects where there is no specific one, and for recursive classes."""
     hint = _bare(hint)
     if _is_union(hint):
         others = [option for option in typing.get_args(hint) if option is not type(None)]
@@ -363,7 +363,7 @@ class RecordTypeInfo(PickledBytesTypeInfo):
         record_class: The class.
 
     Raises:
-        ProgramError: If it is not such a class, or pickles its instances in its own way.
+        ProgramError: If it is no record class, or customises pickling.
     """
 
     tag = "record"
@@ -379,7 +379,7 @@ class RecordTypeInfo(PickledBytesTypeInfo):
 
     @staticmethod
     def stored(key: str, names: Sequence[str], types: Sequence[TypeInformation]) -> RecordTypeInfo:
-        """Return the type as a snapshot has it, without its class."""
+        """Return the type as stored in a snapshot, without its class."""
         kind = RecordTypeInfo.__new__(RecordTypeInfo)
         kind.layout, kind.key, kind.names, kind.types = None, key, tuple(names), tuple(types)
         return kind

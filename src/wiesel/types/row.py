@@ -1,4 +1,4 @@
-"""Internal. Rows: ordered values with optional field names and a kind of change."""
+"""Internal. Rows: ordered values with optional field names and a row kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Row", "RowKind", "make_row"]
 
 
 class RowKind(Enum):
-    """What a row means in a changelog."""
+    """The row kind of a change in a changelog."""
 
     INSERT = 0
     UPDATE_BEFORE = 1
@@ -26,12 +26,12 @@ _INSERT = RowKind.INSERT
 
 
 def _create_row(fields: list[str] | None, values: Sequence[Any], row_kind: RowKind | None = None) -> Row:
-    """Build a row from its parts; what pickles of rows call."""
+    """Build a row from its parts; referenced by pickles of rows."""
     return make_row(fields, list(values), _INSERT if row_kind is None else row_kind)
 
 
 class _RowParts:
-    """The parts of a row, before it is one."""
+    """The parts of an incomplete row."""
 
     __slots__ = ("_names", "_row_kind", "_values")
     _names: list[str] | None
@@ -42,9 +42,9 @@ class _RowParts:
 class Row(_RowParts):
     """An ordered sequence of values, read by position and, where it has field names, also by name.
 
-    ``Row("a", 1)`` has positions only; ``Row(name="a", n=1)`` has field names in the order given. Calling a row uses its
-    values as field names: ``Person = Row("name", "age"); Person("Ann", 7)``. Rows are mutable and compare by kind, names
-    (in any order) and values; names are never ignored: a row with names differs from one without.
+    ``Row("a", 1)`` has positions only; ``Row(name="a", n=1)`` has field names in the given order. Calling a row uses its values as field
+    names: ``Person = Row("name", "age"); Person("Ann", 7)``. Rows are mutable and compare by kind, names (in any order) and values; a row
+    with names differs from one without.
 
     Raises:
         ValueError: If positional and named values are mixed.
@@ -53,7 +53,7 @@ class Row(_RowParts):
     __slots__ = ()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # Through the slots' own setters: __setattr__ below is for users, and a Python call per attribute is dear for a record.
+        # Through the slots' setters: __setattr__ below is for users, and a Python call per attribute is expensive for a record.
         if not kwargs:
             _set_values(self, list(args))
             _set_names(self, None)
@@ -81,28 +81,28 @@ class Row(_RowParts):
 
     @staticmethod
     def of_kind(row_kind: RowKind, *args: Any, **kwargs: Any) -> Row:
-        """Return a row of the given kind of change."""
+        """Return a row of the given row kind."""
         row = Row(*args, **kwargs)
         row._row_kind = row_kind
         return row
 
     def get_row_kind(self) -> RowKind:
-        """Return the kind of change; ``INSERT`` unless set."""
+        """Return the row kind; ``INSERT`` unless set."""
         return self._row_kind
 
     def set_row_kind(self, row_kind: RowKind) -> None:
-        """Set the kind of change."""
+        """Set the row kind."""
         self._row_kind = row_kind
 
     def set_field_names(self, field_names: list[str]) -> None:
-        """Give the values names, in their order."""
+        """Set the names of the values, in order."""
         self._fields = field_names
 
     def get_fields_by_names(self, names: list[str]) -> list[Any]:
         """Return the values of the named fields, in the order of ``names``; all values if the row has no names.
 
         Raises:
-            ValueError: If the row has names and one asked for is not among them.
+            ValueError: If the row has names and a given one is not among them.
         """
         fields = self._names
         if fields is None or names == fields:
@@ -113,7 +113,7 @@ class Row(_RowParts):
         return [self._values[fields.index(name)] for name in names]
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
-        """Return names and values as a dict; ``recursive`` turns rows inside rows, lists and dicts into dicts too.
+        """Return names and values as a dict; ``recursive`` also converts rows inside rows, lists and dicts.
 
         Raises:
             TypeError: If the row has no field names.
@@ -209,7 +209,7 @@ _set_values = _RowParts.__dict__["_values"].__set__
 
 
 def make_row(names: list[str] | None, values: list[Any], row_kind: RowKind = _INSERT) -> Row:
-    """Return a row that takes over ``values`` and ``names`` as they are (not copied); the fast way to build one."""
+    """Return a row that takes ownership of ``values`` and ``names`` (not copied); the fastest constructor."""
     # Twice as fast as three setters: attributes of the base class are set directly, without Row.__setattr__.
     row = _RowParts()
     row._names = names

@@ -1,12 +1,12 @@
-"""Internal. How values of a type become bytes: batches for channels and state, and snapshots that tell what bytes mean later.
+"""Internal. Serialisation of values of a type, and JSON-able serializer snapshots for compatibility checks.
 
-Measured with batches of 5,000 on CPython 3.11: pickle protocol 5 writes and reads small ints at 9 and 7 ns each, 64-bit ints at
-32 and 20, floats at 10 and 17, short strings at 26 and 30; ``array`` packing is within noise of that (15/3, 24/16, 14/11) and
-four times larger for small ints. So every type is pickled. Only rows are not pickled as objects (990 ns to write, 670 to read):
-their values are, beside their kinds and names where those differ from the usual (140 and 300 ns).
+Measured with batches of 5,000 on CPython 3.11: pickle protocol 5 writes and reads small ints at 9 and 7 ns each, 64-bit ints at 32 and 20,
+floats at 10 and 17, short strings at 26 and 30; ``array`` packing is within noise of that (15/3, 24/16, 14/11) and four times larger for
+small ints. So every type is pickled. Only rows are not pickled as objects (990 ns to write, 670 to read): their values are, with kinds and
+names where those differ from the defaults (140 and 300 ns).
 
-A snapshot is JSON-able and is stored with every state. :meth:`TypeSerializer.resolve_compatibility` tells whether bytes written
-under an old snapshot can be read; :func:`migrator` gives the function that turns old values into new ones.
+A snapshot is JSON-able and stored with every state. :meth:`TypeSerializer.resolve_compatibility` checks whether bytes written under an old
+snapshot can be read; :func:`migrator` returns the function that converts old values.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SNAPSHOT_VERSION = 1
 
 
 class TypeSerializer(ABC, Generic[T]):
-    """Turns values into bytes and back. Subclass it for a format of your own: :meth:`serialize` and :meth:`deserialize` will do."""
+    """Converts values to bytes and back. Subclass it for custom formats: :meth:`serialize` and :meth:`deserialize` suffice."""
 
     @abstractmethod
     def serialize(self, element: T, stream: BinaryIO) -> None:
@@ -59,7 +59,7 @@ class TypeSerializer(ABC, Generic[T]):
         return stream.getvalue()
 
     def decode(self, data: bytes) -> T:
-        """Return the value that :meth:`encode` wrote."""
+        """Return the value written by :meth:`encode`."""
         return self.deserialize(io.BytesIO(data))
 
     def encode_many(self, values: Sequence[T]) -> bytes:
@@ -68,17 +68,17 @@ class TypeSerializer(ABC, Generic[T]):
         return pickle.dumps([encode(value) for value in values], 5)
 
     def decode_many(self, data: bytes | memoryview) -> list[T]:
-        """Return the values that :meth:`encode_many` wrote."""
+        """Return the values written by :meth:`encode_many`."""
         decode = self.decode
         return [decode(part) for part in pickle.loads(data)]
 
     def snapshot(self) -> dict[str, Any]:
-        """Return what identifies the format, JSON-able; stored with the bytes."""
+        """Return the JSON-able identification of the format, stored with the bytes."""
         cls = type(self)
         return {"version": _SNAPSHOT_VERSION, "serializer": f"{cls.__module__}.{cls.__qualname__}"}
 
     def resolve_compatibility(self, old: dict[str, Any]) -> Compatibility:
-        """Return whether bytes under an old snapshot can be read as they are, after migration, or not at all."""
+        """Return whether bytes under an old snapshot can be read unchanged, after migration, or not at all."""
         return Compatibility.COMPATIBLE if old == self.snapshot() else Compatibility.INCOMPATIBLE
 
     def __eq__(self, other: object) -> bool:
@@ -95,7 +95,7 @@ class PickleSerializer(TypeSerializer[Any]):
     """Pickles values of any type.
 
     Args:
-        type_info: The declared type; goes into the snapshot.
+        type_info: The declared type; part of the snapshot.
     """
 
     def __init__(self, type_info: TypeInformation) -> None:
@@ -130,7 +130,7 @@ class PickleSerializer(TypeSerializer[Any]):
 
 
 class RowSerializer(PickleSerializer):
-    """Pickles the values of rows; names that are the declared ones are not stored."""
+    """Pickles the values of rows; declared names are not stored."""
 
     type_info: RowTypeInfo
 
@@ -170,7 +170,7 @@ class RowSerializer(PickleSerializer):
 
 
 class VoidNamespaceSerializer(TypeSerializer[bytes]):
-    """The namespace of state that has none: no bytes."""
+    """The void namespace: no bytes."""
 
     def serialize(self, element: bytes, stream: BinaryIO) -> None:
         """Write nothing."""
@@ -180,10 +180,10 @@ class VoidNamespaceSerializer(TypeSerializer[bytes]):
 
 
 def dumps(value: Any) -> bytes:
-    """Pickle a value; one whose class only the user's main program knows is pickled with its class.
+    """Pickle a value; one whose class is defined in the user's main program is pickled with its class.
 
     Raises:
-        SerializationError: If it cannot be pickled at all.
+        SerializationError: If it cannot be pickled.
     """
     try:
         return pickle.dumps(value, 5)
@@ -205,24 +205,25 @@ def serializer_for(type_info: TypeInformation) -> TypeSerializer[Any]:
 
 
 def serializer_from_snapshot(snapshot: dict[str, Any]) -> TypeSerializer[Any]:
-    """Return the serializer that reads what was written under a snapshot.
+    """Return the serializer that reads data written under a snapshot.
 
     Raises:
-        StateMigrationError: If the snapshot is of a serializer of the user's own or of a newer version.
+        StateMigrationError: If the snapshot is of a custom serializer or of a newer version.
     """
     return serializer_for(type_from_snapshot(snapshot))
 
 
 def type_from_snapshot(snapshot: dict[str, Any]) -> TypeInformation:
-    """Return the declared type that a snapshot was made of.
+    """Return the declared type of a snapshot.
 
     Raises:
-        StateMigrationError: If the snapshot is of a serializer of the user's own or of a newer version.
+        StateMigrationError: If the snapshot is of a custom serializer or of a newer version.
     """
     version, serializer = snapshot.get("version"), snapshot.get("serializer")
     if not isinstance(version, int) or version > _SNAPSHOT_VERSION:
         raise StateMigrationError(
-            f"state was written with version {version} of the type format, which is not known here", hint="use a newer Wiesel to read it"
+            f"state was written with version {version} of the type format, which this version does not support",
+            hint="use a newer Wiesel to read it",
         )
     if serializer != "type":
         raise StateMigrationError(

@@ -1,8 +1,7 @@
 """Internal. Declared types of records: PyFlink's ``TypeInformation`` tree, as plain data.
 
-A type information is immutable, hashable, picklable and JSON-able (:meth:`TypeInformation.to_json`), compares structurally
-and prints as PyFlink's does. Everything that is computed from one (checkers, coercions, codecs, Java's text) lives in modules
-beside this one, dispatched on the classes below.
+A type information is immutable, hashable, picklable and JSON-able (:meth:`TypeInformation.to_json`), compares structurally and prints as in
+PyFlink. Functionality derived from it (checkers, coercions, codecs, Java strings) is in sibling modules, dispatched on the classes below.
 """
 
 from __future__ import annotations
@@ -36,17 +35,17 @@ __all__ = [
 
 
 class TypeInformation:
-    """What is known about the values of a stream: their type and how they are checked, stored and printed."""
+    """The type of the values of a stream: how they are checked, stored and printed."""
 
     tag: ClassVar[str] = ""
-    """Name of the class of types in JSON and in serializer snapshots; never changes."""
+    """Name of the class of types in JSON and in serializer snapshots; must never change."""
 
     def children(self) -> tuple[TypeInformation, ...]:
         """Return the types of the parts, in order."""
         return ()
 
     def parameters(self) -> dict[str, Any]:
-        """Return what else defines the type, JSON-able."""
+        """Return further parameters of the type, JSON-able."""
         return {}
 
     def to_json(self) -> dict[str, Any]:
@@ -57,10 +56,10 @@ class TypeInformation:
         return data
 
     def check(self, value: Any, where: str = "value") -> None:
-        """Raise unless ``value`` is one of this type.
+        """Raise unless ``value`` is of this type.
 
         Raises:
-            TypeMismatchError: Names the place inside the value, what was found there and what is expected.
+            TypeMismatchError: Names the path inside the value, the value found there and the expected type.
         """
         self.compile_checker()(value, where)
 
@@ -71,28 +70,28 @@ class TypeInformation:
         return checker_for(self)
 
     def compile_coercer(self) -> Callable[[Any], Any] | None:
-        """Return the function that Flink's serializers amount to for this type, or ``None`` if values pass unchanged.
+        """Return the function equivalent to Flink's serializers for this type, or ``None`` if values pass unchanged.
 
-        ``None`` itself passes as a whole record (as between PyFlink's operators), though not as a part of a tuple or array.
+        ``None`` itself passes as a record (as between PyFlink's operators), though not as a part of a tuple or array.
         """
         from wiesel.types.coercion import coercer_for, nullable
 
         return nullable(coercer_for(self))
 
     def compile_batch_coercer(self) -> Callable[[list[Any]], list[Any]] | None:
-        """Return what :meth:`compile_coercer` is for one value, for a list of them; it may return the list that it was given."""
+        """Return the coercer of lists of values, see :meth:`compile_coercer`; it may return the given list."""
         from wiesel.types.coercion import batch_coercer_for
 
         return batch_coercer_for(self)
 
     def compile_batch_test(self) -> Callable[[list[Any]], bool]:
-        """Return a quick test of a list of values: True only if :meth:`compile_coercer` would leave all of them as they are."""
+        """Return a quick test of a list of values: True only if :meth:`compile_coercer` would leave all of them unchanged."""
         from wiesel.types.coercion import batch_test_for
 
         return batch_test_for(self)
 
     def coerce(self, value: Any) -> Any:
-        """Return ``value`` as it comes out of Flink's serializer for this type (see :mod:`wiesel.types.coercion`)."""
+        """Return ``value`` after a round trip through Flink's serializer for this type (see :mod:`wiesel.types.coercion`)."""
         coercer = self.compile_coercer()
         return value if coercer is None else coercer(value)
 
@@ -256,7 +255,7 @@ class LocalTimeTypeInfo(TypeInformation):
     tag = "local_time"
 
     class TimeType(Enum):
-        """Which of the three."""
+        """The kind of time."""
 
         LOCAL_DATE = 0
         LOCAL_TIME = 1
@@ -276,7 +275,7 @@ class LocalTimeTypeInfo(TypeInformation):
 
 
 class PickledBytesTypeInfo(TypeInformation):
-    """Any Python object; travels as a pickle. The type of everything for which none was declared."""
+    """Any Python object; serialised as a pickle. The type of everything undeclared."""
 
     tag = "pickled"
 
@@ -337,7 +336,7 @@ class RowTypeInfo(TypeInformation):
         return self._field_types
 
     def earlier_names(self, field_name: str) -> list[str]:
-        """Return the names that a field had before."""
+        """Return the earlier names of a field."""
         return self._aliases.get(field_name, [])
 
     def children(self) -> tuple[TypeInformation, ...]:
@@ -462,7 +461,7 @@ class MapTypeInfo(TypeInformation):
 
 
 class ExternalTypeInfo(TypeInformation):
-    """A type that came from the Table API; behaves as the type it wraps."""
+    """A type from the Table API; behaves as the type it wraps."""
 
     tag = "external"
 

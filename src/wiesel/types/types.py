@@ -43,7 +43,7 @@ class Types:
 
     @staticmethod
     def STRING() -> TypeInformation:
-        """Text: ``str``."""
+        """Strings: ``str``."""
         return BasicTypeInfo(BasicType.STRING)
 
     @staticmethod
@@ -118,7 +118,7 @@ class Types:
 
     @staticmethod
     def LOCAL_DATE() -> TypeInformation:
-        """:class:`datetime.date`; Java's ``LocalDate``, which PyFlink's ``Types`` does not name."""
+        """:class:`datetime.date`; Java's ``LocalDate``, missing in PyFlink's ``Types``."""
         return LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE)
 
     @staticmethod
@@ -150,13 +150,13 @@ class Types:
         Args:
             field_names: The names.
             field_types: The types.
-            aliases: Field -> earlier names of it, under which rows in restored state may have it.
+            aliases: Field -> its earlier names in restored state.
         """
         return RowTypeInfo(field_types, field_names, aliases)
 
     @staticmethod
     def POJO(record_class: type) -> RecordTypeInfo:
-        """Instances of a dataclass, a ``msgspec.Struct`` or a pydantic model, whose fields may change while state lives on."""
+        """Instances of a dataclass, a ``msgspec.Struct`` or a pydantic model, with schema evolution of their fields."""
         return RecordTypeInfo(record_class)
 
     @staticmethod
@@ -195,10 +195,10 @@ _PLAIN = {kind.tag: kind for kind in (DateTypeInfo, TimeTypeInfo, TimestampTypeI
 
 
 def type_from_json(data: dict[str, Any]) -> TypeInformation:
-    """Return the type that :meth:`TypeInformation.to_json` wrote.
+    """Return the type written by :meth:`TypeInformation.to_json`.
 
     Raises:
-        ProgramError: If the data names a type that this version does not know.
+        ProgramError: If the data refers to an unknown type.
     """
     tag = data.get("type")
     children = [type_from_json(child) for child in data.get("of", ())]

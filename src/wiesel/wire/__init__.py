@@ -1,1 +1,1 @@
-"""Internal. What crosses between tasks: batches of records, control events, buffers and their codecs."""
+"""Internal. Data exchanged between tasks: batches of records, control events, buffers and their codecs."""

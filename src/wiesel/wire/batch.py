@@ -1,4 +1,4 @@
-"""Internal. The unit in which records move through a task: parallel lists, so that work and cost are per batch."""
+"""Internal. Batches: the unit of processing in a task, as parallel lists, so that overhead is per batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Batch:
         timestamps: Event times in ms, one per value, or None when no record of the batch has one.
         keys: The keys that ``key_by`` computed, one per value, or None outside keyed streams.
 
-    The lists belong to whoever holds the batch; a receiver may change them in place only if it does not forward the batch.
+    The holder of the batch owns the lists; a receiver may change them in place only if it does not forward the batch.
     """
 
     __slots__ = ("keys", "timestamps", "values")
@@ -31,7 +31,7 @@ class Batch:
 
     @property
     def records(self) -> int:
-        """The number of records, where each row of a batch of a table's rows is one."""
+        """The number of records, counting each row of a table's batches."""
         values = self.values
         if values and getattr(type(values[0]), "holds_rows", False):
             return sum(map(len, values))

@@ -1,8 +1,8 @@
-"""Internal. Buffers: what crosses an exchange. A row of the exchange is a run of buffers for tasks behind the same partition.
+"""Internal. Buffers: the unit of an exchange. A row of the exchange is a sequence of buffers for tasks behind the same partition.
 
-Layout of a buffer, little endian: target level u16, target partition u32, edge u16, source subtask u32, kind u8, sequence u32,
-payload length u32, payload. The sequence number counts the buffers of a channel and is checked by the receiver, so that a lost,
-repeated or reordered buffer can never go unnoticed.
+Layout of a buffer, little endian: target level u16, target partition u32, edge u16, source subtask u32, kind u8, sequence u32, payload
+length u32, payload. The sequence number counts the buffers of a channel and is checked by the receiver, which detects lost, repeated and
+reordered buffers.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def encode_batch(batch: Batch) -> bytes:
     """Serialise the records of a batch: one pickle for all, timestamps packed as 64-bit integers where all records have one.
 
     Raises:
-        SerializationError: a record cannot be pickled.
+        SerializationError: If a record cannot be pickled.
     """
     times: Any = batch.timestamps
     if times is not None:
@@ -78,7 +78,7 @@ def encode_batch(batch: Batch) -> bytes:
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001, S110 - whatever pickling meets, also in methods of the user's classes
-        # Instances of classes made inside functions, lambdas in records: slower, but they can be sent.
+        # Instances of local classes and lambdas in records: slower, but they can be sent.
         pass
     try:
         return code_pickling.dumps(record)
@@ -88,7 +88,7 @@ def encode_batch(batch: Batch) -> bytes:
 
 
 def decode_batch(payload: bytes | memoryview) -> Batch:
-    """Read a batch back."""
+    """Decode a batch."""
     values, times, keys = pickle.loads(payload)
     if isinstance(times, bytes):
         packed = array("q")
@@ -129,7 +129,7 @@ def _decode_barrier(payload: memoryview) -> Barrier:
 
 
 def decode_event(kind: int, payload: memoryview) -> Event:
-    """Read an event back."""
+    """Decode an event."""
     if kind == WATERMARK:
         return Watermark(_WATERMARK.unpack(payload)[0])
     if kind == BARRIER:

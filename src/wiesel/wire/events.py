@@ -9,13 +9,13 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """Event time has reached ``timestamp`` (ms): no earlier or equal one is expected any more."""
+    """Event time has reached ``timestamp`` (ms): no more records with an earlier or equal timestamp are expected."""
 
     timestamp: int
 
 
 class StreamStatus(enum.Enum):
-    """Whether a channel holds back the event time of its consumer."""
+    """Status of a channel: an idle one does not hold back the event time of its consumer."""
 
     ACTIVE = "ACTIVE"
     IDLE = "IDLE"
@@ -23,12 +23,12 @@ class StreamStatus(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class SavepointOptions:
-    """What tasks have to know of a savepoint.
+    """Options of a savepoint for tasks.
 
     Attributes:
-        directory: Where its files go.
-        stop: Tasks stop behind the barrier, and end once the savepoint is complete.
-        drain: Before the barrier tasks end their inputs: event time moves to its end, operators emit what they have left.
+        directory: Directory of its files.
+        stop: Tasks stop behind the barrier, and finish once the savepoint is complete.
+        drain: Before the barrier tasks end their inputs: event time advances to its end, operators emit pending results.
     """
 
     directory: str
@@ -38,7 +38,7 @@ class SavepointOptions:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """Parts the records of checkpoint ``checkpoint_id`` from those of the next one."""
+    """Separates the records of checkpoint ``checkpoint_id`` from those of the next one."""
 
     checkpoint_id: int
     timestamp_ms: int
@@ -47,12 +47,12 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class EndOfInput:
-    """The channel carries nothing more. A bounded source sends ``Watermark(MAX_TIMESTAMP)`` before it."""
+    """No more data follows in the channel. A bounded source sends ``Watermark(MAX_TIMESTAMP)`` before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LatencyMarker:
-    """Carries the ms since the epoch at which a source sent it."""
+    """Carries the time (ms since the epoch) at which a source sent it."""
 
     marked_ms: int
     operator_id: str
@@ -60,7 +60,7 @@ class LatencyMarker:
 
 @dataclass(frozen=True, slots=True)
 class IterationBarrier:
-    """Goes once through the loop of an iteration, behind all records that its heads have emitted before it.
+    """Passes once through the loop of an iteration, behind all records that its heads have emitted before it.
 
     Attributes:
         iteration: Node id of the iteration's head.

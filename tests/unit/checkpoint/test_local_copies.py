@@ -218,10 +218,10 @@ def test_a_check_asks_the_storage_for_the_size_of_what_is_on_the_host(tmp_path: 
     assert reads == []
     stored = tmp_path / "storage" / written.name
     stored.write_bytes(WHOLE[:-1])
-    with pytest.raises(CorruptCheckpointError, match="missing or torn"):
+    with pytest.raises(CorruptCheckpointError, match="missing or incomplete"):
         checks.check(written)
     stored.unlink()
-    with pytest.raises(CorruptCheckpointError, match="missing or torn"):
+    with pytest.raises(CorruptCheckpointError, match="missing or incomplete"):
         checks.check(written)
     shutil.rmtree(tmp_path / "host")
     with pytest.raises(CorruptCheckpointError, match="missing below"):

@@ -214,7 +214,7 @@ def test_what_cannot_be_is_refused_with_its_reason() -> None:
         "ngrams(ARRAY[ARRAY['a']], 1, 2)": "an aggregate of Hive's dialect",
         "create_union(0, 1, 'a')": "no type of unions",
         "named_struct('a', 1, 'b')": "names, which are literals",
-        "hash(TIMESTAMP '2020-01-01 00:00:00')": "supported: texts",
+        "hash(TIMESTAMP '2020-01-01 00:00:00')": "supported: strings",
         "current_user(1)": "takes no arguments",
     }.items():
         with pytest.raises(ProgramError, match=reason):

@@ -92,7 +92,7 @@ def test_what_goes_wrong_is_told() -> None:
     divided = udf(lambda a: 1 // (a - 2), result_type="INT", name="divided")
     with pytest.raises(UserFunctionError, match=r"'divided' raised ZeroDivisionError: .* \(for \(2,\)\)"):
         values(bound("f(a)", f=divided))
-    with pytest.raises(UserFunctionError, match=r"returned what is no INT: .*\n  made at .*test_user_functions\.py:\d+\n"):
+    with pytest.raises(UserFunctionError, match=r"returned a value that is no INT: .*\n  made at .*test_user_functions\.py:\d+\n"):
         values(bound("f(a)", f=udf(lambda a: "x", result_type="INT")))
     with pytest.raises(UserFunctionError, match="returned 1 values for 3 rows"):
         values(bound("f(a)", f=udf(lambda a: a[:1], result_type="INT", func_type="arrow")))

@@ -11,7 +11,7 @@ from wiesel.engine.deployment import share_out
 from wiesel.graph.job_graph import JobVertex
 from wiesel.state.backend import StateFile, StateHandle
 from wiesel.state.key_groups import key_group_range
-from wiesel.state.operator_state import FACTS
+from wiesel.state.operator_state import OPERATOR_STATE
 
 MAX_PARALLELISM = 8
 
@@ -29,7 +29,7 @@ def handle(subtask: int, parallelism: int, facts: dict[str, Any] | None) -> Stat
     groups = key_group_range(subtask, MAX_PARALLELISM, parallelism)
     files = [file(f"keyed-{subtask}")] + ([file(f"operator-{subtask}")] if facts else [])
     meta = {"subtask": subtask, "parallelism": parallelism, "operator_files": len(files) - 1, "states": {"s": {}}, "scopes": [[0, 8, True]]}
-    return StateHandle(tuple(files), groups.start, groups.end, {**meta, FACTS: facts})
+    return StateHandle(tuple(files), groups.start, groups.end, {**meta, OPERATOR_STATE: facts})
 
 
 def facts(split: dict[str, int] | None = None, union: tuple[str, ...] = (), broadcast: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def test_schemas_have_the_names_and_defaults_of_flink() -> None:
         ("a TIMESTAMP(6)", "no values of type TIMESTAMP\\(6\\)"),
         ("a TIMESTAMP_LTZ(3)", "no values of type TIMESTAMP_LTZ\\(3\\)"),
         ("a TIME(6)", "no values of type TIME\\(6\\)"),
-        ("a MAP<INT, INT>", "texts as keys"),
+        ("a MAP<INT, INT>", "strings as keys"),
         ("`my column` INT", "cannot have this name"),
     ],
 )

@@ -42,7 +42,7 @@ def test_a_gauge_that_raises_is_left_out_and_does_not_fail_the_rest(caplog: pyte
     registry.group().counter("good")
     assert registry.snapshot() == registry.snapshot() == {"good": 0}
     assert [record.getMessage() for record in caplog.records] == [
-        "gauge bad raised ZeroDivisionError: integer division or modulo by zero; it is left out of the metrics"
+        "gauge bad raised ZeroDivisionError: integer division or modulo by zero; it is omitted from the metrics"
     ]
     registry.group().gauge("bad", lambda: 3)
     assert registry.snapshot()["bad"] == 3

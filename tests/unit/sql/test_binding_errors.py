@@ -137,7 +137,7 @@ def test_every_place_that_refuses_something_is_reached() -> None:
         ("SELECT TIMESTAMPDIFF(MINUT, ts, ts) FROM orders", "did you mean MINUTE?"),
         ("SELECT * FROM TABLE(TUMBEL(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR))", "did you mean TUMBLE?"),
         ("SELECT * FROM TABLE(letters('ab'))", "one of users is called as LATERAL TABLE(f(...)) AS t (a, b)"),
-        ("SELECT id FROM orders WHERE who = \"a\"", "texts stand between single quotes ('a'), names between backticks (`a`)"),
+        ("SELECT id FROM orders WHERE who = \"a\"", "write strings between single quotes ('a'), names between backticks (`a`)"),
         ("SELECT id::BIGINT FROM orders", "write CAST(a AS INT) for a::INT"),
         ("SELECT id FROM orders WHERE id == 1", "write ="),
         ("SELECT * FROM TABLE(TUMBLE(DATA => TABLE orders, TIMECOOL => DESCRIPTOR(ts)))", "did you mean TIMECOL?"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wiesel.state.key_groups import ChannelSelector, stable_hash
-from wiesel.state.key_hashes import hashes_of_integers, hashes_of_texts, hashes_of_tuples, hashes_of_tuples_of_text
+from wiesel.state.key_hashes import hashes_of_integers, hashes_of_strings, hashes_of_tuples, hashes_of_tuples_of_text
 
 BITS = (8, 16, 32, 64)
 
@@ -38,7 +38,7 @@ def test_of_integers(given_columns: list[np.ndarray]) -> None:
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]))))
 def test_of_texts(texts: list[str]) -> None:
-    assert hashes_of_texts(texts).tolist() == [stable_hash(text) for text in texts]
+    assert hashes_of_strings(texts).tolist() == [stable_hash(text) for text in texts]
     assert hashes_of_tuples_of_text([text.encode() for text in texts]).tolist() == [stable_hash((text,)) for text in texts]
 
 

@@ -189,7 +189,7 @@ def test_damaged_files_are_named(everything: str) -> None:
     with pytest.raises(CorruptCheckpointError, match=keyed[0].name):
         list(reader.keyed_state("everything"))
     keyed[0].write_bytes(contents[:50] + bytes([contents[50] ^ 1]) + contents[51:])
-    with pytest.raises(CorruptCheckpointError, match="torn or altered"):
+    with pytest.raises(CorruptCheckpointError, match="incomplete or altered"):
         list(reader.timers("everything"))
     keyed[0].unlink()
     with pytest.raises(CorruptCheckpointError, match="missing"):
@@ -197,7 +197,7 @@ def test_damaged_files_are_named(everything: str) -> None:
     assert len(SavepointReader.read(everything).operators()) == len(reader.operators())
     metadata = Path(everything) / "_metadata"
     metadata.write_bytes(metadata.read_bytes()[:-9])
-    with pytest.raises(CorruptCheckpointError, match="torn or altered"):
+    with pytest.raises(CorruptCheckpointError, match="incomplete or altered"):
         SavepointReader.read(everything)
 
 

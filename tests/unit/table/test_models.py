@@ -139,7 +139,7 @@ def test_what_is_wrong_is_told_before_the_job(t_env: TableEnvironment) -> None:
         t_env.sql_query(asked("m", "name, id"))
     with pytest.raises(SqlParseError, match="column `id` is BIGINT, but the model is asked with STRING for `t`"):
         t_env.sql_query(asked("m", "id"))
-    with pytest.raises(SqlParseError, match="CONFIG is a map of texts"):
+    with pytest.raises(SqlParseError, match="CONFIG is a map of strings"):
         t_env.sql_query(asked("m", more=", 'a'"))
     with pytest.raises(ConfigurationError, match="there is no model provider 'openai'; model providers are: python"):
         t_env.sql_query(asked("stranger"))

@@ -14,7 +14,7 @@ import pytest
 from wiesel.columnar.arrow_types import arrow_schema
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.common import Configuration
-from wiesel.sql.session.result_texts import NULL, batch_texts
+from wiesel.sql.session.result_strings import NULL, batch_strings
 from wiesel.sql.session.tableau import lines_by_type, widths_by_type
 from wiesel.table import EnvironmentSettings, TableEnvironment
 from wiesel.types.logical_parser import parse_data_type
@@ -52,7 +52,7 @@ def test_values_of_all_types(recorded: dict[str, str]) -> None:
     names, types = list(ALL_TYPES), [parse_data_type(text) for text, _ in ALL_TYPES.values()]
     schema = arrow_schema(zip(names, types, strict=True))
     arrays = [pa.array([value], field.type) for (_, value), field in zip(ALL_TYPES.values(), schema, strict=True)]
-    rows = batch_texts(RowBatch(pa.RecordBatch.from_arrays(arrays, schema=schema)), types)
+    rows = batch_strings(RowBatch(pa.RecordBatch.from_arrays(arrays, schema=schema)), types)
     shown = [[NULL if value is None else value for value in row] for row in rows]
     widths = widths_by_type(names, types, 30)
     if recorded["mode"] == "streaming":

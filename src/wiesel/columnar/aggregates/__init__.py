@@ -1,1 +1,1 @@
-"""Internal. Aggregate functions over columns: each is a few slots per group, which rows and other slots are reduced into."""
+"""Internal. Aggregate functions over columns: each has a few slots per group, into which rows and other slots are reduced."""

@@ -1,6 +1,6 @@
-"""Internal. APPROX_COUNT_DISTINCT: HyperLogLog++ with the registers, hashes and corrections of Flink, so that estimates are the same.
+"""Internal. APPROX_COUNT_DISTINCT: HyperLogLog++ with the registers, hashes and bias corrections of Flink, so that estimates are equal.
 
-A register is kept as a number: its index, and in the six lower bits its value, the place of the first bit that is set in the hashes.
+A register is stored as a number: its index, and in the six lower bits its value, the position of the first set bit in the hashes.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _BITS = 14
 _REGISTERS = 1 << _BITS
 _VALUE_BITS = 6
 _LINEAR_UP_TO = 15500
-"""Up to this estimate the registers that are 0 are counted, as that paper says for 14 bits."""
+"""Estimate up to which linear counting is used, given in that paper for 14 bits."""
 _NEIGHBOURS = 6
 
-# The appendix of the paper on HyperLogLog++ has raw estimates for 14 bits with the numbers of distinct values that gave them on average.
+# The appendix of the HyperLogLog++ paper has raw estimates for 14 bits with the average numbers of distinct values.
 # fmt: off
 _RAW = np.array(
     [
@@ -74,7 +74,7 @@ _TRUE = np.array(
 
 
 def _bias(estimate: float) -> float:
-    """Return by how much an estimate is too large: the mean of that of its neighbours among the known ones."""
+    """Return the bias of an estimate: the mean of the biases of its nearest neighbours in the table."""
     low = max(int(np.searchsorted(_RAW, estimate)) - _NEIGHBOURS + 1, 0)
     high = min(low + _NEIGHBOURS, len(_RAW))
     while high < len(_RAW) and (estimate - _RAW[high]) ** 2 < (estimate - _RAW[low]) ** 2:
@@ -83,10 +83,10 @@ def _bias(estimate: float) -> float:
 
 
 def _estimate(codes: npt.NDArray[np.int64]) -> int:
-    """Return how many distinct values made these registers."""
+    """Return the estimated number of distinct values of these registers."""
     values = codes & (2**_VALUE_BITS - 1)
     unset = _REGISTERS - len(codes)
-    # Powers of two, of which any sum is exact.
+    # Powers of two, whose sums are exact.
     raw = 0.7213 / (1 + 1.079 / _REGISTERS) * _REGISTERS * _REGISTERS / (float(np.ldexp(1.0, -values).sum()) + unset)
     if unset:
         linear = _REGISTERS * math.log(_REGISTERS / unset)
@@ -102,7 +102,7 @@ def _codes(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     index = (hashes >> np.uint64(64 - _BITS)).astype(np.int64)
     rest = (hashes << np.uint64(_BITS)) | np.uint64(1 << (_BITS - 1))
     high, low = (rest >> np.uint64(32)).astype(np.float64), (rest & np.uint64(0xFFFFFFFF)).astype(np.float64)
-    # The exponent of a number is the place of its first bit; halves of 32 bits are exact.
+    # The exponent of a number is the position of its first set bit; halves of 32 bits are exact.
     zeros = np.where(high > 0, 32 - np.frexp(high)[1], 64 - np.frexp(low)[1])
     return index << _VALUE_BITS | (zeros.astype(np.int64) + 1)
 
@@ -125,7 +125,7 @@ def _finished(slots: Sequence[Column]) -> Column:
     return pa.array([_estimate(numbers(codes.values).astype(np.int64)) for codes in lists], pa.int64())
 
 
-# Hashes, of the form that a value has within Flink
+# Hashes of the internal representation of values in Flink
 
 
 def _ints(column: Column) -> npt.NDArray[np.uint64]:
@@ -137,7 +137,7 @@ def _longs(column: Column) -> npt.NDArray[np.uint64]:
 
 
 def _floating(column: Column) -> npt.NDArray[np.uint64]:
-    values = numbers(column) + 0.0  # of -0.0 and 0.0 one
+    values = numbers(column) + 0.0  # normalises -0.0
     values[np.isnan(values)] = np.nan
     return hash_longs(values.view(np.int64)) if values.dtype == np.float64 else hash_ints(values.view(np.int32))
 
@@ -150,11 +150,11 @@ def _each(form: Callable[[Column], Column], to_bytes: Callable[[object], bytes])
 
 
 _LONG_DECIMAL = 18
-"""Decimals of more digits are not numbers of 64 bits."""
+"""Decimals of more digits do not fit into 64 bits."""
 
 
 def _unscaled(value: object) -> bytes:
-    """Return the digits of a decimal as Java's ``BigInteger.toByteArray`` does."""
+    """Return the unscaled value of a decimal as bytes like Java's ``BigInteger.toByteArray``."""
     number = int(value.scaleb(-int(value.as_tuple().exponent)))  # type: ignore[attr-defined]
     return number.to_bytes((number if number >= 0 else ~number).bit_length() // 8 + 1, "big", signed=True)
 
@@ -193,7 +193,7 @@ def _resolve(arguments: Arguments, may_be_empty: bool) -> Signature:
 
 def _make(spec: Spec) -> Accumulator:
     if spec.retracts:
-        raise ProgramError("APPROX_COUNT_DISTINCT cannot take rows back", hint="write COUNT(DISTINCT ...), which can")
+        raise ProgramError("APPROX_COUNT_DISTINCT does not support retraction", hint="write COUNT(DISTINCT ...), which can")
     hashed = _HASHES[type(spec.types[0])]
 
     def prepare(columns: Sequence[Column], signs: Signs) -> list[Column]:

@@ -1,4 +1,4 @@
-"""Internal. Aggregates that make sets of whole numbers, of numbers or of other sets."""
+"""Internal. Aggregates that build bitmaps, of integers or of other bitmaps."""
 
 from __future__ import annotations
 

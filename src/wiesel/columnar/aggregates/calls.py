@@ -17,14 +17,14 @@ __all__ = ["BoundCall", "Input", "accumulators", "reduced"]
 
 @dataclass(frozen=True)
 class BoundCall:
-    """A call as operators run it.
+    """An aggregate call as executed by operators.
 
     Attributes:
         function: The function's name.
-        spec: What it is computed for.
+        spec: Types and options of the call.
         arguments: Indexes of its columns.
-        distinct: Whether equal arguments count once.
-        filter: Index of a boolean column: rows where it is not true are left out.
+        distinct: Count equal arguments once.
+        filter: Index of a boolean column: rows where it is not true are ignored.
     """
 
     function: str
@@ -36,14 +36,14 @@ class BoundCall:
 
 @dataclass(frozen=True)
 class Input:
-    """Rows with their groups, and whether each is added or taken back."""
+    """Rows with their groups and signs (inserted or retracted)."""
 
     columns: Sequence[Column]
     groups: Groups
     signs: Signs = None
 
     def of(self, call: BoundCall) -> Input:
-        """Return the columns of a call for the rows that pass its filter; without columns those of all rows."""
+        """Return the columns of a call for the rows that pass its filter; those of all rows if there are no columns."""
         columns = [self.columns[index] for index in call.arguments]
         if call.filter is None:
             return Input(columns, self.groups, self.signs)
@@ -63,7 +63,7 @@ def accumulators(calls: Sequence[BoundCall]) -> list[Accumulator]:
 
 
 def reduced(accumulator: Accumulator, rows: Input) -> list[Column]:
-    """Return the slots of rows: a column for each, with a value per group."""
-    columns = rows.columns or [pa.array(rows.groups.ids)]  # COUNT(*): nothing that may be NULL
+    """Reduce rows to slots: a column for each, with a value per group."""
+    columns = rows.columns or [pa.array(rows.groups.ids)]  # COUNT(*): values that are never NULL
     prepared = accumulator.prepare(columns, rows.signs)
     return [slot.reduce(column, rows.groups) for slot, column in zip(accumulator.slots, prepared, strict=True)]

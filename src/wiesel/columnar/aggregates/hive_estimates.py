@@ -1,8 +1,8 @@
-"""Internal. Aggregates that Hive estimates: n-grams, approximate percentiles and histograms. They keep all values.
+"""Internal. Aggregates that Hive estimates: n-grams, approximate percentiles and histograms. They store all values.
 
-N-grams and percentiles are exact where Hive is not. Histograms are those of Hive for the values in the order of their arrival.
+N-grams and percentiles are exact, unlike Hive's. Histograms equal Hive's for the values in order of arrival.
 
-No query can write their names: Hive's dialect makes the calls.
+Their names cannot be used in queries: only Hive's dialect creates the calls.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _grams_type(arguments: Arguments, may_be_empty: bool) -> Signature:
 
 
 def _top(grams: list[tuple[str, ...]], count: int) -> list[dict[str, Any]] | None:
-    """Return the most frequent n-grams, in the order of the words where they are as frequent."""
+    """Return the most frequent n-grams; ties are in the order of the words."""
     counted = Counter(grams)
     if not counted or count <= 0:
         return None
@@ -60,7 +60,7 @@ register(AggregateFunction("HIVE.NGRAMS", _grams_type, kept(_grams), literals=1)
 
 
 class _JavaRandom:
-    """The numbers of Java's ``Random``."""
+    """The random numbers of Java's ``Random``."""
 
     def __init__(self, seed: int) -> None:
         self._state = (seed ^ 0x5DEECE66D) & (1 << 48) - 1
@@ -78,9 +78,9 @@ _FEWEST_BINS = 2
 
 
 def _histogram(values: list[float], count: int) -> list[dict[str, float]]:
-    """Return the bins of a histogram (Ben-Haim and Tom-Tov) with center and height: of more than so many the nearest two are merged.
+    """Return the bins of a histogram (Ben-Haim and Tom-Tov) with center and height: beyond the limit the nearest two are merged.
 
-    Of several pairs that are equally near one is drawn, as Hive does.
+    Among equally near pairs one is chosen at random, as in Hive.
     """
     centers: list[float] = []
     heights: list[float] = []
@@ -146,7 +146,7 @@ def _percentile_type(arguments: Arguments, may_be_empty: bool) -> Signature:
 
 
 def _at(part: float, values: list[float], ends: list[int]) -> float:
-    """Return the value up to which a part of all values lies, in proportion between two different values."""
+    """Return the percentile of all values, interpolated between adjacent distinct values."""
     rank = part * ends[-1]
     place = min(bisect_left(ends, rank), len(values) - 1)
     if not place:

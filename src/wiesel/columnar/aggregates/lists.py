@@ -1,7 +1,6 @@
-"""Internal. Aggregates that keep the values: LISTAGG, COLLECT, ARRAY_AGG; FIRST_VALUE, LAST_VALUE and SINGLE_VALUE.
+"""Internal. Aggregates that store the values: LISTAGG, COLLECT, ARRAY_AGG; FIRST_VALUE, LAST_VALUE and SINGLE_VALUE.
 
-Where rows may be taken back, there are two lists: what was added and what was taken back. They are set off against each other whenever
-slots have been merged.
+With retraction there are two lists: the added values and the retracted ones. They are subtracted whenever slots have been merged.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ __all__ = ["is_empty", "kept", "settled"]
 
 
 def _singles(column: Column, chosen: npt.NDArray[np.bool_] | None) -> Column:
-    """Return a list of one value, or none where it was not chosen, per row."""
+    """Return lists with the value of each row, empty where it was not chosen."""
     if chosen is None or chosen.all():
         return pa.ListArray.from_arrays(pa.array(np.arange(len(column) + 1, dtype=np.int32)), column)
     offsets = np.concatenate([[0], np.cumsum(chosen)]).astype(np.int32)
@@ -35,9 +34,9 @@ def _singles(column: Column, chosen: npt.NDArray[np.bool_] | None) -> Column:
 
 
 def kept(finish: Callable[[Spec, Column], Column], keeps_nulls: bool = False, together: bool = False) -> Callable[[Spec], Accumulator]:
-    """Return what makes accumulators that keep values: those of the first operand, or ``together`` those of all operands as rows.
+    """Return the factory of accumulators that store values: those of the first operand, or with ``together`` rows of all operands.
 
-    ``finish`` makes results of lists. Rows whose first operand is NULL are left out unless ``keeps_nulls``.
+    ``finish`` converts lists to results. Rows whose first operand is NULL are ignored unless ``keeps_nulls``.
     """
 
     def make(spec: Spec) -> Accumulator:
@@ -64,11 +63,11 @@ def kept(finish: Callable[[Spec, Column], Column], keeps_nulls: bool = False, to
 
 
 def settled(slots: list[Column]) -> list[Column]:
-    """Return lists of what was added and of what was taken back without what is in both."""
+    """Return the lists of added and of retracted values without those that are in both."""
     if not len(slots[1].flatten()):
         return slots
     added, removed = slots[0].to_pylist(), slots[1].to_pylist()
-    # Among the values as keys there is one NaN, which is equal to itself.
+    # NaN among the keys is normalised, so that it equals itself.
     for mine, theirs, keys, lost in zip(added, removed, *map(key_values, slots), strict=True):
         known, unknown = list(keys), []
         for value, key in zip(theirs, lost, strict=True):
@@ -82,7 +81,7 @@ def settled(slots: list[Column]) -> list[Column]:
 
 
 def is_empty(lists: Column) -> npt.NDArray[np.bool_]:
-    """Return which lists are without values."""
+    """Return a mask of the empty lists."""
     return numbers(pc.equal(pc.list_value_length(lists), 0))
 
 
@@ -131,8 +130,8 @@ def _single(spec: Spec, lists: Column) -> Column:
 
 def _text(arguments: Arguments, may_be_empty: bool) -> Signature:
     types = arguments.types
-    texts = (t.CharType, t.VarCharType)
-    if len(types) not in (1, 2) or not all(isinstance(of, texts) for of in types):
+    strings = (t.CharType, t.VarCharType)
+    if len(types) not in (1, 2) or not all(isinstance(of, strings) for of in types):
         raise arguments.refuse(f"{arguments.name}(<CHARACTER>), {arguments.name}(<CHARACTER>, <CHARACTER>)")
     return Signature(types, t.VarCharType(t.MAX_LENGTH))
 
@@ -174,8 +173,8 @@ register(AggregateFunction("COLLECT", _multiset, kept(lambda spec, lists: _multi
 register(AggregateFunction("ARRAY_AGG", _array, kept(lambda spec, lists: nulled(lists, is_empty(lists)), keeps_nulls=True)))
 
 
-# LAG: of the rows from the one that it reads to the current one. A default makes the type one without NULL, as in Flink, so it
-# stands for NULL, too.
+# LAG: of the rows from the one that it reads to the current one. A default makes the type NOT NULL, as in Flink, so it replaces NULL as
+# well.
 
 
 def _lag_type(arguments: Arguments, may_be_empty: bool) -> Signature:

@@ -1,4 +1,4 @@
-"""Internal. PERCENTILE: the value below which a part of the values of a group lies, with what is between two values in proportion."""
+"""Internal. PERCENTILE: the value below which a fraction of the values of a group is, interpolated between adjacent values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _type(arguments: Arguments, may_be_empty: bool) -> Signature:
 
 
 def _at(part: float, values: list[float], ends: list[int]) -> float:
-    """Return the value at a part of the way from the first to the last of sorted values that come several times."""
+    """Return the value at a fraction of sorted values with counts."""
     place = part * (ends[-1] - 1)
     low = int(place)
     before, behind = (values[bisect_right(ends, index)] for index in (low, min(low + 1, ends[-1] - 1)))

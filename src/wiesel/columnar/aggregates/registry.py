@@ -1,7 +1,7 @@
-"""Internal. Aggregate functions by name: which types they take and return, and how they are computed.
+"""Internal. Registry of aggregate functions: their types and their computation.
 
-A function is computed by an :class:`Accumulator`: each row is prepared as a value per slot, slots are reduced by group, and the result of a
-group is made of its slots. Modules of this package register their functions when they are imported.
+A function is computed by an :class:`Accumulator`: each row is converted to a value per slot, slots are reduced by group, and the result of
+a group is computed from its slots. Modules of this package register their functions when they are imported.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MODULES = (
     "bitmaps",
     "extremes",
     "hive_estimates",
-    "json_texts",
+    "json_aggregates",
     "lists",
     "percentiles",
     "sums",
@@ -50,19 +50,19 @@ _MODULES = (
 )
 
 Signs = npt.NDArray[np.int64] | None
-"""1 for each row that is added and -1 for each that is taken back; None if all are added."""
+"""1 for each added row and -1 for each retracted one; None if all are added."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What an accumulator is made for.
+    """The use of an accumulator.
 
     Attributes:
         types: The types of the operands.
         result: The type of the result.
-        retracts: Whether rows may be taken back.
-        options: What else the call says.
-        folds: Whether what is remembered of a group is at hand when rows come.
+        retracts: True if rows may be retracted.
+        options: Further options of the call.
+        folds: True if the slots of a group are available when rows arrive.
     """
 
     types: tuple[DataType, ...]
@@ -74,16 +74,16 @@ class Spec:
 
 @dataclass(frozen=True)
 class Accumulator:
-    """How an aggregate is computed.
+    """The computation of an aggregate.
 
     Attributes:
-        slots: What is remembered of a group.
+        slots: The slots stored for a group.
         prepare: From the columns of the operands and the signs to a column per slot.
         finish: From columns with a value per group, for each slot, to the results.
-        settle: Makes slots smaller that hold both what was added and what was taken back, after they have been merged.
-        extreme: ``min`` or ``max`` where rows are taken back, so that all values of a group have to be kept outside of the slots.
-        fold: In place of ``prepare`` where slots of groups do not become one: from the only slot, the columns of the operands, the groups
-            of the rows and the signs to the slot after the rows.
+        settle: Compacts merged slots that hold both added and retracted values.
+        extreme: ``min`` or ``max`` with retraction, so that all values of a group have to be stored outside of the slots.
+        fold: Instead of ``prepare`` where slots cannot be merged: from the only slot, the columns of the operands, the groups of the rows
+            and the signs to the slot after the rows.
     """
 
     slots: tuple[Slot, ...]
@@ -95,7 +95,7 @@ class Accumulator:
 
     @property
     def needs_state(self) -> bool:
-        """Whether rows cannot be aggregated without what is known of their group."""
+        """True if rows cannot be aggregated without the state of their group."""
         return self.extreme is not None or self.fold is not None
 
 
@@ -105,9 +105,9 @@ class AggregateFunction:
 
     Attributes:
         name: Capitals.
-        resolve: From the operands, and whether a group may be without rows that count, to types; raises ``Arguments.refuse``'s error.
+        resolve: From the operands, and whether a group may have no counted rows, to types; raises ``Arguments.refuse``'s error.
         make: Returns the accumulator.
-        literals: How many operands at the end are literals, which become options.
+        literals: Number of trailing operands that are literals and become options.
     """
 
     name: str
@@ -121,7 +121,7 @@ _loaded: list[str] = []
 
 
 def register(function: AggregateFunction) -> None:
-    """Make a function known."""
+    """Register a function."""
     invariant(function.name not in _FUNCTIONS, f"there are two aggregate functions {function.name!r}")
     _FUNCTIONS[function.name] = function
 
@@ -131,18 +131,18 @@ def aggregate_names() -> set[str]:
     if not _loaded:
         for module in _MODULES:
             importlib.import_module(f"wiesel.columnar.aggregates.{module}")
-        # Only now: another thread that comes meanwhile has to wait for the same modules.
+        # Imported lazily: a concurrent thread has to wait for the same modules.
         _loaded.extend(_MODULES)
     return set(_FUNCTIONS)
 
 
 def find_aggregate(name: str) -> AggregateFunction | None:
-    """Return a function, None if there is none of the name."""
+    """Return a function, None if the name is unknown."""
     return _FUNCTIONS[name] if name in aggregate_names() else None
 
 
 def similar_aggregates(name: str) -> list[str]:
-    """Return names of functions that look like one that there is not."""
+    """Return names of functions similar to an unknown one."""
     return difflib.get_close_matches(name, aggregate_names(), n=3)
 
 
@@ -155,7 +155,7 @@ def make_accumulator(name: str, spec: Spec) -> Accumulator:
 
 
 def valid_numbers(columns: Sequence[Column], signs: Signs) -> npt.NDArray[np.int64]:
-    """Return what each row adds to the number of rows where none of the columns is NULL."""
+    """Return the contribution of each row to the count of rows without NULL in any column."""
     length = len(columns[0])
     found = np.ones(length, np.int64) if signs is None else signs.copy()
     for column in columns:

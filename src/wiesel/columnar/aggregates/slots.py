@@ -1,7 +1,7 @@
-"""Internal. Slots: what aggregates remember of a group, as columns with a value per group.
+"""Internal. Slots: the state of aggregates per group, as columns with a value per group.
 
-A slot is a type and how several values become one: their sum, the least, the first ... This is the same for rows, for the parts of a group
-that were aggregated elsewhere, and for what is remembered with what is new.
+A slot has a type and a reduction of several values to one: their sum, the minimum, the first ... The reduction is the same for rows, for
+partial aggregates of a group, and for merging state with new values.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ Column: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Slot:
-    """Attributes: ``how`` values become one, a name of ``_REDUCED``; the ``type`` of the values; the one of a group without rows."""
+    """Attributes: ``how`` values are reduced, a name of ``_REDUCED``; the ``type`` of the values; the value of a group without rows."""
 
     how: str
     type: pa.DataType
     empty: Any = None
 
     def reduce(self, column: Column, groups: Groups) -> Column:
-        """Return a value per group of one value per row."""
+        """Reduce one value per row to a value per group."""
         if groups.apart and (self.how in _OF_ITSELF or (self.how == "sum" and pa.types.is_integer(column.type))):
             return column if column.type == self.type else column.cast(self.type)
         return _REDUCED[self.how](self, column, groups)
 
     def column(self, values: list[Any]) -> Column:
-        """Return stored values as a column."""
+        """Convert stored values to a column."""
         return pa.array(values, self.type)
 
 
 def merged(slot: Slot, old: Column, new: Column) -> Column:
-    """Return what two columns with a value per group make."""
+    """Merge two columns with a value per group."""
     count = len(old)
     ids = np.arange(count)
     return slot.reduce(pa.concat_arrays([old, new]), Groups(np.concatenate([ids, ids]), count))

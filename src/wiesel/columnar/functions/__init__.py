@@ -1,1 +1,1 @@
-"""Internal. The functions that expressions call, by topic. ``registry`` finds them."""
+"""Internal. Functions of expressions, by topic, registered in ``registry``."""

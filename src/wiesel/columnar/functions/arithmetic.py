@@ -1,4 +1,4 @@
-"""Internal. Sums, differences, products, quotients and remainders of numbers. Whole numbers wrap, as in Java."""
+"""Internal. Arithmetic of numbers: sums, differences, products, quotients and remainders. Integers wrap around, as in Java."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def _compute(name: str) -> Callable[..., Any]:
 
 
 def _divided(call: Call, frame: Any, left: Any, right: Any) -> Any:
-    """Divide whole numbers towards zero; Java's remainder has the sign of what is divided."""
+    """Divide integers, truncating towards zero; the remainder has the sign of the dividend, as in Java."""
     valid = valid_mask(left, right)
     divisor = numbers(right)
     zero = divisor == 0
     fail_where(call, [left, right], zero if valid is None else zero & valid, "division by zero")
     dividend, divisor = numbers(left).astype(np.int64), np.where(zero, 1, divisor).astype(np.int64)
-    # By -1 the least number has no quotient; it is its own negative.
+    # The minimum divided by -1 overflows; it is its own negative.
     opposite = divisor == -1
     divisor = np.where(opposite, 1, divisor)
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Internal. Functions of arrays. Elements that are NULL are equal to each other here, as in Flink."""
+"""Internal. Functions of arrays. NULL elements are equal to each other here, as in Flink."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _same_array(arguments: Arguments) -> t.DataType:
 
 
 def _resolve_with_element(result: t.DataType | None) -> Callable[[Arguments], Signature]:
-    """Resolve an array and a value of its type of elements; with no ``result`` an array that may hold the value comes back."""
+    """Resolve an array and a value of its element type; with no ``result`` the array type that can hold the value is returned."""
 
     def resolve(arguments: Arguments) -> Signature:
         array = _array_type(arguments)

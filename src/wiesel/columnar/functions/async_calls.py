@@ -1,4 +1,4 @@
-"""Internal. Calls of asynchronous scalar functions: how many at a time, their timeout, and retries (``table.exec.async-scalar.*``)."""
+"""Internal. Calls of asynchronous scalar functions: concurrency, timeout and retries (``table.exec.async-scalar.*``)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class AsyncCalls:
     """The settings of asynchronous calls, with Flink's defaults.
 
     Attributes:
-        max_concurrent: How many calls of a batch run at the same time.
-        timeout_ms: How long a call may take, with its retries.
-        max_retries: How often a call that raised is made again; Flink's ``max-attempts`` does not count the first one either.
-        retry_delay_ms: How long to wait before that.
+        max_concurrent: Maximal number of concurrent calls of a batch.
+        timeout_ms: Timeout of a call including its retries.
+        max_retries: Number of retries of a failed call; Flink's ``max-attempts`` does not count the first call either.
+        retry_delay_ms: Delay before a retry.
     """
 
     max_concurrent: int = 10
@@ -47,7 +47,7 @@ class AsyncCalls:
         Args:
             compute: The function.
             rows: Its arguments.
-            on_error: Returns what is raised for an exception and the row that led to it.
+            on_error: Returns the error to raise for an exception and its row.
         """
         slots = asyncio.Semaphore(self.max_concurrent)
 
@@ -55,7 +55,7 @@ class AsyncCalls:
             async with slots:
                 call = asyncio.ensure_future(self._with_retries(compute, row))
                 try:
-                    # Not wait_for(): its TimeoutError cannot be told from one of the function.
+                    # Not wait_for(): its TimeoutError is indistinguishable from one of the function.
                     if not (await asyncio.wait({call}, timeout=self.timeout_ms / 1e3))[0]:
                         raise TimeoutError(f"no result within {self.timeout_ms / 1e3:g} s ({_TIMEOUT})")
                     return call.result()
@@ -68,7 +68,7 @@ class AsyncCalls:
         try:
             return await asyncio.gather(*tasks)
         except BaseException:
-            # The first error ends the batch: nobody waits for the other calls.
+            # The first error ends the batch: the other calls are not awaited.
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -106,5 +106,5 @@ def _whole(config: Mapping[str, Any], key: str, default: int) -> int:
     except ValueError:
         number = 0
     if number < 1:
-        raise ConfigurationError(f"{key} is {config.get(key)!r}", hint="give a whole number from 1 on", key=key)
+        raise ConfigurationError(f"{key} is {config.get(key)!r}", hint="give an integer of at least 1", key=key)
     return number

@@ -1,6 +1,6 @@
-"""Internal. Sets of whole numbers: BITMAP_BUILD and what is made of them.
+"""Internal. Bitmaps, i.e. sets of integers: BITMAP_BUILD and the functions of bitmaps.
 
-A set is a list of its numbers in the order of Flink's bitmaps, which takes them without sign: negative numbers come last.
+A bitmap is a list of its numbers in the order of Flink's bitmaps, which treats them as unsigned: negative numbers are last.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _unsigned(number: int) -> int:
 
 
 def in_order(numbers: Iterable[int]) -> list[int]:
-    """Return different numbers in the order of Flink's bitmaps."""
+    """Return distinct numbers in the order of Flink's bitmaps."""
     return sorted(set(numbers), key=_unsigned)
 
 
@@ -79,7 +79,7 @@ def _shown(numbers: list[int]) -> str:
 register(ScalarFunction("BITMAP_TO_STRING", taking(STRING, _SET), by_value(_shown)))
 
 
-# The format of Roaring bitmaps: the upper 16 bits of the numbers lead to containers of the lower 16.
+# The Roaring bitmap format: the upper 16 bits of the numbers select containers of the lower 16.
 
 
 def _to_bytes(numbers: list[int]) -> bytes:
@@ -138,7 +138,7 @@ def _signed(number: int) -> int:
 
 
 def _low_numbers(data: bytes, place: int, size: int, runs: bool) -> tuple[list[int], int]:
-    """Return the numbers of one container, and where the next one begins."""
+    """Return the numbers of one container, and the offset of the next one."""
     if runs:
         (count,) = struct.unpack_from("<H", data, place)
         pairs = [struct.unpack_from("<HH", data, place + 2 + 4 * i) for i in range(count)]

@@ -1,4 +1,4 @@
-"""Internal. CAST and TRY_CAST: which types can be cast to which, and how."""
+"""Internal. CAST and TRY_CAST: the supported casts and their implementation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.columnar.expressions import Call
-from wiesel.columnar.functions import decimals, reading, texts
+from wiesel.columnar.functions import decimals, reading, string_casts
 from wiesel.columnar.functions.kernels import by_arrays, fail_where, from_numbers, numbers, valid_mask
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.times import instants, local
@@ -67,7 +67,7 @@ def _resolve(arguments: Arguments) -> Signature:
                 f"RAW values, objects of Python, cannot be cast to {wanted.as_summary_string()}",
                 hint="declare the type of the records where the stream is made, such as Types.INT(), or let a function (udf) return it",
             )
-        raise arguments.refuse(f"a cast to {wanted.as_summary_string()} is not one of them")
+        raise arguments.refuse(f"a cast to {wanted.as_summary_string()} is not supported")
     nullable = source.is_nullable or arguments.name == "TRY_CAST"
     return Signature([source], wanted.nullable() if nullable else wanted.not_null())
 
@@ -84,7 +84,7 @@ def converted(call: Call, frame: Any, column: Any, source: t.DataType, wanted: t
     if source.nullable() == wanted.nullable():
         return column if column.type == of else column.cast(of)
     if is_text(wanted):
-        return texts.fitted_text(texts.as_texts(column, source, frame.session.time_zone), wanted)
+        return string_casts.fitted_text(string_casts.as_strings(column, source, frame.session.time_zone), wanted)
     if isinstance(wanted, t.ArrayType | t.MapType | t.RowType):
         return _nested(call, frame, column, source, wanted)
     if is_text(source) and not is_binary(wanted):
@@ -97,9 +97,9 @@ def converted(call: Call, frame: Any, column: Any, source: t.DataType, wanted: t
 
 
 def _read(call: Call, frame: Any, column: Any, wanted: t.DataType) -> Any:
-    found, bad = reading.read_texts(column, wanted)
+    found, bad = reading.read_strings(column, wanted)
     if bad is not None and call.function == "CAST":
-        why = f"a text is not a {wanted.nullable().as_summary_string()}"
+        why = f"a string is not a valid {wanted.nullable().as_summary_string()}"
         fail_where(call, [column], bad.to_numpy(zero_copy_only=False), why)
     if isinstance(wanted, t.LocalZonedTimestampType):
         return instants(found, frame.session.time_zone).cast(arrow_type(wanted))
@@ -107,8 +107,8 @@ def _read(call: Call, frame: Any, column: Any, wanted: t.DataType) -> Any:
 
 
 def fitted(column: Any, wanted: t.DataType) -> Any:
-    """Return texts or bytes with the length of a type: cut, and of CHAR and BINARY filled up."""
-    return texts.fitted_text(column, wanted) if is_text(wanted) else _fitted_bytes(column, wanted)
+    """Return strings or bytes with the length of a type: truncated, and padded for CHAR and BINARY."""
+    return string_casts.fitted_text(column, wanted) if is_text(wanted) else _fitted_bytes(column, wanted)
 
 
 def _fitted_bytes(column: Any, wanted: t.DataType) -> Any:
@@ -145,7 +145,7 @@ def _time_of_day(shown: Any, wanted: t.TimeType) -> Any:
 
 
 def _cut(shown: Any, unit: str, precision: int) -> Any:
-    """Return timestamps in a unit with no more digits than there may be, the others cut off."""
+    """Return timestamps in a unit, truncated to a number of fractional digits."""
     digits = {"ms": 3, "us": 6, "ns": 9}
     if pa.types.is_date32(shown.type):
         return shown.cast(pa.timestamp(unit))
@@ -174,7 +174,7 @@ def _nested(call: Call, frame: Any, column: Any, source: Any, wanted: Any) -> An
 
 
 def _offsets(column: Any) -> Any:
-    """Return where the parts of each row begin among those of all rows, of which NULL has none."""
+    """Return the offsets of each row's elements among those of all rows; NULL has none."""
     if isinstance(column, pa.MapArray):
         lengths = np.diff(column.offsets.to_numpy())
         lengths = np.where(column.is_null().to_numpy(zero_copy_only=False), 0, lengths)
@@ -215,7 +215,7 @@ def _to_decimal(column: Any, source: t.DataType, of: pa.DataType) -> Any:
         digits = {8: 3, 16: 5, 32: 10, 64: 19}[source.bits]
         fits = of.scale + digits <= 38 and digits <= of.precision - of.scale
         return column.cast(of) if fits else decimals.fitted(column.cast(pa.decimal128(digits, 0)), of)
-    # As Java, by the shortest digits that say the number, so that 1.005 is rounded to 1.01.
+    # As in Java, by the shortest decimal representation, so that 1.005 is rounded to 1.01.
     values = [_decimal_of_float(value, of) for value in column.cast(pa.float64()).to_pylist()]
     return pa.array(values, of)
 
@@ -232,14 +232,14 @@ def _decimal_of_float(value: float | None, of: pa.DataType) -> decimal.Decimal |
 
 
 def _whole_of_decimal(column: Any, of: pa.DataType) -> Any:
-    """Cut off what is behind the point; of large numbers the lower bits remain, as in Java."""
+    """Truncate decimals; the lower bits of large numbers remain, as in Java."""
     whole = pc.trunc(column).cast(pa.decimal128(max(1, column.type.precision - column.type.scale), 0))
     values = decimals.low_words(whole).astype(of.to_pandas_dtype())
     return from_numbers(values, valid_mask(column), of)
 
 
 def _whole_of_float(column: Any, of: pa.DataType) -> Any:
-    """Cut off what is behind the point; NaN is 0, what is too large the largest, as in Java, for narrow types by way of INT."""
+    """Truncate floats; NaN becomes 0, values out of range the bounds, as in Java, for narrow types by way of INT."""
     values = numbers(column).astype(np.float64)
     bits = 64 if pa.types.is_int64(of) else 32
     low, high = -(2.0 ** (bits - 1)), 2.0 ** (bits - 1)
@@ -250,7 +250,7 @@ def _whole_of_float(column: Any, of: pa.DataType) -> Any:
 
 
 def _try_cast(call: Call, frame: Any, column: Any) -> Any:
-    """Cast what can be; of arrays, maps and rows nothing remains where a part of them cannot."""
+    """Cast the values, with NULL for failures; an array, map or row is NULL if a part of it fails."""
     if not isinstance(call.data_type, t.ArrayType | t.MapType | t.RowType):
         return _cast(call, frame, column)
     strictly = Call(call.data_type, "CAST", call.operands, call.options)
@@ -263,16 +263,16 @@ def _try_cast(call: Call, frame: Any, column: Any) -> Any:
 
 
 def _may_fail(call: Call) -> bool:
-    return call.function == "CAST" and _reads_texts(call.operands[0].data_type, call.data_type)
+    return call.function == "CAST" and _reads_strings(call.operands[0].data_type, call.data_type)
 
 
-def _reads_texts(source: Any, wanted: Any) -> bool:
+def _reads_strings(source: Any, wanted: Any) -> bool:
     if isinstance(wanted, t.ArrayType) and isinstance(source, t.ArrayType):
-        return _reads_texts(source.element_type, wanted.element_type)
+        return _reads_strings(source.element_type, wanted.element_type)
     if isinstance(wanted, t.MapType) and isinstance(source, t.MapType):
-        return _reads_texts(source.key_type, wanted.key_type) or _reads_texts(source.value_type, wanted.value_type)
+        return _reads_strings(source.key_type, wanted.key_type) or _reads_strings(source.value_type, wanted.value_type)
     if isinstance(wanted, t.RowType) and isinstance(source, t.RowType):
-        return any(_reads_texts(a.data_type, b.data_type) for a, b in zip(source.fields, wanted.fields, strict=True))
+        return any(_reads_strings(a.data_type, b.data_type) for a, b in zip(source.fields, wanted.fields, strict=True))
     return is_text(source) and not is_text(wanted) and not is_binary(wanted)
 
 

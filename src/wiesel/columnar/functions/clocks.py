@@ -1,4 +1,4 @@
-"""Internal. The time now, in the session's zone: of each batch in a stream, of the start of the query in batch mode; the watermark."""
+"""Internal. Current time in the session's zone: that of each batch in a stream, of the start of the query in batch mode; the watermark."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wiesel.types import logical as t
 __all__: list[str] = []
 
 _LAST_MS = 9_223_372_036_854
-"""The last ms that a timestamp of nanoseconds reaches, as TIMESTAMP of more than six digits is kept."""
+"""The last ms representable in timestamps with nanoseconds, which hold TIMESTAMP of more than six digits."""
 
 
 def _now(frame: Any, always: bool = False) -> Any:
@@ -47,7 +47,7 @@ def _watermark(call: Call, frame: Any, operands: list[Any]) -> Any:
     watermark = frame.session.watermark()
     if watermark <= MIN_TIMESTAMP:
         return pa.scalar(None, of)
-    # The last one is behind all times that there are.
+    # The final watermark is after all times.
     return pc.cast(pa.scalar(min(watermark, _LAST_MS), pa.timestamp("ms", of.tz)), of, safe=False)
 
 

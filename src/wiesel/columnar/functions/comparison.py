@@ -24,7 +24,7 @@ _TIMES = (t.DateType, t.TimeType, *_STAMPS)
 
 
 def comparable(types: Sequence[t.DataType], ordered: bool) -> t.DataType | None:
-    """Return the type as which values are compared, None if they cannot be. Decimals are compared whatever their digits are."""
+    """Return the common type for a comparison, None if there is none. Decimals are comparable whatever their precision and scale."""
     given = [of.nullable() for of in types if not isinstance(of, t.NullType)]
     if not given:
         return t.NullType()
@@ -43,13 +43,13 @@ def comparable(types: Sequence[t.DataType], ordered: bool) -> t.DataType | None:
 
 
 def _of_converted(types: Sequence[t.DataType]) -> t.DataType | None:
-    """Return the type that texts are converted to which stand beside one number or truth value, None if that is not what is given.
+    """Return the type that strings are converted to when compared with one number or boolean, None for other operands.
 
-    Flink converts so for what is larger or smaller and within IN, and refuses it for ``=``. Exact numbers have all digits of a BIGINT then.
+    Flink converts so for ordering comparisons and within IN, and rejects it for ``=``. Exact numbers have all digits of a BIGINT then.
     """
     given = [of.nullable() for of in types if not rules.is_text(of) and not isinstance(of, t.NullType)]
-    texts = any(rules.is_text(of) for of in types)
-    if not texts or len(given) != 1 or not isinstance(given[0], t.NumericType | t.BooleanType):
+    strings = any(rules.is_text(of) for of in types)
+    if not strings or len(given) != 1 or not isinstance(given[0], t.NumericType | t.BooleanType):
         return None
     if isinstance(given[0], t.IntegralType | t.DecimalType):
         return rules.common_type([t.BigIntType(), given[0]])
@@ -57,7 +57,7 @@ def _of_converted(types: Sequence[t.DataType]) -> t.DataType | None:
 
 
 def _of_text_and_time(types: Sequence[t.DataType]) -> bool:
-    """Return whether texts are compared with times, of which those that cannot be read equal nothing in Flink; to order them fails."""
+    """Return whether strings are compared with times. Unparsable ones are equal to nothing in Flink; ordering them fails."""
     return any(rules.is_text(of) for of in types) and any(isinstance(of, _TIMES) for of in types)
 
 
@@ -67,7 +67,7 @@ def _of_numbers(given: Sequence[t.DataType]) -> t.DataType | None:
         return common
     scale = max(rules.as_decimal(of).scale for of in given)
     whole = max((decimal := rules.as_decimal(of)).precision - decimal.scale for of in given)
-    # More digits than a decimal has: each side stays what it is, Arrow compares them in 256 bits.
+    # The common decimal would have too many digits: the sides keep their types, Arrow compares them in 256 bits.
     return common if whole + scale <= 38 else t.DecimalType(38, min(scale, 38 - min(whole, 38)))
 
 
@@ -123,7 +123,7 @@ def _nested(call: Call, frame: Any, left: Any, right: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value whose parts are compared by place: fields of rows have names that do not count, entries of maps no order."""
+    """Return a value for positional comparison: names of row fields and the order of map entries are ignored."""
     if isinstance(value, dict):
         return [_plain(part) for part in value.values()]
     if isinstance(value, list) and value and isinstance(value[0], tuple):
@@ -171,8 +171,8 @@ def _resolve_in(arguments: Arguments) -> Signature:
     types = arguments.types
     kind = None
     if len(types) > 1:
-        as_texts = rules.is_text(types[0]) and all(isinstance(of, (t.NumericType, t.NullType, *_TIMES)) for of in types[1:])
-        kind = rules.STRING if as_texts else _of_converted(types) or comparable(types, False)
+        as_strings = rules.is_text(types[0]) and all(isinstance(of, (t.NumericType, t.NullType, *_TIMES)) for of in types[1:])
+        kind = rules.STRING if as_strings else _of_converted(types) or comparable(types, False)
     if kind is None:
         raise arguments.refuse("<COMPARABLE> IN (<COMPARABLE>, ...)")
     return Signature([kind] * len(types), nullable_if_any(t.BooleanType(), arguments))

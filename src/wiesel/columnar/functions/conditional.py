@@ -1,4 +1,4 @@
-"""Internal. CASE, COALESCE and their like. A branch that can fail is computed only for the rows that take it."""
+"""Internal. CASE, COALESCE and similar functions. A branch that can fail is evaluated only for the rows that take it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Operand = Callable[[Expression, Any], Any]
 
 
 def _resolve_case(arguments: Arguments) -> Signature:
-    """Resolve condition, value, condition, value, ... value of ELSE."""
+    """Resolve the operands: condition, value, condition, value, ... value of ELSE."""
     types = arguments.types
     conditions, values = types[:-1:2], [*types[1::2], types[-1]]
     common = rules.least_restrictive(values)
@@ -46,7 +46,7 @@ def _case(call: Call, frame: Any, evaluate: Operand) -> Any:
     taken: list[tuple[Any, Any]] = []
 
     def where(operand: Expression, mask: Any) -> Any:
-        # To leave out rows costs more than most of what cannot fail.
+        # Filtering rows costs more than evaluating most branches that cannot fail.
         return evaluate_where(operand, mask, frame, evaluate) if can_fail(operand) else evaluate(operand, frame)
 
     for condition, value in zip(pairs[::2], pairs[1::2], strict=True):
@@ -128,7 +128,7 @@ def _extreme(greatest: bool) -> Callable[..., Any]:
             if pa.types.is_floating(found.type):
                 # NaN is larger than any number.
                 first = pc.or_(first, pc.is_nan(found if greatest else operand))
-            # Where one is NULL, so is what is compared, and with it the result.
+            # If one is NULL, so is the comparison, and the result.
             found = pc.if_else(first, found, operand)
         return found
 

@@ -1,4 +1,4 @@
-"""Internal. Arithmetic of decimals: exact in 256 bits, then rounded half up to the type of the result; NULL where that is too small."""
+"""Internal. Decimal arithmetic: exact in 256 bits, then rounded half up to the result type; NULL on overflow."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _refuse_zero(call: Call, operands: list[Any]) -> None:
     if zero.true_count:
         bad = pc.and_(zero, pc.is_valid(operands[0]))
         fail_where(call, operands, bad.to_numpy(zero_copy_only=False), "division by zero")
-        # What remains divides NULL, so that anything but zero will do.
+        # The remaining rows divide NULL, so any nonzero divisor will do.
         operands[1] = pc.if_else(zero, pa.scalar(None, divisor.type), divisor)
 
 
@@ -63,9 +63,9 @@ def _wide(operand: Any) -> Any:
 
 
 def _quotient(operands: list[Any], wanted: pa.DataType) -> Any:
-    """Return quotients cut off behind at least one digit more than is wanted; None if 256 bits might not hold them."""
+    """Return quotients truncated with at least one more digit than wanted; None if 256 bits might be too few."""
     left, right = operands
-    # Arrow's quotient has max(4, s1 + p2 - s2 + 1) digits behind the point.
+    # Arrow's quotient has the scale max(4, s1 + p2 - s2 + 1).
     more = max(0, wanted.scale - left.type.scale - right.type.precision + right.type.scale)
     precision, scale = left.type.precision + more, left.type.scale + more
     behind = max(4, scale + right.type.precision - right.type.scale + 1)
@@ -75,7 +75,7 @@ def _quotient(operands: list[Any], wanted: pa.DataType) -> Any:
 
 
 def low_words(column: Any) -> npt.NDArray[np.int64]:
-    """Return the lower 64 bits of each unscaled number, of NULL anything."""
+    """Return the lower 64 bits of each unscaled number, undefined for NULL."""
     words = np.frombuffer(column.buffers()[1], np.int64)
     return words[2 * column.offset : 2 * (column.offset + len(column)) : 2]
 
@@ -117,7 +117,7 @@ def _fit(value: decimal.Decimal, wanted: pa.DataType) -> decimal.Decimal | None:
 
 
 def rounded(column: Any, digits: int) -> Any:
-    """Return decimals rounded half up to some digits behind the point, of the same type but for room for a carry."""
+    """Return decimals rounded half up to a scale, in the same type, with one more digit for a carry."""
     of = column.type
     if digits >= of.scale:
         return column
@@ -125,7 +125,7 @@ def rounded(column: Any, digits: int) -> Any:
 
 
 def fitted(column: Any, wanted: pa.DataType) -> Any:
-    """Return decimals as another type of them: rounded half up, NULL where they do not fit."""
+    """Return decimals converted to another decimal type: rounded half up, NULL on overflow."""
     column = rounded(column, wanted.scale)
     of = column.type
     if of.precision - of.scale > wanted.precision - wanted.scale:
@@ -138,7 +138,7 @@ def fitted(column: Any, wanted: pa.DataType) -> Any:
 
 
 def as_doubles(column: Any) -> Any:
-    """Return decimals as the nearest floating-point numbers, which Arrow's own cast misses now and then."""
+    """Return decimals as the nearest floating-point numbers, which Arrow's own cast sometimes misses."""
     of = column.type
     if of.precision > 15:
         return column.cast(pa.string()).cast(pa.float64())

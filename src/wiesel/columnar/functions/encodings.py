@@ -1,4 +1,4 @@
-"""Internal. Texts and bytes in other forms: hashes, base 64, hexadecimal, character sets, addresses."""
+"""Internal. Encodings of strings and bytes: hashes, base64, hexadecimal, character sets, addresses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ for _name, _length in (("MD5", 32), ("SHA1", 40), ("SHA224", 56), ("SHA256", 64)
 
 
 def _sha2(text: str, bits: int) -> str:
-    # What is no literal may also be 1, as Flink then asks Java for "SHA-1".
+    # A non-literal may also be 1, as Flink then requests "SHA-1" from Java.
     if bits not in (1, 224, 256, 384, 512):
         raise ValueError(f"SHA-2 has no hashes of {bits} bits, only of 224, 256, 384 and 512")
     return _digest(f"sha{bits}")(text)
@@ -76,7 +76,7 @@ def _resolve_hex(arguments: Arguments) -> Signature:
 def _unhex(text: str) -> bytes | None:
     if not re.fullmatch("[0-9A-Fa-f]*", text):
         return None
-    # Of an odd number of digits the first one is not taken, as in Flink.
+    # The first of an odd number of digits is ignored, as in Flink.
     return bytes.fromhex("00" + text[1:] if len(text) % 2 else text)
 
 
@@ -100,7 +100,7 @@ def _decoded(value: bytes, charset: str) -> str:
 
 
 def _encoded(text: str, charset: str) -> bytes:
-    # Java begins UTF-16 with the mark of the order of bytes.
+    # Java writes a byte order mark for UTF-16.
     return b"\xfe\xff" + text.encode("utf-16-be") if charset.upper() in ("UTF-16", "UTF16") else text.encode(_codec(charset), "replace")
 
 
@@ -128,7 +128,7 @@ _URL = re.compile(
 
 
 def part_of_url(url: str, part: str, key: str | None = None) -> str | None:
-    """Return a part of a URL as Java cuts it, or the value of a key of its query; None if there is none."""
+    """Return a part of a URL as extracted by Java, or the value of a key of its query; None if there is none."""
     found = _URL.fullmatch(url)
     if found is None or (key is not None and part != "QUERY"):
         return None
@@ -161,7 +161,7 @@ register(ScalarFunction("UUID", taking(never_null(_UUID)), _uuids, deterministic
 
 
 def _to_number(text: str) -> int | None:
-    """Return an IPv4 address as a number; the last of fewer than four parts stands for all bytes that are left."""
+    """Return an IPv4 address as a number; the last of fewer than four parts stands for all remaining bytes."""
     parts = text.split(".")
     if not 1 <= len(parts) <= 4 or not all(part.isascii() and part.isdigit() for part in parts):
         return None

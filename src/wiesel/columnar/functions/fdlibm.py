@@ -1,8 +1,7 @@
-"""Internal. Elementary functions by the formulas of fdlibm, which Java's are as well, to the last digit.
+"""Internal. Elementary functions by the algorithms of fdlibm, which Java uses as well, for bitwise equal results.
 
-What NumPy and C libraries compute differs in the last digit from one processor to the next: NumPy has other code for AVX-512 than without,
-the GNU library other code for FMA. These consist of additions, multiplications and divisions alone, which IEEE 754 rounds the same
-everywhere.
+Results of NumPy and C libraries differ in the last digit between processors: NumPy has different code for AVX-512, the GNU library for FMA.
+The functions here consist of additions, multiplications and divisions only, whose rounding IEEE 754 defines.
 
 Source: fdlibm 5.3 (netlib.org/fdlibm: ``s_expm1.c``, ``e_exp.c``, ``e_sinh.c``, ``e_cosh.c``, ``s_tanh.c``, ``s_cbrt.c``). Arguments and
 results are arrays of float64, of one shape.
@@ -21,14 +20,14 @@ _LN2 = math.log(2)
 # ln(2) as a sum, whose first part has zeros at its end, so that its product with a small integer is exact.
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _PER_LN2 = 1.44269504088896338700
-# The sign changes nothing any more, and exp(x) plus or minus exp(-x) is exp(x).
+# The sign no longer matters: exp(x) plus or minus exp(-x) is exp(x).
 _ONE_SIDED = 22.0
-# exp(x) is out of range above it.
+# Above it exp(x) overflows.
 _EXP_MAX = 7.09782712893383973096e02
 
 
 def _exp(x: Any) -> Any:
-    """Return exp(x) for x >= 0, at times one digit off where other libraries are not."""
+    """Return exp(x) for x >= 0, which may differ by one digit from other libraries."""
     x = np.minimum(x, 2000.0)
     k = np.where(x < 0.5 * _LN2, 0, np.where(x < 1.5 * _LN2, 1, (x * _PER_LN2 + 0.5).astype(np.int64)))
     high, low = x - k * _LN2_HIGH, k * _LN2_LOW
@@ -40,9 +39,9 @@ def _exp(x: Any) -> Any:
 
 
 def expm1(x: Any) -> Any:
-    """Return exp(x) - 1, precise also where x is small."""
+    """Return exp(x) - 1, also precise for small x."""
     size = np.abs(x)
-    # Beyond these the result is -1 and infinite, and numbers of steps stay small.
+    # Beyond these the result is -1 and infinite, and the number of steps stays small.
     x = np.clip(x, -60.0, 2000.0)
     steps = np.where(size < 1.5 * _LN2, np.copysign(1.0, x), np.trunc(_PER_LN2 * x + np.copysign(0.5, x)))
     k = np.where(np.isnan(x) | (size <= 0.5 * _LN2), 0, steps).astype(np.int64)
@@ -66,7 +65,7 @@ def expm1(x: Any) -> Any:
 
 
 def _half_exp(size: Any) -> Any:
-    """Return exp(size) / 2, also where exp(size) itself is out of range."""
+    """Return exp(size) / 2, also where exp(size) itself overflows."""
     root = _exp(0.5 * size)
     return np.where(size <= _EXP_MAX, 0.5 * _exp(size), (0.5 * root) * root)
 
@@ -105,7 +104,7 @@ def cbrt(x: Any) -> Any:
     t = (first << 32).view(np.float64)
     s = 19 / 35 + (t * t / size) * t
     t = t * (5 / 14 + (45 / 28) / (s + 99 / 70 + (-864 / 1225) / s))
-    # To twenty bits, and a little too large, so that its square is exact.
+    # To twenty bits and rounded up, so that its square is exact.
     t = (((t.view(np.int64) >> 32) + 1) << 32).view(np.float64)
     r = size / (t * t)
     t = t + t * ((r - t) / (t + t + r))

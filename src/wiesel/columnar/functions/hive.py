@@ -1,6 +1,6 @@
-"""Internal. Functions that Hive has and Flink has not, by Hive's rules. Days and months are told as texts where Hive does so.
+"""Internal. Hive functions that Flink does not have, by Hive's rules. Days and months are strings where Hive uses strings.
 
-They are registered as ``hive.NAME``, which no query can write: queries call them where the module is loaded.
+They are registered as ``hive.NAME``, which queries cannot write: queries call them where the module is loaded.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from wiesel.columnar.functions.signatures import (
     returning_null,
     taking,
 )
-from wiesel.columnar.functions.texts import as_texts
+from wiesel.columnar.functions.string_casts import as_strings
 from wiesel.columnar.functions.time_formats import zone_of
 from wiesel.columnar.type_rules import BYTES, STRING, is_text
 from wiesel.types import logical as t
@@ -101,7 +101,7 @@ def _resolve_shift(arguments: Arguments) -> Signature:
 
 
 def _shifted(shift: Callable[[int, int, int], int]) -> Callable[..., Any]:
-    """Return what shifts within the bits of the type: as many places as are left when whole rounds are taken away, as in Java."""
+    """Return a shift function for the bits of the type: the distance is taken modulo the number of bits, as in Java."""
 
     def evaluate(call: Call, frame: Any, operands: list[Any]) -> Any:
         bits = 64 if isinstance(call.data_type, t.BigIntType) else 32
@@ -133,7 +133,7 @@ def _grouped(value: float, digits: int) -> str | None:
 
 
 def _bucket(value: float, low: float, high: float, count: int) -> int | None:
-    """Return in which of some buckets of the same width a value is; 0 and one more than their number are for those outside."""
+    """Return the index of the equal-width bucket of a value; 0 and the count plus one are for values outside."""
     if count <= 0 or low == high:
         return None
     place = (value - low) / (high - low)
@@ -174,11 +174,11 @@ def _asserted(condition: bool | None) -> None:
 _register("ASSERT_TRUE", taking(returning_null(t.BooleanType()), BOOLEAN), by_value(_asserted, nulls=True), may_fail=True)
 
 
-# Texts
+# Strings
 
 
-def _find_in_set(text: str, texts: str) -> int:
-    return 0 if "," in text or text not in texts.split(",") else texts.split(",").index(text) + 1
+def _find_in_set(text: str, strings: str) -> int:
+    return 0 if "," in text or text not in strings.split(",") else strings.split(",").index(text) + 1
 
 
 def _distance(left: str, right: str) -> int:
@@ -214,8 +214,8 @@ def _before_nth(text: str, separator: str, count: int) -> str:
     return separator.join(parts[:count] if count > 0 else parts[count:])
 
 
-def _field(sought: str | None, *texts: str | None) -> int:
-    return 0 if sought is None or sought not in texts else texts.index(sought) + 1
+def _field(sought: str | None, *strings: str | None) -> int:
+    return 0 if sought is None or sought not in strings else strings.index(sought) + 1
 
 
 def _length(call: Call, frame: Any, operands: list[Any]) -> Any:
@@ -230,7 +230,7 @@ def _unbase64(text: str) -> bytes | None:
 
 
 def _masked(text: str, upper: str = "X", lower: str = "x", digit: str = "n") -> str:
-    """Return a text without its letters and digits."""
+    """Return a string with its letters and digits masked."""
 
     def hidden(letter: str) -> str:
         return upper[:1] if letter.isupper() else lower[:1] if letter.islower() else digit[:1] if letter.isdigit() else letter
@@ -281,12 +281,12 @@ _register("CRC32", taking(t.BigIntType(), TEXT_OR_BINARY), by_value(lambda given
 
 def _days(call: Call, frame: Any, column: Any, place: int = 0) -> list[int | None]:
     of = call.operands[place].data_type
-    texts = column if is_text(of) else as_texts(column, of, frame.session.time_zone)
-    return [None if text is None else read_date(text[:10]) for text in texts.to_pylist()]
+    strings = column if is_text(of) else as_strings(column, of, frame.session.time_zone)
+    return [None if text is None else read_date(text[:10]) for text in strings.to_pylist()]
 
 
 def _of_days(name: str, result: t.DataType, compute: Callable[..., Any], *kinds: Kind) -> None:
-    """Register a function of a day and more; where the text is no day, it is NULL."""
+    """Register a function of a date and further arguments; if the string is no date, the result is NULL."""
 
     def evaluate(call: Call, frame: Any, *columns: Any) -> Any:
         days = _days(call, frame, columns[0])
@@ -320,7 +320,7 @@ def _truncated(day: datetime.date, unit: str) -> str | None:
 
 
 def _months_between(later: str, earlier: str) -> float | None:
-    """Return how many months lie between two times: whole ones between equal days or ends of months, else with 31 days each."""
+    """Return the months between two times: integral between equal days or ends of months, else with 31 days per month."""
     read = [read_timestamp(text) for text in (later, earlier)]
     if None in read:
         return None
@@ -334,8 +334,9 @@ def _months_between(later: str, earlier: str) -> float | None:
 
 
 def _evaluate_months_between(call: Call, frame: Any, *columns: Any) -> Any:
-    texts = [as_texts(column, operand.data_type, frame.session.time_zone) for column, operand in zip(columns, call.operands, strict=True)]
-    pairs = zip(*(column.to_pylist() for column in texts), strict=True)
+    zone = frame.session.time_zone
+    strings = [as_strings(column, operand.data_type, zone) for column, operand in zip(columns, call.operands, strict=True)]
+    pairs = zip(*(column.to_pylist() for column in strings), strict=True)
     return pa.array([None if None in pair else _months_between(*pair) for pair in pairs], pa.float64())
 
 
@@ -343,11 +344,11 @@ _register("MONTHS_BETWEEN", taking(returning_null(t.DoubleType()), _DAY, _DAY), 
 
 
 def _between_zones(to_utc: bool) -> Callable[..., Any]:
-    """Return what takes a time as one of UTC and tells it in a zone, or the other way round."""
+    """Return the function that converts a time from UTC to a zone, or the reverse."""
 
     def compute(call: Call, frame: Any, times: Any, zones: Any) -> Any:
-        texts = as_texts(times, call.operands[0].data_type, frame.session.time_zone).to_pylist()
-        found = [None if None in row else _moved(*row, to_utc=to_utc) for row in zip(texts, zones.to_pylist(), strict=True)]
+        strings = as_strings(times, call.operands[0].data_type, frame.session.time_zone).to_pylist()
+        found = [None if None in row else _moved(*row, to_utc=to_utc) for row in zip(strings, zones.to_pylist(), strict=True)]
         return pa.array(found, pa.timestamp("us")).cast(arrow_type(call.data_type))
 
     return by_arrays(compute)
@@ -385,7 +386,7 @@ _of_days("WEEKOFYEAR", t.IntType(), lambda day: day.isocalendar()[1])
 
 
 def _in_file(text: str, path: str) -> bool:
-    """Return whether a text is a line of a file: one of this name in the working directory, or the one at the path."""
+    """Return whether a string is a line of a file: one of this name in the working directory, or the one at the path."""
     name = Path(path).name
     file = Path(name) if name and Path(name).exists() else Path(path)
     try:
@@ -397,7 +398,7 @@ def _in_file(text: str, path: str) -> bool:
 
 @functools.lru_cache(maxsize=8)
 def _lines(path: str, modified_ns: int, size: int) -> frozenset[str]:
-    """Return the lines of a file; its time and size tell whether it is still the one that was read."""
+    """Return the lines of a file, cached by its modification time and size."""
     return frozenset(Path(path).read_text(encoding="utf-8").splitlines())
 
 

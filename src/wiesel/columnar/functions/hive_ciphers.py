@@ -1,4 +1,4 @@
-"""Internal. Functions of Hive that hide texts, and those that make numbers of values, by Hive's rules."""
+"""Internal. Hive functions for encryption and hashing, by Hive's rules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _bytes(given: str | bytes) -> bytes:
 
 
 def _cipher(key: bytes) -> Any:
-    """Return AES that makes each block by itself, as Hive has it; None for keys of other lengths."""
+    """Return AES in ECB mode, as in Hive; None for invalid key lengths."""
     try:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
     except ImportError as error:
@@ -66,7 +66,7 @@ _HASHED = (t.IntegralType, t.BooleanType, t.FloatType, t.DoubleType, t.BinaryTyp
 
 
 def is_hashed(of: t.DataType) -> bool:
-    """Return whether values of a type have a hash: those of texts, bytes, numbers but decimals, dates, and collections of these."""
+    """Return whether values of a type can be hashed: strings, bytes, numbers other than decimals, dates, and collections of these."""
     if isinstance(of, t.ArrayType):
         return is_hashed(of.element_type)
     if isinstance(of, t.MapType):
@@ -81,7 +81,7 @@ def _signed(number: int) -> int:
 
 
 def hash_of(value: Any, of: t.DataType) -> int:
-    """Return the number that Java has for a value; that of a text is the one of its bytes."""
+    """Return Java's hash code of a value; that of a string is the one of its bytes."""
     if value is None:
         return 0
     if isinstance(value, str | bytes):
@@ -112,7 +112,7 @@ def _joined(hashes: list[int]) -> int:
 
 def _resolve_hash(arguments: Arguments) -> Signature:
     if not arguments.types or not all(map(is_hashed, arguments.types)):
-        raise arguments.refuse("texts, bytes, truths, dates, numbers other than decimals, and arrays, maps and rows of these")
+        raise arguments.refuse("strings, bytes, booleans, dates, numbers other than decimals, and arrays, maps and rows of these")
     return Signature(arguments.types, t.IntType(False))
 
 

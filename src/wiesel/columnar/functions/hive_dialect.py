@@ -1,4 +1,4 @@
-"""Internal. Functions that Flink has with other rules than Hive, and conversions of Hive's dialect, registered as ``hiveql.NAME``."""
+"""Internal. Functions whose semantics differ between Flink and Hive, and conversions of Hive's dialect, registered as ``hiveql.NAME``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ for _name, _kernel in (("AND", pc.bit_wise_and), ("OR", pc.bit_wise_or), ("XOR",
 
 
 def _part(text: str, start: int, length: int | None = None) -> str:
-    """Return the part of a text from a place on, which counts from 1, or from the end if it is negative."""
+    """Return the substring from a position, which counts from 1, or from the end if it is negative."""
     if (length is not None and length <= 0) or abs(start) > len(text):
         return ""
     begin = start - 1 if start > 0 else len(text) + start if start < 0 else 0
@@ -45,7 +45,7 @@ def _part(text: str, start: int, length: int | None = None) -> str:
 
 
 def _split(text: str, pattern: str) -> list[str]:
-    """Return the parts between what a pattern finds; empty ones stay, but for one in front of an empty find at the beginning."""
+    """Return the parts between matches of a pattern; empty ones are kept, except before an empty match at the beginning."""
     parts, end = [], 0
     for found in compiled(pattern).finditer(text):
         if found.end() == 0:
@@ -61,7 +61,7 @@ def _extract(text: str, pattern: str, group: int = 1) -> str | None:
 
 
 def _replaced(text: str, pattern: str, replacement: str) -> str:
-    """Return a text with what a pattern finds replaced; ``$1`` stands for a group, as in Java."""
+    """Return a string with the matches of a pattern replaced; ``$1`` stands for a group, as in Java."""
 
     def new(found: re.Match[str]) -> str:
         return _REPLACEMENT.sub(lambda part: part[1] if part[1] is not None else found[int(part[2])] or "", replacement)
@@ -70,7 +70,7 @@ def _replaced(text: str, pattern: str, replacement: str) -> str:
 
 
 def _capitalized(text: str) -> str:
-    """Return a text whose words, which blanks alone separate, begin with a capital."""
+    """Return a string with the first letter of each blank-separated word in upper case."""
     return _WORD.sub(lambda word: word[0][0].upper() + word[0][1:].lower(), text)
 
 
@@ -107,7 +107,7 @@ register(ScalarFunction("hiveql.BOOLEAN_OF_TEXT", taking(t.BooleanType(), TEXT),
 
 
 def _date(text: str) -> datetime.date | None:
-    """Return the date at the beginning of a text; the days behind the end of a month are those of the next one, as in Java."""
+    """Return the date at the beginning of a string; days past the end of a month are in the next one, as in Java."""
     found = _DATE.match(text)
     year, month, day = map(int, found.groups()) if found is not None else (0, 0, 0)
     if not (year and 1 <= month <= 12 and 1 <= day <= 31):
@@ -116,7 +116,7 @@ def _date(text: str) -> datetime.date | None:
 
 
 def _whole(text: str) -> int | None:
-    """Return the whole part of a number in decimal digits; blanks are none of it."""
+    """Return the integral part of a number in decimal digits; blanks are not allowed."""
     found = _WHOLE.fullmatch(text)
     number = None if found is None else int(found[1])
     return number if number is not None and -(2**63) <= number < 2**63 else None
@@ -128,7 +128,7 @@ def _timestamp_text(time: datetime.datetime) -> str:
 
 
 def _decimal_text(number: decimal.Decimal) -> str:
-    """Return a number without zeros at the end of its fraction."""
+    """Return a number without trailing zeros in its fraction."""
     text = f"{number:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -167,16 +167,16 @@ _GRAMS = returning_null(t.ArrayType(t.ArrayType(STRING)))
 
 
 def _grams(sentences: list[list[str]], length: int) -> list[list[str]]:
-    """Return so many words in a row, from each word on."""
+    """Return the n-grams of sentences: sequences of consecutive words of a given length."""
     if length < 1:
-        raise ValueError(f"an n-gram has one word at least, not {length}")
+        raise ValueError(f"an n-gram has at least one word, not {length}")
     return [words[start : start + length] for words in sentences if words for start in range(len(words) - length + 1)]
 
 
 def _in_context(sentences: list[list[str]], context: list[str | None]) -> list[list[str]]:
-    """Return the words in the places that are open in a context, wherever its other words are found."""
+    """Return the words at the open positions of a context, for each match of its other words."""
     if None not in context:
-        raise ValueError("the context has no NULL where a word is looked for")
+        raise ValueError("the context has no NULL for an open position")
     return [
         [word for word, wanted in zip(words, context, strict=True) if wanted is None]
         for words in _grams(sentences, len(context))

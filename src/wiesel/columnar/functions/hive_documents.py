@@ -1,6 +1,6 @@
-"""Internal. Functions of Hive that look into texts of XML and JSON, by Hive's rules.
+"""Internal. Hive functions that query XML and JSON documents, by Hive's rules.
 
-XML is read by a parser that refuses entities, so that no text makes a task read files or the network, or fill its memory.
+XML is read by a parser that rejects entities, so that no document makes a task read files, use the network or exhaust its memory.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _library() -> Any:
 
 @functools.lru_cache(_KEPT)
 def _path(text: str) -> Any:
-    """Return a path of XPath 1.0; None if it is wrong, which makes Hive return NULL."""
+    """Return a compiled XPath 1.0 expression; None if it is invalid, which makes Hive return NULL."""
     library = _library()
     try:
         return library.XPath1Parser().parse(text)
@@ -46,7 +46,7 @@ def _path(text: str) -> Any:
 
 
 def _found(document: str, path: str) -> Any:
-    """Return what a path finds: nodes in their order, a truth, number or text; None if there is nothing to look into."""
+    """Evaluate an XPath: nodes in document order, a boolean, number or string; None for an empty document."""
     library = _library()
     parsed = _path(path) if document and path else None
     if parsed is None:
@@ -61,7 +61,7 @@ def _found(document: str, path: str) -> Any:
 
 
 def _text(found: Any) -> str:
-    """Return what XPath's ``string()`` does."""
+    """Return the value of XPath's ``string()``."""
     if isinstance(found, list):
         return found[0].string_value if found else ""
     if isinstance(found, bool):
@@ -77,7 +77,7 @@ def _text(found: Any) -> str:
 
 
 def _number(found: Any) -> float:
-    """Return what XPath's ``number()`` does."""
+    """Return the value of XPath's ``number()``."""
     if isinstance(found, bool | int | float) or not isinstance(found, str | list):
         return float(found)
     text = _text(found).strip()
@@ -85,12 +85,12 @@ def _number(found: Any) -> float:
 
 
 def _truth(found: Any) -> bool:
-    """Return what XPath's ``boolean()`` does."""
+    """Return the value of XPath's ``boolean()``."""
     return bool(found) and not (isinstance(found, float) and math.isnan(found))
 
 
 def _within(number: float, bits: int) -> int:
-    """Return a number as Java makes it whole: 0 for what is none, the bounds of the type for what is beyond them."""
+    """Convert a number to an integer as in Java: 0 for NaN, saturated at the bounds of the type."""
     if math.isnan(number):
         return 0
     bound = 1 << (bits - 1)
@@ -102,7 +102,7 @@ def _short(number: float) -> int:
 
 
 def _strings(found: Any) -> list[str]:
-    """Return the texts and attributes among nodes; elements have no value of their own."""
+    """Return the text nodes and attributes among nodes; elements have no value themselves."""
     if not isinstance(found, list):
         raise ValueError("the path leads to no nodes")
     return [node.string_value for node in found if not hasattr(node, "elem")]
@@ -139,7 +139,7 @@ _STEP = re.compile(r"\.(?P<name>[^.\[\]]+)|\[(?P<place>\d+|\*)\]")
 
 @functools.lru_cache(_KEPT)
 def _steps(path: str) -> list[str | int | None] | None:
-    """Return the names and places of a path, None for all places; None in all if it is wrong."""
+    """Return the names and indexes of a path, None for a wildcard; None for an invalid path."""
     if not path.startswith("$"):
         return None
     steps: list[str | int | None] = []
@@ -159,7 +159,7 @@ def _walk(value: Any, steps: list[str | int | None]) -> list[Any]:
     found = [value]
     for step in steps:
         if isinstance(step, str):
-            # A name also leads into the elements of an array, as in Hive.
+            # A name also applies to the elements of an array, as in Hive.
             objects = [each for one in found for each in (one if isinstance(one, list) else [one]) if isinstance(each, dict)]
             found = [each[step] for each in objects if step in each]
         elif step is None:

@@ -1,4 +1,4 @@
-"""Internal. MURMUR_HASH, by which Hive 3 puts rows into buckets: Murmur3 of the bytes of each value, joined as Java does it in lists."""
+"""Internal. MURMUR_HASH, the bucketing hash of Hive 3: Murmur3 of the bytes of each value, combined as in Java's lists."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _mixed(part: int) -> int:
 
 
 def _murmur(data: bytes) -> int:
-    """Return the Murmur3 hash of bytes. Those behind the last four are taken with their sign, as in Hive."""
+    """Return the Murmur3 hash of bytes. Trailing bytes after the last four are sign-extended, as in Hive."""
     found, whole = _SEED, len(data) // 4 * 4
     for (part,) in struct.iter_unpack("<I", data[:whole]):
         found = (_rotated(found ^ _mixed(part), 13) * 5 + 0xE6546B64) & _MASK
@@ -49,7 +49,7 @@ def _murmur(data: bytes) -> int:
 
 
 def _hasher(of: t.DataType) -> Callable[[Any], int] | None:
-    """Return what hashes the values of a type that are not NULL, None if there is nothing that does."""
+    """Return the hash function of non-NULL values of a type, None if there is none."""
     if isinstance(of, t.BooleanType | t.TinyIntType):
         return int
     if is_text(of):
@@ -67,11 +67,11 @@ def _hasher(of: t.DataType) -> Callable[[Any], int] | None:
         key, held = _hasher(of.key_type), of.value_type
         if key is None or not is_hashed(held):
             return None
-        # Values of maps have the hash that Hive had before.
+        # Values of maps use Hive's older hash.
         return lambda pairs: sum(_of(key, one) ^ (hash_of(other, held) & _MASK) for one, other in pairs) & _MASK
     if isinstance(of, t.FloatType | t.DoubleType):
         written, read = _FLOATS[type(of)]
-        # The bits are taken for a whole number, which becomes a floating-point number again.
+        # The bits are interpreted as an integer, which is converted to a floating-point number.
         return lambda number: _murmur(struct.pack(written, float(struct.unpack(read, struct.pack(written, number))[0])))
     packed = _PACKED.get(type(of))
     return None if packed is None else lambda number: _murmur(struct.pack(packed, number))
@@ -90,7 +90,7 @@ def _joined(values: Any) -> int:
 
 def _resolve(arguments: Arguments) -> Signature:
     if not arguments.types or any(_hasher(of) is None for of in arguments.types):
-        raise arguments.refuse("texts, bytes, truths, numbers other than decimals, and arrays, maps and rows of these")
+        raise arguments.refuse("strings, bytes, booleans, numbers other than decimals, and arrays, maps and rows of these")
     return Signature(arguments.types, t.IntType(False))
 
 

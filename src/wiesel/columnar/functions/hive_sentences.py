@@ -1,8 +1,8 @@
-"""Internal. ``sentences`` of Hive: texts cut into sentences, and these into words, as ``java.text.BreakIterator`` cuts them.
+"""Internal. Hive's ``sentences``: strings split into sentences, and these into words, like ``java.text.BreakIterator``.
 
-Source: Hive's ``GenericUDFSentences``, which lets Java 17 cut, and keeps what begins with a letter or a digit. Where Java cuts was found
-out by asking it. Characters are told apart by kinds, one letter each; words are found by patterns over these letters, sentences by a
-machine that reads them one by one.
+Source: Hive's ``GenericUDFSentences``, which uses Java 17's break iterator and keeps tokens that begin with a letter or a digit. The break
+positions were determined by experiments with Java. Characters are classified, one letter per class; words are matched by patterns over
+these letters, sentences by a state machine over them.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ _STEPS: dict[str, tuple[tuple[str, str], ...]] = {
     "ended": (("tpqc", "ended"), (" ", "behind"), ("*", _CUTS)),
     "behind": ((" ", "behind"), ("*", _CUTS)),
 }
-"""By state: which kinds of characters lead to which state, or out. What is ``opened`` is a quotation that begins the next sentence if it
-goes on with a letter; what is ``unsure`` or fails was no end, and Java goes back to where it was ``inside`` last."""
+"""Transitions by state: classes of characters -> next state, or out. ``opened`` is a quotation that begins the next sentence if a letter
+follows; ``unsure`` or a failure is no end, and Java resumes from the last ``inside`` position."""
 
 
 def _next_state(state: str, kind: str) -> str:
@@ -115,7 +115,7 @@ def _next_state(state: str, kind: str) -> str:
 
 
 def _end(kinds: str, start: int) -> int:
-    """Return where the sentence ends that begins at a place."""
+    """Return the end of the sentence that begins at an index."""
     state, sure, opened = "inside", start, start
     for at in range(start, len(kinds)):
         if kinds[at] == "P":
@@ -135,7 +135,7 @@ def _end(kinds: str, start: int) -> int:
 
 
 def sentences(text: str) -> list[list[str]]:
-    """Return the sentences of a text, each as its words."""
+    """Return the sentences of a string, each as a list of words."""
     every = [_end_kind(character) for character in text]
     places = [place for place, kind in enumerate(every) if kind != "i"]
     kinds, starts = "".join(every[place] for place in places), [*places, len(text)]
@@ -156,11 +156,11 @@ def _resolve(arguments: Arguments) -> Signature:
 
 
 def _cut(text: str | None, *place: Any) -> list[list[str]] | None:
-    """Cut a text by the rules that Java has for all languages but Thai, for which it has a list of words."""
+    """Split a string by Java's rules for all languages except Thai, which needs a dictionary."""
     if text is None:
         return None
     if place and place[0] is not None and place[0].lower() == "th":
-        raise ValueError("texts in Thai are cut by a list of words, which is not there")
+        raise ValueError("splitting Thai text needs a dictionary, which is not available")
     return sentences(text)
 
 

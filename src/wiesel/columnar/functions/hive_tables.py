@@ -1,4 +1,4 @@
-"""Internal. What Hive's table functions return, as an array of rows for each row: their columns are called as in Hive."""
+"""Internal. Results of Hive's table functions, as an array of rows per input row, with Hive's column names."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ register(ScalarFunction("hive.EXPLODE", _resolve_elements(False), by_arrays(_ele
 register(ScalarFunction("hive.POSEXPLODE", _resolve_elements(True), by_arrays(_elements)))
 
 
-# Texts
+# Strings
 
 
 def _resolve_parts(arguments: Arguments) -> Signature:
     types = [TEXT_OR_NULL.fit(of) for of in arguments.types]
     if len(types) < 2 or None in types:
-        raise arguments.refuse("a text and the names of parts, which are texts")
+        raise arguments.refuse("a string and the names of parts, which are strings")
     row = t.RowType([t.RowField(f"c{place}", STRING) for place in range(len(types) - 1)], False)
     return Signature([STRING] * len(types), t.ArrayType(row, False))
 

@@ -1,4 +1,4 @@
-"""Internal. Arithmetic with lengths of time: months (by the calendar) and milliseconds."""
+"""Internal. Interval arithmetic: calendar months and milliseconds."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def resolve(arguments: Arguments) -> Signature | None:
 
 
 def is_about_time(call: Call) -> bool:
-    """Return whether a sum or product is one of intervals."""
+    """Return whether a sum or product involves intervals."""
     return is_interval(call.data_type) or isinstance(call.data_type, _TIMES)
 
 
@@ -71,7 +71,7 @@ def _added(call: Call, frame: Any, operands: list[Any], by: Expression) -> Any:
         return add_months(call, frame, [time, interval])
     if pa.types.is_timestamp(time.type):
         unit = time.type.unit
-        # For one value a cast takes longer than to make the other value.
+        # For a single value a cast takes longer than creating the other value.
         one = isinstance(interval, pa.Scalar)
         distance = pa.scalar(interval.as_py(), pa.duration("ms")) if one else interval.cast(pa.int64()).view(pa.duration("ms"))
         return pc.add(time, distance if unit == "ms" else distance.cast(pa.duration(unit)))
@@ -81,7 +81,7 @@ def _added(call: Call, frame: Any, operands: list[Any], by: Expression) -> Any:
 def _of_days_or_times(call: Call, frame: Any, time: Any, interval: Any) -> Any:
     valid, added = valid_mask(time, interval), numbers(interval).astype(np.int64)
     values = numbers(time.cast(pa.int32())).astype(np.int64)
-    # Of a day's fractions nothing is left, as in Flink; times of day go round.
+    # Fractions of a day are discarded, as in Flink; times of day wrap around.
     values = values + added // DAY_MS if pa.types.is_date32(time.type) else (values + added) % DAY_MS
     return from_numbers(values.astype(np.int32), valid, pa.int32()).cast(time.type)
 
@@ -161,7 +161,7 @@ def _units_between(call: Call, frame: Any, start: Any, end: Any) -> Any:
 
 
 def _months_between(first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the whole months between dates; one less where the last is a whole month off, but earlier in the day (as Flink counts)."""
+    """Return the whole months between dates; one less if the last is a whole month off, but earlier in the day (as in Flink)."""
     (from_days, from_rest), (to_days, to_rest) = np.divmod(first, DAY_MS), np.divmod(last, DAY_MS)
     back = to_days < from_days
     months = _months_between_days(np.where(back, to_days, from_days), np.where(back, from_days, to_days))

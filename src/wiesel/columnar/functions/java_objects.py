@@ -37,7 +37,7 @@ def _text_hash(value: str) -> int:
     found = 0
     for (unit,) in struct.iter_unpack("<H", value.encode("utf-16-le", "surrogatepass")):
         found = (31 * found + unit) & 0xFFFFFFFF
-    return _int(abs(_int(found)))  # as Math.abs, of which Flink makes use for texts
+    return _int(abs(_int(found)))  # like Math.abs, which Flink uses for strings
 
 
 def _decimal_hash(value: decimal.Decimal) -> int:
@@ -95,7 +95,7 @@ register(ScalarFunction("HASH_CODE", _resolve_hash, _hashed))
 
 
 def _timestamp_text(value: datetime.datetime) -> str:
-    """Return the text of ``LocalDateTime``: without seconds where they are 0, and with three or six digits behind them."""
+    """Return the string of ``LocalDateTime``: without seconds if they are 0, and with three or six fractional digits."""
     if not value.microsecond:
         return value.strftime("%Y-%m-%dT%H:%M:%S" if value.second else "%Y-%m-%dT%H:%M")
     return value.isoformat(timespec="microseconds" if value.microsecond % 1000 else "milliseconds")

@@ -1,4 +1,4 @@
-"""Internal. Regular expressions of Java as those of Python."""
+"""Internal. Translation of Java's regular expressions to Python's."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ANY = r"[^\n\r\x85\u2028\u2029]"
 
 @lru_cache(maxsize=512)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Return the pattern of Python that finds what Java's finds.
+    """Return the Python pattern equivalent to a Java pattern.
 
     Raises:
-        ValueError: If it is no regular expression of Java, or has intersections of classes, which Python does not know.
+        ValueError: If it is no regular expression of Java, or has intersections of classes, which Python does not support.
     """
     try:
         return re.compile(_translated(pattern), re.ASCII)
@@ -135,7 +135,7 @@ def like_pattern(pattern: str, escape: str | None) -> re.Pattern[str]:
     """Return the pattern of LIKE.
 
     Raises:
-        ValueError: If the escape stands before something else than ``%``, ``_`` or itself.
+        ValueError: If the escape precedes a character other than ``%``, ``_`` or itself.
     """
     parts = []
     characters = iter(pattern)
@@ -143,7 +143,7 @@ def like_pattern(pattern: str, escape: str | None) -> re.Pattern[str]:
         if character == escape:
             escaped = next(characters, None)
             if escaped is None or escaped not in ("%", "_", escape):
-                raise ValueError(f"the escape {escape!r} of {pattern!r} stands before none of %, _ and itself")
+                raise ValueError(f"the escape {escape!r} of {pattern!r} must precede %, _ or itself")
             parts.append(re.escape(escaped))
         else:
             parts.append(".*" if character == "%" else "." if character == "_" else re.escape(character))
@@ -157,7 +157,7 @@ _CLASSES = {
 }  # fmt: skip
 
 
-# As Calcite has it: a point is any character, as an underscore is, and neither of them is the end of a line.
+# As in Calcite: a point matches any character, like an underscore, but neither matches the end of a line.
 _SIMILAR = {"%": "(?s:.*)", "_": _ANY, ".": _ANY, "\\": r"\\", "$": r"\$"}
 
 

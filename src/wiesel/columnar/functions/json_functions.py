@@ -1,4 +1,4 @@
-"""Internal. Functions of JSON: paths into texts, tests, and texts made of values."""
+"""Internal. JSON functions: paths into strings, predicates, and constructors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _words(options: tuple[Any, ...]) -> tuple[str, ...]:
 
 
 def _behaviour(words: tuple[str, ...], kind: str, default: str) -> tuple[str, int]:
-    """Return what is to be given ON EMPTY or ON ERROR and, for DEFAULT, which of the defaults it is."""
+    """Return the behaviour ON EMPTY or ON ERROR and, for DEFAULT, the index of the default."""
     defaults = 0
     for place, word in enumerate(words):
         following = words[place + 1] if place + 1 < len(words) else ""
@@ -46,9 +46,9 @@ def _behaviour(words: tuple[str, ...], kind: str, default: str) -> tuple[str, in
 
 
 def _found(text: str, path: Path) -> Any:
-    """Return what is at a path, None if nothing is; ValueError where the text is no JSON and the path is strict.
+    """Return the value at a path, None if there is none; ValueError if the string is no JSON and the path is strict.
 
-    As in Flink null is nothing, and a lax path finds nothing in what is no JSON.
+    As in Flink null counts as no value, and a lax path has no value in invalid JSON.
     """
     try:
         document = parse_json(text)
@@ -245,7 +245,7 @@ _NOT_PLAIN = re.compile(r'["\\/\b\f\n\r\t]|[^\x00-\x7f]')
 
 
 def _quoted(text: str) -> str:
-    """Return a text between quotes as Flink does: a slash has a backslash before it, most control characters stand as they are."""
+    """Return a quoted string as written by Flink: a slash is escaped, most control characters are not."""
     shown = _NOT_PLAIN.sub(lambda found: "\\/" if found[0] == "/" else json.dumps(found[0])[1:-1], text)
     return f'"{shown}"'
 
@@ -270,10 +270,10 @@ Writer = Callable[[Any], Any]
 
 
 def writer_of(of: t.DataType) -> Writer:
-    """Return the function that makes a value of columns one of JSON.
+    """Return the function that converts a value of a column to JSON.
 
     Raises:
-        ProgramError: If values of the type have no JSON in Flink.
+        ProgramError: If values of the type have no JSON form in Flink.
     """
     if isinstance(of, t.ArrayType):
         part = writer_of(of.element_type)
@@ -286,7 +286,7 @@ def writer_of(of: t.DataType) -> Writer:
         return _unless_null(lambda row: {name: part(value) for (name, part), value in zip(parts, row.values(), strict=True)})
     found = next((write for kinds, write in _WRITERS if isinstance(of, kinds)), None)
     if found is None:
-        raise ProgramError(f"values of type {of.as_summary_string()} cannot be made JSON", hint="cast them to STRING")
+        raise ProgramError(f"values of type {of.as_summary_string()} cannot be converted to JSON", hint="cast them to STRING")
     return _unless_null(found)
 
 
@@ -338,7 +338,7 @@ def _resolve_object(arguments: Arguments) -> Signature:
 
 
 def _writers(call: Call) -> list[Writer]:
-    """Return how each operand is written; what is JSON already is not made a text of it."""
+    """Return the writer of each operand; JSON operands are not quoted."""
     return [_raw if isinstance(part, Call) and part.function in _MADE_OF_JSON else writer_of(part.data_type) for part in call.operands]
 
 

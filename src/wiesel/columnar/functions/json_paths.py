@@ -1,4 +1,4 @@
-"""Internal. Reads paths into JSON, those of the library Jayway JsonPath, as in Flink: ``$.a[0].b``, ``$..b``, ``$.a[?(@.b > 1)]``."""
+"""Internal. Parser of JSON paths of the library Jayway JsonPath, as used by Flink: ``$.a[0].b``, ``$..b``, ``$.a[?(@.b > 1)]``."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _CONTROL = re.compile(r"\\(u00[01][0-9a-f]|.)")
 
 
 class Raw(str):
-    """A part of a value that is the text of JSON already."""
+    """A part of a value that is already JSON text."""
 
     __slots__ = ()
 
 
 def parse_json(text: str) -> Value:
-    """Return the value of a text, fractions as decimals.
+    """Return the parsed value, with fractions as decimals.
 
     Raises:
-        ValueError: If it is no JSON.
+        ValueError: If it is not JSON.
     """
     return json.loads(text, parse_float=decimal.Decimal, parse_constant=_refuse)
 
@@ -50,14 +50,14 @@ def _refuse(name: str) -> NoReturn:
 
 
 def in_order(value: Value) -> Value:
-    """Return a value whose objects have their keys in the order of Java's texts."""
+    """Return a value whose objects have their keys in the order of Java's strings."""
     if isinstance(value, dict):
         return {key: in_order(value[key]) for key in sorted(value, key=lambda key: key.encode("utf-16-be", "surrogatepass"))}
     return [in_order(part) for part in value] if isinstance(value, list) else value
 
 
 def to_json(value: Value) -> str:
-    """Return the shortest text of a value; decimals keep their digits."""
+    """Return the shortest JSON text of a value; decimals keep their digits."""
     if isinstance(value, dict):
         return f"{{{','.join(f'{to_json(key)}:{to_json(part)}' for key, part in value.items())}}}"
     if isinstance(value, list):
@@ -68,7 +68,7 @@ def to_json(value: Value) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as Java's JSON has it, which writes the codes of control characters in capitals."""
+    """Return a JSON string in Java's form, which writes the codes of control characters in upper case."""
     shown = encode_basestring(text)
     return _CONTROL.sub(lambda found: "\\" + found[1][0] + found[1][1:].upper(), shown) if "\\u00" in shown else shown
 
@@ -127,7 +127,7 @@ def _named(body: str, place: int) -> tuple[Step, int]:
 
 
 def _bracketed(body: str, place: int) -> tuple[str, int]:
-    """Return what is between a bracket and the one that closes it."""
+    """Return the contents of a bracket up to its closing one."""
     depth, quote, at = 0, "", place
     while at < len(body):
         character = body[at]

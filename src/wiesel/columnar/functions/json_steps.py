@@ -1,7 +1,7 @@
-"""Internal. Follows paths into JSON by the rules of the library Jayway JsonPath, which Flink uses.
+"""Internal. Evaluation of JSON paths by the rules of the library Jayway JsonPath, which Flink uses.
 
-A path is definite if it leads to one place at most. As long as it is, a step that cannot be taken means that there is no such path
-(LookupError), unless it is lax; behind a step to several places such places are left out.
+A path is definite if it selects at most one value. As long as it is, a step that fails raises LookupError unless the path is lax; after an
+indefinite step failing values are skipped.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ __all__ = [
 
 Value = Any
 Condition = Callable[[Value, bool], bool]
-"""Tests a value, by whether the path is lax."""
+"""Tests a value; the flag is true for a lax path."""
 _NOTHING = object()
 
 
 @dataclass(frozen=True)
 class _Way:
-    """What steps have to know of the path that they are on.
+    """The context of a step in its path.
 
     Attributes:
-        definite: Whether all steps before lead to one place.
-        is_last: Whether no step follows.
-        lax: Whether what cannot be found is left out.
-        required: Whether members have to be there.
+        definite: All previous steps are definite.
+        is_last: No step follows.
+        lax: Missing values are skipped.
+        required: Members have to exist.
     """
 
     definite: bool
@@ -52,7 +52,7 @@ class _Way:
     required: bool
 
     def missing(self, what: str) -> None:
-        """Raise LookupError where the path has to be there."""
+        """Raise LookupError if the path must exist."""
         if self.definite and not self.lax:
             raise LookupError(what)
 
@@ -61,21 +61,21 @@ class Step(ABC):
     """A step of a path."""
 
     def is_definite(self, is_last: bool) -> bool:
-        """Return whether it leads to one place."""
+        """Return whether the step selects one value."""
         return False
 
     @abstractmethod
     def take(self, value: Value, way: _Way) -> Iterator[Value]:
-        """Return where it leads to."""
+        """Apply the step to a value."""
 
     def can_begin(self, value: Value, way: _Way) -> bool:
-        """Return whether it is taken from a value among all that are within another."""
+        """Return whether the step applies to a value during a recursive descent."""
         return True
 
 
 @dataclass(frozen=True)
 class Members(Step):
-    """Members of an object by their names; those of several are one object at the end of a path."""
+    """Members of an object by their names; several of them form one object at the end of a path."""
 
     names: tuple[str, ...]
 
@@ -115,7 +115,7 @@ class _OfArrays(Step):
 
 @dataclass(frozen=True)
 class Elements(_OfArrays):
-    """Elements of an array by their places, negative ones from its end."""
+    """Elements of an array by index; negative ones count from its end."""
 
     places: tuple[int, ...]
 
@@ -128,7 +128,7 @@ class Elements(_OfArrays):
 
 @dataclass(frozen=True)
 class Slice(_OfArrays):
-    """Elements of an array from a place to before another."""
+    """Elements of an array from an index up to another (exclusive)."""
 
     first: int | None
     last: int | None
@@ -154,7 +154,7 @@ def _children(value: Value) -> Sequence[Value]:
 
 
 class Descendants(Step):
-    """A value and all that is within it, as far as these are objects and arrays."""
+    """A value and all nested objects and arrays."""
 
     def take(self, value: Value, way: _Way) -> Iterator[Value]:
         if isinstance(value, dict | list):
@@ -165,7 +165,7 @@ class Descendants(Step):
 
 @dataclass(frozen=True)
 class Filter(Step):
-    """An object, or elements of an array, of which a condition is true."""
+    """An object, or elements of an array, that satisfy a condition."""
 
     condition: Condition
 
@@ -180,7 +180,7 @@ class Filter(Step):
 
 
 def _followed(steps: Sequence[Step], value: Value, lax: bool, required: bool = False) -> tuple[bool, list[Value]]:
-    """Return whether the path is definite, and what is found."""
+    """Return whether the path is definite, and the selected values."""
     found, definite, scanned = [value], True, False
     for place, step in enumerate(steps):
         way = _Way(definite, place == len(steps) - 1, lax, required)
@@ -192,7 +192,7 @@ def _followed(steps: Sequence[Step], value: Value, lax: bool, required: bool = F
 
 
 def found_at(steps: Sequence[Step], value: Value, lax: bool) -> Value:
-    """Return what is at a path within a filter; on a lax path what is not there is null."""
+    """Return the value at a path within a filter; a missing value is null on a lax path."""
     try:
         definite, found = _followed(steps, value, lax)
     except LookupError:
@@ -203,7 +203,7 @@ def found_at(steps: Sequence[Step], value: Value, lax: bool) -> Value:
 
 
 def is_there(steps: Sequence[Step], value: Value) -> bool:
-    """Return whether there is something at a path within a filter; one to several places is always there."""
+    """Return whether a path within a filter exists; an indefinite path always exists."""
     try:
         definite, found = _followed(steps, value, lax=False, required=True)
     except LookupError:
@@ -213,18 +213,18 @@ def is_there(steps: Sequence[Step], value: Value) -> bool:
 
 @dataclass(frozen=True)
 class Path:
-    """A path, as its text says it."""
+    """A parsed path."""
 
     text: str
     strict: bool
     steps: tuple[Step, ...]
 
     def find(self, value: Value) -> Value:
-        """Return what is found: all that is there as a list, where the path leads to several places; None if there is nothing.
+        """Return the value at the path: a list if the path is indefinite; None if there is none.
 
         Raises:
-            LookupError: If there is no such place, and the path is strict.
-            ValueError: If the path cannot be followed in the value.
+            LookupError: If there is no value, and the path is strict.
+            ValueError: If the path cannot be evaluated on the value.
         """
         if value is None:
             raise ValueError("there is null only")
@@ -240,7 +240,7 @@ _SIGNS: dict[str, Callable[[Any, Any], bool]] = {"<": operator.lt, "<=": operato
 
 
 def compared(value: Value, sign: str, wanted: Value) -> bool:
-    """Return what a comparison within a filter says; what is not there is like nothing else."""
+    """Return the result of a comparison within a filter; a missing value is unequal to all others."""
     if sign == "=~":
         return wanted.fullmatch(_text(value)) is not None
     if sign in ("==", "!="):
@@ -262,7 +262,7 @@ def _is_number(value: Value) -> bool:
 
 
 def _text(value: Value) -> str:
-    """Return what a regular expression is held against."""
+    """Return the string that a regular expression is matched against."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, str) or _is_number(value) else ""

@@ -1,4 +1,4 @@
-"""Internal. Ways to compute a function for all rows of a batch."""
+"""Internal. Adapters for functions evaluated over all rows of a batch."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Evaluate = Callable[[Call, Any, list[Any]], Any]
 
 
 def by_kernel(compute: Callable[..., Any]) -> Evaluate:
-    """Compute by a function of Arrow that takes columns and single values alike."""
+    """Evaluate by an Arrow function that accepts columns and scalars."""
     return lambda call, frame, operands: compute(*operands)
 
 
 def by_arrays(compute: Callable[..., Any]) -> Evaluate:
-    """Compute by a function of (call, frame, columns...): single values come as columns of one row, or of all rows beside columns."""
+    """Evaluate by a function of (call, frame, columns...): scalars become columns of one row, or of all rows next to columns."""
 
     def evaluate(call: Call, frame: Any, operands: list[Any]) -> Any:
         single = all(isinstance(operand, pa.Scalar) for operand in operands)
@@ -38,7 +38,7 @@ def by_arrays(compute: Callable[..., Any]) -> Evaluate:
 
 
 def by_doubles(compute: Callable[[Any], Any]) -> Evaluate:
-    """Compute by a function of an array of float64, of which another comes out."""
+    """Evaluate by a function from an array of float64 to another."""
 
     def evaluate(call: Call, frame: Any, column: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -48,14 +48,14 @@ def by_doubles(compute: Callable[[Any], Any]) -> Evaluate:
 
 
 def repeated(scalar: Any, length: int) -> Any:
-    """Return a column of one value (``pyarrow.repeat`` makes no empty columns of arrays)."""
+    """Return a column that repeats a scalar (``pyarrow.repeat`` cannot create empty columns of arrays)."""
     return pa.repeat(scalar, length) if length else pa.nulls(0, scalar.type)
 
 
 def by_value(compute: Callable[..., Any], nulls: bool = False) -> Evaluate:
-    """Compute by a function of the Python values of one row; NULL where one of them is NULL, unless the function takes ``nulls``.
+    """Evaluate by a function of the Python values of one row; NULL if one of them is NULL, unless the function takes ``nulls``.
 
-    ValueError, OverflowError, LookupError and ArithmeticError become errors that show the expression and its values.
+    ValueError, OverflowError, LookupError and ArithmeticError are converted to errors with the expression and its values.
     """
 
     def evaluate(call: Call, frame: Any, operands: list[Any]) -> Any:
@@ -95,7 +95,7 @@ def fail(call: Call, columns: list[Any], row: int, why: str) -> NoReturn:
 
 
 def fail_where(call: Call, columns: list[Any], bad: npt.NDArray[np.bool_], why: str) -> None:
-    """Raise the error for the first row of which ``bad`` says so, if there is one."""
+    """Raise the error for the first row marked in ``bad``, if there is one."""
     if bad.any():
         fail(call, columns, int(bad.argmax()), why)
 
@@ -107,7 +107,7 @@ def valid_mask(*columns: Any) -> npt.NDArray[np.bool_] | None:
 
 
 def numbers(column: Any) -> npt.NDArray[Any]:
-    """Return a column's numbers, anything where it is NULL."""
+    """Return a column's numbers, undefined for NULL."""
     filled = pc.fill_null(column, _zero(column.type)) if column.null_count else column
     return filled.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
@@ -117,5 +117,5 @@ def _zero(of: pa.DataType) -> pa.Scalar:
 
 
 def from_numbers(values: npt.NDArray[Any], valid: npt.NDArray[np.bool_] | None, of: pa.DataType) -> Any:
-    """Return numbers as a column, NULL where they are not valid."""
+    """Return numbers as a column, NULL where they are invalid."""
     return pa.array(values, of, mask=None if valid is None else ~valid)

@@ -1,4 +1,4 @@
-"""Internal. Operands that are computed for some of the rows only, because they may fail for the others."""
+"""Internal. Lazy evaluation of operands that may fail, for a selection of rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["evaluate_where"]
 
 
 def evaluate_where(expression: Expression, mask: Any, frame: Any, evaluate: Callable[[Expression, Any], Any]) -> Any:
-    """Return the values of an expression for the rows of which the mask is true (never NULL), NULL for the others."""
+    """Return the values of an expression for the rows with a true mask (never NULL), NULL for the others."""
     wanted = arrow_type(expression.data_type)
     chosen = mask.true_count
     if chosen == len(mask):

@@ -1,11 +1,11 @@
 r"""Internal. Regular expressions of Java that RE2 (whose kernels Arrow has) is known to read in the same way.
 
-RE2 prefers the same match as Java does (the leftmost; of these the one that a search with backtracking finds first), but has no
-look-around, references and possessive quantifiers, and reads some signs otherwise. So a pattern is read here by its grammar, of which
-only a part is known, and written anew without what could be read in two ways; whatever else it has makes it no pattern for RE2.
+RE2 prefers the same match as Java (the leftmost; of these the first found by backtracking search), but has no look-around, references and
+possessive quantifiers, and interprets some characters differently. So a pattern is parsed here by a subset of the grammar and rewritten
+without ambiguous constructs; any other construct makes it unsuitable for RE2.
 
-Left out beside what RE2 lacks, as the two differ: ``$``, ``\b`` and flags; what is repeated though it can match nothing at all;
-groups whose value is asked for and which may have none, or several in turn.
+Excluded in addition, as the two differ: ``$``, ``\b`` and flags; repetition of a part that can match the empty string; requested groups
+that may have no value, or several in turn.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 __all__ = ["GROUP", "LinearPattern", "linear_pattern"]
 
 GROUP = "found"
-"""The name of the group that is asked for, in a pattern of RE2."""
+"""The name of the requested group in a pattern of RE2."""
 
 _LONGEST_REPEAT = 100
 _LINE_ENDS = r"\n\r\x{85}\x{2028}\x{2029}"
@@ -35,9 +35,9 @@ class LinearPattern:
     """A pattern for RE2.
 
     Attributes:
-        text: The pattern, with the group that is asked for named :data:`GROUP`; no other is a group that is kept.
-        may_be_empty: Whether it can match an empty text.
-        anchored: Whether it knows the beginning of the text.
+        text: The pattern, with the requested group named :data:`GROUP`; all other groups are non-capturing.
+        may_be_empty: It can match an empty string.
+        anchored: It refers to the beginning of the string.
     """
 
     text: str
@@ -47,17 +47,17 @@ class LinearPattern:
 
 @lru_cache(maxsize=512)
 def linear_pattern(pattern: str, group: int | None = None) -> LinearPattern | None:
-    """Return the pattern for RE2, None if it is not known to mean the same there.
+    """Return the pattern for RE2, None if it is not known to be equivalent.
 
     Args:
         pattern: A pattern of Java.
-        group: The number of the group whose value is asked for, 0 for all of the match; it has a value in every match.
+        group: The number of the requested group, 0 for the whole match; it has a value in every match.
     """
     scanner = _Scanner(pattern, group)
     try:
         text, empty = scanner.whole()
         text = f"(?P<{GROUP}>{text})" if group == 0 else text
-        # What is too large for RE2 is found out here.
+        # Patterns too large for RE2 are detected here.
         pc.match_substring_regex(pa.array([""]), text)
     except (_UnknownError, pa.ArrowInvalid):
         return None
@@ -65,11 +65,11 @@ def linear_pattern(pattern: str, group: int | None = None) -> LinearPattern | No
 
 
 class _UnknownError(Exception):
-    """The pattern has something that is not known to mean the same."""
+    """The pattern has a construct not known to be equivalent."""
 
 
 class _Scanner:
-    """Reads a pattern from left to right; methods return the text for RE2 and whether it can match nothing."""
+    """Parses a pattern from left to right; methods return the text for RE2 and whether it can match the empty string."""
 
     def __init__(self, pattern: str, wanted: int | None) -> None:
         self._pattern = pattern
@@ -100,7 +100,7 @@ class _Scanner:
         return character
 
     def _refuse_wanted_since(self, groups: int) -> None:
-        """Refuse a part that has the wanted group, as it may have no value there, or several in turn."""
+        """Reject a part that contains the requested group, as it may have no value there, or several in turn."""
         if self._wanted and groups < self._wanted <= self._groups:
             raise _UnknownError
 
@@ -180,7 +180,7 @@ class _Scanner:
         if not self._taken("?:"):
             self._groups += 1
             number = self._groups
-        text, empty = self._alternatives()  # which refuses what else begins with a question mark
+        text, empty = self._alternatives()  # which rejects other constructs that begin with a question mark
         if not self._taken(")"):
             raise _UnknownError
         return f"(?P<{GROUP}>{text})" if number == (self._wanted or -1) else f"(?:{text})", empty
@@ -239,5 +239,5 @@ class _Scanner:
 
 
 def _literal(character: str) -> str:
-    """Return what stands for a character, in a class and outside of one."""
+    """Return the escaped form of a character, in a class and outside of one."""
     return character if character.isalnum() or not character.isascii() else f"\\x{{{ord(character):x}}}"

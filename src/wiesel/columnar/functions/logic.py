@@ -1,4 +1,4 @@
-"""Internal. AND, OR, NOT and the tests of truth. An operand that can fail is computed only for the rows whose result depends on it."""
+"""Internal. AND, OR, NOT and predicates of booleans. An operand that can fail is evaluated only for the rows whose result depends on it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _booleans(arguments: Arguments) -> Signature:
 
 
 def _lazily(combine: Callable[[Any, Any], Any], decided: bool) -> Callable[..., Any]:
-    """Combine two operands of which the first may decide alone."""
+    """Combine two operands, the first of which may determine the result."""
 
     def evaluate(call: Call, frame: Any, evaluate_operand: Callable[[Expression, Any], Any]) -> Any:
         left, right = call.operands

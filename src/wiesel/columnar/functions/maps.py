@@ -81,7 +81,7 @@ register(ScalarFunction("MAP_FROM_ARRAYS", _resolve_from_arrays, by_value(_from_
 def _text_to_map(text: str, between: str = ",", within: str = "=") -> Pairs:
     if not text:
         return []
-    # Both are regular expressions, as in Flink, where empty parts at the end do not count.
+    # Both are regular expressions, as in Flink, where trailing empty parts are ignored.
     parts = re.split(between, text)
     while parts and not parts[-1]:
         parts.pop()
@@ -102,7 +102,7 @@ def _resolve_canonical(arguments: Arguments) -> Signature:
 
 
 def _canonical(column: Any) -> Any:
-    """Return a column in which equal values are the same ones: entries of maps are in the order of their keys, and there is no -0.0."""
+    """Return a column in which equal values are identical: map entries are sorted by key, and -0.0 is replaced by 0.0."""
     of = column.type
     if pa.types.is_struct(of):
         parts = [_canonical(part) for part in column.flatten()]
@@ -111,7 +111,7 @@ def _canonical(column: Any) -> Any:
         return with_one_zero(column)
     valid, bounds = column.is_valid().to_numpy(zero_copy_only=False), column.offsets.to_numpy()
     lengths = np.diff(bounds)
-    entries = pa.array(np.flatnonzero(np.repeat(valid, lengths)) + (bounds[0] if len(bounds) else 0))  # without those behind NULL
+    entries = pa.array(np.flatnonzero(np.repeat(valid, lengths)) + (bounds[0] if len(bounds) else 0))  # without the entries of NULL rows
     lengths = np.where(valid, lengths, 0)
     offsets = pa.array(np.append(0, np.cumsum(lengths)).astype(np.int32), mask=np.append(~valid, False))
     if pa.types.is_list(of):

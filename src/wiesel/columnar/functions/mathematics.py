@@ -1,4 +1,4 @@
-"""Internal. Functions of numbers: logarithms, angles, rounding, random numbers."""
+"""Internal. Mathematical functions: logarithms, angles, rounding, random numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__: list[str] = []
 _DOUBLE = t.DoubleType()
 _DEGREES = 57.29577951308232
 _RADIANS = 0.017453292519943295
-# As they are written: a power that is computed may be off in its last digit.
+# As literals: a computed power may be off in its last digit.
 _POWERS_OF_TEN = np.array([float(f"1e{n}") for n in range(-300, 301)])
 
 
@@ -127,13 +127,13 @@ def _rounded_whole(values: npt.NDArray[Any], places: npt.NDArray[np.int64], half
         rest = np.fmod(values, unit)
         rounded = values - rest
         if half_up:
-            # Numbers go round where they are too large, as in Java.
+            # Numbers out of range wrap around, as in Java.
             rounded = rounded + np.where(np.abs(rest) * 2 >= unit, np.sign(rest) * unit, 0) * (unit > 1)
     return np.where(-places > 18, 0, rounded)
 
 
 def _exactly(values: npt.NDArray[np.float64], places: npt.NDArray[np.int64], mode: str, chosen: npt.NDArray[np.bool_]) -> Any:
-    """Round the chosen numbers by the shortest digits that say them, as Java does."""
+    """Round the selected numbers by their shortest decimal representation, as Java does."""
     context = decimal.Context(prec=800)
     found = values.copy()
     for place in np.flatnonzero(chosen):
@@ -160,7 +160,7 @@ def _rounded_floats(call: Call, column: Any, places: npt.NDArray[np.int64], vali
 
 def _shortest(column: Any) -> npt.NDArray[np.float64]:
     if pa.types.is_float32(column.type):
-        # BigDecimal.valueOf takes the double that a float is.
+        # BigDecimal.valueOf takes the double value of a float.
         return numbers(column).astype(np.float64)
     return numbers(column)
 
@@ -171,7 +171,7 @@ def _rounded_decimals(column: Any, digits: int, wanted: pa.DataType) -> Any:
 
 def _truncated_floats(call: Call, column: Any, places: npt.NDArray[np.int64], valid: Any) -> Any:
     values = numbers(column).astype(np.float64)
-    # They are computed as DECIMAL(38, 18), in Flink, which cannot hold more.
+    # They are computed as DECIMAL(38, 18) in Flink, which cannot hold more.
     large = ~(np.abs(values) < 1e20)
     fail_where(call, [column], large if valid is None else large & valid, "the number is too large")
     scale = _POWERS_OF_TEN[np.clip(places, -300, 300) + 300]
@@ -196,8 +196,8 @@ register(ScalarFunction("TRUNCATE", _resolve_rounding, _rounding(_truncated_floa
 
 
 def _binary(call: Call, frame: Any, column: Any) -> Any:
-    texts = [None if value is None else format(value & 0xFFFF_FFFF_FFFF_FFFF, "b") for value in column.to_pylist()]
-    return pa.array(texts, pa.string())
+    strings = [None if value is None else format(value & 0xFFFF_FFFF_FFFF_FFFF, "b") for value in column.to_pylist()]
+    return pa.array(strings, pa.string())
 
 
 register(ScalarFunction("BIN", taking(t.VarCharType(t.MAX_LENGTH), BIGINT), by_arrays(_binary)))
@@ -209,7 +209,7 @@ def _random(call: Call, frame: Any, operands: list[Any]) -> Any:
 
 
 def _generator(frame: Any, seed: Any) -> np.random.Generator:
-    """Return the generator of a seed, which goes on from batch to batch."""
+    """Return the generator of a seed, which continues from batch to batch."""
     if not isinstance(seed, pa.Scalar):
         return frame.session.generators.setdefault(None, np.random.default_rng())  # type: ignore[no-any-return]
     number = seed.as_py() or 0

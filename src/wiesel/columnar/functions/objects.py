@@ -1,4 +1,4 @@
-"""Internal. Structured objects: how they are made of fields, and how fields of them get other values."""
+"""Internal. Structured objects: constructors and updates of fields."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__: list[str] = []
 
 
 def _new_fields(arguments: Arguments) -> dict[str, t.DataType]:
-    """Return the types of the values behind the first operand by their names, which stand before each.
+    """Return the types of the values after the first operand by the names that precede them.
 
     Raises:
-        ProgramError: If a name is no literal or there twice, or a value has no type.
+        ProgramError: If a name is no literal or occurs twice, or a value has no type.
     """
     if not arguments.operands or len(arguments.operands) % 2 == 0:
         raise arguments.refuse(f"{arguments.name}({'<OBJECT>' if arguments.name == 'OBJECT_UPDATE' else '<CLASS>'}, <NAME>, <VALUE>, ...)")
@@ -30,7 +30,7 @@ def _new_fields(arguments: Arguments) -> dict[str, t.DataType]:
     for place in range(1, len(arguments.operands), 2):
         name, of = arguments.literal(place), arguments.types[place + 1]
         if not isinstance(name, str):
-            message = f"argument {place + 1} of {arguments.name} is the name of a field, which is a literal text"
+            message = f"argument {place + 1} of {arguments.name} must be the name of a field as a string literal"
             raise ProgramError(message, hint="write 'name'")
         if name in found:
             raise ProgramError(f"{arguments.name} has the field {t.quoted(name)} twice", hint="name it once")
@@ -44,7 +44,7 @@ def _resolve_object(arguments: Arguments) -> Signature:
     fields = _new_fields(arguments)
     class_name = arguments.literal(0)
     if not isinstance(class_name, str):
-        message = "the first argument of OBJECT_OF is the name of a class, which is a literal text"
+        message = "the first argument of OBJECT_OF must be the name of a class as a string literal"
         raise ProgramError(message, hint="write 'com.example.User'")
     return Signature(arguments.types, StructuredType(class_name, [t.RowField(name, of) for name, of in fields.items()]))
 
@@ -64,7 +64,7 @@ register(ScalarFunction("OBJECT_OF", _resolve_object, by_arrays(_object)))
 def _resolve_update(arguments: Arguments) -> Signature:
     fields, of = _new_fields(arguments), arguments.types[0]
     if not isinstance(of, StructuredType):
-        message = f"OBJECT_UPDATE takes a structured object, this is {of.as_summary_string()}"
+        message = f"OBJECT_UPDATE takes a structured object, not {of.as_summary_string()}"
         raise ProgramError(message, hint="make one with OBJECT_OF(...)")
     for name in fields:
         if name not in of.names:

@@ -1,4 +1,4 @@
-"""Internal. LIKE, SIMILAR TO, and the functions of regular expressions."""
+"""Internal. LIKE, SIMILAR TO, and functions of regular expressions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__: list[str] = []
 
 
 _FEW = 32
-"""Of fewer texts a pattern of Python, which is kept, is sooner done than one of RE2 is made."""
+"""Up to this number of strings, a cached Python pattern is faster than compiling one of RE2."""
 
 
 def _constants(operands: list[Any]) -> list[Any] | None:
-    """Return the values behind the first operand if they are the same for all rows, and that is a column worth a kernel."""
+    """Return the values after the first operand if they are constant, and that is a column worth a kernel."""
     text, *others = operands
     if isinstance(text, pa.Scalar) or len(text) < _FEW or not all(isinstance(each, pa.Scalar) and each.is_valid for each in others):
         return None
@@ -34,7 +34,7 @@ def _constants(operands: list[Any]) -> list[Any] | None:
 
 
 def _by_kernel_or_value(kernel: Callable[..., Any], compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Compute by a function of Arrow of (texts, constants...), where it returns something, and value by value otherwise."""
+    """Evaluate by an Arrow function of (strings, constants...), where it returns a result, and row by row otherwise."""
     value_by_value = by_value(compute)
 
     def evaluate(call: Call, frame: Any, operands: list[Any]) -> Any:
@@ -61,14 +61,14 @@ def _like_kernel(text: Any, pattern: str, escape: str) -> Any:
     try:
         return pc.match_substring_regex(text, f"(?s)^{like_pattern(pattern, escape).pattern}$")
     except ValueError:
-        return None  # an error, if there is a row that it is computed for
+        return None  # an error, if it is evaluated for any row
 
 
 _like_with_escape = _by_kernel_or_value(_like_kernel, _matched_like)
 
 
 def _simple_like(text: Any, pattern: str) -> Any:
-    """Compute by a kernel, where one place of the pattern at most is left open."""
+    """Evaluate by a kernel, if the pattern has at most one wildcard."""
     if "_" in pattern:
         return pc.match_substring_regex(text, "(?s)^" + re.escape(pattern).replace("%", ".*").replace("_", ".") + "$")
     inner = pattern.strip("%")
@@ -100,7 +100,7 @@ register(ScalarFunction("SIMILAR TO", _LIKE, _by_kernel_or_value(_similar_kernel
 
 
 def _checked(compute: Callable[..., Any], invalid: Any = None) -> Callable[..., Any]:
-    """Return the function of a text, a regular expression and what follows; ``invalid`` is the value for what is no expression."""
+    """Return the function of a string, a regular expression and further arguments; ``invalid`` is the result for an invalid expression."""
 
     def checked(text: str, pattern: str, *rest: Any) -> Any:
         try:
@@ -117,7 +117,7 @@ def _checked(compute: Callable[..., Any], invalid: Any = None) -> Callable[..., 
 def _register(
     name: str, result: Any, compute: Callable[..., Any], invalid: Any = None, kernel: Callable[..., Any] = lambda *operands: None
 ) -> None:
-    """Register a function of a text, a regular expression and, maybe, a number."""
+    """Register a function of a string, a regular expression and an optional number."""
     evaluate = _by_kernel_or_value(kernel, _checked(compute, invalid))
     register(ScalarFunction(name, taking(result, TEXT_OR_NULL, TEXT_OR_NULL, INTEGER, optional=1), evaluate, may_fail=True))
 
@@ -128,7 +128,7 @@ def _extract(text: str, regex: re.Pattern[str], group: int = 0) -> str | None:
 
 
 def _all_found(regex: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Yield all matches as Java does, which behind an empty one goes on at the next character. Python tries the same place again."""
+    """Yield all matches as Java does, which continues at the next character after an empty one. Python retries the same position."""
     place = 0
     while place <= len(text) and (found := regex.search(text, place)) is not None:
         yield found
@@ -173,7 +173,7 @@ def _extract_kernel(text: Any, pattern: str, group: int = 0) -> Any:
 
 
 def _count_kernel(text: Any, pattern: str) -> Any:
-    # It begins anew behind each match, and there a text has no beginning.
+    # It restarts after each match, and a string has no beginning there.
     linear = linear_pattern(pattern)
     if linear is None or linear.may_be_empty or linear.anchored:
         return None
@@ -181,7 +181,7 @@ def _count_kernel(text: Any, pattern: str) -> Any:
 
 
 def _replace_kernel(text: Any, pattern: str, new: str) -> Any:
-    # Behind a match Java finds an empty one at once, RE2 does not.
+    # After a match Java finds an empty one immediately, RE2 does not.
     linear = linear_pattern(pattern)
     if linear is None or linear.may_be_empty:
         return None

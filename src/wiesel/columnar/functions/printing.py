@@ -44,7 +44,7 @@ def _printed(call: Call, frame: Any, operands: list[Any]) -> Any:
         try:
             return None if pattern is None else _filled(_parts(pattern), values, kinds)
         except (ValueError, IndexError, TypeError):
-            # Where the pattern does not fit the values, Flink gives NULL.
+            # If the pattern does not fit the values, Flink returns NULL.
             return None
 
     return by_value(compute, nulls=True)(call, frame, operands)
@@ -59,7 +59,7 @@ def _filled(parts: _Parts, values: tuple[Any, ...], kinds: list[t.DataType]) -> 
             continue
         kind = part["kind"]
         if kind is None:
-            raise ValueError("a percent sign stands alone")
+            raise ValueError("incomplete format specifier '%'")
         if kind in "%n":
             shown.append(_padded("%", part) if kind == "%" else "\n")
             continue

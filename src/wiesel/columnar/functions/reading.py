@@ -1,6 +1,7 @@
-"""Internal. Texts as values: numbers, truths, dates and times in the forms that Flink's CAST takes.
+"""Internal. Parsing of strings: numbers, booleans, dates and times in the forms accepted by Flink's CAST.
 
-A reader returns the values and, where a text cannot be read, true in a second column; common forms are read by Arrow, others one by one.
+A reader returns the values and a second column that is true for strings that cannot be parsed; common forms are parsed by Arrow, others one
+by one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 from wiesel.columnar.arrow_types import arrow_type
 from wiesel.types import logical as t
 
-__all__ = ["read_date", "read_texts", "read_timestamp"]
+__all__ = ["read_date", "read_strings", "read_timestamp"]
 
 _FAST_WHOLE = r"^-?[0-9]{1,18}$"
 _WHOLE = re.compile(r"([+-]?)(\d*)(?:\.\d*)?")
@@ -35,27 +36,27 @@ _EPOCH = datetime.date(1970, 1, 1).toordinal()
 Read = tuple[Any, Any]
 
 
-def read_texts(texts: Any, wanted: t.DataType) -> Read:
-    """Return the values that texts say, and where there is none."""
-    texts = pc.utf8_trim_whitespace(texts)
+def read_strings(strings: Any, wanted: t.DataType) -> Read:
+    """Return the parsed values, and the strings that cannot be parsed."""
+    strings = pc.utf8_trim_whitespace(strings)
     of = arrow_type(wanted)
     if isinstance(wanted, t.IntegralType):
-        return _whole_numbers(texts, wanted, of)
+        return _whole_numbers(strings, wanted, of)
     if isinstance(wanted, t.BooleanType):
-        return _with_failures(texts, [None if text is None else _truth(text) for text in texts.to_pylist()], of)
+        return _with_failures(strings, [None if text is None else _truth(text) for text in strings.to_pylist()], of)
     if isinstance(wanted, t.FloatType | t.DoubleType):
-        return _with_failures(texts, [None if text is None else _float(text) for text in texts.to_pylist()], of)
+        return _with_failures(strings, [None if text is None else _float(text) for text in strings.to_pylist()], of)
     if isinstance(wanted, t.DecimalType):
-        return _decimals(texts, wanted, of)
+        return _decimals(strings, wanted, of)
     if isinstance(wanted, t.DateType):
-        return _fast_or_slow(texts, _FAST_DATE, lambda fast: fast.cast(of), read_date, of, pa.int32())
+        return _fast_or_slow(strings, _FAST_DATE, lambda fast: fast.cast(of), read_date, of, pa.int32())
     if isinstance(wanted, t.TimeType):
-        return _with_failures(texts, [None if text is None else _time(text) for text in texts.to_pylist()], pa.int32(), of)
-    return read_timestamps(texts, wanted)
+        return _with_failures(strings, [None if text is None else _time(text) for text in strings.to_pylist()], pa.int32(), of)
+    return read_timestamps(strings, wanted)
 
 
-def read_timestamps(texts: Any, wanted: Any) -> Read:
-    """Return timestamps without a zone, cut to the precision of a type."""
+def read_timestamps(strings: Any, wanted: Any) -> Read:
+    """Return timestamps without a zone, truncated to the precision of a type."""
     of = pa.timestamp(arrow_type(wanted).unit)
     cut = {"ms": 1_000_000, "us": 1000, "ns": 1}[of.unit]
 
@@ -63,13 +64,13 @@ def read_timestamps(texts: Any, wanted: Any) -> Read:
         nanoseconds = read_timestamp(text)
         return None if nanoseconds is None else nanoseconds // cut
 
-    # Of the digits behind the point Arrow takes those only that the type has.
+    # Arrow only accepts as many fractional digits as the type has.
     digits = min(wanted.precision, {"ms": 3, "us": 6, "ns": 9}[of.unit])
 
     def fast(chosen: Any) -> Any:
         return pc.utf8_slice_codeunits(chosen, 0, 19 + (digits + 1 if digits else 0)).cast(of)
 
-    found, bad = _fast_or_slow(texts, _FAST_TIMESTAMP, fast, slow, of, pa.int64())
+    found, bad = _fast_or_slow(strings, _FAST_TIMESTAMP, fast, slow, of, pa.int64())
     step = 10 ** ({"ms": 3, "us": 6, "ns": 9}[of.unit] - digits)
     if step > 1:
         whole = found.cast(pa.int64())
@@ -84,25 +85,25 @@ def _floor_mod(values: Any, step: int) -> Any:
 
 
 def _fast_or_slow(
-    texts: Any, pattern: str, fast: Callable[[Any], Any], slow: Callable[[str], Any], of: pa.DataType, stored: pa.DataType
+    strings: Any, pattern: str, fast: Callable[[Any], Any], slow: Callable[[str], Any], of: pa.DataType, stored: pa.DataType
 ) -> Read:
-    usual = pc.match_substring_regex(texts, pattern)
-    found = fast(pc.if_else(usual, texts, pa.scalar(None, pa.string())))
+    usual = pc.match_substring_regex(strings, pattern)
+    found = fast(pc.if_else(usual, strings, pa.scalar(None, pa.string())))
     if not usual.false_count:
         return found, None
     unusual = pc.fill_null(pc.invert(usual), False)
-    others, bad = _with_failures(texts.filter(unusual), [slow(text) for text in texts.filter(unusual).to_pylist()], stored, of)
+    others, bad = _with_failures(strings.filter(unusual), [slow(text) for text in strings.filter(unusual).to_pylist()], stored, of)
     found = pc.replace_with_mask(found, unusual, others)
     return found, pc.and_(unusual, pc.is_null(found)) if bad is not None else None
 
 
-def _with_failures(texts: Any, values: list[Any], of: pa.DataType, shown_as: pa.DataType | None = None) -> Read:
+def _with_failures(strings: Any, values: list[Any], of: pa.DataType, shown_as: pa.DataType | None = None) -> Read:
     found = pa.array(values, of)
-    bad = pc.and_(pc.is_null(found), pc.is_valid(texts)) if found.null_count > texts.null_count else None
+    bad = pc.and_(pc.is_null(found), pc.is_valid(strings)) if found.null_count > strings.null_count else None
     return found if shown_as is None or shown_as == of else found.cast(shown_as), bad
 
 
-def _whole_numbers(texts: Any, wanted: t.IntegralType, of: pa.DataType) -> Read:
+def _whole_numbers(strings: Any, wanted: t.IntegralType, of: pa.DataType) -> Read:
     limit = 2 ** (wanted.bits - 1)
 
     def slow(text: str) -> int | None:
@@ -115,7 +116,7 @@ def _whole_numbers(texts: Any, wanted: t.IntegralType, of: pa.DataType) -> Read:
     def fast(chosen: Any) -> Any:
         return chosen.cast(pa.int64())
 
-    found, bad = _fast_or_slow(texts, _FAST_WHOLE, fast, slow, pa.int64(), pa.int64())
+    found, bad = _fast_or_slow(strings, _FAST_WHOLE, fast, slow, pa.int64(), pa.int64())
     if wanted.bits < 64:
         outside = pc.or_(pc.less(found, -limit), pc.greater_equal(found, limit)).fill_null(False)
         if outside.true_count:
@@ -133,12 +134,12 @@ def _float(text: str) -> float | None:
     return float(text.rstrip("fFdD") if text[-1:] in "fFdD" else text) if _FLOAT.fullmatch(text) else None
 
 
-def _decimals(texts: Any, wanted: t.DecimalType, of: pa.DataType) -> Read:
+def _decimals(strings: Any, wanted: t.DecimalType, of: pa.DataType) -> Read:
     unit, whole = decimal.Decimal(1).scaleb(-wanted.scale), wanted.precision - wanted.scale
     exact = decimal.Context(prec=400, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
     values: list[decimal.Decimal | None] = []
     bad: list[bool] = []
-    for text in texts.to_pylist():
+    for text in strings.to_pylist():
         readable = text is not None and _DECIMAL.fullmatch(text) is not None
         number = decimal.Decimal(text) if readable else None
         fits = number is not None and (number.is_zero() or number.adjusted() < whole)
@@ -149,7 +150,7 @@ def _decimals(texts: Any, wanted: t.DecimalType, of: pa.DataType) -> Read:
 
 
 def read_date(text: str) -> int | None:
-    """Return the day, counted from 1970 on, of a year, a year and a month, or all three; a time behind a blank does not count."""
+    """Return the days since 1970 of a year, a year and a month, or all three; a time after a blank is ignored."""
     parts = text.split(" ", 1)[0].split("-") if not text.startswith(" ") else text.split("-")
     numbers = [part.strip() for part in parts]
     if len(numbers) > 3 or not all(part.isascii() and part.isdigit() for part in numbers):

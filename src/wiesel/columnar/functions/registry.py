@@ -1,6 +1,6 @@
-"""Internal. Functions by name: which types they take, which they return, and how they are computed.
+"""Internal. Registry of scalar functions: their types and their evaluation.
 
-Modules of this package register their functions when they are imported; which module has which is listed here by its import.
+Modules of this package register their functions when they are imported; the imports here map names to modules.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ _MODULES = (
 
 @dataclass(frozen=True)
 class Arguments:
-    """What a call is bound with.
+    """The arguments of a call at binding time.
 
     Attributes:
-        name: What the function is called by, for messages.
-        operands: The operands, as they are written.
-        options: What else the call says.
+        name: The name of the function in messages.
+        operands: The operands before casts.
+        options: Further options of the call.
     """
 
     name: str
@@ -87,12 +87,12 @@ class Arguments:
         return [operand.data_type for operand in self.operands]
 
     def literal(self, index: int) -> Any:
-        """Return the value of an operand that is a literal, None if it is none (or NULL)."""
+        """Return the value of a literal operand, None for other operands (or NULL)."""
         operand = self.operands[index] if index < len(self.operands) else None
         return operand.value if isinstance(operand, Literal) else None
 
     def refuse(self, supported: str = "") -> ProgramError:
-        """Return the error for operands that the function cannot take; ``supported`` shows those that it can."""
+        """Return the error for unsupported operands; ``supported`` shows the supported ones."""
         given = ", ".join(f"<{of.as_summary_string()}>" for of in self.types)
         hint = f"supported: {supported}" if supported else "cast the arguments to types that it takes"
         return ProgramError(f"cannot apply {self.name!r} to arguments of type ({given})", hint=hint)
@@ -100,12 +100,12 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Signature:
-    """What a call was resolved to.
+    """The resolved types of a call.
 
     Attributes:
         operand_types: The types that its operands are cast to.
         result: The type of the result.
-        tries: Whether operands that are no literals are NULL where they cannot be cast.
+        tries: Use TRY_CAST for non-literal operands.
     """
 
     operand_types: Sequence[DataType]
@@ -118,12 +118,12 @@ class ScalarFunction:
     """A function of the values of one row.
 
     Attributes:
-        name: Operators have their SQL sign, all others capitals.
+        name: The SQL sign of an operator, upper case for all others.
         resolve: Returns the signature for operands, or raises what :meth:`Arguments.refuse` returns.
-        evaluate: Computes all rows at once from columns (or single values) of exactly the resolved types.
-        evaluate_lazily: In place of ``evaluate`` for functions that do not compute all operands for all rows (CASE, COALESCE).
-        deterministic: Whether it may be computed ahead or again.
-        may_fail: Whether a call can raise for some values; such a call inside CASE, AND or OR is computed for those rows only that need it.
+        evaluate: Computes all rows from columns (or scalars) of exactly the resolved types.
+        evaluate_lazily: Instead of ``evaluate`` for functions that do not evaluate all operands for all rows (CASE, COALESCE).
+        deterministic: It may be evaluated ahead or repeatedly.
+        may_fail: A call can raise for some values; inside CASE, AND or OR it is evaluated only for the rows that need it.
     """
 
     name: str
@@ -139,7 +139,7 @@ _loaded: list[str] = []
 
 
 def register(function: ScalarFunction) -> None:
-    """Make a function known."""
+    """Register a function."""
     invariant(function.name not in _FUNCTIONS, f"there are two functions {function.name!r}")
     _FUNCTIONS[function.name] = function
 
@@ -148,12 +148,12 @@ def _load() -> None:
     if not _loaded:
         for module in _MODULES:
             importlib.import_module(f"wiesel.columnar.functions.{module}")
-        # Only now: another thread that comes meanwhile has to wait for the same modules.
+        # Imported lazily: a concurrent thread has to wait for the same modules.
         _loaded.extend(_MODULES)
 
 
 def find_function(name: str) -> ScalarFunction | None:
-    """Return a function, None if there is none of the name."""
+    """Return a function, None if the name is unknown."""
     _load()
     return _FUNCTIONS.get(name)
 
@@ -189,16 +189,16 @@ def _is_deterministic(call: Call) -> bool:
 
 
 def similar_names(name: str) -> list[str]:
-    """Return names of functions that look like one that there is not."""
+    """Return names of functions similar to an unknown one."""
     _load()
     return difflib.get_close_matches(name, _FUNCTIONS, n=3)
 
 
 def call(name: str, operands: Sequence[Expression], options: Sequence[Any] = ()) -> Call:
-    """Return the call of a function with operands cast to what it takes.
+    """Return the call of a function, with its operands cast as needed.
 
     Raises:
-        ProgramError: If there is no such function, or it does not take such operands.
+        ProgramError: If there is no such function, or it does not accept the operands.
     """
     function = find_function(name)
     if function is None:
@@ -216,7 +216,7 @@ def _tried(operand: Expression, wanted: DataType) -> Expression:
 
 
 def cast(operand: Expression, wanted: DataType) -> Expression:
-    """Return an operand as a value of another type; itself if it has it, apart from whether it may be NULL."""
+    """Return an operand cast to another type; the operand itself if the types differ at most in nullability."""
     if operand.data_type.nullable() == wanted.nullable():
         return operand
     if isinstance(operand, Literal) and operand.value is None:

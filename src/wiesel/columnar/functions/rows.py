@@ -1,4 +1,4 @@
-"""Internal. Parts of rows, arrays and maps, and how these are made."""
+"""Internal. Constructors and parts of rows, arrays and maps."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _item(call: Call, frame: Any, collection: Any, place: Any) -> Any:
         return collection.flatten()[place[0].as_py() - 1]
     index, valid = numbers(place).astype(np.int64), valid_mask(collection, place)
     wrong = index < 1
-    fail_where(call, [collection, place], wrong if valid is None else wrong & valid, "the first element of an array has the place 1")
+    fail_where(call, [collection, place], wrong if valid is None else wrong & valid, "the first element of an array has the index 1")
     lengths = pc.fill_null(pc.list_value_length(collection), 0).to_numpy(zero_copy_only=False)
     starts = np.cumsum(lengths) - lengths
     inside = (index <= lengths) if valid is None else (index <= lengths) & valid

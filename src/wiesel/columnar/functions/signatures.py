@@ -1,4 +1,4 @@
-"""Internal. What functions take and return, written briefly: ``taking(STRING, TEXT, INTEGER)``."""
+"""Internal. Compact notation of signatures: ``taking(STRING, TEXT, INTEGER)``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Result = t.DataType | Callable[[Arguments], t.DataType]
 
 @dataclass(frozen=True)
 class Kind:
-    """The types that an argument may have: how errors call them, and what it is cast to (None: not one of them)."""
+    """The types allowed for an argument: their name in errors, and the type to cast to (None: not allowed)."""
 
     name: str
     fit: Callable[[t.DataType], t.DataType | None]
@@ -61,14 +61,14 @@ def _as_is(accepts: Callable[[t.DataType], bool], default: t.DataType) -> Callab
 
 
 def kind_of(name: str, *classes: type[t.DataType], default: t.DataType | None = None) -> Kind:
-    """Return the types of some classes, taken as they are; NULL is taken as the default."""
+    """Return the kind of some classes, without casts; NULL is treated as the default."""
     return Kind(name, _as_is(lambda of: isinstance(of, classes), default or STRING))
 
 
 ANY = Kind("<ANY>", lambda of: of)
 TEXT = Kind("<CHARACTER>", lambda of: of if is_text(of) else None)
 TEXT_OR_NULL = Kind("<CHARACTER>", _as_is(is_text, STRING))
-"""Most functions of texts refuse a bare NULL, as in Flink."""
+"""Most functions of strings reject an untyped NULL, as in Flink."""
 BINARY = Kind("<BINARY>", _as_is(is_binary, BYTES))
 TEXT_OR_BINARY = Kind("<CHARACTER>|<BINARY>", _as_is(lambda of: is_text(of) or is_binary(of), STRING))
 INTEGER = Kind("<INTEGER>", _integer)
@@ -87,7 +87,7 @@ def nullable_if_any(result: t.DataType, arguments: Arguments) -> t.DataType:
 
 
 def returning_null(result: Result) -> Callable[[Arguments], t.DataType]:
-    """Return the rule for functions that may return NULL for whatever they get."""
+    """Return the rule for functions that may return NULL for any arguments."""
     return lambda arguments: (result if isinstance(result, t.DataType) else result(arguments)).nullable()
 
 
@@ -97,13 +97,13 @@ def never_null(result: t.DataType) -> Callable[[Arguments], t.DataType]:
 
 
 def taking(result: Result, *kinds: Kind, optional: int = 0, rest: Kind | None = None) -> Callable[[Arguments], Signature]:
-    """Return the ``resolve`` of a function that takes arguments of these kinds; the last ``optional`` ones may be missing.
+    """Return the ``resolve`` of a function with arguments of these kinds; the last ``optional`` ones may be missing.
 
     Args:
-        result: The type that it returns, NULL if an argument is NULL; or a function of the arguments, which decides about NULL too.
-        kinds: What the arguments may be.
-        optional: How many of them may be missing.
-        rest: What any number of further ones may be.
+        result: The result type, NULL if an argument is NULL; or a function of the arguments, which also decides about nullability.
+        kinds: The kinds of the arguments.
+        optional: Number of optional arguments.
+        rest: Kind of any number of further arguments.
     """
 
     def resolve(arguments: Arguments) -> Signature:

@@ -1,4 +1,4 @@
-"""Internal. SPLIT_INDEX: the part of a text between two separators."""
+"""Internal. SPLIT_INDEX: the part of a string between two separators."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wiesel.types import logical as t
 __all__: list[str] = []
 
 _FEW = 32
-"""Of fewer texts the parts are sooner found one text after the other."""
+"""Up to this number of strings, they are split one by one."""
 
 Places = npt.NDArray[np.int64]
 
@@ -38,7 +38,7 @@ def _part(text: str, separator: str | int, index: int) -> str | None:
         separator = chr(separator)
     if index < 0 or not text:
         return None
-    # As the library that Flink uses: no separator stands for white space, of any length and not told apart.
+    # As in the library used by Flink: no separator stands for runs of white space.
     parts = text.split(separator) if separator else re.split(r"\s", text)
     return parts[index] if index < len(parts) else None
 
@@ -64,14 +64,14 @@ def _by_splitting(text: Any, separator: str, index: int) -> Any:
 
 @dataclass(frozen=True)
 class _Separated:
-    """Texts with the places of a separator of one byte in them, which several parts of them are found by.
+    """Strings with the offsets of a one-byte separator, shared by several SPLIT_INDEX calls.
 
     Attributes:
-        text: The texts, which have to live as long as their address is a name for them.
+        text: The strings, which must stay alive while their address identifies them.
         data: Their bytes.
-        offsets: Where each begins in the bytes, and behind them where the last one ends.
-        places: Where in the bytes the separator is, and as many times behind the end as indexes reach too far.
-        bounds: Where in the places those of each text begin, and behind them where those of the last one end.
+        offsets: Offset of each string in the bytes, and the end of the last one.
+        places: Offsets of the separator in the bytes, followed by padding for indexes that are out of range.
+        bounds: Range of each string in ``places``, and the end of the last one.
     """
 
     text: pa.Array
@@ -82,9 +82,9 @@ class _Separated:
 
     @staticmethod
     def of(text: pa.Array, separator: str, notes: dict[Any, Any]) -> _Separated:
-        """Return the separated texts; they are noted for the next part that is asked for."""
+        """Return the split strings, cached for the next call."""
         _, offsets, data = text.buffers()
-        # Texts in capitals and others share the offsets of those that they were made of.
+        # Strings in upper case and others share the offsets of their origin.
         name = (_Separated, separator, offsets.address, 0 if data is None else data.address, text.offset, len(text))
         if name not in notes:
             places = np.frombuffer(offsets, np.int32)[text.offset : text.offset + len(text) + 1]
@@ -99,7 +99,7 @@ class _Separated:
         return _Separated(text, data, offsets, places, np.searchsorted(places, offsets))
 
     def part(self, index: int) -> pa.Array:
-        """Return of each text the part behind so many separators; NULL if it has fewer, is empty or NULL."""
+        """Return the part of each string after a number of separators; NULL if it has fewer, is empty or NULL."""
         behind = self.bounds[:-1] + index
         found = (behind <= self.bounds[1:]) & (self.offsets[1:] > self.offsets[:-1])
         if (valid := valid_mask(self.text)) is not None:
@@ -114,7 +114,7 @@ class _Separated:
         return pa.Array.from_buffers(pa.string(), len(lengths), [missing, pa.py_buffer(offsets), pa.py_buffer(self.data[taken])])
 
     def _place(self, numbers: Places) -> Places:
-        """Return the places of separators by their numbers; anything where there is none."""
+        """Return the offsets of separators by their numbers; undefined if there is none."""
         return self.places.take(numbers, mode="clip") if len(self.places) else np.zeros(len(numbers), np.int64)
 
 

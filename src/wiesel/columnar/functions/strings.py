@@ -1,4 +1,4 @@
-"""Internal. Functions of texts. Places and lengths count characters; the first one has place 1."""
+"""Internal. Functions of strings. Positions and lengths count characters; positions start at 1."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from wiesel.columnar.functions.signatures import (
     returning_null,
     taking,
 )
-from wiesel.columnar.functions.texts import fitted_text
+from wiesel.columnar.functions.string_casts import fitted_text
 from wiesel.columnar.type_rules import STRING, common_type, is_text, text_type
 from wiesel.types import logical as t
 
@@ -54,7 +54,7 @@ def _changed_case(ascii_kernel: Callable[[Any], Any], change: Callable[[str], st
         plain = pc.string_is_ascii(column)
         if not plain.false_count:
             return ascii_kernel(column)
-        # Outside of ASCII one letter can become several, which Arrow's kernels do not know.
+        # Outside of ASCII one letter can become several, which Arrow's kernels do not support.
         changed = pa.array([None if text is None else change(text) for text in column.to_pylist()], pa.string())
         return fitted_text(changed, call.data_type)
 
@@ -94,7 +94,7 @@ def _joined_with(call: Call, frame: Any, operands: list[Any]) -> Any:
     if not parts:
         return pc.if_else(pc.is_valid(separator), "", separator)
     first, *others = parts
-    # The kernel leaves out rows all of whose parts are NULL, instead of an empty text for them.
+    # The kernel omits rows whose parts are all NULL, instead of returning an empty string.
     first = pc.if_else(functools.reduce(pc.and_, map(pc.is_null, parts)), "", first)
     joined = pc.binary_join_element_wise(first, *others, pc.coalesce(separator, ""), null_handling="skip") if others else first
     return pc.if_else(pc.is_valid(separator), joined, pa.scalar(None, pa.string()))
@@ -154,7 +154,7 @@ def _substring(call: Call, frame: Any, operands: list[Any]) -> Any:
     if length < 0:
         return pa.scalar(None, pa.string())
     if start < 0:
-        # A start before the text gives nothing, which slices do not do.
+        # A start before the string returns an empty string, unlike slices.
         found = pc.utf8_slice_codeunits(operands[0], start, start + length if start + length < 0 else None)
         return pc.if_else(pc.less(pc.utf8_length(operands[0]), -start), "", found)
     begin = max(start - 1, 0)

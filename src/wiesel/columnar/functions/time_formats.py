@@ -1,4 +1,4 @@
-"""Internal. Between times and texts: DATE_FORMAT, TO_DATE, TO_TIMESTAMP, FROM_UNIXTIME and their like."""
+"""Internal. Formatting and parsing of times: DATE_FORMAT, TO_DATE, TO_TIMESTAMP, FROM_UNIXTIME and similar."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEAST, _MOST = -62_135_596_800_000, 253_402_300_799_999
 
 
 def _formatted(call: Call, times: Any, pattern: Any) -> Any:
-    """Format by one pattern or, where it is a column, row by row."""
+    """Format by one pattern or, if it is a column, row by row."""
     try:
         if isinstance(pattern, pa.Scalar):
             return format_times(times, pattern.as_py()) if pattern.is_valid else pa.nulls(len(times), pa.string())
@@ -51,8 +51,8 @@ def _format(call: Call, frame: Any, operands: list[Any]) -> Any:
     return found[0] if single else found
 
 
-def _stamps(texts: Any) -> Any:
-    values = [None if text is None else parse_leniently(text, DEFAULT) for text in texts.to_pylist()]
+def _stamps(strings: Any) -> Any:
+    values = [None if text is None else parse_leniently(text, DEFAULT) for text in strings.to_pylist()]
     return pa.array(values, pa.int64()).cast(pa.timestamp("ms"))
 
 
@@ -62,7 +62,7 @@ register(ScalarFunction("DATE_FORMAT", taking(returning_null(STRING), _STAMP, TE
 def _unix_time(call: Call, frame: Any, seconds: Any, pattern: Any = None) -> Any:
     with np.errstate(all="ignore"):
         milliseconds = numbers(seconds) * 1000
-    # Far away times go round, as in Java; beyond the year 9999 they are shown as Java would, with more digits.
+    # Distant times wrap around, as in Java; beyond the year 9999 they are formatted as in Java, with more digits.
     times = from_numbers(milliseconds, valid_mask(seconds), pa.int64()).cast(pa.timestamp("ms", "UTC"))
     shown = local(times, frame.session.time_zone)
     return _formatted(call, shown, pa.scalar(DEFAULT) if pattern is None else _constant(pattern))
@@ -87,16 +87,16 @@ def _to_date(text: str, pattern: str | None = None) -> int | None:
 
 def _dates(call: Call, frame: Any, operands: list[Any]) -> Any:
     if len(operands) == 1 and not isinstance(operands[0], pa.Scalar):
-        texts = operands[0]
-        usual = pc.match_substring_regex(texts, r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$")
+        strings = operands[0]
+        usual = pc.match_substring_regex(strings, r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$")
         if not usual.false_count:
-            return texts.cast(pa.date32())
+            return strings.cast(pa.date32())
     found = by_value(_to_date)(_as(call, t.IntType()), frame, operands)
     return found.cast(pa.date32())
 
 
 def _as(call: Call, of: t.DataType) -> Call:
-    """Return a call whose values are kept as numbers first."""
+    """Return a call whose values are stored as numbers first."""
     return Call(of, call.function, call.operands, call.options)
 
 
@@ -158,14 +158,14 @@ _SHORT_NAMES = {
     "SST": "Pacific/Guadalcanal",
     "VST": "Asia/Ho_Chi_Minh",
 }
-"""What Java's three letters mean that the database of zones has not."""
+"""Java's three-letter zone ids missing in the zone database."""
 
 
 _BEGIN = datetime.datetime(1970, 1, 1)
 
 
 def _at(milliseconds: int, zone: str) -> int:
-    """Return the milliseconds since 1970 in UTC of what a zone's clock shows; what it shows twice or never is standard time, as in Java."""
+    """Return the milliseconds since 1970 in UTC of a local time; an ambiguous or skipped time is in standard time, as in Java."""
     shown = (_BEGIN + datetime.timedelta(milliseconds=milliseconds)).replace(tzinfo=zone_of(zone))
     offset = min(shown.replace(fold=fold).utcoffset() or datetime.timedelta() for fold in (0, 1))
     return milliseconds - round(offset.total_seconds() * 1000)
@@ -174,7 +174,7 @@ def _at(milliseconds: int, zone: str) -> int:
 def _unix_timestamp(zone: str) -> Callable[..., int]:
     def compute(text: str, pattern: str = DEFAULT) -> int:
         milliseconds = parse_leniently(text, pattern)
-        # Flink's sign for a text that is no time.
+        # Flink's value for a string that is no time.
         return -(2**63) if milliseconds is None else _at(milliseconds, zone) // 1000
 
     return compute
@@ -216,7 +216,7 @@ def _resolve_zoned(arguments: Arguments) -> Signature:
 
 def _zoned(call: Call, frame: Any, *columns: Any) -> Any:
     if is_text(call.operands[0].data_type):
-        return _zoned_of_texts(call, *columns)
+        return _zoned_of_strings(call, *columns)
     value = columns[0]
     valid = valid_mask(*columns)
     if pa.types.is_decimal(value.type):
@@ -232,8 +232,8 @@ def _zoned(call: Call, frame: Any, *columns: Any) -> Any:
     return from_numbers(milliseconds, inside if valid is None else inside & valid, pa.int64()).cast(pa.timestamp("ms", "UTC"))
 
 
-def _zoned_of_texts(call: Call, texts: Any, patterns: Any = None, zones: Any = None) -> Any:
-    rows = zip(*(column.to_pylist() for column in (texts, patterns, zones) if column is not None), strict=True)
+def _zoned_of_strings(call: Call, strings: Any, patterns: Any = None, zones: Any = None) -> Any:
+    rows = zip(*(column.to_pylist() for column in (strings, patterns, zones) if column is not None), strict=True)
     found = [None if None in row else _instant(call, *row) for row in rows]
     return pa.array(found, pa.int64()).cast(pa.timestamp("ms", "UTC"))
 
@@ -241,7 +241,7 @@ def _zoned_of_texts(call: Call, texts: Any, patterns: Any = None, zones: Any = N
 def _instant(call: Call, text: str, pattern: str | None = None, zone: str = "UTC") -> int:
     milliseconds = _milliseconds(text, pattern)
     if milliseconds is None:
-        raise problem(call, (text, pattern, zone), "the text is not such a time")
+        raise problem(call, (text, pattern, zone), "the string does not match the pattern")
     return _at(milliseconds, zone)
 
 

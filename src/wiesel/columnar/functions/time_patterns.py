@@ -1,4 +1,4 @@
-"""Internal. Patterns of dates and times as Java has them: ``yyyy-MM-dd HH:mm:ss``."""
+"""Internal. Java's patterns of dates and times: ``yyyy-MM-dd HH:mm:ss``."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ DEFAULT = "yyyy-MM-dd HH:mm:ss"
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _STRFTIME = {"yyyy": "%Y", "uuuu": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
-"""What Arrow formats; seconds lose their fraction before."""
+"""Fields that Arrow can format; seconds are truncated first."""
 
 
 @lru_cache(maxsize=256)
 def tokens(pattern: str) -> tuple[tuple[str, bool], ...]:
-    """Return the parts of a pattern: runs of one letter, and what stands for itself (False).
+    """Return the parts of a pattern: runs of one letter, and literal text (False).
 
     Raises:
-        ValueError: If a quote is left open.
+        ValueError: If a quote is not closed.
     """
     found: list[tuple[str, bool]] = []
     for part in re.finditer(r"''|'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+|'", pattern):
         text = part[0]
         if text == "'":
-            raise ValueError(f"the pattern {pattern!r} has a quote without its end")
+            raise ValueError(f"the pattern {pattern!r} has an unclosed quote")
         if text == "''":
             found.append(("'", False))
         elif part[1] is not None:
@@ -57,7 +57,7 @@ class _Moment:
 
     @property
     def week(self) -> tuple[int, int]:
-        """The year and week of weeks that begin on Sunday, of which the first has the first of January."""
+        """The year and week of weeks that begin on Sunday, the first of which contains the first of January."""
         day = self.time.date()
         sunday = day - datetime.timedelta((day.weekday() + 1) % 7)
         year = (sunday + datetime.timedelta(6)).year
@@ -127,10 +127,10 @@ def _of_day(moment: _Moment) -> int:
 
 
 def format_times(times: Any, pattern: str) -> Any:
-    """Return timestamps (without a zone) as texts.
+    """Return timestamps (without a zone) as strings.
 
     Raises:
-        ValueError: If the pattern has letters that mean nothing.
+        ValueError: If the pattern has unknown letters.
     """
     sliced = _sliced(times, pattern)
     if sliced is not None:
@@ -150,16 +150,16 @@ _BOUNDS = frozenset((0, 4, 5, 7, 8, 10, 11, 13, 14, 16, 17, 19))
 
 
 def _sliced(times: Any, pattern: str) -> Any:
-    """Return parts of the text that Arrow's cast makes, much faster than formatting; None for other patterns, or years of five digits."""
+    """Return slices of the string of Arrow's cast, much faster than formatting; None for other patterns, or years of five digits."""
     start = _LAYOUT.find(pattern)
     if not pattern or start not in _BOUNDS or start + len(pattern) not in _BOUNDS:
         return None
-    texts = times.cast(pa.string())
-    lengths = pc.min_max(pc.binary_length(texts)).as_py()
+    strings = times.cast(pa.string())
+    lengths = pc.min_max(pc.binary_length(strings)).as_py()
     usual = len(_LAYOUT) + {"s": 0, "ms": 4, "us": 7, "ns": 10}[times.type.unit]
     if lengths["min"] is not None and (lengths["min"] != usual or lengths["max"] != usual):
         return None
-    return pc.utf8_slice_codeunits(texts, start, start + len(pattern))
+    return pc.utf8_slice_codeunits(strings, start, start + len(pattern))
 
 
 def _moments(times: Any) -> list[_Moment | None]:
@@ -187,7 +187,7 @@ _FIELDS.update({"m": "minute", "s": "second", "S": "fraction", "n": "nano", "D":
 
 @lru_cache(maxsize=256)
 def _reader(pattern: str, strict: bool) -> tuple[re.Pattern[str], tuple[str, ...]]:
-    """Return the regular expression of a pattern, and what its groups are."""
+    """Return the regular expression of a pattern, and the fields of its groups."""
     parts = tokens(pattern)
     shapes: list[str] = []
     fields: list[str] = []
@@ -232,7 +232,7 @@ def _shape(letter: str, count: int, strict: bool, adjacent: bool) -> str:
 
 
 def parse_strictly(text: str, pattern: str) -> int | None:
-    """Return the nanoseconds since 1970 of a text that has a pattern from its begin to its end; None for another."""
+    """Return the nanoseconds since 1970 of a string that matches a pattern completely; None for others."""
     reader, names = _reader(pattern, True)
     found = reader.fullmatch(text)
     if found is None:
@@ -243,9 +243,9 @@ def parse_strictly(text: str, pattern: str) -> int | None:
 
 
 def parse_leniently(text: str, pattern: str) -> int | None:
-    """Return the milliseconds since 1970 of a text that begins with a pattern, as Java's SimpleDateFormat does; None for another.
+    """Return the milliseconds since 1970 of a string that starts with a pattern, as Java's SimpleDateFormat; None for others.
 
-    Parts may be larger than they can be: the 13th month is the first one of the next year.
+    Parts may be out of range: the 13th month is the first one of the next year.
     """
     reader, names = _reader(pattern, False)
     found = reader.match(text)
@@ -264,10 +264,10 @@ def parse_leniently(text: str, pattern: str) -> int | None:
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
-def _fields(names: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, int]:
+def _fields(names: tuple[str, ...], strings: tuple[str, ...]) -> dict[str, int]:
     fields = {"year": 1970, "month": 1, "day": 1, "hour": 0, "minute": 0, "second": 0, "nano": 0}
     half: int | None = None
-    for name, text in zip(names, texts, strict=True):
+    for name, text in zip(names, strings, strict=True):
         if name == "month_name":
             fields["month"] = [known[:3].lower() for known in _MONTHS].index(text[:3].lower()) + 1
         elif name == "short_year":

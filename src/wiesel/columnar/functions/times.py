@@ -1,4 +1,4 @@
-"""Internal. Parts of times, and times rounded to units."""
+"""Internal. Extraction and rounding of times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CLOCKS = (t.TimeType, t.TimestampType, t.LocalZonedTimestampType)
 
 
 def local(time: Any, zone: str) -> Any:
-    """Return points of time as the clock of a zone shows them; other times as they are."""
+    """Convert instants to the local time of a zone; other times are returned unchanged."""
     if not pa.types.is_timestamp(time.type) or time.type.tz is None:
         return time
     if zone in ("UTC", "Z"):
@@ -34,14 +34,14 @@ def local(time: Any, zone: str) -> Any:
 
 
 def _as_it_is(time: Any, kind: pa.DataType) -> Any:
-    """Return times as the same numbers of another type; Arrow's cast looks the zone up each time, which takes longer than a small batch."""
+    """Return times reinterpreted in another type; Arrow's cast looks up the zone each time, which takes longer than a small batch."""
     return pa.scalar(time.value, kind) if isinstance(time, pa.Scalar) else time.view(kind)
 
 
 def instants(shown: Any, zone: str) -> Any:
-    """Return the points of time of what a zone's clock shows.
+    """Convert local times of a zone to instants.
 
-    What it shows twice is the first one; what it leaves out is as much later as the clock is put forward, as in Java.
+    An ambiguous time is the first one; a skipped one is shifted by the length of the gap, as in Java.
     """
     if zone in ("UTC", "Z"):
         return _as_it_is(shown, pa.timestamp(shown.type.unit, "UTC"))
@@ -50,7 +50,7 @@ def instants(shown: Any, zone: str) -> Any:
     gap = pc.fill_null(pc.not_equal(pc.local_timestamp(found), shown), False)
     if not (gap.as_py() if isinstance(gap, pa.Scalar) else gap.true_count):
         return found.cast(utc)
-    # In a gap what was found is the last moment before it, whose distance from UTC still counts.
+    # In a gap the result is the last instant before it, with the offset before the gap.
     before = found.cast(utc)
     distance = pc.subtract(pc.local_timestamp(found).cast(pa.int64()), before.cast(pa.int64()))
     moved = pc.subtract(shown.cast(pa.int64()), distance).cast(utc)
@@ -181,14 +181,14 @@ def _rounded(up: bool) -> Callable[..., Any]:
 
 
 def _per_millisecond(of: pa.DataType) -> int | None:
-    """Return how many of a type's units a millisecond has; None for days."""
+    """Return the number of units of a type per millisecond; None for days."""
     if pa.types.is_date32(of):
         return None
     return {"ms": 1, "us": 1000, "ns": 1_000_000}[of.unit]
 
 
 def _moved(values: Any, per_ms: int | None, unit: str, up: bool) -> Any:
-    """Return times at the start of the unit that they are in or, to move up, of the next one unless they are at a start."""
+    """Return times rounded down to the start of a unit or, with ``up``, to the next start unless they are at one."""
     if unit in UNIT_MONTHS:
         per_day = 1 if per_ms is None else DAY_MS * per_ms
         size = UNIT_MONTHS[unit]
@@ -198,7 +198,7 @@ def _moved(values: Any, per_ms: int | None, unit: str, up: bool) -> Any:
         first = (months + shift) // size * size - shift
         start = first.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) * per_day
         after = (first + size).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) * per_day
-        # Flink looks at the day alone: the first one of a unit is not moved up, whatever its time.
+        # Flink considers the day alone: the first one of a unit is not rounded up, whatever its time.
         return np.where(start // per_day == values // per_day, start, after) if up else start
     if per_ms is None and unit == "DAY":
         return values + 1 if up else values

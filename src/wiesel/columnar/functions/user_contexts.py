@@ -1,4 +1,4 @@
-"""Internal. What functions of users are told of the task that calls them."""
+"""Internal. Function contexts of user-defined functions."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ __all__ = ["FunctionContext", "FunctionLife", "current_context"]
 
 
 class FunctionContext:
-    """The task in which a function was opened, for ``open(function_context)``.
+    """The task in which a function is opened, for ``open(function_context)``.
 
     Args:
-        base_metric_group: Where metrics of the function are registered; None outside of a task.
+        base_metric_group: The metric group for the function; None outside of a task.
         job_parameters: The parameters of the job.
         task_name: The name of the task.
         task_name_with_subtasks: The name with the number of the subtask.
-        number_of_parallel_subtasks: How many subtasks there are.
-        max_number_of_parallel_subtasks: How many there can be at most.
-        index_of_this_subtask: Which one this is, from 0 on.
-        attempt_number: How often the task was started before.
+        number_of_parallel_subtasks: The parallelism.
+        max_number_of_parallel_subtasks: The maximum parallelism.
+        index_of_this_subtask: The index of this subtask, from 0.
+        attempt_number: Number of earlier attempts of the task.
     """
 
     def __init__(
@@ -48,13 +48,13 @@ class FunctionContext:
         self._lives: list[FunctionLife] = []
 
     def close_functions(self) -> None:
-        """End the functions that were called in the task; those that others call, too, when the last of these ends."""
+        """Close the functions called in the task; shared ones when their last caller ends."""
         while self._lives:
             self._lives.pop()._end(self)
 
     @staticmethod
     def of_operator(context: Any) -> FunctionContext:
-        """Return what the context of an operator tells."""
+        """Return the function context of an operator's context."""
         return FunctionContext(
             context.metrics,
             dict(context.job_parameters),
@@ -67,7 +67,7 @@ class FunctionContext:
         )
 
     def get_metric_group(self) -> MetricGroup:
-        """Return where metrics of the function are registered.
+        """Return the metric group of the function.
 
         Raises:
             RuntimeError: If the function was not opened in a task.
@@ -89,11 +89,11 @@ class FunctionContext:
         return self._task_name_with_subtasks
 
     def get_number_of_parallel_subtasks(self) -> int | None:
-        """Return how many subtasks there are."""
+        """Return the parallelism."""
         return self._number_of_parallel_subtasks
 
     def get_max_number_of_parallel_subtasks(self) -> int | None:
-        """Return how many subtasks there can be at most."""
+        """Return the maximum parallelism."""
         return self._max_number_of_parallel_subtasks
 
     def get_index_of_this_subtask(self) -> int | None:
@@ -101,16 +101,16 @@ class FunctionContext:
         return self._index_of_this_subtask
 
     def get_attempt_number(self) -> int | None:
-        """Return how often the task was started before."""
+        """Return the number of earlier attempts of the task."""
         return self._attempt_number
 
 
 current_context: ContextVar[FunctionContext | None] = ContextVar("current_context", default=None)
-"""That of the operator that evaluates expressions in this thread."""
+"""The context of the operator that evaluates expressions in this thread."""
 
 
 class FunctionLife:
-    """Opens a function before its first call in a process, and closes it when the last task that calls it ends.
+    """Opens a function before its first call in a process, and closes it when the last calling task ends.
 
     Args:
         open: Called with the context of the task; None outside of one.

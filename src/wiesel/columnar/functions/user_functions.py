@@ -1,4 +1,4 @@
-"""Internal. Scalar functions of users as calls in expressions: per row, or per batch with pandas or Arrow."""
+"""Internal. User-defined scalar functions as calls in expressions: per row, or vectorised with pandas or Arrow."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ __all__ = [
 
 _NAME = "USER FUNCTION"
 _TOGETHER = 1024
-"""How many rows become objects of Python together."""
+"""Number of rows converted to Python objects per chunk."""
 
 
 @dataclass(frozen=True)
 class UserFunction:
-    """A function of the user.
+    """A user-defined function.
 
     Attributes:
-        name: What it is called in messages.
+        name: Its name in messages.
         compute: The function: of the values of a row (``general``; ``async`` if it returns an awaitable), of ``pandas.Series``
             (``pandas``) or of ``pyarrow.Array`` (``arrow``).
-        result_type: The type of what it returns.
-        input_types: The types of its arguments, to which they are cast; None if it takes what comes.
+        result_type: The type of its results.
+        input_types: The types of its arguments, to which they are cast; None for no casts.
         kind: How it is called.
-        deterministic: Whether it returns the same for the same arguments.
+        deterministic: It returns the same result for the same arguments.
         life: Opens and closes it.
-        origin: What it was made of, if that is more than code.
-        whole_row: Whether its one argument is the row of all columns, given by the function's place and not by an expression.
+        origin: Its origin, if it is defined by more than code.
+        whole_row: Its only argument is the row of all columns, determined by the function's position and not by an expression.
     """
 
     name: str
@@ -73,7 +73,7 @@ class UserFunction:
         return self.compute
 
     def loop(self) -> asyncio.AbstractEventLoop:
-        """Return the event loop of asynchronous calls; it is closed when the function goes."""
+        """Return the event loop of asynchronous calls; it is closed with the function."""
         if not self.loops:
             self.loops.append(asyncio.new_event_loop())
             weakref.finalize(self, self.loops[0].close)
@@ -85,11 +85,11 @@ class UserFunction:
 
 @dataclass(frozen=True)
 class ModuleFunction:
-    """What a name means by a module.
+    """The definition of a name by a module.
 
     Attributes:
-        called: Returns the expression for operands, or raises why there is none.
-        of_tables: Whether the expression is an array of the rows of a table.
+        called: Returns the expression for operands, or raises if there is none.
+        of_tables: The expression is an array of the rows of a table.
     """
 
     called: Callable[[Sequence[Expression]], Expression]
@@ -97,10 +97,10 @@ class ModuleFunction:
 
 
 def user_call(function: UserFunction | ModuleFunction, operands: Sequence[Expression]) -> Expression:
-    """Return the call of a function of the user, or what one of a module means.
+    """Return the call of a user-defined function, or the expression of a function of a module.
 
     Raises:
-        ProgramError: If it takes another number of arguments, or arguments of other types.
+        ProgramError: If the number or the types of the arguments do not match.
     """
     if isinstance(function, ModuleFunction):
         return function.called(operands)
@@ -108,7 +108,7 @@ def user_call(function: UserFunction | ModuleFunction, operands: Sequence[Expres
 
 
 def is_user_call(call: Call) -> bool:
-    """Return whether a call is one of a function of the user."""
+    """Return whether a call is one of a user-defined function."""
     return call.function == _NAME
 
 
@@ -131,7 +131,7 @@ def _is_deterministic(call: Call) -> bool:
 
 def _evaluate(call: Call, frame: Any, operands: Sequence[Any]) -> Any:
     function: UserFunction = call.options[0]
-    # One call is enough for rows that are all the same, unless the function may return something else each time.
+    # One call is enough for identical rows, unless the function is non-deterministic.
     single = function.deterministic and all(isinstance(operand, pa.Scalar) for operand in operands)
     length = 1 if single else frame.num_rows
     columns = [repeated(operand, length) if isinstance(operand, pa.Scalar) else operand for operand in operands]
@@ -145,7 +145,7 @@ def _evaluate(call: Call, frame: Any, operands: Sequence[Any]) -> Any:
 def _per_row(call: Call, function: UserFunction, length: int, columns: Sequence[Any]) -> Any:
     compute = function.prepared()
     found: list[Any] = []
-    # So few at a time that the objects of one part take the place of those before in the processor's caches.
+    # Chunks are small, so that their objects replace the previous ones in the processor's caches.
     for start in range(0, length, _TOGETHER):
         rows = min(_TOGETHER, length - start)
         found += _results(function.name, compute, rows, [column.slice(start, rows) for column in columns])
@@ -155,10 +155,10 @@ def _per_row(call: Call, function: UserFunction, length: int, columns: Sequence[
 def _results(name: str, compute: Callable[..., Any], length: int, columns: Sequence[Any]) -> list[Any]:
     values, found = python_columns(columns), list[Any]()
     try:
-        # No loop of our own around the calls; the number of results tells which one has failed.
+        # No Python loop around the calls; the number of results identifies a failed one.
         found.extend(map(compute, *values) if values else starmap(compute, repeat((), length)))
         if len(found) < length:
-            raise StopIteration  # the function's, which ends what is mapped
+            raise StopIteration  # raised by the function, which ends the iteration
     except Exception as error:
         raise call_failure(name, error, repr(tuple(column[len(found)] for column in values))) from error
     return found
@@ -169,7 +169,7 @@ def _rows(columns: Sequence[Any], length: int) -> Any:
 
 
 def python_columns(columns: Sequence[Any]) -> list[list[Any]]:
-    """Return the values of columns as functions get them: rows of structs, dicts of maps, objects of RAW."""
+    """Return the values of columns as passed to functions: rows for structs, dicts for maps, objects for RAW."""
     return [column_values(column) if _has_objects(column.type) else column.to_pylist() for column in columns]
 
 
@@ -185,14 +185,14 @@ def _at_once(call: Call, function: UserFunction, length: int, columns: Sequence[
 
 
 def series_of(column: Any, *, whole_row: bool = False) -> Any:
-    """Return a column for functions of pandas: a ``Series``, of a struct a ``DataFrame``.
+    """Return a column for functions of pandas: a ``Series``, or a ``DataFrame`` for a struct.
 
-    In that of a ``whole_row`` the fields of columns that are rows are columns themselves, as in PyFlink.
+    For a ``whole_row`` nested rows are columns too, as in PyFlink.
     """
     if pa.types.is_large_binary(column.type):
         return _object_series(column)
     if not pa.types.is_struct(column.type):
-        # To look for equal texts takes longer than to make another one of each.
+        # Deduplicating strings takes longer than creating each of them.
         return column.to_pandas(deduplicate_objects=False)
     parts = list(zip([field.name for field in column.type], column.flatten(), strict=True))
     if whole_row:
@@ -255,7 +255,7 @@ def _column(call: Call, function: UserFunction, values: Any) -> Any:
             return _of_pandas(values, wanted)
         return column_array(values, wanted, DECIMALS_OF_FUNCTIONS)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        problem = f"returned what is no {call.data_type.as_summary_string()}: {error}"
+        problem = f"returned a value that is no {call.data_type.as_summary_string()}: {error}"
         hint = "return values of its result type, or declare another one"
         raise result_failure(function.name, function.compute, problem, hint) from error
 
@@ -282,7 +282,7 @@ def _pandas_array(values: Any, wanted: pa.DataType) -> Any:
 
 
 def call_failure(name: str, error: Exception, record: str) -> UserFunctionError:
-    """Return the error for a function that raised one; ``record`` shows what for."""
+    """Return the error for a function that raised; ``record`` shows the arguments."""
     shown = record if len(record) <= 200 else record[:200] + "..."
     place = error_location(error)
     return UserFunctionError(
@@ -295,7 +295,7 @@ def call_failure(name: str, error: Exception, record: str) -> UserFunctionError:
 
 
 def result_failure(name: str, function: Any, problem: str, hint: str) -> UserFunctionError:
-    """Return the error for a function that returned something wrong; ``function`` is the user's code, by which it is found."""
+    """Return the error for a function with an invalid result; ``function`` is the user's code, which determines the location."""
     place = function_location(function)
     return UserFunctionError(f"the function {name!r} {problem}" + (f"\n  made at {place}" if place else ""), hint=hint, location=place)
 

@@ -1,7 +1,7 @@
 """Internal. VARIANT: PARSE_JSON, TRY_PARSE_JSON, and the parts of values.
 
-A value is the text by which Flink prints it: JSON without blanks, with the keys of objects in the order of Java's texts, numbers as
-Java writes them. So a value is printed, compared and made a text as it is, and a part of it is a slice of its text.
+A value is its text as printed by Flink: JSON without blanks, with the keys of objects sorted like Java's strings, numbers as written by
+Java. So printing, comparison and conversion to a string need no work, and a part of it is a slice of its text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _VARIANT = VariantType()
 _BLANKS = " \t\n\r"
 _MOST_DIGITS = 38
 _LONGEST_NUMBER = 1000
-"""How many characters a number may have, as in the parser that Flink has."""
+"""Maximal number of characters of a number, as in Flink's parser."""
 
 
 def _refuse(name: str) -> NoReturn:
@@ -34,7 +34,7 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _number(text: str) -> Any:
-    """Return a number: whole numbers and decimals of up to 38 digits are exact, all others are doubles, as in Flink."""
+    """Return a number: integers and decimals of up to 38 digits are exact, all others are doubles, as in Flink."""
     if len(text) < 19 and text.lstrip("-").isdigit():
         return int(text)
     if len(text) > _LONGEST_NUMBER:
@@ -67,10 +67,10 @@ _STRICT, _LENIENT = _decoder(False), _decoder(True)
 
 
 def variant_text(text: str, allow_duplicates: bool = False) -> str:
-    """Return the value that a text of JSON begins with; what follows it is not looked at, as in Flink.
+    """Return the value at the beginning of a JSON text; trailing text is ignored, as in Flink.
 
     Raises:
-        ValueError: If it is no JSON, or an object has a key twice and may not.
+        ValueError: If it is no JSON, or an object has a duplicate key, which is not allowed.
     """
     start = len(text) - len(text.lstrip(_BLANKS))
     try:
@@ -84,7 +84,7 @@ def variant_text(text: str, allow_duplicates: bool = False) -> str:
 
 
 def _check_end(value: Any, following: str) -> None:
-    """Refuse what stands directly behind a number or a word; behind all else anything may stand."""
+    """Reject an invalid character directly after a number or a keyword; after all other values any character may follow."""
     is_word = value is None or isinstance(value, bool)
     is_number = not is_word and isinstance(value, int | Raw)
     if following and ((is_number and following not in _BLANKS) or (is_word and (following.isalnum() or following in "_$"))):
@@ -109,28 +109,28 @@ register(ScalarFunction("TRY_PARSE_JSON", _resolve_parse(True), by_value(_tried)
 # Parts
 
 _SCANNER = json.JSONDecoder()
-"""Reads over the texts of values, among which Infinity is."""
+"""Scans the strings of values, including Infinity."""
 
 
 def item_signature(of: VariantType, place: t.DataType) -> Signature | None:
-    """Return how a part is found: a field of an object by a text, an element of an array by a number from 1 on; None by all else."""
+    """Return how a part is accessed: a field of an object by a string, an element of an array by a number from 1; None for other types."""
     if is_text(place):
         return Signature([of, STRING], _VARIANT)
     return Signature([of, t.BigIntType()], _VARIANT) if isinstance(place, t.IntegralType) else None
 
 
 def part_of(value: str, place: str | int) -> str | None:
-    """Return a part of a value, None if there is none.
+    """Return a part of a value, None if it does not exist.
 
     Raises:
-        ValueError: If a field is looked for in what is no object, or an element in what is no array.
+        ValueError: If a field is accessed in a value that is no object, or an element in one that is no array.
     """
     return _field(value, place) if isinstance(place, str) else _element(value, place)
 
 
 def _field(value: str, name: str) -> str | None:
     if not value.startswith("{"):
-        raise ValueError("a text finds a field of an object, and this VARIANT is none")
+        raise ValueError("a string accesses a field of an object, and this VARIANT is none")
     wanted, at = to_json(name) + ":", 1
     if wanted not in value:
         return None
@@ -145,7 +145,7 @@ def _field(value: str, name: str) -> str | None:
 
 def _element(value: str, place: int) -> str | None:
     if not value.startswith("["):
-        raise ValueError("a number finds an element of an array, and this VARIANT is none")
+        raise ValueError("a number accesses an element of an array, and this VARIANT is none")
     at, before = 1, place - 1
     if before < 0:
         return None
@@ -157,6 +157,6 @@ def _element(value: str, place: int) -> str | None:
 
 
 def _behind(value: str, at: int) -> int:
-    """Return where the next part begins, or the bracket is that ends all."""
+    """Return the offset of the next part, or of the closing bracket."""
     _, end = _SCANNER.raw_decode(value, at)
     return end + 1 if value[end] == "," else end

@@ -113,7 +113,7 @@ class SparkCatalog(Catalog):
 
 
 class _Tables(Mapping[str, CatalogEntry]):
-    """The tables of a database, each looked up when it is asked for. Views are Spark's own: their texts are in its language."""
+    """The tables of a database, each looked up when it is asked for. Views are Spark's own: their strings are in its language."""
 
     def __init__(self, session: SparkSession, database: str) -> None:
         self._session = session

@@ -78,7 +78,7 @@ def _required(of: t.DataType, name: str, legacy: bool) -> Any:
     if isinstance(of, t.MapType | t.MultisetType):
         key = of.key_type if isinstance(of, t.MapType) else of.element_type
         if not isinstance(key, t.CharType | t.VarCharType):
-            raise ProgramError(f"maps in Avro have texts as keys, not {key.as_summary_string()}", hint="give the column another type")
+            raise ProgramError(f"maps in Avro have strings as keys, not {key.as_summary_string()}", hint="give the column another type")
         return {"type": "map", "values": _schema(of.value_type if isinstance(of, t.MapType) else t.IntType(), name, True)}
     raise _no_values(of)
 

@@ -16,7 +16,7 @@ import numpy as np
 from wiesel.columnar.row_batch import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowBatch
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError
-from wiesel.formats.table.json import JsonObjects, JsonTableReader, JsonTexts
+from wiesel.formats.table.json import JsonObjects, JsonStrings, JsonTableReader
 from wiesel.spi.file_formats import FilePiece, RecordReader, StreamFormat
 from wiesel.spi.serialization import Encoder
 from wiesel.spi.table.factory import ALL_KINDS, TableOptions
@@ -55,13 +55,13 @@ class _ChangeTableFormat(TableFormatFactory):
 
     def create_reader(self, options: TableOptions, rows: RowType) -> StreamFormat:
         """Return the format of files with these columns."""
-        JsonTexts.of(self.identifier, options, rows)
+        JsonStrings.of(self.identifier, options, rows)
         return _ChangeFiles(JsonObjects.of(self.identifier, options, rows), self.reader, self._source(options))
 
     def create_writer(self, options: TableOptions, rows: RowType) -> Encoder:
         """Return the encoder of changes of rows of these columns."""
         self._source(options)
-        return _ChangeEncoder(JsonTexts.of(self.identifier, options, rows), self.around)
+        return _ChangeEncoder(JsonStrings.of(self.identifier, options, rows), self.around)
 
     def _source(self, options: TableOptions) -> _Source:
         return _Source()
@@ -102,8 +102,8 @@ class _ChangeReader(JsonTableReader):
 
 
 class _ChangeEncoder(Encoder):
-    def __init__(self, texts: JsonTexts, around: tuple[str, str]) -> None:
-        self._texts = texts
+    def __init__(self, strings: JsonStrings, around: tuple[str, str]) -> None:
+        self._strings = strings
         self._around = around
 
     def encode(self, element: RowBatch, stream: BinaryIO) -> None:
@@ -114,7 +114,7 @@ class _ChangeEncoder(Encoder):
         lines: list[str] = []
         for batch in elements:
             added = np.isin(batch.kinds_or_inserts(), (INSERT, UPDATE_AFTER)).tolist()
-            for text, is_added in zip(self._texts.of_rows(batch), added, strict=True):
+            for text, is_added in zip(self._strings.of_rows(batch), added, strict=True):
                 lines.append(f"{before}{text}{behind}\n" if is_added else f"{before_gone}{text}{behind_gone}\n")
         return "".join(lines).encode()
 

@@ -24,8 +24,8 @@ from wiesel.formats.csv_fields import quoter
 from wiesel.formats.csv_reading import RawRows
 from wiesel.formats.csv_schema import CsvDialect
 from wiesel.formats.line_blocks import COLUMNAR_BLOCK_BYTES, LineBlocks, line_number
-from wiesel.formats.table.arrow_texts import READ_BY_ARROW, finished, read_schema
-from wiesel.formats.table.texts import TextReader, TextWriter, text_reader, text_writer
+from wiesel.formats.table.arrow_strings import READ_BY_ARROW, finished, read_schema
+from wiesel.formats.table.string_values import TextReader, TextWriter, text_reader, text_writer
 from wiesel.spi.file_formats import FilePiece, RecordReader, StreamFormat
 from wiesel.spi.serialization import Encoder
 from wiesel.spi.table.factory import TableOptions
@@ -166,7 +166,7 @@ def _trimmer(dialect: CsvDialect) -> Callable[[bytes], bytes]:
 
 
 def _reader_of(of: t.DataType, elements: str, null: str | None) -> TextReader:
-    """Return what reads a field; arrays and rows are texts with a delimiter of their own."""
+    """Return what reads a field; arrays and rows are strings with a delimiter of their own."""
     if isinstance(of, t.ArrayType):
         element = text_reader(of.element_type)
         return lambda text: [None if part == null else element(part) for part in text.split(elements)] if text else []
@@ -335,8 +335,8 @@ class _CsvReader(RecordReader):
         return any(text.strip().lower() in names for text in row) or all(text.strip().replace(" ", "_").isidentifier() for text in row)
 
     def _batch(self, rows: list[list[str]]) -> RowBatch:
-        texts = self._fitted(rows)
-        arrays = [self._column(texts, place, reader, field.type) for place, reader, field in self._columns()]
+        strings = self._fitted(rows)
+        arrays = [self._column(strings, place, reader, field.type) for place, reader, field in self._columns()]
         return RowBatch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 
     def _fitted(self, rows: list[list[str]]) -> list[Sequence[str | None]]:
@@ -347,21 +347,21 @@ class _CsvReader(RecordReader):
         places = [self._files.all_names.index(name) for name in self._schema.names]
         return zip(places, self._readers, self._schema, strict=True)
 
-    def _column(self, texts: list[Sequence[str | None]], place: int, reader: TextReader, kind: pa.DataType) -> pa.Array:
+    def _column(self, strings: list[Sequence[str | None]], place: int, reader: TextReader, kind: pa.DataType) -> pa.Array:
         # Of arrays, as in Flink, it is their elements that can be NULL.
         null = None if pa.types.is_list(kind) else self._files.dialect.null_literal
         value = self._files.fields.value
-        return column_array([value(row[place], reader, null) for row in texts], kind)
+        return column_array([value(row[place], reader, null) for row in strings], kind)
 
     def _wrong_value(self, rows: list[list[str]]) -> str | None:
         """Return what is wrong with a row, and in which column; None if it is in none."""
         try:
-            texts = self._fitted(rows)
+            strings = self._fitted(rows)
         except ValueError:
             return None
         for place, reader, field in self._columns():
             try:
-                self._column(texts, place, reader, field.type)
+                self._column(strings, place, reader, field.type)
             except ValueError as error:
                 return f"column {field.name}: {error}"
         return None

@@ -17,7 +17,7 @@ from wiesel.columnar.rows import column_array, column_values
 from wiesel.core.config import ConfigOption
 from wiesel.core.errors import ConfigurationError, ConnectorError
 from wiesel.formats.line_blocks import COLUMNAR_BLOCK_BYTES, LineBlocks, line_number
-from wiesel.formats.table.arrow_texts import finished, read_schema
+from wiesel.formats.table.arrow_strings import finished, read_schema
 from wiesel.formats.table.json_values import JsonReader, has_decimals, json_reader, json_writer
 from wiesel.spi.file_formats import FilePiece, RecordReader, StreamFormat
 from wiesel.spi.serialization import Encoder
@@ -25,7 +25,7 @@ from wiesel.spi.table.factory import TableOptions
 from wiesel.spi.table.formats import TableFormatFactory
 from wiesel.types import logical as t
 
-__all__ = ["READ_ERRORS", "JsonObjects", "JsonTableFormat", "JsonTableReader", "JsonTexts", "ObjectsToBatch"]
+__all__ = ["READ_ERRORS", "JsonObjects", "JsonStrings", "JsonTableFormat", "JsonTableReader", "ObjectsToBatch"]
 
 READ_ERRORS = (ValueError, TypeError, KeyError, ArithmeticError, RecursionError)
 _BY_ARROW = (t.BooleanType, t.IntType, t.BigIntType, t.DoubleType, t.CharType, t.VarCharType, t.TimestampType)
@@ -38,7 +38,7 @@ class JsonTableFormat(TableFormatFactory):
 
     def create_reader(self, options: TableOptions, rows: t.RowType) -> StreamFormat:
         """Return the format of files with these columns."""
-        JsonTexts.of("json", options, rows)
+        JsonStrings.of("json", options, rows)
         return _JsonFiles(JsonObjects.of("json", options, rows))
 
     def create_projected_reader(
@@ -49,7 +49,7 @@ class JsonTableFormat(TableFormatFactory):
 
     def create_writer(self, options: TableOptions, rows: t.RowType) -> Encoder:
         """Return the encoder of rows of these columns."""
-        return _JsonEncoder(JsonTexts.of("json", options, rows))
+        return _JsonEncoder(JsonStrings.of("json", options, rows))
 
 
 def _taken_as_they_are(prefix: str, options: TableOptions) -> None:
@@ -225,7 +225,7 @@ class _PlainReader(JsonTableReader):
             return None
 
 
-class JsonTexts:
+class JsonStrings:
     """Makes objects of rows. Plain picklable data."""
 
     def __init__(self, rows: t.RowType, *, iso: bool, plain_decimals: bool, no_nulls: bool) -> None:
@@ -236,13 +236,13 @@ class JsonTexts:
         self._writers()
 
     @staticmethod
-    def of(prefix: str, options: TableOptions, rows: t.RowType) -> JsonTexts:
+    def of(prefix: str, options: TableOptions, rows: t.RowType) -> JsonStrings:
         """Read the options that begin with a prefix."""
         plain = ConfigOption[bool](f"{prefix}.encode.decimal-as-plain-number", "bool", False, "Whether numbers have no exponents.")
         no_nulls = ConfigOption[bool](f"{prefix}.encode.ignore-null-fields", "bool", False, "Whether NULL is left out.")
         _taken_as_they_are(prefix, options)
         iso = JsonObjects.of(prefix, options, rows).iso
-        return JsonTexts(rows, iso=iso, plain_decimals=options.get(plain), no_nulls=options.get(no_nulls))
+        return JsonStrings(rows, iso=iso, plain_decimals=options.get(plain), no_nulls=options.get(no_nulls))
 
     def _writers(self) -> list[tuple[str, Callable[[Any], str]]]:
         return [
@@ -260,11 +260,11 @@ class JsonTexts:
 
 
 class _JsonEncoder(Encoder):
-    def __init__(self, texts: JsonTexts) -> None:
-        self._texts = texts
+    def __init__(self, strings: JsonStrings) -> None:
+        self._strings = strings
 
     def encode(self, element: RowBatch, stream: BinaryIO) -> None:
         stream.write(self.encode_many([element]))
 
     def encode_many(self, elements: Sequence[RowBatch]) -> bytes:
-        return "".join(f"{text}\n" for batch in elements for text in self._texts.of_rows(batch)).encode()
+        return "".join(f"{text}\n" for batch in elements for text in self._strings.of_rows(batch)).encode()

@@ -9,7 +9,7 @@ from typing import Any
 
 from wiesel.core.errors import ProgramError
 from wiesel.formats.csv_decimals import without_zeros
-from wiesel.formats.table.texts import decimal_of, text_reader, text_writer
+from wiesel.formats.table.string_values import decimal_of, text_reader, text_writer
 from wiesel.types import logical as t
 
 __all__ = ["JsonReader", "JsonWriter", "has_decimals", "json_reader", "json_writer"]
@@ -118,7 +118,7 @@ def _writer(of: t.DataType, iso: bool, plain_decimals: bool) -> JsonWriter:
     if isinstance(of, t.MapType | t.MultisetType):
         key_type, value_type = (of.key_type, of.value_type) if isinstance(of, t.MapType) else (of.element_type, t.IntType())
         if not isinstance(key_type, t.CharType | t.VarCharType):
-            raise ProgramError("maps in JSON have texts as keys", hint=f"give the column another type than {of.as_summary_string()}")
+            raise ProgramError("maps in JSON have strings as keys", hint=f"give the column another type than {of.as_summary_string()}")
         item = inner(value_type)
         return lambda entries: "{" + ",".join(f"{_quoted(k)}:{item(v)}" for k, v in entries.items()) + "}"
     if isinstance(of, t.RowType):

@@ -22,7 +22,7 @@ from wiesel.types.logical import BinaryType, CharType, RowType, VarBinaryType, V
 
 __all__ = ["RawTableFormat", "lines_of"]
 
-_CHARSET = ConfigOption[str]("raw.charset", "str", "UTF-8", "The charset of texts.")
+_CHARSET = ConfigOption[str]("raw.charset", "str", "UTF-8", "The charset of strings.")
 _LINE_END = ord("\n")
 _MOST_BYTES = np.iinfo(np.int32).max
 """So far reach the offsets of a column."""
@@ -94,7 +94,7 @@ class _LineReader(RecordReader):
 
 
 def lines_of(block: bytes, kind: pa.DataType, charset: str) -> pa.Array:
-    """Return the lines of a block, of which the last one may lack its end, as texts or as bytes."""
+    """Return the lines of a block, of which the last one may lack its end, as strings or as bytes."""
     is_text = pa.types.is_string(kind)
     if len(block) > _MOST_BYTES or (is_text and not _is_utf8(block, charset)):
         lines: list[Any] = block.split(b"\n")
@@ -112,7 +112,7 @@ def lines_of(block: bytes, kind: pa.DataType, charset: str) -> pa.Array:
 
 
 def _is_utf8(block: bytes, charset: str) -> bool:
-    """Return whether a block's bytes are, as they are, those of texts in Arrow."""
+    """Return whether a block's bytes are, as they are, those of strings in Arrow."""
     if codecs.lookup(charset).name != "utf-8":
         return False
     try:

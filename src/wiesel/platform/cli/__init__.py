@@ -391,7 +391,7 @@ def read_state(path: str, trust: bool, key_file: str | None, **options: Any) -> 
 
 @main.group(invoke_without_command=True)
 @click.option("-f", "--file", "files", multiple=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True), help="A script.")
-@click.option("-e", "--execute", "texts", multiple=True, help="Statements. Both options are repeatable; files come first.")
+@click.option("-e", "--execute", "strings", multiple=True, help="Statements. Both options are repeatable; files come first.")
 @click.option("-D", "dynamic", multiple=True, metavar="KEY=VALUE", help="A configuration option, as with run. Repeatable.")
 @click.option("-p", "--parallelism", type=click.IntRange(min=1), help="How many subtasks operators have.")
 @click.option(
@@ -404,7 +404,7 @@ def read_state(path: str, trust: bool, key_file: str | None, **options: Any) -> 
 def sql(
     context: click.Context,
     files: tuple[str, ...],
-    texts: tuple[str, ...],
+    strings: tuple[str, ...],
     dynamic: tuple[str, ...],
     parallelism: int | None,
     init: tuple[str, ...],
@@ -424,8 +424,8 @@ def sql(
 
     options = configuration_of(dynamic, parallelism)
     find_modules([*files, *init], options)
-    if files or texts:
-        raise SystemExit(run(SqlSources(files, texts), options, init, batch=batch, explain_only=explain))
+    if files or strings:
+        raise SystemExit(run(SqlSources(files, strings), options, init, batch=batch, explain_only=explain))
     if not sys.stdin.isatty():
         raise click.UsageError("give a script with -f ('-': the standard input) or statements with -e; there is no terminal to type in")
     raise SystemExit(converse(options, init, history, batch=batch, explain_only=explain))

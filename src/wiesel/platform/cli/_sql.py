@@ -24,15 +24,15 @@ EXIT_INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class SqlSources:
-    """What is to be run: first the files, then the texts. ``-`` is the standard input."""
+    """What is to be run: first the files, then the strings. ``-`` is the standard input."""
 
     files: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
+    strings: tuple[str, ...] = ()
 
     def scripts(self) -> list[tuple[str, str]]:
-        """Return names and texts."""
+        """Return names and strings."""
         found = [(path, _text_of(path)) for path in self.files]
-        return [*found, *(("-e", text) for text in self.texts)]
+        return [*found, *(("-e", text) for text in self.strings)]
 
 
 def _text_of(path: str) -> str:

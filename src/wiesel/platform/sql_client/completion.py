@@ -54,7 +54,7 @@ class SqlCompleter(Completer):
 
 
 def suggestions(catalogs: CatalogManager, before: str, after: str = "") -> list[Suggestion]:
-    """Return what may stand between two texts, the likeliest first."""
+    """Return what may stand between two strings, the likeliest first."""
     option = _OPTION.search(before)
     if option is not None:
         keys = [each.key for each in declared_options() if each.key.startswith(option[1])]
@@ -134,8 +134,8 @@ def _phrase_ends(tokens: list[Token]) -> Iterator[str]:
                 yield " ".join(parts[count:])
 
 
-def _all(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    return ((text, kind) for text in texts)
+def _all(kind: str, strings: Iterable[str]) -> Iterator[tuple[str, str]]:
+    return ((text, kind) for text in strings)
 
 
 def _name(name: str) -> str:

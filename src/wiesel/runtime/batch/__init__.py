@@ -1,1 +1,1 @@
-"""Internal. Algorithms of batch jobs: they keep to a memory budget and go on in files when it is used up. No engine, no operators."""
+"""Internal. Algorithms of batch jobs with a memory budget, which spill to files. No engine, no operators."""

@@ -1,10 +1,9 @@
 """Internal. External merge sort over binary entries, with the keys compared as bytes.
 
-Runs are sorted in memory and merged with as many at a time as the budget has read buffers for, in several passes if there are more
-(D. E. Knuth, The Art of Computer Programming, volume 3, section 5.4.1; G. Graefe, "Implementing Sorting in Database Systems", ACM
-Computing Surveys 38(3), 2006, also for normalised keys). An entry is one bytes object, ``key | sequence | record | trailer``: keys are
-prefix-free (see ``sort_keys``), so the order of entries is that of their keys, those of one key in the order in which they came, and
-nothing is decoded to find it.
+Runs are sorted in memory and merged as many at a time as the budget has read buffers for, in several passes if there are more (D. E. Knuth,
+The Art of Computer Programming, volume 3, section 5.4.1; G. Graefe, "Implementing Sorting in Database Systems", ACM Computing Surveys
+38(3), 2006, also for normalised keys). An entry is one bytes object, ``key | sequence | record | trailer``: keys are prefix-free (see
+``sort_keys``), so entries are ordered by key, stable within a key, and no record is decoded for comparisons.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ __all__ = ["ExternalSorter", "groups", "key_of", "record_of"]
 _SEQUENCE = struct.Struct(">Q")
 _TRAILER = struct.Struct("<II")
 _SLOT_BYTES = 16
-"""Of a list: the pointer, and that of the copy which sorting makes."""
+"""Per element of a list: the pointer, and its copy for sorting."""
 
 _LARGEST_BLOCK = 64 << 10
 _SMALLEST_BLOCK = 512
@@ -39,7 +38,7 @@ def record_of(entry: bytes) -> bytes:
 
 
 def groups(entries: Iterator[bytes]) -> Iterator[tuple[bytes, Iterator[bytes]]]:
-    """Yield ``(key, entries of that key)`` from sorted entries. What a consumer leaves of a group is passed over."""
+    """Yield ``(key, entries of that key)`` from sorted entries. Unread entries of a group are skipped."""
     entry = next(entries, None)
     while entry is not None:
         key = key_of(entry)
@@ -56,7 +55,7 @@ class _Group:
         self._over = False
 
     def entries(self) -> Iterator[bytes]:
-        # Keys are prefix-free: an entry starts with the key if and only if the key is its own.
+        # Keys are prefix-free: an entry starts with the key if and only if it has that key.
         key = self._key
         while not self._over and (entry := self._next) is not None:
             following = next(self._source, None)
@@ -74,12 +73,12 @@ class ExternalSorter:
     """Sorts entries within a budget.
 
     Args:
-        memory_bytes: What it may take of memory, for entries and for buffers of runs.
-        spill: Where runs go.
+        memory_bytes: Memory limit of entries and of buffers of runs.
+        spill: Storage of runs.
 
     Attributes:
         runs_written: Sorted runs written so far, intermediate merges included.
-        peak_bytes: The most that entries in memory have taken.
+        peak_bytes: Peak size of the entries in memory.
     """
 
     def __init__(self, memory_bytes: int, spill: Spill) -> None:
@@ -99,8 +98,8 @@ class ExternalSorter:
 
         Args:
             key: Its prefix-free key; equal keys keep their order of arrival.
-            record: The record, which is not looked at.
-            group_bytes: How much of the key makes the group; all of it if it is None.
+            record: The record, which is opaque.
+            group_bytes: Length of the grouping prefix of the key; None for the whole key.
         """
         entry = b"".join(
             (key, _SEQUENCE.pack(self._count), record, _TRAILER.pack(len(key) + 8, len(key) if group_bytes is None else group_bytes))
@@ -113,21 +112,21 @@ class ExternalSorter:
 
     @property
     def used_bytes(self) -> int:
-        """Return what the entries in memory take."""
+        """Return the size of the entries in memory."""
         return self._used
 
     @property
     def spilled(self) -> bool:
-        """Return whether memory was not enough."""
+        """Return whether entries were spilled."""
         return bool(self.runs_written)
 
     def sorted_entries(self) -> Iterator[bytes]:
-        """Yield all entries in order, once; call it when all are added."""
+        """Yield all entries in order, once, after all have been added."""
         if self._file is None:
             self.peak_bytes = max(self.peak_bytes, self._used)
             entries, self._entries = self._entries, []
             entries.sort(reverse=True)
-            while entries:  # from the end, so that memory is free again as it goes
+            while entries:  # from the end, so that memory is freed progressively
                 yield entries.pop()
             return
         if self._entries:

@@ -1,10 +1,10 @@
-"""Internal. Hybrid hash join over binary records: the build side in a hash table, partition by partition on disk when memory is short.
+"""Internal. Hybrid hash join over binary records: the build side in a hash table, with partitions on disk when memory is short.
 
-L. D. Shapiro, "Join Processing in Database Systems with Large Main Memories", ACM TODS 11(3), 1986; which partition goes to disk is
-decided while building, the largest first (M. Nakayama, M. Kitsuregawa, M. Takagi, "Hash-Partitioned Join Method Using Dynamic Destaging
-Strategy", VLDB 1988). A partition on disk is joined in the same way with other bits of the hash; where those do not divide it (many
-records of one key) it is joined block by block (G. Graefe, "Query Evaluation Techniques for Large Databases", ACM Computing Surveys
-25(2), 1993, section 5). Keys are compared as bytes; no record is decoded here.
+L. D. Shapiro, "Join Processing in Database Systems with Large Main Memories", ACM TODS 11(3), 1986; partitions are spilled while building,
+the largest first (M. Nakayama, M. Kitsuregawa, M. Takagi, "Hash-Partitioned Join Method Using Dynamic Destaging Strategy", VLDB 1988). A
+partition on disk is joined in the same way with other bits of the hash; if those do not divide it (many records of one key) it is joined
+block by block (G. Graefe, "Query Evaluation Techniques for Large Databases", ACM Computing Surveys 25(2), 1993, section 5). Keys are
+compared as bytes; no record is decoded here.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from wiesel.runtime.batch.spill_files import Spill, SpillFile
 __all__ = ["HybridHashJoin", "Match"]
 
 Match: TypeAlias = "tuple[Sequence[bytes], bytes | None]"
-"""Records of the build side, and the record of the probe side that they match. One of the two is empty where there is no match."""
+"""Records of the build side, and the matching record of the probe side. One of the two is empty without a match."""
 
 _PARTITION_BITS = 4
 _PARTITIONS = 1 << _PARTITION_BITS
 _DEEPEST = 6
 _MIX = 0x9E3779B1
 _KEY_BYTES = 200
-"""Of a new key besides its bytes: the slot of the dict, the list and its first slot."""
+"""Overhead of a new key in addition to its bytes: the slot of the dict, the list and its first slot."""
 
 _MATCHED_BYTES = 80
 _NOT_DIVIDED = 0.9
@@ -84,18 +84,18 @@ class _Partition:
 
 
 class HybridHashJoin:
-    """Joins two sides by key. Calls: ``add_build`` for all of the build side, ``probe`` for all of the other, then ``rest``.
+    """Joins two sides by key. Calls: ``add_build`` for all of the build side, ``probe`` for all of the probe side, then ``rest``.
 
     Args:
-        memory_bytes: What the table and the write buffers may take.
-        spill: Where partitions go.
-        keep_build: Whether records of the build side without a match are results too (outer join).
+        memory_bytes: Memory limit of the table and the write buffers.
+        spill: Storage of partitions.
+        keep_build: Also return records of the build side without a match (outer join).
         keep_probe: The same for the other side.
-        keep_table: Whether the table stays for another probe side, which is possible if no partition went to disk.
+        keep_table: Retain the table for another probe side, which is possible if no partition was spilled.
 
     Attributes:
-        partitions_spilled: How many partitions went to disk, on all levels.
-        peak_bytes: The most that the table has taken.
+        partitions_spilled: Number of spilled partitions, on all levels.
+        peak_bytes: Peak size of the table.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class HybridHashJoin:
         self.partitions_spilled += 1
 
     def probe(self, key: bytes, record: bytes) -> Match | None:
-        """Take a record of the probe side; return what is known of its matches now."""
+        """Probe with a record; return its matches known so far."""
         partition = self._of(key)
         if partition.build is not None:
             if partition.probe is None:
@@ -173,7 +173,7 @@ class HybridHashJoin:
         return found, record
 
     def rest(self) -> Iterator[Match]:
-        """Yield what is left when all of the probe side was taken: build records without a match, and all partitions on disk."""
+        """Yield the remaining results after all of the probe side: build records without a match, and all partitions on disk."""
         self.peak_bytes = max(self.peak_bytes, self._used)
         if self._keep_table and not self.partitions_spilled:
             return

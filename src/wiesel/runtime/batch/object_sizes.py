@@ -1,4 +1,4 @@
-"""Internal. How much memory a record takes, roughly: what the budgets of structures that hold objects are kept by."""
+"""Internal. Estimates of the memory of records, for the budgets of structures that hold objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SAMPLE = 8
 
 
 def size_of(value: Any, depth: int = 0) -> int:
-    """Return the bytes of an object with its parts, down to a few levels."""
+    """Return the estimated size of an object with its parts, down to a few levels."""
     size = getsizeof(value)
     if depth >= _DEEPEST:
         return size
@@ -30,7 +30,7 @@ def size_of(value: Any, depth: int = 0) -> int:
 
 
 def mean_size(values: Sequence[Any]) -> float:
-    """Return the mean size of some of these objects, spread over the whole."""
+    """Return the mean size of a sample of these objects, evenly spaced."""
     if not values:
         return 0.0
     step = max(1, len(values) // _SAMPLE)

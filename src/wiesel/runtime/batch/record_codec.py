@@ -1,9 +1,9 @@
-"""Internal. Records as bytes, one by one, while they are sorted, joined and kept: compact where their type is declared.
+"""Internal. Binary encoding of single records for sorts, joins and buffers: compact for declared types.
 
-The form of a tuple or row of basic types: a header of bits (one that says "pickled instead", one per field for None, and one per
-boolean field for its value), the fields of fixed size, then those of variable size, each behind its length. A record that does not
-conform, such as an integer beyond the declared size, is pickled, so that it comes back as it was. Nothing here is kept longer than a job
-runs; the form of state is that of ``wiesel.types.serializers``.
+The encoding of a tuple or row of basic types: a header of bits (one for "pickled instead", one per field for None, and one per boolean
+field for its value), the fields of fixed size, then those of variable size, each after its length. A record that does not conform, such as
+an integer beyond the declared size, is pickled, so that it is decoded unchanged. The data does not outlive the job; the format of state is
+that of ``wiesel.types.serializers``.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _NOT_CONFORMING = (struct.error, TypeError, ValueError, AttributeError, Overflow
 
 
 class RecordCodec(ABC):
-    """Turns records into bytes and back.
+    """Encodes and decodes records.
 
     Attributes:
-        decoded: How many records were turned back so far.
+        decoded: Number of records decoded so far.
     """
 
     decoded = 0
@@ -77,9 +77,9 @@ class _Fields:
         self.fixed = [i for i, _ in fixed]
         self._classes = [cls for _, (_, cls) in fixed]
         self.struct = struct.Struct("<" + "".join(code for _, (code, _) in fixed))
-        texts = (BasicType.STRING, BasicType.CHAR)
+        strings = (BasicType.STRING, BasicType.CHAR)
         rest = [i for i in range(self.count) if i not in self.fixed and i not in self.booleans]
-        self.variable = [(i, kinds[i] in texts) for i in rest]
+        self.variable = [(i, kinds[i] in strings) for i in rest]
         self.header_bytes = (1 + self.count + len(self.booleans) + 7) // 8
 
     def encode(self, values: Sequence[Any]) -> bytes:
@@ -114,7 +114,7 @@ class _Fields:
             value = values[i]
             if value is None:
                 value = 0
-            elif type(value) is not cls:  # True is packed as 1, and 1 as 1.0: another type would come back
+            elif type(value) is not cls:  # True is packed as 1, and 1 as 1.0: the type would change
                 raise TypeError
             fixed.append(value)
         return self.struct.pack(*fixed)
@@ -181,7 +181,7 @@ def _fields_of_row(names: Any) -> Callable[[Any], Sequence[Any]]:
 
 
 def codec_for(declared: TypeInformation | None) -> RecordCodec:
-    """Return a codec of its own (it counts) for records of a declared type; None for those of any type."""
+    """Return a new codec (it has a counter) for records of a declared type; None for those of any type."""
     if isinstance(declared, TupleTypeInfo):
         return _FieldsCodec(declared.get_field_types(), _fields_of_tuple, tuple)
     if isinstance(declared, RowTypeInfo):

@@ -1,11 +1,11 @@
-"""Internal. Normalised keys: bytes whose order is that of the keys they stand for, and that are equal only for equal keys.
+"""Internal. Normalised keys: bytes in the order of the represented keys, equal only for equal keys.
 
-They are prefix-free (none is the beginning of another one), so that bytes may follow without changing the order (G. Graefe,
-"Implementing Sorting in Database Systems", ACM Computing Surveys 38(3), 2006). Where the type of a key is declared, its form is
-fixed by the type; else it is chosen by the value. Python's equality holds: ``1 == 1.0 == True`` have the same bytes.
+They are prefix-free (none is a prefix of another one), so that bytes may follow without changing the order (G. Graefe, "Implementing
+Sorting in Database Systems", ACM Computing Surveys 38(3), 2006). For a declared type of keys, the encoding is determined by the type; else
+by the value. Python's equality holds: ``1 == 1.0 == True`` have the same bytes.
 
-Order: None first; False before True; numbers by value, NaN behind all others; text by code point; tuples and rows field by field. Values of
-different kinds (a number and a text) have no order in Python; here one kind comes behind the other.
+Order: None first; False before True; numbers by value, NaN last; strings by code point; tuples and rows field by field. Values of different
+kinds (a number and a string) have no order in Python; here the kinds are ordered.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _EXACT = Context(prec=5000, Emax=10**9, Emin=-(10**9))
 # The first byte, by kind of value; the order among kinds is arbitrary but fixed.
 _NONE, _NUMBER, _TEXT, _BYTES, _TUPLE, _DATE, _DATETIME, _INSTANT, _TIME, _OTHER = (bytes([16 + i]) for i in range(10))
 
-# Behind the double that is nearest to a number: how the number differs from it.
+# After the double that is nearest to a number: the difference of the number from it.
 _BELOW_ALL, _LESS, _EXACTLY, _MORE, _ABOVE_ALL = b"\x00", b"\x40", b"\x80", b"\xc0", b"\xff"
 
 
@@ -55,14 +55,14 @@ def _double(value: float) -> bytes:
 
 
 def _difference(difference: Decimal) -> bytes:
-    """Encode what is left of a number behind its double: sign, exponent, digits."""
+    """Encode the difference of a number from its double: sign, exponent, digits."""
     digits = "".join(map(str, difference.as_tuple().digits)).strip("0").encode()
     size = _UINT64.pack((difference.adjusted() + _SIGN) & _ALL) + digits + b"\x00"
     return _LESS + descending(size) if difference < 0 else _MORE + size
 
 
 def _number(value: Any) -> bytes:
-    """Encode any real number: the nearest double, then the exact difference from it (rounding never turns an order round)."""
+    """Encode any real number: the nearest double, then the exact difference from it (rounding is monotonic)."""
     try:
         near = float(value)
     except OverflowError:
@@ -115,7 +115,7 @@ def _encode_none(value: None) -> bytes:
 
 def _sequence(encode: KeyEncoder) -> Callable[[Any], bytes]:
     def encode_all(value: Any) -> bytes:
-        # 1 before each part and 0 at the end: a tuple that is the beginning of another one comes before it.
+        # 1 before each part and 0 at the end: a prefix of a tuple sorts before it.
         return _TUPLE + b"".join([b"\x01" + encode(part) for part in value]) + b"\x00"
 
     return encode_all
@@ -155,7 +155,7 @@ def order_key(value: Any) -> bytes:
     shown = repr(value)
     raise ProgramError(
         f"the sort key {shown[:80]} of type {type(value).__qualname__} cannot be ordered",
-        hint="sort by numbers, texts, bytes, booleans, dates and times, or tuples of those; a key selector can make one",
+        hint="sort by numbers, strings, bytes, booleans, dates and times, or tuples of those; a key selector can make one",
     )
 
 
@@ -163,7 +163,7 @@ _order_sequence = _sequence(order_key)
 
 
 def group_key(value: Any) -> bytes:
-    """Return the key of any hashable value: equal bytes for equal values. Those that have an order come in it.
+    """Return the encoding of any hashable value: equal bytes for equal values. Ordered values are encoded in order.
 
     Raises:
         ProgramError: If it cannot be a key.
@@ -185,7 +185,7 @@ _GROUPED_BASES: tuple[tuple[type, KeyEncoder], ...] = ((str, _encode_str), (byte
 
 
 def _plain_number(value: Any) -> int | float | Decimal | None:
-    """Return the number (a fraction, a complex number, numpy's) as one of the kinds that have an order, if one of them equals it."""
+    """Convert a number (a fraction, a complex number, numpy's) to an equal one of an ordered kind, if there is one."""
     if isinstance(value, int | float | Decimal):
         return value
     value = value.real if isinstance(value, complex) and value.imag == 0 else value
@@ -231,7 +231,7 @@ _TYPED: dict[BasicType, KeyEncoder] = {
 
 
 def _compiled(declared: TypeInformation | None) -> KeyEncoder | None:
-    """Return the encoder that the type alone determines, if there is one."""
+    """Return the encoder determined by the type alone, if there is one."""
     if isinstance(declared, BasicTypeInfo):
         return _TYPED.get(declared._basic_type)
     if isinstance(declared, TupleTypeInfo | RowTypeInfo):

@@ -1,7 +1,7 @@
-"""Internal. Where algorithms put what does not fit into memory: files without a name, which are gone with whoever has them open.
+"""Internal. Spill files of batch algorithms: unnamed files, deleted when they are closed.
 
-A file is unlinked as soon as it is made, so that neither a failure nor the death of the process leaves anything behind. It is written
-in blocks, each the pickle of one object; one file holds many sorted runs, so that a merge of hundreds of runs needs one descriptor.
+A file is unlinked immediately after its creation, so that neither a failure nor the death of the process leaves it behind. It is written in
+blocks, each the pickle of one object; one file holds many sorted runs, so that a merge of hundreds of runs needs one descriptor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Spill", "SpillFile"]
 
 
 class SpillFile:
-    """A file of blocks; those already written can be read, in any order and any number of times. Made by :meth:`Spill.open`."""
+    """A file of blocks; written ones can be read, in any order and any number of times. Created by :meth:`Spill.open`."""
 
     def __init__(self, directory: str | None, on_written: Callable[[int], None]) -> None:
         self._directory = directory
@@ -64,12 +64,12 @@ class SpillFile:
         return pickle.loads(data)
 
     def blocks(self, start: int = 0, end: int | None = None) -> Iterator[Any]:
-        """Yield the objects of blocks ``start`` to ``end`` (not included)."""
+        """Yield the objects of blocks ``start`` to ``end`` (exclusive)."""
         for index in range(start, len(self) if end is None else end):
             yield self.read(index)
 
     def close(self) -> None:
-        """Give the space back."""
+        """Release the space."""
         self._file.close()
 
     def _failed(self, what: str, error: OSError) -> ResourceError:
@@ -84,7 +84,7 @@ class Spill:
     """The spill files of one operator.
 
     Args:
-        directory: Where they are made; the system's temporary directory if it is None.
+        directory: Directory of the files; the system's temporary directory if it is None.
 
     Attributes:
         bytes_written: Bytes written to all files so far.
@@ -96,7 +96,7 @@ class Spill:
         self.bytes_written = 0
 
     def open(self) -> SpillFile:
-        """Make a file."""
+        """Create a file."""
         file = SpillFile(self._directory, self._written)
         self._files.append(file)
         return file
@@ -111,7 +111,7 @@ class Spill:
 
     @property
     def open_files(self) -> int:
-        """Return how many files are open."""
+        """Return the number of open files."""
         return len(self._files)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Internal. A list of batches that goes to a file when memory is short: for what has to wait, or to be read several times."""
+"""Internal. A list of batches that spills to a file: for data that has to wait, or to be read several times."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["SpillableList"]
 
 
 class SpillableList:
-    """Picklable objects in the order in which they were added.
+    """Picklable objects in the order of insertion.
 
     Args:
-        memory_bytes: What the objects may take in memory, by the sizes that ``append`` is told.
-        spill: Where they go when it is used up.
+        memory_bytes: Memory limit of the objects, by the sizes given to ``append``.
+        spill: Storage beyond the limit.
     """
 
     def __init__(self, memory_bytes: int, spill: Spill) -> None:
@@ -26,7 +26,7 @@ class SpillableList:
         self._file: SpillFile | None = None
 
     def append(self, item: Any, size_bytes: int) -> None:
-        """Add an object; its size is an estimate of what it takes in memory."""
+        """Add an object; its size is an estimate of its memory."""
         self._items.append(item)
         self._used += size_bytes
         if self._used > self._memory:
@@ -39,7 +39,7 @@ class SpillableList:
 
     @property
     def spilled(self) -> bool:
-        """Return whether some of it is in a file."""
+        """Return whether some objects are in a file."""
         return self._file is not None
 
     def __iter__(self) -> Iterator[Any]:
@@ -48,7 +48,7 @@ class SpillableList:
         yield from self._items
 
     def clear(self) -> None:
-        """Forget all; memory and file are free again."""
+        """Remove all objects, releasing memory and file."""
         self._items.clear()
         self._used = 0
         if self._file is not None:

@@ -1,1 +1,1 @@
-"""Internal. The feedback edge of iterations: how records come from the tail of a loop back to its head."""
+"""Internal. The feedback edge of iterations, from the tail of a loop to its head."""

@@ -1,8 +1,8 @@
-"""Internal. The feedback that a tail keeps until its head has processed it: a queue whose end is in memory, or on disk if it is long.
+"""Internal. The feedback queue of a tail, with entries until the head has processed them: in memory, or on disk if it is long.
 
-The tail of a loop must never wait for its head: if it did, and the channels between them were full, nothing in the loop could move any
-more. So it takes whatever comes. Memory is bounded all the same: what exceeds the limit goes to files without a name in the
-directory for temporary files, which vanish with the process. Nothing is read from them after a failure, checkpoints hold their contents.
+The tail of a loop must never wait for its head: with full channels between them, the loop would deadlock. So it accepts all records. Memory
+is bounded nevertheless: the excess is spilled to unnamed files in the directory for temporary files, which vanish with the process. They
+are not read after a failure, as checkpoints contain their contents.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FILE_BYTES = 32 << 20
 
 
 class _File:
-    """A file of entries; given up when none of them is needed any more."""
+    """A file of entries; deleted when none of them is needed."""
 
     def __init__(self) -> None:
         self.content: IO[bytes] = tempfile.TemporaryFile(prefix="wiesel-feedback-")  # noqa: SIM115 - open as long as entries are in it
@@ -43,7 +43,7 @@ class _File:
 
 @dataclass(slots=True)
 class _Slot:
-    """Where an entry is: in memory, or in a file."""
+    """Location of an entry: in memory, or in a file."""
 
     payload: bytes | None
     size: int
@@ -61,10 +61,10 @@ class _Slot:
 
 
 class FeedbackLog:
-    """Entries with the numbers 0, 1, 2, ... from which the oldest are dropped.
+    """Entries numbered 0, 1, 2, ..., dropped from the oldest on.
 
     Args:
-        memory_bytes: How many bytes of entries are kept in memory.
+        memory_bytes: Memory limit of entries.
     """
 
     def __init__(self, memory_bytes: int) -> None:
@@ -82,7 +82,7 @@ class FeedbackLog:
 
     @property
     def bytes_on_disk(self) -> int:
-        """How many bytes of entries are in files."""
+        """Size of the entries in files."""
         return self.bytes - self._in_memory
 
     def append(self, entry: Entry) -> None:
@@ -108,7 +108,7 @@ class FeedbackLog:
         return self._slots[number - self.first].entry()
 
     def size_of(self, number: int) -> int:
-        """Return how many bytes an entry has."""
+        """Return the size of an entry in bytes."""
         return self._slots[number - self.first].size
 
     def drop_before(self, number: int) -> None:
@@ -132,5 +132,5 @@ class FeedbackLog:
             yield number, slot.entry()
 
     def close(self) -> None:
-        """Give up all entries."""
+        """Drop all entries."""
         self.drop_before(self.next)

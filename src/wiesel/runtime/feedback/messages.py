@@ -1,4 +1,4 @@
-"""Internal. What heads, tails and the coordinator of an iteration tell each other, by way of the JobMaster. Plain picklable data."""
+"""Internal. Messages between heads, tails and the coordinator of an iteration, relayed by the JobMaster. Plain picklable data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 Origin: TypeAlias = tuple[int, int, int]
-"""(checkpoint from which the attempt was restored, subtask of the tail, number): names an entry for ever."""
+"""(checkpoint restored by the attempt, subtask of the tail, number): the unique id of an entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +15,9 @@ class Entry:
 
     Attributes:
         payload: The encoded batch.
-        origins: The names that it had in earlier attempts, if it comes from a checkpoint.
-        round: The round in which it came to the tail; 0 where there are no rounds. One without a payload marks the round's end.
-        carried: Whether it goes with the round's records without being one of them.
+        origins: Its ids in earlier attempts, if it is restored.
+        round: The round in which it reached the tail; 0 without rounds. One without a payload marks the round's end.
+        carried: True if it accompanies the round's records without being one of them.
     """
 
     payload: bytes
@@ -36,7 +36,7 @@ class Feedback:
     Attributes:
         first: Number of the first entry.
         entries: The entries.
-        waiting: How many more have no room yet.
+        waiting: Number of further entries without credit.
         restored: All entries from a checkpoint have smaller numbers.
     """
 
@@ -58,12 +58,12 @@ class FeedbackTaken:
 
 @dataclass(frozen=True, slots=True)
 class InputEnded:
-    """A head: nothing comes any more but feedback."""
+    """From a head: its input has ended except for feedback."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputPaused:
-    """A head inside another loop: a barrier of that loop waits here until what came before it has left this one."""
+    """From a head inside another loop: a barrier of that loop waits until all earlier records have left this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class SendBarrier:
 
 @dataclass(frozen=True, slots=True)
 class BarrierSent:
-    """A head: the barrier is emitted, behind the results of all entries before ``taken``."""
+    """From a head: the barrier is emitted, after the results of all entries before ``taken``."""
 
     round: int
     taken: int
@@ -84,7 +84,7 @@ class BarrierSent:
 
 @dataclass(frozen=True, slots=True)
 class BarrierArrived:
-    """A tail: the barrier is there, and until then ``entries`` had come."""
+    """From a tail: the barrier has arrived, after ``entries`` entries."""
 
     round: int
     entries: int
@@ -92,24 +92,24 @@ class BarrierArrived:
 
 @dataclass(frozen=True, slots=True)
 class LoopEmpty:
-    """To a head: nothing is in the loop, and nothing will be."""
+    """To a head: the loop is empty and stays so."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopFlushed:
-    """To a head: what had come before it said ``InputPaused`` has left the loop."""
+    """To a head: all records before its ``InputPaused`` have left the loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadEnded:
-    """A head: all entries before ``taken`` were processed, no more will be."""
+    """From a head: all entries before ``taken`` were processed, no more will be."""
 
     taken: int
 
 
 @dataclass(frozen=True, slots=True)
 class TailEnded:
-    """A tail: ``entries`` have come, no more will."""
+    """From a tail: it has received ``entries`` entries and will receive no more."""
 
     entries: int
 
@@ -119,12 +119,12 @@ class TailEnded:
 
 @dataclass(frozen=True)
 class RoundSummary:
-    """What is known of a round when it is over.
+    """Summary of a finished round.
 
     Attributes:
         round: Its number, from 1.
-        records: How many records it gave: those that the next round starts from, or the result.
-        value: What the aggregator made of the criterion's records; None without one.
+        records: Number of records for the next round, or in the result.
+        value: Result of the aggregator over the criterion's records; None without one.
     """
 
     round: int
@@ -134,7 +134,7 @@ class RoundSummary:
 
 @dataclass(frozen=True)
 class RoundDone:
-    """A tail: it has all records of the round, so many, and this accumulator of the criterion's."""
+    """From a tail: it has received all records of the round, their number, and the accumulator of the criterion."""
 
     round: int
     records: int
@@ -143,7 +143,7 @@ class RoundDone:
 
 @dataclass(frozen=True)
 class NextRound:
-    """To a tail: the round is over everywhere, its records may go back. To a head: they are about to come."""
+    """To a tail: the round is over everywhere, its records may be sent back. To a head: they are about to arrive."""
 
     summary: RoundSummary
 
@@ -157,7 +157,7 @@ class LastRound:
 
 @dataclass(frozen=True)
 class RoundsSoFar:
-    """A tail that comes from a checkpoint: what had happened before; ``last`` says that the rounds were over."""
+    """From a restored tail: the earlier rounds; ``last`` says that the rounds had ended."""
 
     summaries: tuple[RoundSummary, ...]
     last: bool

@@ -1,7 +1,7 @@
-"""Internal. The head's end of the feedback edge: knows which entries it has processed, in this attempt and before.
+"""Internal. The head's end of the feedback edge: tracks processed entries, of this attempt and earlier ones.
 
-State: operator union list ``feedback-taken`` with ``(generation, subtask of the tail, number)``: of that tail in that generation all
-entries before the number are processed. It is a union list as entries may come back by another tail when the parallelism has changed.
+State: operator union list ``feedback-taken`` with ``(generation, subtask of the tail, number)``: all entries of that tail in that
+generation before the number are processed. It is a union list as entries may be restored in another tail after rescaling.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _STATE = "feedback-taken"
 
 
 class FeedbackReceiver:
-    """Takes entries, leaves out those that were processed before the checkpoint, and tells the tail what it can forget."""
+    """Receives entries, skips those processed before the checkpoint, and acknowledges them to the tail."""
 
     def __init__(self, context: OperatorContext, send: Callable[[Any], None]) -> None:
         self._generation = context.restored_checkpoint_id
@@ -32,7 +32,7 @@ class FeedbackReceiver:
         self.waiting = 0
 
     def restore(self) -> None:
-        """Learn what was processed before the checkpoint, here and by the other subtasks."""
+        """Read which entries this and the other subtasks processed before the checkpoint."""
         state = self._store.get_union_list(_STATE)
         for generation, subtask, taken in state:
             known = self._before.get((generation, subtask), 0)
@@ -40,12 +40,12 @@ class FeedbackReceiver:
         state.clear()
 
     def on_feedback(self, feedback: Feedback, process: Callable[[list[Entry]], None]) -> None:
-        """Have entries processed, and acknowledge them."""
+        """Process entries, and acknowledge them."""
         invariant(feedback.first == self.taken, f"expected feedback {self.taken}, got {feedback.first}")
         process(self._not_yet_processed(feedback.entries))
         self.taken += len(feedback.entries)
         if self.taken >= feedback.restored:
-            self._before.clear()  # nothing comes any more that has a name of an earlier attempt
+            self._before.clear()  # no more entries have an id of an earlier attempt
         self.waiting = feedback.waiting
         self._send(FeedbackTaken(self.taken))
 
@@ -56,6 +56,6 @@ class FeedbackReceiver:
         return [e for e in entries if not any(number < before.get((gen, subtask), 0) for gen, subtask, number in e.origins)]
 
     def snapshot(self) -> None:
-        """Put what is processed into the state."""
+        """Store the processed entries in state."""
         known = [(generation, subtask, taken) for (generation, subtask), taken in self._before.items()]
         self._store.get_union_list(_STATE)[:] = [*known, (self._generation, self._subtask, self.taken)]

@@ -1,4 +1,4 @@
-"""Internal. What heads and tails have in common."""
+"""Internal. Helpers shared by heads and tails."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["decoded", "events_of"]
 
 
 def events_of(context: OperatorContext) -> Callable[[Any], None]:
-    """Return what sends events to the coordinator."""
+    """Return the function that sends events to the coordinator."""
     send = context.send_event
     invariant(send is not None, f"operator {context.name!r} has no coordinator")
     return send  # type: ignore[return-value]
 
 
 def decoded(entries: Sequence[Entry]) -> Batch:
-    """Return the records of several entries as one batch."""
+    """Decode the records of several entries into one batch."""
     batches = [decode_batch(entry.payload) for entry in entries]
     if len(batches) == 1:
         return Batch(batches[0].values, batches[0].timestamps)

@@ -1,8 +1,8 @@
-"""Internal. The tail's end of the feedback edge: keeps entries until the head has processed them, and sends as many as there is room for.
+"""Internal. The tail's end of the feedback edge: stores entries until the head has processed them, and sends them within its credit.
 
-State: operator list ``feedback`` with all entries that are kept, as ``(payload, origins, round, carried)``; the last origin of each is the
-name that it had when the checkpoint was taken. The head drops an entry by that name if it had processed it before its own part of the
-checkpoint, so that together both states hold exactly what was on the way.
+State: operator list ``feedback`` with all stored entries, as ``(payload, origins, round, carried)``; the last origin of each is its id at
+the time of the checkpoint. The head drops an entry with that id if it had processed it before its own part of the checkpoint, so that both
+states together hold exactly the entries in flight.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WINDOW_BYTES = 1 << 20
 
 
 class FeedbackSender:
-    """Sends entries to the head, at most a window ahead of what it has processed."""
+    """Sends entries to the head, at most a window ahead of those processed."""
 
     def __init__(self, context: OperatorContext, send: Callable[[Any], None]) -> None:
         self._generation = context.restored_checkpoint_id
@@ -37,10 +37,10 @@ class FeedbackSender:
         self._restored = 0
 
     def restore(self, arrange: Callable[[list[Entry]], list[Entry]] = list) -> None:
-        """Take the entries of the checkpoint: they are the first to be sent again.
+        """Restore the entries of the checkpoint, which are sent first.
 
         Args:
-            arrange: Puts them into another order, adds and leaves out some.
+            arrange: Reorders the entries, adds and removes some.
         """
         state = self._store.get_list(_STATE)
         for entry in arrange([Entry(*stored) for stored in state]):
@@ -50,25 +50,25 @@ class FeedbackSender:
 
     @property
     def entries(self) -> int:
-        """How many entries there have been."""
+        """Number of entries so far."""
         return self._log.next
 
     @property
     def kept_bytes(self) -> int:
-        """Bytes of the entries that are kept."""
+        """Size of the stored entries."""
         return self._log.bytes
 
     @property
     def bytes_on_disk(self) -> int:
-        """Bytes of the entries that are kept in files."""
+        """Size of the entries stored in files."""
         return self._log.bytes_on_disk
 
     def add(self, entry: Entry) -> None:
-        """Keep an entry."""
+        """Store an entry."""
         self._log.append(entry)
 
     def send(self, until: int | None = None) -> None:
-        """Send what there is room for.
+        """Send entries within the credit.
 
         Args:
             until: Only entries before this one; all if it is None.
@@ -88,24 +88,24 @@ class FeedbackSender:
         return on_the_way < _WINDOW_ENTRIES and (on_the_way == 0 or self._sent_bytes < _WINDOW_BYTES)
 
     def take_all(self) -> Iterator[Entry]:
-        """Yield all entries that are kept and forget them: they do not go back any more."""
+        """Yield and remove all stored entries: they are not sent back any more."""
         for _, entry in self._log:
             yield entry
         self._log.close()
         self._sent, self._sent_bytes = self._log.next, 0
 
     def on_taken(self, taken: FeedbackTaken) -> None:
-        """The head has processed entries: nobody will ask for them again."""
+        """Drop entries that the head has processed."""
         self._sent_bytes -= sum(map(self._log.size_of, range(self._log.first, taken.upto)))
         self._log.drop_before(taken.upto)
 
     def snapshot(self) -> None:
-        """Put all that is kept into the state."""
+        """Write all stored entries to the state."""
         self._store.get_list(_STATE)[:] = [
             (entry.payload, (*entry.origins, (self._generation, self._subtask, number)), entry.round, entry.carried)
             for number, entry in self._log
         ]
 
     def close(self) -> None:
-        """Give up the files."""
+        """Release the files."""
         self._log.close()

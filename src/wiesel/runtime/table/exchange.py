@@ -70,8 +70,8 @@ def _channels_of_keys(keys: pa.RecordBatch, selector: ChannelSelector) -> npt.ND
     if keys.num_rows > FEW and _are_integers(columns):
         return selector.of_hashes(hashes_of_tuples([column.to_numpy() for column in columns]))  # type: ignore[no-any-return]
     if keys.num_rows > FEW and len(columns) == 1 and pa.types.is_string(columns[0].type) and not columns[0].null_count:
-        texts = columns[0].cast(pa.binary()).to_pylist()
-        return selector.of_hashes(hashes_of_tuples_of_text(texts))  # type: ignore[no-any-return]
+        strings = columns[0].cast(pa.binary()).to_pylist()
+        return selector.of_hashes(hashes_of_tuples_of_text(strings))  # type: ignore[no-any-return]
     return np.array(selector.channels(key_tuples(keys, range(len(columns)))), np.int64)
 
 

@@ -62,7 +62,7 @@ class CatalogTable:
     metadata: Mapping[str, str] = field(default_factory=dict)
     """For connectors: columns of the schema that are metadata, with the connector's names for them. Catalogs keep it empty."""
     statistics: Mapping[tuple[str | None, ...], TableStatistics] = field(default_factory=dict, compare=False)
-    """What ANALYZE TABLE found, by the values of the partition keys as texts (None for NULL); of a table without such keys by ``()``."""
+    """What ANALYZE TABLE found, by the values of the partition keys as strings (None for NULL); of a table without such keys by ``()``."""
     partitions: Mapping[tuple[str, ...], CatalogPartition] = field(default_factory=dict, compare=False)
     """The partitions that a catalog was told of, by the values of the partition keys."""
 

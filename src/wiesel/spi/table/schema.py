@@ -159,7 +159,7 @@ def _known(data_type: DataType | str) -> DataType:
 
 
 class Schema:
-    """The schema of a table as it is declared; types that were given as texts are read when the table is created.
+    """The schema of a table as it is declared; types that were given as strings are read when the table is created.
 
     >>> from wiesel.types.data_types import DataTypes
     >>> print(Schema.new_builder().column("id", DataTypes.BIGINT(False)).column("name", "STRING").primary_key("id").build())

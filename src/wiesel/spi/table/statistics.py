@@ -23,8 +23,8 @@ class ColumnStatistics:
         nulls: How many rows have NULL.
         least: The least value as a number (:func:`number_of`).
         greatest: The greatest value as a number.
-        average_length: Of texts: how many characters they have on average.
-        greatest_length: Of texts: how many the longest has.
+        average_length: Of strings: how many characters they have on average.
+        greatest_length: Of strings: how many the longest has.
         true_count: Of booleans: how many rows are true.
         false_count: Of booleans: how many are false.
     """

@@ -37,7 +37,7 @@ __all__ = [
     "resolved",
 ]
 
-_OF_WINDOWS = frozenset(f"{kind}_{border}" for kind in ("TUMBLE", "HOP", "SESSION") for border in ("START", "END", "ROWTIME", "PROCTIME"))
+_OF_WINDOWS = frozenset(f"{kind}_{bound}" for kind in ("TUMBLE", "HOP", "SESSION") for bound in ("START", "END", "ROWTIME", "PROCTIME"))
 
 
 class Columns:
@@ -210,7 +210,7 @@ class GroupedBinder(ExpressionBinder):
         return next((InputRef(self._keys[place][1].data_type, place, column.name) for place in places), None)
 
     def _holds_result(self, node: exp.Expr) -> bool:
-        """Return whether a part of an expression is computed of groups: an aggregate, a border of the window, GROUPING, or a query."""
+        """Return whether a part of an expression is computed of groups: an aggregate, a bound of the window, GROUPING, or a query."""
         if next(aggregate_calls_in(node), None) is not None or node.find(exp.Window):
             return True
         if self.known and any(id(part) in self.known for part in node.walk()):
@@ -246,14 +246,14 @@ def group_by(selection: Selection) -> None:
     items = group_items(selection, clause)
     window = one_window(sql, items.windows)
     counted = None if window is None else row_window(sql, selection.binder, selection.relation, window)
-    borders, found = _windowed(selection, window) if counted is None else ([], [])
-    groups = list(dict.fromkeys([*(_bound_key(selection, item) for item in items.nodes), *borders]))
+    bounds, found = _windowed(selection, window) if counted is None else ([], [])
+    groups = list(dict.fromkeys([*(_bound_key(selection, item) for item in items.nodes), *bounds]))
     results: list[tuple[exp.Expr, Expression]] = [(node, replace(ref, index=groups.index(ref))) for node, ref in found]
     columns = Columns(groups, len(groups) if len(items.sets) > 1 else 0)
     calls: dict[exp.Expr, AggregateCall] = {}
     for node in called:
         if node not in calls:
-            empty = counted is None and (not groups or (not all(items.sets) and not borders))
+            empty = counted is None and (not groups or (not all(items.sets) and not bounds))
             calls[node] = bind_call(sql, selection.binder, node, columns, may_be_empty=empty, in_batch=selection.queries.in_batch)
     keys = len(groups)
     columns.expressions[:keys] = map(canonical, groups)
@@ -287,7 +287,7 @@ def _shifted(call: AggregateCall, by: int) -> AggregateCall:
 
 
 def _windowed(selection: Selection, call: exp.Expr | None) -> tuple[list[InputRef], list[tuple[exp.Expr, InputRef]]]:
-    """Put the rows in the window of GROUP BY, if there is one; return its borders, and the calls that return them."""
+    """Put the rows in the window of GROUP BY, if there is one; return its bounds, and the calls that return them."""
     sql = selection.queries.sql
     if call is None:
         return [], []

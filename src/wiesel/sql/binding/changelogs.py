@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from wiesel.columnar.expressions import InputRef
 from wiesel.sql.binding.problems import meant, problem
-from wiesel.sql.binding.table_arguments import map_of_texts, named_arguments, table_argument
+from wiesel.sql.binding.table_arguments import map_of_strings, named_arguments, table_argument
 from wiesel.sql.language import nodes
 from wiesel.sql.plan.changelog import changes_of
 from wiesel.sql.plan.changelog_relations import FromChangelog, ToChangelog
@@ -44,7 +44,7 @@ def changelog(queries: QueryBinder, node: exp.Expr) -> Relation:
         raise problem(queries.sql, data, f"{name} takes no PARTITION BY", hint)
     relation = queries.bind(data) if isinstance(data, exp.Subquery) else table_argument(queries, data)
     op = _column_name(queries.sql, given.get("OP"), "op") or _DEFAULT
-    mapping = map_of_texts(queries, given.get("OP_MAPPING"), "op_mapping")
+    mapping = map_of_strings(queries, given.get("OP_MAPPING"), "op_mapping")
     make = _to_changelog if name == "TO_CHANGELOG" else _from_changelog
     return make(queries, node, relation, op, mapping, given)
 
@@ -117,10 +117,10 @@ def _kinds_by_code(sql: str, node: Any, mapping: Mapping[str, str]) -> tuple[tup
         return tuple(_KINDS.items())
     kinds: dict[str, str] = {}
     found: dict[str, str] = {}
-    for texts, kind in mapping.items():
+    for strings, kind in mapping.items():
         _check_kind(sql, node, kind, kinds, "write the codes of a kind in one key: MAP['c, r', 'INSERT']")
-        kinds[kind] = texts
-        for code in _parts(texts):
+        kinds[kind] = strings
+        for code in _parts(strings):
             if code in found:
                 raise problem(sql, node, f"code {code!r} is there twice in op_mapping", "name each code once")
             found[code] = _KINDS[kind]

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from wiesel.sql.language import nodes
-from wiesel.sql.plan.window_relations import BORDERS
+from wiesel.sql.plan.window_relations import WINDOW_COLUMNS
 from wiesel.types import logical as t
 from wiesel.types.logical import quoted
 
@@ -388,7 +388,7 @@ class _Expander:
                 text = self.text(value, scope)
             prefix = f"{quoted(argument.this.name)} => " if isinstance(argument, nodes.NamedArgument) else ""
             written.append(prefix + text)
-        return name, f"TABLE({word}({', '.join(written)}))", [*columns, *BORDERS]
+        return name, f"TABLE({word}({', '.join(written)}))", [*columns, *WINDOW_COLUMNS]
 
     def _table_argument(self, node: Any, scope: _Scope) -> tuple[str, list[str]]:
         if not isinstance(node.this, exp.Table) or node.args.get("order"):

@@ -36,7 +36,7 @@ __all__ = [
 
 _MOST_SETS = 64
 _LENGTHS = {"TUMBLE": ("SIZE",), "HOP": ("SLIDE", "SIZE"), "SESSION": ("GAP",)}
-_BORDERS = ("START", "END", "ROWTIME")
+_WINDOW_COLUMNS = ("START", "END", "ROWTIME")
 _GROUPING = ("GROUPING", "GROUPING_ID", "GROUP_ID")
 
 
@@ -165,8 +165,8 @@ class GroupWindow:
     """A window in GROUP BY.
 
     Attributes:
-        relation: The rows with the window's borders behind their columns.
-        results: Which functions return which border: their names, with the arguments of the window.
+        relation: The rows with the window's bounds behind their columns.
+        results: Which functions return which bound: their names, with the arguments of the window.
         arguments: Those arguments.
     """
 
@@ -201,7 +201,7 @@ def group_window(sql: str, binder: ExpressionBinder, relation: Relation, call: e
     count = len(table.fields)
     kinds = [table.fields[-3].data_type, table.fields[-2].data_type, known.data_type]
     refs = [InputRef(kind, count - 3 + part) for part, kind in enumerate(kinds)]
-    results = {f"{name}_{border}": ref for border, ref in zip(_BORDERS, refs, strict=True)}
+    results = {f"{name}_{bound}": ref for bound, ref in zip(_WINDOW_COLUMNS, refs, strict=True)}
     return GroupWindow(table, results, tuple(call.expressions))
 
 

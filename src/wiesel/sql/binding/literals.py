@@ -1,4 +1,4 @@
-"""Internal. Binds literals: numbers, texts, bytes, dates, times and intervals."""
+"""Internal. Binds literals: numbers, strings, bytes, dates, times and intervals."""
 
 from __future__ import annotations
 

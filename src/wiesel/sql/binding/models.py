@@ -13,7 +13,7 @@ from wiesel.spi.table.catalog import CatalogModel
 from wiesel.sql.binding.problems import at, problem
 from wiesel.sql.binding.scope import Scope, Source
 from wiesel.sql.binding.selection import unique_names
-from wiesel.sql.binding.table_arguments import map_of_texts, named_arguments, table_argument
+from wiesel.sql.binding.table_arguments import map_of_strings, named_arguments, table_argument
 from wiesel.sql.catalog.models import prediction
 from wiesel.sql.dml.sink_types import is_writable
 from wiesel.sql.language import nodes
@@ -47,7 +47,7 @@ def ml_predict(queries: QueryBinder, node: exp.Expr) -> Relation:
     identifier, model = queries.model(given["MODEL"].this)
     operands = _operands(queries, relation, model, descriptor)
     with at(queries.sql, node):
-        call = user_call(prediction(identifier, model, map_of_texts(queries, given.get("CONFIG"), "CONFIG")), operands)
+        call = user_call(prediction(identifier, model, map_of_strings(queries, given.get("CONFIG"), "CONFIG")), operands)
     outputs = [Field(field.name, field.data_type) for field in model.outputs.physical_row_type]
     both = (*relation.fields, *outputs)
     labels = unique_names([field.name for field in both])

@@ -46,7 +46,7 @@ def recursion(queries: QueryBinder, node: exp.CTE) -> Recursion:
 
 
 def _seed(queries: QueryBinder, node: exp.CTE, seed: Relation) -> Relation:
-    """Return the first part with its final columns: rounds may bring NULL, and longer texts."""
+    """Return the first part with its final columns: rounds may bring NULL, and longer strings."""
     names = [column.name for column in node.args["alias"].args.get("columns") or ()] or [field.name for field in seed.fields]
     if len(names) != len(seed.fields):
         raise problem(queries.sql, node, f"the alias names {len(names)} columns, but there are {len(seed.fields)}")

@@ -16,7 +16,7 @@ from wiesel.sql.plan.relations import Relation
 if TYPE_CHECKING:
     from wiesel.sql.binding.queries import QueryBinder
 
-__all__ = ["map_of_texts", "named_arguments", "table_argument"]
+__all__ = ["map_of_strings", "named_arguments", "table_argument"]
 
 
 def named_arguments(sql: str, node: exp.Expr, name: str, names: Sequence[str], how: str = "") -> dict[str, Any]:
@@ -56,8 +56,8 @@ def table_argument(queries: QueryBinder, data: exp.Expr) -> Relation:
     return queries.bind(data.this)
 
 
-def map_of_texts(queries: QueryBinder, node: exp.Expr | None, name: str) -> dict[str, str]:
-    """Return a map of literal texts; an empty one where there is none.
+def map_of_strings(queries: QueryBinder, node: exp.Expr | None, name: str) -> dict[str, str]:
+    """Return a map of literal strings; an empty one where there is none.
 
     Raises:
         SqlParseError: If it is something else; ``name`` is that of the argument.
@@ -65,9 +65,9 @@ def map_of_texts(queries: QueryBinder, node: exp.Expr | None, name: str) -> dict
     if node is None:
         return {}
     bound: Any = queries.expressions(Scope([])).bind(node)
-    # Texts of several lengths are cast to one type.
+    # Strings of several lengths are cast to one type.
     operands = [each.operands[0] if isinstance(each, Call) and each.function == "CAST" else each for each in getattr(bound, "operands", ())]
-    texts = [each.value for each in operands if isinstance(each, Literal) and isinstance(each.value, str)]
-    if getattr(bound, "function", "") != "MAP" or len(texts) < len(operands):
-        raise problem(queries.sql, node, f"{name} is a map of texts", "write MAP['key', 'value']")
-    return dict(zip(texts[::2], texts[1::2], strict=True))
+    strings = [each.value for each in operands if isinstance(each, Literal) and isinstance(each.value, str)]
+    if getattr(bound, "function", "") != "MAP" or len(strings) < len(operands):
+        raise problem(queries.sql, node, f"{name} is a map of strings", "write MAP['key', 'value']")
+    return dict(zip(strings[::2], strings[1::2], strict=True))

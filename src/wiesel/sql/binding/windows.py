@@ -1,4 +1,4 @@
-"""Internal. Windows: the tables TUMBLE, HOP, CUMULATE and SESSION, and groups by their borders."""
+"""Internal. Windows: the tables TUMBLE, HOP, CUMULATE and SESSION, and groups by their bounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wiesel.sql.binding.table_arguments import named_arguments, table_argument
 from wiesel.sql.language import nodes
 from wiesel.sql.plan.changelog import changes_of
 from wiesel.sql.plan.relations import AggregateCall, Field, Fields, Project, Relation, TimeAttribute
-from wiesel.sql.plan.window_relations import Borders, Unwindowed, WindowAggregate, WindowTable, borders_of, without_window
+from wiesel.sql.plan.window_relations import WindowBounds, Unwindowed, WindowAggregate, WindowTable, window_bounds_of, without_window
 from wiesel.types import logical as t
 from wiesel.types.logical_intervals import DayTimeIntervalType
 
@@ -121,47 +121,47 @@ def make_window(sql: str, node: exp.Expr, kind: str, lengths: dict[str, int], *,
 
 
 def window_group(below: Relation, keys: int, calls: Sequence[AggregateCall], fields: Fields) -> Relation | None:
-    """Return the groups of rows by windows, if the borders of one are among the keys (the first columns); None if they are not."""
-    borders = borders_of(below)
-    if borders is None or not any(key in borders.start for key in range(keys)) or not any(key in borders.end for key in range(keys)):
+    """Return the groups of rows by windows, if the bounds of one are among the keys (the first columns); None if they are not."""
+    bounds = window_bounds_of(below)
+    if bounds is None or not any(key in bounds.start for key in range(keys)) or not any(key in bounds.end for key in range(keys)):
         return None
-    plain = tuple(key for key in range(keys) if key not in borders.all)
-    fields = tuple(field if index in borders.time else replace(field, time=None) for index, field in enumerate(fields))
+    plain = tuple(key for key in range(keys) if key not in bounds.all)
+    fields = tuple(field if index in bounds.time else replace(field, time=None) for index, field in enumerate(fields))
     free = without_window(below)
-    if borders.window.kind == "SESSION":
-        return _sessions(free, borders, (keys, plain), calls, fields)
+    if bounds.window.kind == "SESSION":
+        return _sessions(free, bounds, (keys, plain), calls, fields)
     if free is None or any(index not in free.places for call in calls for index in (*call.arguments, *_filters(call))):
-        if borders.by_clock:
+        if bounds.by_clock:
             return None
-        end = min(borders.end)
-        made = WindowAggregate(below, plain, tuple(calls), _columns(plain, fields, keys, borders), borders.window, None, end)
+        end = min(bounds.end)
+        made = WindowAggregate(below, plain, tuple(calls), _columns(plain, fields, keys, bounds), bounds.window, None, end)
     else:
         moved = tuple(_moved(call, free.places) for call in calls)
         places = tuple(free.places[key] for key in plain)
-        columns = _columns(plain, fields, keys, borders)
-        made = WindowAggregate(free.relation, places, moved, columns, borders.window, free.time, None, borders.by_clock)
-    return _ordered(made, borders, keys, len(plain), fields)
+        columns = _columns(plain, fields, keys, bounds)
+        made = WindowAggregate(free.relation, places, moved, columns, bounds.window, free.time, None, bounds.by_clock)
+    return _ordered(made, bounds, keys, len(plain), fields)
 
 
 def _sessions(
-    free: Unwindowed | None, borders: Borders, key: tuple[int, tuple[int, ...]], calls: Sequence[AggregateCall], fields: Fields
+    free: Unwindowed | None, bounds: WindowBounds, key: tuple[int, tuple[int, ...]], calls: Sequence[AggregateCall], fields: Fields
 ) -> Relation | None:
     """Return the groups of rows by sessions; None if they are not told apart by the other keys: then they are groups as all others."""
     keys, plain = key
-    if free is None or not borders.are_sessions_of(plain) or any(i not in free.places for c in calls for i in (*c.arguments, *_filters(c))):
+    if free is None or not bounds.are_sessions_of(plain) or any(i not in free.places for c in calls for i in (*c.arguments, *_filters(c))):
         return None
     places = tuple(free.places[key] for key in plain)
     moved = tuple(_moved(call, free.places) for call in calls)
-    if borders.by_clock or (changes_of(free.relation).append_only and not any(call.distinct for call in calls)):
-        columns = _columns(plain, fields, keys, borders)
-        made = WindowAggregate(free.relation, places, moved, columns, borders.window, free.time, None, borders.by_clock)
-        return _ordered(made, borders, keys, len(plain), fields)
+    if bounds.by_clock or (changes_of(free.relation).append_only and not any(call.distinct for call in calls)):
+        columns = _columns(plain, fields, keys, bounds)
+        made = WindowAggregate(free.relation, places, moved, columns, bounds.window, free.time, None, bounds.by_clock)
+        return _ordered(made, bounds, keys, len(plain), fields)
     # Values of DISTINCT and rows that are taken back are kept until the session is over; then its rows are those of one window.
-    table = WindowTable(free.relation, free.time, borders.window, places)
+    table = WindowTable(free.relation, free.time, bounds.window, places)
     end = len(table.fields) - 2
-    columns = (*(fields[key] for key in plain), table.fields[end - 1], *_columns((), fields, keys, borders))
-    made = WindowAggregate(table, (*places, end - 1), moved, columns, borders.window, None, end, start=len(plain))
-    return _ordered(made, borders, keys, len(plain) + 1, fields)
+    columns = (*(fields[key] for key in plain), table.fields[end - 1], *_columns((), fields, keys, bounds))
+    made = WindowAggregate(table, (*places, end - 1), moved, columns, bounds.window, None, end, start=len(plain))
+    return _ordered(made, bounds, keys, len(plain) + 1, fields)
 
 
 def _filters(call: AggregateCall) -> tuple[int, ...]:
@@ -174,21 +174,21 @@ def _moved(call: AggregateCall, places: dict[int, int]) -> AggregateCall:
     return AggregateCall(call.function, arguments, call.data_type, call.distinct, filtered, call.options)
 
 
-def _columns(plain: Sequence[int], fields: Fields, keys: int, borders: Borders) -> Fields:
+def _columns(plain: Sequence[int], fields: Fields, keys: int, bounds: WindowBounds) -> Fields:
     kind = t.TimestampType(3, False)
-    time = TimeAttribute.PROCTIME if borders.by_clock else TimeAttribute.ROWTIME
-    own = (Field("window_start", kind), Field("window_end", kind), Field("window_time", borders.of.data_type.not_null(), time))
+    time = TimeAttribute.PROCTIME if bounds.by_clock else TimeAttribute.ROWTIME
+    own = (Field("window_start", kind), Field("window_end", kind), Field("window_time", bounds.of.data_type.not_null(), time))
     return (*(fields[key] for key in plain), *fields[keys:], *own)
 
 
-def _ordered(made: WindowAggregate, borders: Borders, keys: int, plain: int, fields: Fields) -> Relation:
+def _ordered(made: WindowAggregate, bounds: WindowBounds, keys: int, plain: int, fields: Fields) -> Relation:
     """Return the groups with their columns as a plain group has them: all keys in order, then the results."""
     count = len(made.fields)
     expressions: list[Expression] = []
     passed = 0
     for key in range(keys):
-        if key in borders.all:
-            place = count - 3 + [key in part for part in (borders.start, borders.end, borders.time)].index(True)
+        if key in bounds.all:
+            place = count - 3 + [key in part for part in (bounds.start, bounds.end, bounds.time)].index(True)
         else:
             place, passed = passed, passed + 1
         expressions.append(InputRef(fields[key].data_type, place, fields[key].name))

@@ -181,15 +181,15 @@ class SqliteCatalog(Catalog):
 class _Read(Mapping[str, T]):
     """Things by name, each read from its text when it is asked for."""
 
-    def __init__(self, texts: Mapping[str, str], read: Callable[[str], T]) -> None:
-        self._texts = texts
+    def __init__(self, strings: Mapping[str, str], read: Callable[[str], T]) -> None:
+        self._strings = strings
         self._read = read
 
     def __getitem__(self, name: str) -> T:
-        return self._read(self._texts[name])
+        return self._read(self._strings[name])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
+        return iter(self._strings)
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self._strings)

@@ -131,7 +131,7 @@ def is_source_watermark(expression: str) -> bool:
 
 
 def _data_type(column: Column) -> DataType:
-    assert isinstance(column.data_type, DataType)  # noqa: S101 - texts are read before
+    assert isinstance(column.data_type, DataType)  # noqa: S101 - strings are read before
     return column.data_type
 
 

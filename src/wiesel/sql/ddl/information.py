@@ -1,4 +1,4 @@
-"""Internal. What ``SHOW`` and ``DESCRIBE`` return: rows of texts."""
+"""Internal. What ``SHOW`` and ``DESCRIBE`` return: rows of strings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wiesel.sql.ddl.canonical_expressions import canonical_expression
 from wiesel.sql.language import statements as s
 from wiesel.types.logical import BooleanType, DataType, RowField, RowType, VarCharType, quoted
 
-__all__ = ["Information", "declared_times", "describe", "named_functions", "show", "texts"]
+__all__ = ["Information", "declared_times", "describe", "named_functions", "show", "strings"]
 
 _TEXT = VarCharType(2**31 - 1)
 
@@ -31,8 +31,8 @@ class Information:
     rows: list[tuple[object, ...]]
 
 
-def texts(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> Information:
-    """Return rows of texts; a column is BOOLEAN where its first value is one."""
+def strings(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> Information:
+    """Return rows of strings; a column is BOOLEAN where its first value is one."""
     first = rows[0] if rows else ("",) * len(names)
     types: list[DataType] = [BooleanType() if isinstance(value, bool) else _TEXT for value in first]
     return Information(RowType([RowField(name, kind) for name, kind in zip(names, types, strict=True)]), list(rows))
@@ -62,7 +62,7 @@ def _liked(names: Sequence[str], statement: s.Show) -> list[str]:
 
 
 def _names(title: str, names: Sequence[str]) -> Information:
-    return texts([title], [(name,) for name in names])
+    return strings([title], [(name,) for name in names])
 
 
 def _database(catalogs: CatalogManager, path: s.Path) -> tuple[str, str]:
@@ -207,7 +207,7 @@ _SHOWN: dict[str, Callable[[CatalogManager, s.Show], Information]] = {
     "MODELS": _models,
     "CREATE MODEL": _create_model,
     "MODULES": lambda catalogs, statement: _names("module name", catalogs.modules.used()),
-    "FULL MODULES": lambda catalogs, statement: texts(["module name", "used"], catalogs.modules.all()),
+    "FULL MODULES": lambda catalogs, statement: strings(["module name", "used"], catalogs.modules.all()),
 }
 
 
@@ -239,7 +239,7 @@ def _described(schema: ResolvedSchema, times: Mapping[str, str]) -> Information:
     names = ["name", "type", "null", "key", "extras", "watermark"]
     commented = any(column.comment for column in schema.columns)
     rows = [_described_column(column, schema, times, commented=commented) for column in schema.columns]
-    found = texts([*names, "comment"] if commented else names, rows)
+    found = strings([*names, "comment"] if commented else names, rows)
     kinds: list[DataType] = [BooleanType() if field.name == "null" else _TEXT for field in found.columns]
     return Information(RowType([RowField(field.name, kind) for field, kind in zip(found.columns, kinds, strict=True)]), rows)
 
@@ -270,7 +270,7 @@ def _described_database(catalogs: CatalogManager, statement: s.Describe) -> Info
     rows: list[tuple[object, ...]] = [("catalog name", catalog), ("database name", name), ("comment", database.comment)]
     if statement.extended:
         rows += [(f"property: {key}", value) for key, value in sorted(database.options.items())]
-    return texts(["info name", "info value"], rows)
+    return strings(["info name", "info value"], rows)
 
 
 def _described_model(catalogs: CatalogManager, statement: s.Describe) -> Information:
@@ -283,7 +283,7 @@ def _described_model(catalogs: CatalogManager, statement: s.Describe) -> Informa
         row = (column.name, column.data_type.nullable().as_summary_string(), column.data_type.is_nullable, is_input)
         rows.append((*row, column.comment) if commented else row)
     names = ["name", "type", "null", "is input"]
-    return texts([*names, "comment"] if commented else names, rows)
+    return strings([*names, "comment"] if commented else names, rows)
 
 
 def _described_catalog(catalogs: CatalogManager, statement: s.Describe) -> Information:
@@ -293,4 +293,4 @@ def _described_catalog(catalogs: CatalogManager, statement: s.Describe) -> Infor
     rows: list[tuple[object, ...]] = [("name", name), ("type", kind), ("comment", catalog.comment)]
     if statement.extended:
         rows += [(f"option:{key}", value) for key, value in sorted(catalog.options.items()) if key != "type"]
-    return texts(["info name", "info value"], rows)
+    return strings(["info name", "info value"], rows)

@@ -285,11 +285,11 @@ def _in(expressions: Expressions, call: Call) -> str | None:
     if all(isinstance(each, Literal) and isinstance(each.data_type, t.IntegralType) and each.value is not None for each in plain):
         ordered = sorted({each.value: each for each in plain if isinstance(each, Literal)}.items())
         return expressions.search(searched, [expressions.operand(each) for _, each in ordered])
-    texts = sorted({each.value for each in plain if isinstance(each, Literal) and isinstance(each.value, str)})
-    if len({len(text) for text in texts}) != 1 or not all(isinstance(each, Literal) and isinstance(each.value, str) for each in plain):
+    strings = sorted({each.value for each in plain if isinstance(each, Literal) and isinstance(each.value, str)})
+    if len({len(text) for text in strings}) != 1 or not all(isinstance(each, Literal) and isinstance(each.value, str) for each in plain):
         return None
-    of = t.CharType(len(texts[0]), False)
-    return expressions.search(searched, [Expressions(Notation.PHYSICAL).typed(Literal(of, text)) for text in texts], of)
+    of = t.CharType(len(strings[0]), False)
+    return expressions.search(searched, [Expressions(Notation.PHYSICAL).typed(Literal(of, text)) for text in strings], of)
 
 
 def _case(expressions: Expressions, call: Call) -> str | None:

@@ -24,7 +24,7 @@ from wiesel.types.logical import CharType, VarCharType
 __all__ = ["logical_plan", "uncast_text"]
 
 _WRITER = Expressions(Notation.LOGICAL)
-_BORDER_COUNT = len(BORDERS)
+_WINDOW_COLUMN_COUNT = len(WINDOW_COLUMNS)
 
 
 def logical_plan(root: Relation | Insertion) -> PlanNode:
@@ -37,7 +37,7 @@ def logical_plan(root: Relation | Insertion) -> PlanNode:
 
 
 def without_text_casts(relation: Relation) -> Relation:
-    """Return what a projection reads that only names columns, or lengthens texts, as that of an INSERT does; else the projection."""
+    """Return what a projection reads that only names columns, or lengthens strings, as that of an INSERT does; else the projection."""
     if not isinstance(relation, Project):
         return relation
     plain = replace(relation, expressions=tuple(map(uncast_text, relation.expressions)))
@@ -152,10 +152,10 @@ class _Builder:
     def _over_windows(self, relation: Project, groups: WindowAggregate) -> PlanNode:
         """Return groups of windows: the function of the table, what is read of its rows, and the aggregate over that."""
         width = len(groups.keys)
-        first = len(groups.columns) - _BORDER_COUNT
+        first = len(groups.columns) - _WINDOW_COLUMN_COUNT
         read = {each.index for each in relation.expressions if isinstance(each, InputRef)} | {first, first + 1}
-        borders = [place for place in range(_BORDER_COUNT) if first + place in read]
-        order = [*(first + place for place in borders), *range(width), *range(width, first)]
+        bounds = [place for place in range(_WINDOW_COLUMN_COUNT) if first + place in read]
+        order = [*(first + place for place in bounds), *range(width), *range(width, first)]
         places = {old: new for new, old in enumerate(order)}
         base, expressions = _before_windows(groups)
         table = self._window_table(base, groups)
@@ -164,14 +164,14 @@ class _Builder:
             dict.fromkeys(index for call in groups.calls for index in (*call.arguments, *([] if call.filter is None else [call.filter])))
         )
         taken = [*groups.keys, *(index for index in arguments if index not in groups.keys)]
-        below_names = (*(BORDERS[place] for place in borders), *(rows.fields[index].name for index in taken))
-        refs = [f"${len(base.fields) + place}" for place in borders] + [_WRITER.text(expressions[index]) for index in taken]
+        below_names = (*(WINDOW_COLUMNS[place] for place in bounds), *(rows.fields[index].name for index in taken))
+        refs = [f"${len(base.fields) + place}" for place in bounds] + [_WRITER.text(expressions[index]) for index in taken]
         under = PlanNode("LogicalProject", tuple(zip(below_names, refs, strict=True)), below_names, (table,))
         chosen = _chosen_names(relation, groups)
-        names = tuple(below_names[: len(borders) + width]) + tuple(chosen[width:first])
-        moved = {index: len(borders) + place for place, index in enumerate(taken)}
-        attributes = [("group", f"{{{', '.join(map(str, range(len(borders) + width)))}}}")]
-        attributes += [(name, _call_text(call, moved)) for name, call in zip(names[len(borders) + width :], groups.calls, strict=True)]
+        names = tuple(below_names[: len(bounds) + width]) + tuple(chosen[width:first])
+        moved = {index: len(bounds) + place for place, index in enumerate(taken)}
+        attributes = [("group", f"{{{', '.join(map(str, range(len(bounds) + width)))}}}")]
+        attributes += [(name, _call_text(call, moved)) for name, call in zip(names[len(bounds) + width :], groups.calls, strict=True)]
         found = PlanNode("LogicalAggregate", tuple(attributes), names, (under,))
         conditions: list[Expression] = []
         below = relation.input
@@ -196,12 +196,12 @@ class _Builder:
             of_time = expressions[groups.time or 0]
             column = of_time.index if isinstance(of_time, InputRef) else 0
             partition = tuple(each.index for key in groups.keys if isinstance(each := expressions[key], InputRef))
-            added = groups.fields[-_BORDER_COUNT:]
+            added = groups.fields[-_WINDOW_COLUMN_COUNT:]
         attributes = (
             ("invocation", _invocation(groups.window, below.names[column], partition or ())),
             ("rowType", record_type((*base.fields, *added))),
         )
-        return PlanNode("LogicalTableFunctionScan", attributes, (*below.names, *BORDERS), (rows,))
+        return PlanNode("LogicalTableFunctionScan", attributes, (*below.names, *WINDOW_COLUMNS), (rows,))
 
     def window_table(self, relation: Any, names: Any) -> PlanNode:
         """Return rows with the windows that they are in."""

@@ -25,7 +25,7 @@ from wiesel.sql.plan.interval_joins import interval_of
 from wiesel.sql.plan.kept_state import shown as shown_time
 from wiesel.sql.plan.relations import Filter, JoinType, Project, Relation, SortKey, TimeAttribute
 from wiesel.sql.plan.upsert_keys import upsert_keys
-from wiesel.sql.plan.window_relations import BORDERS, borders_of, window_of_top, windows_of_join
+from wiesel.sql.plan.window_relations import WINDOW_COLUMNS, window_bounds_of, window_of_top, windows_of_join
 from wiesel.types.row import RowKind
 
 __all__ = ["PhysicalPlan"]
@@ -38,7 +38,7 @@ _JOINS = {
     JoinType.SEMI: "LeftSemiJoin",
     JoinType.ANTI: "LeftAntiJoin",
 }
-_BORDER_TEXTS = ("start('w$) AS window_start", "end('w$) AS window_end", "rowtime('w$) AS window_time")
+_BOUND_TEXTS = ("start('w$) AS window_start", "end('w$) AS window_end", "rowtime('w$) AS window_time")
 
 
 class PhysicalPlan:
@@ -301,10 +301,10 @@ class PhysicalPlan:
         """Return groups of windows, in one phase or in two."""
         under = self.node(relation.input)
         keys = tuple(under.names[key] for key in relation.keys)
-        first = len(relation.fields) - len(BORDERS)
-        own = (*keys, *_result_names(relation, names, len(keys)), *BORDERS)
+        first = len(relation.fields) - len(WINDOW_COLUMNS)
+        own = (*keys, *_result_names(relation, names, len(keys)), *WINDOW_COLUMNS)
         group = (("groupBy", ", ".join(keys)),) if keys else ()
-        shown = [text for place, text in enumerate(_BORDER_TEXTS) if place < 2 or read is None or first + place in read]
+        shown = [text for place, text in enumerate(_BOUND_TEXTS) if place < 2 or read is None or first + place in read]
         retracts = not under.changes.append_only
         column = f"time_col=[{under.names[relation.time]}]" if relation.time is not None else f"win_end=[{under.names[relation.end]}]"
         partition = f", partition keys=[{', '.join(keys)}]" if relation.window.kind == "SESSION" and keys else ""
@@ -334,7 +334,7 @@ class PhysicalPlan:
             window = f"{window[:-1]}, partition keys=[{', '.join(partition)}])"
             below = self.exchange(below, relation.partition)
         return PlanNode(
-            "WindowTableFunction", (("window", window),), (*below.names, *BORDERS), (below,), changes=below.changes, passes=True
+            "WindowTableFunction", (("window", window),), (*below.names, *WINDOW_COLUMNS), (below,), changes=below.changes, passes=True
         )
 
     def over_aggregate(self, relation: Any, names: Any, read: Any) -> PlanNode:
@@ -474,11 +474,11 @@ class PhysicalPlan:
 
     def _windowed(self, relation: Relation, node: PlanNode) -> str:
         """Return the window whose bounds are columns of a relation."""
-        borders = borders_of(relation)
-        if borders is None:
+        bounds = window_bounds_of(relation)
+        if bounds is None:
             return ""
-        columns = [f"{word}=[{node.names[min(part)]}]" for word, part in (("win_start", borders.start), ("win_end", borders.end)) if part]
-        return _window(borders.window, ", ".join(columns))
+        columns = [f"{word}=[{node.names[min(part)]}]" for word, part in (("win_start", bounds.start), ("win_end", bounds.end)) if part]
+        return _window(bounds.window, ", ".join(columns))
 
     def temporal_join(self, relation: Any, names: Any, read: Any) -> PlanNode:
         """Return rows beside the version of a row that was there at their time."""

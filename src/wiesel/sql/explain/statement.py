@@ -162,7 +162,7 @@ class _Sections:
 
 
 def _with_names_of_query(root: Relation | Insertion, written: Relation | Insertion) -> Relation | Insertion:
-    """Return an INSERT whose columns have the names that they have in its query, where it only names them or lengthens texts."""
+    """Return an INSERT whose columns have the names that they have in its query, where it only names them or lengthens strings."""
     if not isinstance(root, Insertion) or not isinstance(written, Insertion) or not isinstance(root.relation, Project):
         return root
     names = logical_plan(written).names

@@ -154,7 +154,7 @@ def _coalesce(operands: Sequence[Expression]) -> Expression:
     return call("COALESCE", _same_type("COALESCE", operands))
 
 
-# Texts
+# Strings
 
 
 def _concat_ws(operands: Sequence[Expression]) -> Expression:
@@ -413,7 +413,7 @@ _MADE: dict[str, _Made] = {
     "if": _if,
     "coalesce": _coalesce,
     "nvl": _coalesce,
-    # Texts
+    # Strings
     "concat": _concat,
     "concat_ws": _concat_ws,
     "length": _plain("hive.LENGTH", "s"),

@@ -25,7 +25,7 @@ class Stand(exp.Expression):
     @staticmethod
     def of(bound: Any, key: str) -> Stand:
         """Return the node of something that is bound."""
-        # sqlglot compares texts without regard to capitals.
+        # sqlglot compares strings without regard to capitals.
         node = Stand(this=key.encode().hex())
         node.meta["bound"] = bound
         return node
@@ -43,7 +43,7 @@ class BuiltIn(exp.Expression, exp.Func):
 
 
 class Plus(exp.Expression):
-    """The sum of numbers and times; of texts, and of a text and anything else, one behind the other."""
+    """The sum of numbers and times; of strings, and of a text and anything else, one behind the other."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True}
 

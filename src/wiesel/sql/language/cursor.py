@@ -173,7 +173,7 @@ class Cursor:
         """Take a text."""
         token = self.peek()
         if token is None or token.token_type not in (TokenType.STRING, TokenType.UNICODE_STRING):
-            self.fail(what, hint="write texts between single quotes, options as 'key' = 'value'")
+            self.fail(what, hint="write strings between single quotes, options as 'key' = 'value'")
         self.at += 1
         return token.text
 
@@ -279,9 +279,9 @@ class Cursor:
     def hints_behind(self) -> tuple[exp.Expr, ...]:
         """Return the hints that stand behind the last token taken."""
         following = self.peek()
-        texts = hints_between(self.sql, self.tokens[self.at - 1].end + 1, len(self.sql) if following is None else following.start)
+        strings = hints_between(self.sql, self.tokens[self.at - 1].end + 1, len(self.sql) if following is None else following.start)
         try:
-            return tuple(hint for text, at in texts for hint in self.parser(dialect=self.dialect).hints_of(text, at))
+            return tuple(hint for text, at in strings for hint in self.parser(dialect=self.dialect).hints_of(text, at))
         except ParseError as error:
             raise parse_error(self.sql, getattr(error, "span", None) or self.span_of(None), str(error)) from error
 

@@ -482,7 +482,7 @@ class Flink(Dialect):
     """Flink's SQL."""
 
     class Tokenizer(tokens.Tokenizer):
-        """Splits a text: names between backquotes, texts between single quotes."""
+        """Splits a text: names between backquotes, strings between single quotes."""
 
         IDENTIFIERS: ClassVar[list[Any]] = ["`"]
         QUOTES: ClassVar[list[Any]] = ["'"]

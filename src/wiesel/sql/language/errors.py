@@ -52,7 +52,7 @@ def parse_error(sql: str, span: tuple[int, int], problem: str, *, hint: str | No
 def foreign_habit(sql: str, at: int) -> str | None:
     """Return what to do about a place where a script is written as other databases have it; None if it is not that."""
     if '"' in sql[max(0, at - 1) : at + 1]:
-        return "texts stand between single quotes ('a'), names between backticks (`a`)"
+        return "write strings between single quotes ('a'), names between backticks (`a`)"
     if sql.startswith("::", at):
         return "write CAST(a AS INT) for a::INT"
     if sql[max(0, at - 1) : at + 1] == "==":

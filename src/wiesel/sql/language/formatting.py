@@ -1,7 +1,7 @@
 """Internal. Lays scripts out: one way for each statement, with its comments and without a change of its meaning.
 
 What fits into a line stands in one. Else a statement is broken before its clauses, a clause behind its commas and before AND and OR,
-brackets around their content. Reserved words are written in capitals; names, functions and texts stay as they are.
+brackets around their content. Reserved words are written in capitals; names, functions and strings stay as they are.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def format_script(sql: str) -> str:
             "statements of Hive's dialect are not laid out",
             hint="keep them in a file of their own",
         )
-    before = _without_texts(statements)
+    before = _without_strings(statements)
     formatted = _laid_out(sql, capitals=True)
     if not _means(formatted, before):
         formatted = _laid_out(sql, capitals=False)  # a word that is reserved in Flink is a name here
@@ -61,13 +61,13 @@ def format_script(sql: str) -> str:
 
 def _means(sql: str, statements: list[s.Statement]) -> bool:
     try:
-        return _without_texts(parse_script(sql)) == statements
+        return _without_strings(parse_script(sql)) == statements
     except SqlParseError:
         return False
 
 
-def _without_texts(statements: list[s.Statement]) -> list[s.Statement]:
-    """Return statements without the texts of views, which may be laid out in another way."""
+def _without_strings(statements: list[s.Statement]) -> list[s.Statement]:
+    """Return statements without the strings of views, which may be laid out in another way."""
     return [replace(each, query_text="") if isinstance(each, s.CreateView | s.AlterView) else each for each in statements]
 
 

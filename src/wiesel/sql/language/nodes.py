@@ -85,8 +85,8 @@ class Hint(exp.Expression):
 class MatchRecognize(exp.Expression):
     """``MATCH_RECOGNIZE`` of a table.
 
-    ``rows`` and ``after`` are texts in capitals (``ONE ROW PER MATCH``, ``SKIP TO LAST``), ``skip_to`` the variable to skip to, ``subsets``
-    aliases of tuples of variables, ``define`` aliases of conditions.
+    ``rows`` and ``after`` are strings in capitals (``ONE ROW PER MATCH``, ``SKIP TO LAST``), ``skip_to`` the variable to skip to,
+    ``subsets`` aliases of tuples of variables, ``define`` aliases of conditions.
     """
 
     arg_types: ClassVar[dict[str, bool]] = {

@@ -49,10 +49,10 @@ def join(translator: Translator, relation: Join) -> Transformation:
         translator.by_key(translator.translate(left), left_keys),
         translator.by_key(translator.translate(right), right_keys),
     ]
-    ends, borders = windows_of_join(relation), borders_of(left)
-    if ends is not None and borders is not None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":
+    ends, bounds = windows_of_join(relation), window_bounds_of(left)
+    if ends is not None and bounds is not None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":
         pairs = pa.schema([pa.field(f"f{i}", of.type) for i, of in enumerate((*sides[0].schema, *sides[1].schema))])
-        windowed = WindowJoinSpec(spec, ends, pairs, arrow_type(borders.of.data_type))
+        windowed = WindowJoinSpec(spec, ends, pairs, arrow_type(bounds.of.data_type))
         return translator.operator("WindowJoin", "table_window_join", windowed, inputs)
     interval = interval_of(relation) if sides[0].appends and sides[1].appends else None
     if interval is not None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":

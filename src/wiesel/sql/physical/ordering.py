@@ -16,7 +16,7 @@ from wiesel.sql.physical.translator import Translator, single
 from wiesel.sql.plan.changelog import changes_of
 from wiesel.sql.plan.over_relations import Frame, OverAggregate
 from wiesel.sql.plan.relations import AggregateCall, TimeAttribute, TopN, Values
-from wiesel.sql.plan.window_relations import borders_of, window_of_top
+from wiesel.sql.plan.window_relations import window_bounds_of, window_of_top
 
 __all__ = ["top_n"]
 
@@ -57,9 +57,9 @@ def top_n(translator: Translator, relation: TopN) -> Transformation:
     )
     in_place = endless and lies_by(below, relation.partition)
     source = translator.by_key(last_rows(translator, below), relation.partition, in_place=in_place)
-    end, borders = window_of_top(relation), borders_of(below)
-    if end is not None and borders is not None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":
-        payload = {"spec": spec, "end": end, "time": arrow_type(borders.of.data_type)}
+    end, bounds = window_of_top(relation), window_bounds_of(below)
+    if end is not None and bounds is not None and translator.environment._config.get(RUNTIME_MODE) != "BATCH":
+        payload = {"spec": spec, "end": end, "time": arrow_type(bounds.of.data_type)}
         return translator.operator("WindowTopN", "table_window_top_n", payload, [source])
     name, kind = ("TimeSort", "table_time_sort") if in_time else ("TopN", "table_top_n")
     if endless and spec.appends and relation.waits_for_watermark:

@@ -68,7 +68,7 @@ def _aligned(
 
 
 def window_table(translator: Translator, relation: WindowTable) -> Transformation:
-    """Return the rows with the borders of their windows.
+    """Return the rows with the bounds of their windows.
 
     Raises:
         ProgramError: If the rows' windows are not known before others have come, or at all.

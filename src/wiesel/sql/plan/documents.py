@@ -58,7 +58,7 @@ _TEXTS: dict[type[Any], tuple[str, Callable[[Any], str], Callable[[str], Any]]] 
     dt.time: ("$time", dt.time.isoformat, dt.time.fromisoformat),
     float: ("$float", float.hex, float.fromhex),
 }
-"""Values that are kept as texts: their key, how they are written and read."""
+"""Values that are kept as strings: their key, how they are written and read."""
 
 _TYPES = {
     of.__name__: of

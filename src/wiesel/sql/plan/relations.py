@@ -213,7 +213,7 @@ class Values(Relation):
 
 @dataclass(frozen=True)
 class StatisticsScan(Relation):
-    """One row of aggregates (``calls``, as texts) that the connector of a table knew without reading its rows."""
+    """One row of aggregates (``calls``, as strings) that the connector of a table knew without reading its rows."""
 
     identifier: ObjectIdentifier
     calls: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Internal. Relations with windows, and which columns are the borders of one."""
+"""Internal. Relations with windows, and which columns are the bounds of one."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from wiesel.sql.rules.push_down import conjuncts
 from wiesel.types import logical as t
 
 __all__ = [
-    "BORDERS",
-    "Borders",
+    "WINDOW_COLUMNS",
     "Expand",
     "Unwindowed",
     "WindowAggregate",
+    "WindowBounds",
     "WindowTable",
-    "borders_of",
+    "window_bounds_of",
     "window_of_top",
     "windows_of_join",
     "without_window",
 ]
 
-BORDERS = ("window_start", "window_end", "window_time")
+WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
 
 
-def _border_fields(time: Field) -> Fields:
+def _bound_fields(time: Field) -> Fields:
     kind = t.TimestampType(3, False)
     return Field("window_start", kind), Field("window_end", kind), Field("window_time", time.data_type.not_null(), time.time)
 
 
 @dataclass(frozen=True)
 class WindowTable(Relation):
-    """Each row once per window that its time falls in, with the window's borders behind its columns.
+    """Each row once per window that its time falls in, with the window's bounds behind its columns.
 
     ``partition``: the columns within whose values sessions are told apart; None for those by which the rows are then grouped.
     """
@@ -61,12 +61,12 @@ class WindowTable(Relation):
     @property
     def fields(self) -> Fields:
         """The columns of the input, ``window_start``, ``window_end`` and ``window_time``."""
-        return (*self.input.fields, *_border_fields(self.input.fields[self.time]))
+        return (*self.input.fields, *_bound_fields(self.input.fields[self.time]))
 
 
 @dataclass(frozen=True)
 class WindowAggregate(Relation):
-    """One row per key and window: the columns of the key, the results of the calls, and the window's borders.
+    """One row per key and window: the columns of the key, the results of the calls, and the window's bounds.
 
     ``time``: the column by which rows fall in windows; None where ``end`` is the column with the end of a row's window. ``start``: which of
     the keys is its start, where the end does not tell it. ``phases``: how.
@@ -87,7 +87,7 @@ class WindowAggregate(Relation):
 
     @property
     def fields(self) -> Fields:
-        """Keys, results and borders."""
+        """Keys, results and bounds."""
         return self.columns
 
 
@@ -106,7 +106,7 @@ class Expand(Relation):
 
 
 @dataclass(frozen=True)
-class Borders:
+class WindowBounds:
     """Which columns of a relation are the start, the end and the time of a window of a table.
 
     ``partition``: for each column within whose values sessions are told apart where it is now; None for those of the groups.
@@ -133,24 +133,24 @@ class Borders:
         return self.start | self.end | self.time
 
 
-def borders_of(relation: Relation) -> Borders | None:
-    """Return which columns are borders of a window, None if there are none."""
+def window_bounds_of(relation: Relation) -> WindowBounds | None:
+    """Return which columns are bounds of a window, None if there are none."""
     if isinstance(relation, WindowTable | WindowAggregate):
         count = len(relation.fields)
         start, end, time = (frozenset([count - 3 + part]) for part in range(3))
         of = relation.fields[-1]
         within = relation.partition if isinstance(relation, WindowTable) else ()
         apart = None if within is None else tuple(frozenset([column]) for column in within)
-        return Borders(start, end, time, relation.window, of, of.time is TimeAttribute.PROCTIME, apart)
+        return WindowBounds(start, end, time, relation.window, of, of.time is TimeAttribute.PROCTIME, apart)
     if isinstance(relation, Filter):
-        return borders_of(relation.input)
+        return window_bounds_of(relation.input)
     if isinstance(relation, TopN):
-        return None if window_of_top(relation) is None else borders_of(relation.input)
+        return None if window_of_top(relation) is None else window_bounds_of(relation.input)
     if isinstance(relation, Join):
-        return _borders_of_join(relation)
+        return _window_bounds_of_join(relation)
     if not isinstance(relation, Project | Expand):
         return None
-    below = borders_of(relation.input)
+    below = window_bounds_of(relation.input)
     if below is None:
         return None
     columns = list(zip(*_projections(relation), strict=True))
@@ -163,16 +163,16 @@ def borders_of(relation: Relation) -> Borders | None:
 
 def window_of_top(relation: TopN) -> int | None:
     """Return the column with the end of the window if the partitions are parts of windows of event time; else None."""
-    borders = borders_of(relation.input)
+    bounds = window_bounds_of(relation.input)
     partition = set(relation.partition)
-    if borders is None or borders.by_clock or not borders.start & partition or not borders.end & partition:
+    if bounds is None or bounds.by_clock or not bounds.start & partition or not bounds.end & partition:
         return None
-    return min(borders.end & partition)
+    return min(bounds.end & partition)
 
 
 def windows_of_join(join: Join) -> tuple[int, int] | None:
     """Return the columns with the end of the window on both sides if rows of the same window of event time are joined; else None."""
-    left, right = borders_of(join.left), borders_of(join.right)
+    left, right = window_bounds_of(join.left), window_bounds_of(join.right)
     if left is None or right is None or left.by_clock or right.by_clock:
         return None
     if left.window != right.window or type(left.of.data_type) is not type(right.of.data_type):
@@ -191,10 +191,10 @@ def windows_of_join(join: Join) -> tuple[int, int] | None:
     return end[0], end[1] - width
 
 
-def _borders_of_join(join: Join) -> Borders | None:
+def _window_bounds_of_join(join: Join) -> WindowBounds | None:
     if windows_of_join(join) is None:
         return None
-    left, right, width = borders_of(join.left), borders_of(join.right), len(join.left.fields)
+    left, right, width = window_bounds_of(join.left), window_bounds_of(join.right), len(join.left.fields)
     assert left is not None and right is not None  # noqa: S101 - for the type checker
     moved = [frozenset(width + column for column in part) for part in (right.start, right.end, right.time)]
     if join.type is JoinType.INNER:
@@ -222,7 +222,7 @@ class Unwindowed:
 
 
 def without_window(relation: Relation) -> Unwindowed | None:
-    """Return a relation over the rows before they were put in windows; None if it computes with the borders."""
+    """Return a relation over the rows before they were put in windows; None if it computes with the bounds."""
     if isinstance(relation, WindowTable):
         return Unwindowed(relation.input, {index: index for index in range(len(relation.input.fields))}, relation.time)
     if isinstance(relation, Filter):
@@ -234,13 +234,13 @@ def without_window(relation: Relation) -> Unwindowed | None:
 
 
 def _projected(relation: Project | Expand) -> Unwindowed | None:
-    below, borders = without_window(relation.input), borders_of(relation.input)
-    if below is None or borders is None:
+    below, bounds = without_window(relation.input), window_bounds_of(relation.input)
+    if below is None or bounds is None:
         return None
     kept = [
         index
         for index, each in enumerate(zip(*_projections(relation), strict=True))
-        if not all(_is_one_of(expression, borders.all) for expression in each)
+        if not all(_is_one_of(expression, bounds.all) for expression in each)
     ]
     time = below.relation.fields[below.time]
     made: list[tuple[Expression, ...]] = []

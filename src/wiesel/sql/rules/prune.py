@@ -37,7 +37,7 @@ from wiesel.types import logical as t
 __all__ = ["pruned"]
 
 Kept = Sequence[int]
-_BORDERS = 3
+_WINDOW_COLUMNS = 3
 _NARROW = (t.BooleanType, t.NumericType, t.DateType, t.TimestampType)
 
 
@@ -180,7 +180,7 @@ def _window_aggregate(pruner: _Pruner, relation: WindowAggregate, wanted: set[in
     times = {index for index in (relation.time, relation.end) if index is not None}
     below, left = pruner.exactly(relation.input, {*relation.keys, *times, *_read_by(calls)})
     places = _places(left)
-    kept = [*range(width), *(index + width for index in chosen), *range(last - _BORDERS, last)]
+    kept = [*range(width), *(index + width for index in chosen), *range(last - _WINDOW_COLUMNS, last)]
     changed: dict[str, Any] = {
         "keys": tuple(places[key] for key in relation.keys),
         "calls": tuple(_call(each, places) for each in calls),
@@ -197,7 +197,7 @@ def _window_table(pruner: _Pruner, relation: WindowTable, wanted: set[int]) -> t
     places = _places(left)
     partition = None if relation.partition is None else tuple(places[index] for index in relation.partition)
     made = replace(relation, input=below, time=places[relation.time], partition=partition)
-    return made, [*left, *range(width, width + _BORDERS)]
+    return made, [*left, *range(width, width + _WINDOW_COLUMNS)]
 
 
 def _join(pruner: _Pruner, relation: Join, wanted: set[int]) -> tuple[Relation, Kept]:

@@ -106,7 +106,7 @@ def _typed(scan: StreamScan, schema: ResolvedSchema) -> Relation:
 
 
 def _known(data_type: DataType | str) -> DataType:
-    assert isinstance(data_type, DataType)  # noqa: S101 - texts are read before
+    assert isinstance(data_type, DataType)  # noqa: S101 - strings are read before
     return data_type
 
 

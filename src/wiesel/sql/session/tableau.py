@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-from wiesel.sql.session.result_texts import NULL
+from wiesel.sql.session.result_strings import NULL
 from wiesel.types import logical as t
 
 __all__ = ["border_line", "lines_by_content", "lines_by_type", "row_line", "widths_by_type"]

@@ -33,7 +33,7 @@ _LENGTHS = ConfigOption[str](
     "table.exec.sink.type-length-enforcer",
     "enum",
     "IGNORE",
-    "What becomes of texts and bytes that do not have the length of their column.",
+    "What becomes of strings and bytes that do not have the length of their column.",
     choices=("IGNORE", "TRIM_PAD", "ERROR"),
 )
 _NESTED = ConfigOption[str](

@@ -41,10 +41,10 @@ _NOT_JOINED = frozenset(["FIRST_VALUE", "LAST_VALUE", "JSON_ARRAYAGG"])
 
 
 def window_results(schema: pa.Schema, columns: Sequence[Column], starts: Times, ends: Times, zone: WindowZone) -> RowBatch:
-    """Return keys and results with the borders of their windows."""
+    """Return keys and results with the bounds of their windows."""
     times = (starts, ends, zone.points(ends - 1))
-    borders = [timestamps(each, kind) for each, kind in zip(times, schema.types[-3:], strict=True)]
-    return RowBatch(pa.RecordBatch.from_arrays([*columns, *borders], schema=schema))
+    bounds = [timestamps(each, kind) for each, kind in zip(times, schema.types[-3:], strict=True)]
+    return RowBatch(pa.RecordBatch.from_arrays([*columns, *bounds], schema=schema))
 
 
 class WindowAggregateOperator(TableOperator):

@@ -25,7 +25,7 @@ class WindowJoinSpec:
     """A join of windows.
 
     Attributes:
-        join: The join; the borders of windows are among its keys.
+        join: The join; the bounds of windows are among its keys.
         ends: The columns of both sides with the end of a row's window.
         pairs: The columns of pairs.
         time: The type of the windows' time.

@@ -58,8 +58,8 @@ class SessionPartials:
         source, first = Input(columns, groups), pa.array(groups.first)
         called = zip(self._spec.calls, self._accumulators, strict=True)
         slots = [column for call, each in called for column in reduced(each, source.of(call))]
-        borders = [pa.array(each) for each in (starts, lasts + self._gap, groups.sizes())]
-        return [*(key.take(first) for key in key_columns), *borders, *slots]
+        bounds = [pa.array(each) for each in (starts, lasts + self._gap, groups.sizes())]
+        return [*(key.take(first) for key in key_columns), *bounds, *slots]
 
     def _sessions(self, keys: Places, times: Times) -> tuple[Places, Places]:
         """Return the rows in the order of key and time, and for each the number of its session within the batch."""

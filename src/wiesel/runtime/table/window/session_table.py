@@ -1,4 +1,4 @@
-"""Internal. Tables of sessions: each row with the borders of its session, when no row can come any more that makes it longer.
+"""Internal. Tables of sessions: each row with the bounds of its session, when no row can come any more that makes it longer.
 
 Retry story: state has the open sessions of each key and, beside them, the key's rows; which session ends when is found out anew.
 """
@@ -38,7 +38,7 @@ class SessionTableSpec:
         time: The column with the time.
         gap: After which time (ms) without a row a session ends.
         input: The columns of rows.
-        schema: These, with the borders behind them.
+        schema: These, with the bounds behind them.
     """
 
     keys: tuple[int, ...]
@@ -137,10 +137,10 @@ class SessionTableOperator(TableOperator):
     def _emit(self, found: list[tuple[StoredRow, int, Session]]) -> None:
         starts, ends = (np.array([session[side] for _, _, session in found], np.int64) for side in (0, 1))
         times = (starts, ends, self._zone.points(ends - 1))
-        borders = [timestamps(each, kind) for each, kind in zip(times, self._spec.schema.types[-3:], strict=True)]
+        bounds = [timestamps(each, kind) for each, kind in zip(times, self._spec.schema.types[-3:], strict=True)]
         columns = columns_of([row for row, _, _ in found], self._spec.input)
         kinds = np.array([kind for _, kind, _ in found], np.uint8)
-        rows = pa.RecordBatch.from_arrays([*columns, *borders], schema=self._spec.schema)
+        rows = pa.RecordBatch.from_arrays([*columns, *bounds], schema=self._spec.schema)
         self.emit_rows(RowBatch(rows, kinds if kinds.any() else None))
 
 

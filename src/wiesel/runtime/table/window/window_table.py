@@ -16,7 +16,7 @@ __all__ = ["WindowTableOperator", "window_table_operator"]
 
 
 class WindowTableOperator(TableOperator):
-    """Adds the borders of windows of a fixed length."""
+    """Adds the bounds of windows of a fixed length."""
 
     def __init__(self, time: int, window: Window, schema: pa.Schema) -> None:
         self._time = time
@@ -36,8 +36,8 @@ class WindowTableOperator(TableOperator):
         places, ends = self._window.expanded(self._zone.local(milliseconds(column)))
         repeated = rows.take(places) if len(places) != len(rows) or self._window.kind != "TUMBLE" else rows
         starts, kinds = self._window.starts(ends), self._schema.types[-3:]
-        borders = [timestamps(times, kind) for times, kind in zip((starts, ends, self._zone.points(ends - 1)), kinds, strict=True)]
-        columns = [*repeated.rows.columns, *borders]
+        bounds = [timestamps(times, kind) for times, kind in zip((starts, ends, self._zone.points(ends - 1)), kinds, strict=True)]
+        columns = [*repeated.rows.columns, *bounds]
         self.emit_rows(repeated.with_rows(pa.RecordBatch.from_arrays(columns, schema=self._schema)))
 
 

@@ -53,7 +53,7 @@ class HiveParser(FlinkParser, SqlglotHiveParser):
         return node
 
     def _parse_primary(self) -> exp.Expr | None:
-        # Texts side by side are one, on one line too.
+        # Strings side by side are one, on one line too.
         found = parser.Parser._parse_primary(self)
         if isinstance(found, exp.Concat):
             return exp.Literal.string("".join(part.name for part in found.expressions))
@@ -75,7 +75,7 @@ class Hive(SqlglotHive):
     """HiveQL."""
 
     class Tokenizer(SqlglotHive.Tokenizer):
-        """Splits a text: names between backquotes, texts between single or double quotes, with backslashes."""
+        """Splits a text: names between backquotes, strings between single or double quotes, with backslashes."""
 
         # To sqlglot what follows these words is a text that it does not look at.
         COMMANDS: ClassVar[set[Any]] = set()

@@ -198,7 +198,7 @@ def _literal(node: Any) -> exp.Expr:
 
 
 def _cast(node: Any) -> exp.Expr:
-    """Return a number with a letter for its type, such as 1L, as a cast; texts of dates and times stay."""
+    """Return a number with a letter for its type, such as 1L, as a cast; strings of dates and times stay."""
     wanted = node.args["to"]
     if isinstance(wanted, nodes.DataTypeNode) or wanted.is_type("date", "timestamp", "timestamptz", "time"):
         return node  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Internal. JSON_ARRAYAGG and JSON_OBJECTAGG: the values of a group as one text."""
+"""Internal. JSON_ARRAYAGG and JSON_OBJECTAGG: the values of a group as one string."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wiesel.types import logical as t
 __all__: list[str] = []
 
 _TEXT = t.VarCharType(2000, False)
-"""What Flink says of the length, and does not keep to."""
+"""The result type declared by Flink, whose length is not enforced."""
 
 
 def _words(spec: Spec) -> tuple[Any, ...]:
@@ -50,7 +50,7 @@ def _objects(spec: Spec, lists: Column) -> Column:
     found = []
     for rows in lists.to_pylist():
         pairs = {row["0"]: write(row["1"]) for row in rows if row["1"] is not None or not absent}
-        found.append(to_json(dict(sorted(pairs.items()))))  # as in Flink by their keys
+        found.append(to_json(dict(sorted(pairs.items()))))  # sorted by key, as in Flink
     return pa.array(found, pa.string())
 
 

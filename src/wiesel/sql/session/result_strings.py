@@ -15,7 +15,7 @@ from wiesel.types import logical_intervals as intervals
 from wiesel.types.java_strings import double_to_string, float_to_string
 from wiesel.types.logical_structured import StructuredType
 
-__all__ = ["NULL", "batch_texts", "value_text"]
+__all__ = ["NULL", "batch_strings", "value_text"]
 
 NULL = "<NULL>"
 _MILLIS_PER_DAY = 86_400_000
@@ -23,8 +23,8 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _Text = Callable[[Any], str]
 
 
-def batch_texts(batch: RowBatch, types: list[t.DataType], time_zone: str = "UTC") -> list[tuple[str | None, ...]]:
-    """Return the rows as texts, None for NULL."""
+def batch_strings(batch: RowBatch, types: list[t.DataType], time_zone: str = "UTC") -> list[tuple[str | None, ...]]:
+    """Return the rows as strings, None for NULL."""
     columns = [
         [None if value is None else text(value) for value in column_values(column)]
         for column, text in zip(batch.rows.columns, (value_text(of, time_zone) for of in types), strict=True)

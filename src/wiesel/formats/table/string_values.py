@@ -1,4 +1,4 @@
-"""Internal. Values of columns from texts and to texts, by data type, as Flink's CSV and JSON formats have them."""
+"""Internal. Values of columns from strings and to strings, by data type, as Flink's CSV and JSON formats have them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Internal. Reads texts of files by Arrow's own readers, with Flink's rules for what a value looks like."""
+"""Internal. Reads strings of files by Arrow's own readers, with Flink's rules for what a value looks like."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TIMESTAMP = {False: r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?$", True: r"^\
 
 
 def read_schema(schema: pa.Schema) -> pa.Schema:
-    """Return the types by which columns are read: those of timestamps as texts, as Arrow takes other texts for timestamps than Flink."""
+    """Return the types to read columns by; timestamps are read as strings, as Arrow accepts other forms of timestamps than Flink."""
     return pa.schema([pa.field(field.name, pa.string() if pa.types.is_timestamp(field.type) else field.type) for field in schema])
 
 
@@ -49,21 +49,21 @@ def finished(batch: pa.RecordBatch, schema: pa.Schema, *, iso: bool = False) -> 
 
 
 def _are_timestamps(column: pa.Array, *, iso: bool) -> bool:
-    """Return whether texts of equal length are timestamps; False if they have to be looked at closer."""
+    """Return whether strings of equal length are timestamps; False if they have to be looked at closer."""
     valid, (_, places, data) = len(column) - column.null_count, column.buffers()
     if not valid or data is None:
         return False
     offsets = np.frombuffer(places, np.int32)[column.offset : column.offset + len(column) + 1]
-    texts = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
-    length = len(texts) // valid
+    strings = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
+    length = len(strings) // valid
     # NULLs have no bytes.
-    if length * valid != len(texts) or length not in _LENGTHS or np.count_nonzero(np.diff(offsets) == length) != valid:
+    if length * valid != len(strings) or length not in _LENGTHS or np.count_nonzero(np.diff(offsets) == length) != valid:
         return False
     least, span = _bounds(length, iso)
     rows = max(_PIECE // length, 1)
-    # So many texts at once as one row of bytes, beside as many repetitions of what their bytes may be.
+    # So many strings at once as one row of bytes, beside as many repetitions of what their bytes may be.
     least, span = np.tile(least, rows), np.tile(span, rows)
-    pieces = (texts[at : at + rows * length] for at in range(0, len(texts), rows * length))
+    pieces = (strings[at : at + rows * length] for at in range(0, len(strings), rows * length))
     return all(bool((piece - least[: len(piece)] <= span[: len(piece)]).all()) for piece in pieces)
 
 

@@ -9,8 +9,8 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
-from wiesel.formats.table import arrow_texts
-from wiesel.formats.table.arrow_texts import finished
+from wiesel.formats.table import arrow_strings
+from wiesel.formats.table.arrow_strings import finished
 
 FORM = {False: re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?"), True: re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?")}
 TIME = "2026-01-02{}03:04:05.123456789"
@@ -39,7 +39,7 @@ def test_only_texts_of_the_form_are_taken(iso: bool, seed: int) -> None:
             texts.append(full[: random.choice([19, 23])])
         fits = all(text is None or FORM[iso].fullmatch(text) for text in texts)
         try:
-            with mock.patch.object(arrow_texts, "_PIECE", random.choice([1, 60, 1 << 14])):
+            with mock.patch.object(arrow_strings, "_PIECE", random.choice([1, 60, 1 << 14])):
                 found = read(texts, iso=iso)
         except pa.ArrowInvalid:  # a month 00, say
             assert fits

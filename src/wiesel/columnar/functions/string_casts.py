@@ -1,4 +1,4 @@
-"""Internal. Values as texts, as Flink's CAST writes them."""
+"""Internal. Conversion of values to strings, as by Flink's CAST."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from wiesel.types.logical_raw import RawType
 from wiesel.types.logical_structured import StructuredType
 from wiesel.types.logical_variant import VariantType
 
-__all__ = ["as_texts", "fitted_text", "text_of"]
+__all__ = ["as_strings", "fitted_text", "text_of"]
 
 
-def as_texts(column: Any, of: t.DataType, zone: str) -> Any:
-    """Return a column's values as texts, whatever their length."""
+def as_strings(column: Any, of: t.DataType, zone: str) -> Any:
+    """Return a column's values as strings of any length."""
     if is_text(of):
         return column
     if isinstance(of, t.IntegralType):
@@ -52,45 +52,45 @@ _DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 
 
 def _seconds(times: Any, precision: int) -> Any:
-    """Write times with so many digits of their seconds; from the end, as not all years have four digits."""
-    texts, digits = times.cast(pa.string()), _DIGITS[times.type.unit]
+    """Format times with a number of fractional digits; sliced from the end, as not all years have four digits."""
+    strings, digits = times.cast(pa.string()), _DIGITS[times.type.unit]
     surplus = digits - precision + (1 if digits and not precision else 0)
-    return pc.utf8_slice_codeunits(texts, 0, -surplus) if surplus > 0 else texts
+    return pc.utf8_slice_codeunits(strings, 0, -surplus) if surplus > 0 else strings
 
 
 def _floats(column: Any) -> Any:
-    """Write usual numbers by Arrow, very small and large ones as Java does."""
+    """Format usual numbers by Arrow, very small and large ones as Java does."""
     size = pc.abs(column)
     usual = pc.or_(pc.and_(pc.greater_equal(size, 1e-3), pc.less(size, 1e7)), pc.equal(column, 0.0))
-    texts = column.cast(pa.string())
-    texts = pc.if_else(pc.match_substring_regex(texts, r"^-?\d+$"), pc.binary_join_element_wise(texts, ".0", ""), texts)
+    strings = column.cast(pa.string())
+    strings = pc.if_else(pc.match_substring_regex(strings, r"^-?\d+$"), pc.binary_join_element_wise(strings, ".0", ""), strings)
     if not usual.false_count:
-        return texts
+        return strings
     write = float_to_string if pa.types.is_float32(column.type) else double_to_string
     others = [write(value) for value in column.filter(pc.invert(usual)).to_pylist() if value is not None]
-    return pc.replace_with_mask(texts, pc.fill_null(pc.invert(usual), False), pa.array(others, pa.string()))
+    return pc.replace_with_mask(strings, pc.fill_null(pc.invert(usual), False), pa.array(others, pa.string()))
 
 
-def fitted_text(texts: Any, wanted: t.DataType) -> Any:
-    """Return texts cut to the length of a type, and padded with blanks for CHAR."""
+def fitted_text(strings: Any, wanted: t.DataType) -> Any:
+    """Return strings truncated to the length of a type, and padded with blanks for CHAR."""
     length = wanted.length  # type: ignore[attr-defined]
     if length == t.MAX_LENGTH:
-        return texts
-    lengths = pc.utf8_length(texts)
+        return strings
+    lengths = pc.utf8_length(strings)
     longest = lengths.as_py() if isinstance(lengths, pa.Scalar) else pc.max(lengths).as_py()
     if (longest or 0) > length:
-        texts = pc.utf8_slice_codeunits(texts, 0, length)
-    return pc.utf8_rpad(texts, length, " ") if isinstance(wanted, t.CharType) else texts
+        strings = pc.utf8_slice_codeunits(strings, 0, length)
+    return pc.utf8_rpad(strings, length, " ") if isinstance(wanted, t.CharType) else strings
 
 
 def text_of(value: Any, of: t.DataType, zone: str) -> str:
-    """Return the text of one value, for parts of arrays, maps and rows."""
+    """Return the string of one value, for parts of arrays, maps and rows."""
     if value is None:
         return "NULL"
     write = _WRITERS.get(type(of))
     if write is not None:
         return write(value, of, zone)
-    return as_texts(pa.array([value], arrow_type(of)), of, zone)[0].as_py()  # type: ignore[no-any-return]
+    return as_strings(pa.array([value], arrow_type(of)), of, zone)[0].as_py()  # type: ignore[no-any-return]
 
 
 def _row(value: Any, of: Any, zone: str) -> str:
