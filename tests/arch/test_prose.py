@@ -49,7 +49,7 @@ OPENINGS_ALLOWED: dict[str, int] = {
     "iteration": 1,
     "platform": 17,
     "runtime": 87,
-    "spi": 96,
+    "spi": 97,
     "sql": 104,
     "state_processor": 20,
     "table": 33,
