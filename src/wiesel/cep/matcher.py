@@ -263,7 +263,7 @@ class _Round:
             matcher._settle_group(self._turn, self._turn.event_number, (self._time, tuple(runs), ()), done, self._found)
 
     def _go_on(self, run: Run, moves: tuple[tuple[Move, bool], ...], runs: list[Run], done: list[int]) -> None:
-        """Make the moves of a run: add the runs and matches that become of it."""
+        """Process the transitions of a run: add the resulting runs and matches."""
         turn, final = self._turn, self._matcher._final
         node = run[1]
         stopped = any(move.kind == STOP for move, _ in moves)

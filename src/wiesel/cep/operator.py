@@ -248,5 +248,5 @@ class CepOperator(FunctionOperator):
 
 
 def cep_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
-    """Make the operator of a pattern stream; the payload is its :class:`CepSpec`."""
+    """Create the operator of a pattern stream; the payload is its :class:`CepSpec`."""
     return CepOperator(payload)

@@ -36,7 +36,7 @@ def _error(path: str, message: str, hint: str) -> MalformedPatternException:
 
 
 def _at(path: str, call: Callable[[], Any]) -> Any:
-    """Make a call of the Pattern API, whose errors get the place in the document."""
+    """Create a call of the Pattern API, whose errors get the place in the document."""
     try:
         return call()
     except MalformedPatternException as error:

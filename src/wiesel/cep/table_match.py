@@ -224,5 +224,5 @@ def _quantified(pattern: Pattern, variable: VariableSpec) -> Pattern:
 
 
 def match_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
-    """Make the operator; the payload is its :class:`~wiesel.runtime.table.match_spec.MatchSpec`."""
+    """Create the operator; the payload is its :class:`~wiesel.runtime.table.match_spec.MatchSpec`."""
     return MatchOperator(payload)

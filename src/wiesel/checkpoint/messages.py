@@ -31,7 +31,7 @@ class NoMoreSplits:
 
 @dataclass(frozen=True)
 class TriggerCheckpoint:
-    """Make a source snapshot its positions and emit barrier ``checkpoint_id``."""
+    """Create a source snapshot its positions and emit barrier ``checkpoint_id``."""
 
     checkpoint_id: int
     timestamp_ms: int
@@ -40,7 +40,7 @@ class TriggerCheckpoint:
 
 @dataclass(frozen=True)
 class OvertakeBarriers:
-    """Make a task with inputs take part in the checkpoint now, and record the data before its barriers."""
+    """Create a task with inputs take part in the checkpoint now, and record the data before its barriers."""
 
     checkpoint_id: int
     timestamp_ms: int

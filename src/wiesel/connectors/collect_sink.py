@@ -201,7 +201,7 @@ class CollectSink(DriverSink):
         self.receiver = receiver
 
     def create_writer(self, context: WriterInitContext, state: Sequence[Any] = ()) -> SinkWriter:
-        """Make the writer of one subtask."""
+        """Create the writer of one subtask."""
         return _CollectWriter(context, self.channel)
 
     def create_receiver(self) -> DriverReceiver:

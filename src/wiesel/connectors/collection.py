@@ -83,7 +83,7 @@ class CollectionSource(Source[CollectionSplit]):
     def create_enumerator(
         self, context: SplitEnumeratorContext[CollectionSplit], state: Any | None = None
     ) -> SplitEnumerator[CollectionSplit]:
-        """Make the enumerator: one split per reader, along the bounds of chunks."""
+        """Create the enumerator: one split per reader, along the bounds of chunks."""
         return _CollectionEnumerator(context, self._splits(context.parallelism) if state is None else list(state))
 
     def _splits(self, parallelism: int) -> list[CollectionSplit]:
@@ -92,7 +92,7 @@ class CollectionSource(Source[CollectionSplit]):
         return [CollectionSplit(a, b, a) for a, b in pairwise(bounds) if a < b]
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[CollectionSplit]:
-        """Make the reader of one subtask."""
+        """Create the reader of one subtask."""
         return _CollectionReader(context, self._chunks)
 
 

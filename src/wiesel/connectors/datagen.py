@@ -209,7 +209,7 @@ class DataGeneratorSource(Source[IndexRange]):
         return self._type_info
 
     def create_enumerator(self, context: SplitEnumeratorContext[IndexRange], state: Any | None = None) -> SplitEnumerator[IndexRange]:
-        """Make the enumerator: one range per reader."""
+        """Create the enumerator: one range per reader."""
         return IndexRangeEnumerator(context, self.first_splits(context.parallelism) if state is None else state)
 
     def first_splits(self, parallelism: int) -> list[IndexRange]:
@@ -217,7 +217,7 @@ class DataGeneratorSource(Source[IndexRange]):
         return interleaved_ranges(parallelism) if self._count is None else even_ranges(0, self._count, parallelism)
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[IndexRange]:
-        """Make the reader of one subtask."""
+        """Create the reader of one subtask."""
         limiter = self._strategy.create_rate_limiter(context.parallelism, context.subtask_index)
         return _GeneratorReader(context, self._function, limiter)
 

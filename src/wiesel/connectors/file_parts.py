@@ -297,7 +297,7 @@ def _move(files: FileSystem, part: PendingPart, record: CommitRecord) -> bool:
 
 
 def _sync_folders(files: FileSystem, base: str, targets: Iterable[str]) -> None:
-    """Make the new names durable, and those of buckets that are new."""
+    """Sync the directory entries of new files and buckets."""
     folders = {base}
     for target in targets:
         folder = posixpath.dirname(target)

@@ -56,11 +56,11 @@ class FileSink(Sink):
         return FileSink.BulkFormatBuilder(base_path, writer_factory)
 
     def create_writer(self, context: WriterInitContext, state: Sequence[Any] = ()) -> SinkWriter:
-        """Make the writer of one subtask."""
+        """Create the writer of one subtask."""
         return FileWriter(context, self._settings, state)
 
     def create_committer(self) -> Committer:
-        """Make the committer, which shows parts under their names."""
+        """Create the committer, which shows parts under their names."""
         return FileCommitter(self._settings.base_path)
 
     class BaseBuilder:

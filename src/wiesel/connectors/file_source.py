@@ -83,7 +83,7 @@ class FileSource(Source[FileSourceSplit]):
     def create_enumerator(
         self, context: SplitEnumeratorContext[FileSourceSplit], state: Any | None = None
     ) -> SplitEnumerator[FileSourceSplit]:
-        """Make the enumerator; at a first start it finds the files at once.
+        """Create the enumerator; at a first start it finds the files at once.
 
         Raises:
             ConnectorError: If a path does not exist or cannot be listed.
@@ -100,7 +100,7 @@ class FileSource(Source[FileSourceSplit]):
         return self._interval_ms
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[FileSourceSplit]:
-        """Make the reader of one subtask."""
+        """Create the reader of one subtask."""
         return _FileReader(context, self._format)
 
 

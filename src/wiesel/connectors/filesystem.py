@@ -70,7 +70,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def open_new(self, path: str) -> BinaryIO:
-        """Make a file, and the folders above it, for writing."""
+        """Create a file, and the folders above it, for writing."""
 
     def open_append(self, path: str) -> BinaryIO:
         """Open a file for writing at its end; local files only."""

@@ -108,11 +108,11 @@ class HybridSource(Source[HybridSplit]):
         return first if all(source.produced_type == first for source in self._sources) else None
 
     def create_enumerator(self, context: SplitEnumeratorContext[HybridSplit], state: Any | None = None) -> SplitEnumerator[HybridSplit]:
-        """Make the enumerator, which has that of one source at a time."""
+        """Create the enumerator, which has that of one source at a time."""
         return _HybridEnumerator(context, self._sources, state)
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[HybridSplit]:
-        """Make the reader of one subtask, which has that of one source at a time."""
+        """Create the reader of one subtask, which has that of one source at a time."""
         return _HybridReader(context, self._sources)
 
 

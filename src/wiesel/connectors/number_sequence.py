@@ -61,12 +61,12 @@ class NumberSequenceSource(Source[IndexRange]):
         return BasicTypeInfo(BasicType.LONG)
 
     def create_enumerator(self, context: SplitEnumeratorContext[IndexRange], state: Any | None = None) -> SplitEnumerator[IndexRange]:
-        """Make the enumerator: one range per reader."""
+        """Create the enumerator: one range per reader."""
         splits = even_ranges(self._start, self._end + 1, context.parallelism) if state is None else state
         return IndexRangeEnumerator(context, splits)
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[IndexRange]:
-        """Make the reader of one subtask."""
+        """Create the reader of one subtask."""
         return _NumberReader(context)
 
 

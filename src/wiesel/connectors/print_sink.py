@@ -40,12 +40,12 @@ class PrintSink(DriverSink):
         self.channel = "print-err" if to_std_err else "print-out"
 
     def create_writer(self, context: WriterInitContext, state: Sequence[Any] = ()) -> SinkWriter:
-        """Make the writer of one subtask."""
+        """Create the writer of one subtask."""
         prefix = line_prefix(self.sink_identifier, context.subtask_index, context.parallelism)
         return _PrintWriter(context, self.channel, print_formatter(self.input_type), prefix)
 
     def create_receiver(self) -> DriverReceiver:
-        """Make the receiver, which prints."""
+        """Create the receiver, which prints."""
         return PrintReceiver(self.channel == "print-err")
 
 

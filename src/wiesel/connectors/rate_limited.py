@@ -57,11 +57,11 @@ class RateLimitedSource(Source[Any]):
         return self._source.produced_type
 
     def create_enumerator(self, context: SplitEnumeratorContext[Any], state: Any | None = None) -> SplitEnumerator[Any]:
-        """Make the enumerator of the source."""
+        """Create the enumerator of the source."""
         return self._source.create_enumerator(context, state)
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[Any]:
-        """Make a reader of the source that waits."""
+        """Create a reader of the source that waits."""
         limiter = self._strategy.create_rate_limiter(context.parallelism, context.subtask_index)
         return _LimitedReader(self._source.create_reader(context), limiter, context)
 

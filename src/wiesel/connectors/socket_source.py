@@ -101,11 +101,11 @@ class SocketSource(Source[SocketSplit]):
         return BasicTypeInfo(BasicType.STRING)
 
     def create_enumerator(self, context: SplitEnumeratorContext[SocketSplit], state: Any | None = None) -> SplitEnumerator[SocketSplit]:
-        """Make the enumerator, which has one split."""
+        """Create the enumerator, which has one split."""
         return _SocketEnumerator(context, [SocketSplit()] if state is None else state)
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[SocketSplit]:
-        """Make the reader of one subtask."""
+        """Create the reader of one subtask."""
         connection = _Connection(self._address, self._delimiter, self._max_retries)
         log = None if self._log is None else WriteAheadLog(self._log)
         return _SocketReader(context, connection, log, self._log_retention)

@@ -118,12 +118,12 @@ class CacheSink(Sink):
         return {"_cache": None, "_directory": self._cache.directory if self._cache is not None else self._directory}
 
     def create_writer(self, context: WriterInitContext, state: Sequence[Any] = ()) -> SinkWriter:
-        """Make the writer of one subtask."""
+        """Create the writer of one subtask."""
         directory = self._directory if self._cache is None else self._cache.directory or ""
         return _CacheWriter(directory, context)
 
     def create_committer(self) -> Committer | None:
-        """Make the committer, in the program's own process."""
+        """Create the committer, in the program's own process."""
         return None if self._cache is None else _CacheCommitter(self._cache)
 
 
@@ -197,11 +197,11 @@ class CacheSource(Source[CacheFile]):
         return Boundedness.BOUNDED
 
     def create_enumerator(self, context: SplitEnumeratorContext[CacheFile], state: Any | None = None) -> SplitEnumerator[CacheFile]:
-        """Make the enumerator, which gives each reader its file."""
+        """Create the enumerator, which gives each reader its file."""
         return _CacheEnumerator(context, {file.subtask: file for file in self.files} if state is None else dict(state))
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[CacheFile]:
-        """Make the reader of one subtask."""
+        """Create the reader of one subtask."""
         return _CacheReader(context)
 
 

@@ -145,7 +145,7 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
         return True
 
     def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> StreamExecutionEnvironment:
-        """Make a slot sharing group known with its resources, so that operators can name it."""
+        """Create a slot sharing group known with its resources, so that operators can name it."""
         require_instance(slot_sharing_group, SlotSharingGroup, "the slot sharing group", "make one with SlotSharingGroup.builder(name)")
         self._slot_sharing_groups[slot_sharing_group.get_name()] = slot_sharing_group
         return self

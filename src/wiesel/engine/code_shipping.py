@@ -73,7 +73,7 @@ def install_program_classes(pickled: bytes) -> None:
 
 
 def _install_package(name: str) -> None:
-    """Make a top-level package importable that is not on this machine: pickling a class by reference imports the one around its module."""
+    """Make a missing top-level package importable: pickling a class by reference imports the package of its module."""
     if name not in sys.modules and find_spec(name) is None:
         package = sys.modules[name] = ModuleType(name)
         package.__path__ = []

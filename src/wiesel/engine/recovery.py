@@ -223,7 +223,7 @@ class Recovery:
         return StateFiles(self.store.directory, self.job_id, "master")
 
     def publish(self, checkpoint: Checkpoint) -> None:
-        """Make a checkpoint exist. Without a store it lives in this process's memory.
+        """Create a checkpoint exist. Without a store it lives in this process's memory.
 
         Raises:
             FencedError: a newer attempt, which began from an older checkpoint, has started meanwhile.

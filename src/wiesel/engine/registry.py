@@ -61,7 +61,7 @@ def registry_directory(config: Configuration | None = None) -> Path:
 
 
 def register(entry: JobEntry, directory: Path) -> Callable[[], None]:
-    """Make a job known; return what makes it unknown again.
+    """Create a job known; return what makes it unknown again.
 
     Raises:
         ConfigurationError: the directory belongs to somebody else, or others may write to it.

@@ -213,7 +213,7 @@ class Savepoints:
     # Elsewhere
 
     def publish(self, checkpoint: Checkpoint, options: SavepointOptions) -> None:
-        """Make the savepoint exist.
+        """Complete the savepoint.
 
         Raises:
             FencedError: a newer attempt has begun.

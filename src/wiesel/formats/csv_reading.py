@@ -69,7 +69,7 @@ class CsvReaderFormat(StreamFormat):
         )
 
     def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
-        """Make the reader of one file."""
+        """Create the reader of one file."""
         return _CsvReader(stream, piece, self._schema, self._rows(), self._ignore_errors)
 
 

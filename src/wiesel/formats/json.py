@@ -202,7 +202,7 @@ class JsonLinesFormat(StreamFormat):
         return True
 
     def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
-        """Make the reader of one piece."""
+        """Create the reader of one piece."""
         parse = parse_json if self._schema is None else self._schema.read_text
         return _JsonLinesReader(stream, piece, parse, self._ignore_errors)
 

@@ -57,7 +57,7 @@ class ParquetColumnarRowInputFormat(BulkFormat):
         return True
 
     def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
-        """Make the reader of one piece."""
+        """Create the reader of one piece."""
         return _ParquetReader(stream, piece, self._row_type, self._batch_size, self._case_sensitive)
 
 

@@ -54,7 +54,7 @@ class TextLineFormat(StreamFormat):
         return self._line_safe
 
     def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
-        """Make the reader of one piece."""
+        """Create the reader of one piece."""
         if self._line_safe:
             return _LineReader(LineBlocks(stream, piece), self._charset)
         return _DecodingReader(stream, self._charset)

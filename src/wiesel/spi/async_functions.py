@@ -34,7 +34,7 @@ class AsyncFunction(Function, Generic[IN, OUT]):
 
     @abstractmethod
     async def async_invoke(self, value: IN) -> list[OUT]:
-        """Make the request and return the list of results for ``value``; an exception fails the job, unless the request is retried."""
+        """Create the request and return the list of results for ``value``; an exception fails the job, unless the request is retried."""
 
     def timeout(self, value: IN) -> list[OUT]:
         """Return the list of results for a record whose request took too long; raises by default. The request has been cancelled.

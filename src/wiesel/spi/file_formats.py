@@ -69,7 +69,7 @@ class FileFormat(ABC):
 
     @abstractmethod
     def create_reader(self, stream: BinaryIO, piece: FilePiece) -> RecordReader:
-        """Make the reader of one piece.
+        """Create the reader of one piece.
 
         Args:
             stream: The file from its first byte on; seekable (forwards at least). Decompressed for a :class:`StreamFormat`.
@@ -118,7 +118,7 @@ class BulkWriterFactory(ABC):
 
     @abstractmethod
     def create(self, stream: BinaryIO) -> BulkWriter:
-        """Make the writer of a new file, which is ``stream``."""
+        """Create the writer of a new file, which is ``stream``."""
 
 
 def _text_lines(charset_name: str) -> StreamFormat:

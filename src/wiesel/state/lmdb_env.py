@@ -179,7 +179,7 @@ class LmdbEnvironment:
                 ) from error
 
     def grow(self, map_bytes: int) -> None:
-        """Make the map at least this large; snapshots that are open are lost."""
+        """Create the map at least this large; snapshots that are open are lost."""
         with self._lock:
             self._reader.abort()
             while self.map_bytes < map_bytes:

@@ -156,7 +156,7 @@ class NamesOfEnvironment:
         self._create_model("create_model()", model_path, model_descriptor, temporary=False, ignore_if_exists=bool(ignore_if_exists))
 
     def create_temporary_model(self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool | None = False) -> None:
-        """Make a model known under a path, as long as the environment lives.
+        """Create a model known under a path, as long as the environment lives.
 
         Args:
             model_path: The path.
@@ -197,7 +197,7 @@ class NamesOfEnvironment:
     # Functions
 
     def create_temporary_system_function(self, name: str, function: Any) -> None:
-        """Make a function known by a name everywhere; it comes before one of Flink's with that name.
+        """Create a function known by a name everywhere; it comes before one of Flink's with that name.
 
         Args:
             name: Its name; capitals and small letters are the same.
@@ -210,7 +210,7 @@ class NamesOfEnvironment:
             self._catalogs.functions.create_of_system(name, function_of(function))
 
     def create_temporary_function(self, path: str, function: Any) -> None:
-        """Make a function known in a database.
+        """Create a function known in a database.
 
         Args:
             path: Its name, maybe with catalog and database.
@@ -249,7 +249,7 @@ class NamesOfEnvironment:
         return self._catalogs.current[0]
 
     def use_catalog(self, catalog_name: str) -> None:
-        """Make a catalog the current one, and its default database."""
+        """Create a catalog the current one, and its default database."""
         with AtUsersLine():
             self._catalogs.use_catalog(catalog_name)
 
@@ -258,6 +258,6 @@ class NamesOfEnvironment:
         return self._catalogs.current[1]
 
     def use_database(self, database_name: str) -> None:
-        """Make a database of the current catalog the current one."""
+        """Create a database of the current catalog the current one."""
         with AtUsersLine():
             self._catalogs.use_database(self._catalogs.current[0], database_name)

@@ -194,7 +194,7 @@ class TableEnvironment(NamesOfEnvironment):
     # Tables
 
     def create_temporary_table(self, path: str, descriptor: TableDescriptor, ignoreIfExists: bool | None = False) -> None:
-        """Make a table known under a path, as long as the environment lives.
+        """Create a table known under a path, as long as the environment lives.
 
         Connector and options are looked at when the table is read.
 
@@ -229,7 +229,7 @@ class TableEnvironment(NamesOfEnvironment):
             self._catalogs.create(identifier, table, temporary=temporary, ignore_if_exists=ignore_if_exists)
 
     def create_temporary_view(self, view_path: str, table_or_data_stream: Any, *fields_or_schema: Any) -> None:
-        """Make a table known under a path, as long as the environment lives.
+        """Create a table known under a path, as long as the environment lives.
 
         Args:
             view_path: The path.
@@ -637,7 +637,7 @@ class StreamTableEnvironment(TableEnvironment):
         return Table(renamed(plan, [field_name(each) for each in given], nullable=True), self)
 
     def create_temporary_view(self, view_path: str, table_or_data_stream: Any, *fields_or_schema: Any) -> None:
-        """Make a table or a stream known under a path, as long as the environment lives.
+        """Create a table or a stream known under a path, as long as the environment lives.
 
         Args:
             view_path: The path.

@@ -78,7 +78,7 @@ class CollectingSink(DriverSink):
         self.receiver = _Receiver() if receiver is None else receiver
 
     def create_writer(self, context: WriterInitContext, state: Sequence[Any] = ()) -> SinkWriter:
-        """Make the writer of one subtask."""
+        """Create the writer of one subtask."""
         return _Writer(context, self.channel)
 
     def create_receiver(self) -> DriverReceiver:

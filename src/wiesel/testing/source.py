@@ -175,11 +175,11 @@ class ManualSource(Source["_ManualSplit"]):
         return self._type_info
 
     def create_enumerator(self, context: SplitEnumeratorContext[_ManualSplit], state: Any | None = None) -> SplitEnumerator[_ManualSplit]:
-        """Make the enumerator."""
+        """Create the enumerator."""
         return _Enumerator(context, [_ManualSplit(i) for i in range(len(self._splits))] if state is None else list(state))
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[_ManualSplit]:
-        """Make the reader of one subtask."""
+        """Create the reader of one subtask."""
         return _Reader(self)
 
     def written(self, split: _ManualSplit) -> tuple[list[tuple[str, Any]], bool]:

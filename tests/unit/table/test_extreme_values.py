@@ -40,7 +40,7 @@ def test_texts_of_times_outside_pythons_years(t_env: TableEnvironment, cycles: i
 def test_objects_of_times_outside_pythons_years_are_refused(t_env: TableEnvironment, value: str) -> None:
     inner = value.removeprefix("ARRAY[").removesuffix("]")
     query = f"SELECT {value.replace(inner, f'{inner} + INTERVAL {chr(39)}9999999{chr(39)} DAY')}"
-    with pytest.raises(WieselError, match="no objects of Python") as failed:
+    with pytest.raises(WieselError, match="no Python representation") as failed:
         rows_of(t_env, query)
     assert "years 1 to 9999" in str(failed.value)
 

@@ -239,7 +239,7 @@ class Wrong(ProcessTableFunction):
     ("result", "message"),
     [
         (lambda ctx, row: Row(1, 2), "returned a row of 2 values, but its result has 1 columns"),
-        (lambda ctx, row: "text", "returned what does not fit its result type"),
+        (lambda ctx, row: "text", "returned a value that does not fit its result type"),
         (lambda ctx, row: 1 // 0, "raised ZeroDivisionError"),
         (lambda ctx, row: ctx.time_context().register_on_time(row.ts), r"has no on_timer\(\)"),
         (lambda ctx, row: ctx.clear_state("memory"), "there is no state 'memory'"),

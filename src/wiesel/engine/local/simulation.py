@@ -134,7 +134,7 @@ class SimulatedTask:
         return loop
 
     def make_backend(self, operator: OperatorDescriptor, descriptor: TaskDescriptor) -> StateBackend:
-        """Make the state backend of one operator."""
+        """Create the state backend of one operator."""
         vertex = descriptor.vertex
         return make_backend(
             operator.state_backend or str(descriptor.config.get("state.backend.type", "hashmap")),
@@ -293,7 +293,7 @@ class Simulation:
     # Launcher
 
     def launch(self, attempt: int, plan: StagePlan, regions: Mapping[int, dict[TaskKey, TaskDescriptor]]) -> None:
-        """Make the tasks of an attempt; each gets its own copy of the user's code, as on Spark."""
+        """Create the tasks of an attempt; each gets its own copy of the user's code, as on Spark."""
         self.plan = plan
         free, needed = self.free_slots(), sum(map(len, regions.values()))
         places = {(s.vertex, s.index): r for r in self.plan.regions for s in r.place}

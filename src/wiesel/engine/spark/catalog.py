@@ -96,7 +96,7 @@ class SparkCatalog(Catalog):
         self._run(f"COMMENT ON DATABASE {quoted(name)} IS {_literal(comment) if comment else 'NULL'}")
 
     def put(self, database: str, name: str, entry: CatalogEntry, *, new: bool = False) -> None:
-        """Make a table in Spark."""
+        """Create a table in Spark."""
         if not isinstance(entry, CatalogTable):
             raise ProgramError("Spark's catalog keeps tables only", hint="make the view temporary, or in another catalog")
         if not new:

@@ -22,7 +22,7 @@ ROW_SCHEMA = "p int, v binary"
 
 
 def use_in_this_thread(session: SparkSession) -> None:
-    """Make the session the active one of the calling thread's JVM thread: physical plans look for it there."""
+    """Activate the session in the calling thread's JVM thread, where physical plans look it up."""
     jvm: Any = session._jvm
     jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
 

@@ -241,7 +241,7 @@ class WorkerServices:
         return EventLoopThread(on_results, lambda call: self._mailbox.put("wake", call))
 
     def make_backend(self, operator: OperatorDescriptor, descriptor: TaskDescriptor) -> StateBackend:
-        """Make the state backend of one operator."""
+        """Create the state backend of one operator."""
         vertex = descriptor.vertex
         return make_backend(
             operator.state_backend or str(descriptor.config.get("state.backend.type", "hashmap")),

@@ -256,7 +256,7 @@ def doctor(as_json: bool) -> None:
 @main.command("warm-up")
 @_json
 def warm_up(as_json: bool) -> None:
-    """Make the archive of Java classes from which jobs start much sooner: once per installation; takes some seconds and 160 MB."""
+    """Create the archive of Java classes from which jobs start much sooner: once per installation; takes some seconds and 160 MB."""
     from wiesel.platform.cli._warm_up import warm_up as make
 
     raise SystemExit(make(as_json=as_json))

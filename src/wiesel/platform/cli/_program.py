@@ -70,7 +70,7 @@ class Submission:
         py_files: Sequence[str],
         full_traceback: bool,
     ) -> Submission:
-        """Make a submission of the command's parameters; what has an option of its own wins over ``-D``.
+        """Create a submission of the command's parameters; what has an option of its own wins over ``-D``.
 
         Raises:
             click.BadParameter: a dynamic property is not ``key=value``, or a Python file does not exist.

@@ -25,7 +25,7 @@ _NOTE = "note: this is the first job of this installation; later ones start fast
 
 
 def warm_up(*, as_json: bool = False) -> int:
-    """Make the archive unless there is one; return the exit code."""
+    """Create the archive unless there is one; return the exit code."""
     try:
         java = find_java(Configuration())
         found = find_archive(java)

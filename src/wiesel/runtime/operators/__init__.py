@@ -1,1 +1,1 @@
-"""Internal. The operators, by topic; ``wiesel.runtime.registry`` names their factories."""
+"""Internal. Operators, by topic; ``wiesel.runtime.registry`` refers to their factories."""

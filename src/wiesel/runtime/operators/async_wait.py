@@ -1,7 +1,7 @@
-"""Internal. The operator of asynchronous functions: many requests at a time, results in the order of the records or as they come.
+"""Internal. The operator of asynchronous functions: concurrent requests, results in the order of the records or of completion.
 
-State: operator list ``async-in-flight`` with ``(record, timestamp)`` of all requests whose results were not handed on, and of the records
-that wait for room; after a restore they are the first requests that are made.
+State: operator list ``async-in-flight`` with ``(record, timestamp)`` of all requests whose results were not emitted, and of waiting
+records; after a restore they are requested first.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _STATE = "async-in-flight"
 
 @contextmanager
 def _without_exit() -> Iterator[None]:
-    """Have the user's ``sys.exit()`` fail its request: it would end the loop, or its task, and requests would wait for ever."""
+    """Convert the user's ``sys.exit()`` to a failure of its request: it would end the loop, and requests would wait forever."""
     try:
         yield
     except (SystemExit, GeneratorExit) as left:
@@ -39,9 +39,9 @@ def _without_exit() -> Iterator[None]:
 
 
 class _Requests:
-    """The event loop's side: makes requests, makes them again, and gives up after a time. All of it runs in the loop's thread.
+    """The event loop's side: starts requests with retries and timeouts. All methods run in the loop's thread.
 
-    No more than ``capacity`` run at a time. What it is given beyond that is begun as soon as one ends, without the mailbox thread.
+    At most ``capacity`` requests run concurrently. Further ones are started as soon as one ends, without the mailbox thread.
     """
 
     def __init__(self, function: Any, timeout_s: float, strategy: AsyncRetryStrategy[Any], copied: bool, capacity: int) -> None:
@@ -61,7 +61,7 @@ class _Requests:
         self.wake: Any = None
 
     def begin(self, requests: Iterable[Request], loop: asyncio.AbstractEventLoop) -> None:
-        """Make requests, as far as there is room at once."""
+        """Start requests, as far as the capacity allows immediately."""
         self._ready.extend(requests)
         self._begin_ready(loop)
 
@@ -70,7 +70,7 @@ class _Requests:
             self._count += 1
             request = self._ready.popleft()
             task = loop.create_task(self._serve(request, loop))
-            # The loop itself does not keep tasks from being collected.
+            # The loop itself does not prevent garbage collection of tasks.
             self._running.add(task)
             task.add_done_callback(self._running.discard)
             if self._timeout_s > 0:
@@ -81,7 +81,7 @@ class _Requests:
             results = await self._attempts(request.value)
             self._settle(request, self._checked(results, "async_invoke"), None, loop)
         except asyncio.CancelledError:
-            # By the timeout, which has settled it, by the end of the loop, or by the function itself, which must not go unnoticed.
+            # By the timeout, which has settled it, by the end of the loop, or by the function itself, which must not be ignored.
             self._settle(request, [], RuntimeError("the asynchronous request was cancelled"), loop)
             raise
         except Exception as error:  # noqa: BLE001 - handed to the mailbox thread
@@ -144,11 +144,11 @@ class _Requests:
 
 
 class AsyncWaitOperator(FunctionOperator):
-    """Makes up to ``capacity`` requests at a time; records that come then wait here, and the task takes no more input."""
+    """Runs up to ``capacity`` concurrent requests; further records wait here, and the task takes no more input."""
 
     holds_records = True
     shares_records = False
-    """Whether records never change, so that none is copied."""
+    """True if records are immutable, so that none is copied."""
 
     def __init__(
         self, function: Any, output_type: Any, *, timeout_ms: int, capacity: int, ordered: bool, strategy: AsyncRetryStrategy[Any]
@@ -156,7 +156,7 @@ class AsyncWaitOperator(FunctionOperator):
         super().__init__(function, output_type)
         self._timeout_s = timeout_ms / 1e3
         self._capacity = capacity
-        # In order, results that wait for an earlier one count as well. Else as many again lie ready for the requests that end next.
+        # In order, results that wait for an earlier one count as well. Otherwise the same number again is prepared for when requests end.
         self._most = capacity if ordered else 2 * capacity
         self._strategy = strategy
         self._queue: RequestQueue = OrderedQueue() if ordered else UnorderedQueue()
@@ -164,7 +164,7 @@ class AsyncWaitOperator(FunctionOperator):
         self._loop: Any = None
 
     def open(self) -> None:
-        """Open the function, start its event loop, and make the requests anew that were in flight."""
+        """Open the function, start its event loop, and repeat the requests that were in flight."""
         super().open()
         start = self.context.start_event_loop
         invariant(start is not None, f"operator {self.context.name!r} got no event loop")
@@ -189,28 +189,28 @@ class AsyncWaitOperator(FunctionOperator):
 
     @property
     def full(self) -> bool:
-        """Whether as many requests are being made, or lie ready, as may be."""
+        """True if the limit of running and prepared requests is reached."""
         return len(self._queue) >= self._most
 
     @property
     def busy(self) -> bool:
-        """Whether there are requests whose results were not handed on."""
+        """True if there are requests whose results were not emitted."""
         return len(self._queue) > 0 or bool(self._waiting)
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Make requests for the records, as many as there is room for."""
+        """Start requests for the records, as far as the capacity allows."""
         self._add(list(map(Request, batch.values, repeat(None) if batch.timestamps is None else batch.timestamps)))
 
     def process_watermark(self, timestamp: int) -> None:
-        """Hand the watermark on behind the results of the records before it."""
+        """Forward the watermark after the results of the records before it."""
         self._add_event(lambda: self.output.emit_watermark(timestamp))
 
     def process_status(self, idle: bool) -> None:
-        """Hand the status on behind the results of the records before it."""
+        """Forward the status after the results of the records before it."""
         self._add_event(lambda: self.output.emit_status(idle))
 
     def process_iteration_barrier(self, barrier: IterationBarrier) -> None:
-        """Hand the barrier on behind the results of the records before it."""
+        """Forward the barrier after the results of the records before it."""
         self._add_event(lambda: self.output.emit_iteration_barrier(barrier))
 
     def _add(self, requests: list[Request]) -> None:
@@ -236,7 +236,7 @@ class AsyncWaitOperator(FunctionOperator):
     # Results
 
     def _on_results(self) -> None:
-        """Take the results that have come, hand on what may leave, and make requests for what waits."""
+        """Emit available results as the order allows, and start requests for waiting records."""
         settled = self._requests.settled
         while settled:
             self._queue.complete(settled.popleft())
@@ -245,7 +245,7 @@ class AsyncWaitOperator(FunctionOperator):
             self._hand_on()
 
     def _take_waiting(self) -> bool:
-        """Begin with what waits as far as there is room; return whether an event is among it, which may leave at once."""
+        """Start waiting requests within the capacity; return whether an event is among them, which may be emitted immediately."""
         waiting, begun, room = self._waiting, list[Request](), self._most - len(self._queue)
         while waiting:
             entry = waiting[0]
@@ -285,14 +285,14 @@ class AsyncWaitOperator(FunctionOperator):
     # State
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
-        """Write down the records whose results have not left."""
+        """Store the records whose results have not been emitted."""
         waiting = (entry for entry in self._waiting if isinstance(entry, Request))
         self._state[:] = [(r.value, r.timestamp) for source in (self._queue.requests(), waiting) for r in source]
         return super().snapshot_state(checkpoint_id, timestamp_ms)
 
 
 def async_wait_operator(params: dict[str, Any], payload: Any) -> AsyncWaitOperator:
-    """Make the operator of an asynchronous function.
+    """Create the operator of an asynchronous function.
 
     Args:
         params: ``timeout_ms`` (0 for none), ``capacity`` and ``ordered``.

@@ -1,7 +1,7 @@
-"""Internal. Functions of a stream and a broadcast one: input 0 is the stream, keyed or not, and input 1 the broadcast.
+"""Internal. Functions of a stream and a broadcast stream: input 0 is the stream, keyed or not, and input 1 the broadcast stream.
 
 In BATCH mode the broadcast side is complete before the first record of the other one is processed, as in Flink. For keyed operators the
-task sees to it, which sorts their input; the others hold records back here, in files when memory is short.
+task guarantees it by sorting their input; others hold records back here, spilling them to files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["broadcast_process_operator", "keyed_broadcast_process_operator"]
 
 _BROADCAST_INPUT = 1
 _SLOT_BYTES = 48
-"""Of a record that is held back, its timestamp included."""
+"""Overhead of a record that is held back, including its timestamp."""
 
 
 class _BroadcastStates:
@@ -59,7 +59,7 @@ class _BroadcastStates:
 
 
 class _BaseContext:
-    """What the contexts of both sides have; one object for all records of a side."""
+    """Base of the contexts of both sides; one object for all records of a side."""
 
     def __init__(self, timer_service: TimerService, states: _BroadcastStates) -> None:
         self._timer_service = timer_service
@@ -117,7 +117,7 @@ class _KeyedContext(_BaseContext, KeyedBroadcastProcessFunction.Context):
 
 
 class _BroadcastSideTimerService(NonKeyedTimerService):
-    """Tells the time on the broadcast side of a keyed operator, and refuses timers, as there is no key."""
+    """The timer service of the broadcast side of a keyed operator: returns the time, and rejects timers, as there is no key."""
 
     def __init__(self, context: OperatorContext, timers: InternalTimerService) -> None:
         super().__init__(context)
@@ -145,7 +145,7 @@ class BroadcastProcessOperator(UnkeyedFunctionOperator):
         self._holding = False
 
     def open(self) -> None:
-        """Open the function, then make the contexts of both sides."""
+        """Open the function, then create the contexts of both sides."""
         super().open()
         self._holding = is_batch(self.context)
         self._spill = Spill(self.context.local_dir)
@@ -166,12 +166,12 @@ class BroadcastProcessOperator(UnkeyedFunctionOperator):
             self.run(self.function.process_element, batch)
 
     def end_input(self, input_index: int = 0) -> None:
-        """Process what was held back, when the broadcast side is complete."""
+        """Process the records held back, once the broadcast side is complete."""
         if input_index == _BROADCAST_INPUT:
             self._release()
 
     def process_watermark(self, timestamp: int) -> None:
-        """Move the time; the last watermark of both sides comes behind all their records."""
+        """Advance the time; the final watermark of both sides follows all their records."""
         if timestamp == MAX_TIMESTAMP:
             self._release()
         super().process_watermark(timestamp)
@@ -183,7 +183,7 @@ class BroadcastProcessOperator(UnkeyedFunctionOperator):
         self._held.clear()
 
     def close(self) -> None:
-        """Delete what was held back, then close the function."""
+        """Delete the records held back, then close the function."""
         if hasattr(self, "_spill"):
             self._spill.close()
         super().close()
@@ -197,7 +197,7 @@ class KeyedBroadcastProcessOperator(KeyedFunctionOperator):
         self._descriptors = descriptors
 
     def open(self) -> None:
-        """Open the function, then make the contexts of both sides and of the timers."""
+        """Open the function, then create the contexts of both sides and of the timers."""
         super().open()
         reuse = object_reuse(self.context)
         readable = _BroadcastStates(self._descriptors, self.context, read_only=True)
@@ -207,11 +207,11 @@ class KeyedBroadcastProcessOperator(KeyedFunctionOperator):
         keyed = _KeyedReadOnlyContext(timer_service, readable, self.key_context)
         self._loop = ProcessLoop(keyed, self.key_context, self.guard, self.collector, reuse)
         broadcast = _KeyedContext(_BroadcastSideTimerService(self.context, self.timers), writable, self._apply_to_keyed_state)
-        # A key context of its own: that of the operator stays without a key, so that access to keyed state is refused.
+        # A separate key context: that of the operator has no key, so that access to keyed state is rejected.
         self._broadcast_loop = ProcessLoop(broadcast, KeyContext(), self.guard, self.collector, reuse)
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Process records of one of the sides, those of the stream under their keys."""
+        """Process records of one side, those of the stream under their keys."""
         if input_index == _BROADCAST_INPUT:
             self._broadcast_loop.run(self.function.process_broadcast_element, batch)
         else:
@@ -232,10 +232,10 @@ class KeyedBroadcastProcessOperator(KeyedFunctionOperator):
 
 
 def broadcast_process_operator(params: dict[str, Any], payload: Any) -> BroadcastProcessOperator:
-    """Make the operator of ``process`` on a stream connected with a broadcast one."""
+    """Create the operator of ``process`` on a stream connected with a broadcast one."""
     return BroadcastProcessOperator(payload["function"], payload.get("output_type"), payload["descriptors"])
 
 
 def keyed_broadcast_process_operator(params: dict[str, Any], payload: Any) -> KeyedBroadcastProcessOperator:
-    """Make the operator of ``process`` on a keyed stream connected with a broadcast one."""
+    """Create the operator of ``process`` on a keyed stream connected with a broadcast one."""
     return KeyedBroadcastProcessOperator(payload["function"], payload.get("output_type"), payload["descriptors"])

@@ -16,7 +16,7 @@ __all__ = ["FunctionOperator", "auto_watermark_interval_ms", "is_batch", "object
 
 
 def object_reuse(context: OperatorContext) -> bool:
-    """Return whether the user vouches that functions do not change what they have handed out."""
+    """Return whether the user guarantees that functions do not change emitted objects."""
     return str(context.config.get("pipeline.object-reuse", False)).lower() == "true"
 
 
@@ -44,7 +44,7 @@ class FunctionOperator(StreamOperator):
         self._open_called = False
 
     def open(self) -> None:
-        """Let the function take up its operator state, then open it."""
+        """Restore the operator state of the function, then open it."""
         self.guard = UserCode(self.context, self.output)
         self.collector = ResultCollector(self.output, self.guard, self.output_type)
         self._open_called = True
@@ -54,7 +54,7 @@ class FunctionOperator(StreamOperator):
         self.guard.open(self.function, runtime_context)
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
-        """Let the function bring its operator state up to date."""
+        """Update the operator state of the function."""
         self._checkpointed.snapshot(checkpoint_id, timestamp_ms)
         return None
 

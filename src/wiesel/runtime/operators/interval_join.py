@@ -1,7 +1,7 @@
 """Internal. The interval join: pairs of records of one key whose timestamps differ by no more than two bounds.
 
-State per key: tables ``left-buffer`` and ``right-buffer``, maps of timestamp -> tuple of the records with it; and a timer of event time
-per buffered timestamp, whose namespace says which buffer it cleans.
+State per key: tables ``left-buffer`` and ``right-buffer``, maps of timestamp -> tuple of its records; and an event timer per buffered
+timestamp, whose namespace is the buffer to clean.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SIDES = ("left", "right")
 
 
 class _Pair(NamedTuple):
-    """Stands for the record in errors of a function that was joining a pair."""
+    """Replaces the record in errors of a function that joins a pair."""
 
     left: Any
     right: Any
@@ -58,8 +58,7 @@ class _Context(ProcessJoinFunction.Context):
 class IntervalJoinOperator(FunctionOperator):
     """Joins left records with right ones for which ``left + lower <= right <= left + upper`` (ms).
 
-    A record is buffered until the watermark says that nothing can come any more with which it could be joined. One that comes behind
-    the watermark is late: it is joined with nothing.
+    A record is buffered until the watermark excludes further matches. One behind the watermark is late: it is not joined.
     """
 
     key_context: KeyContext
@@ -67,13 +66,13 @@ class IntervalJoinOperator(FunctionOperator):
 
     def __init__(self, function: Any, output_type: Any, lower: int, upper: int, late_tags: tuple[str | None, str | None]) -> None:
         super().__init__(function, output_type)
-        # By side: where the other record may be, relative to this one; and how long this one has to wait for it.
+        # By side: the bounds of the other record relative to this one; and how long this one has to be buffered.
         self._bounds = ((lower, upper), (-upper, -lower))
         self._keep_ms = (max(upper, 0), max(-lower, 0))
         self._late_tags = late_tags
 
     def open(self) -> None:
-        """Take up buffers and timers, then open the function."""
+        """Restore buffers and timers, then open the function."""
         self.key_context = KeyContext()
         self.timers = InternalTimerService(self.context, self.key_context, self._clean, self._no_processing_timer)
         self.timers.open()
@@ -85,7 +84,7 @@ class IntervalJoinOperator(FunctionOperator):
         self._reuse = object_reuse(self.context)
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Buffer records of one side and join them with what is buffered of the other."""
+        """Buffer records of one side and join them with the buffer of the other."""
         keys = batch.keys or []
         invariant(len(keys) == len(batch.values), f"operator {self.context.name!r} got records without keys")
         timestamps: list[Any] = batch.timestamps or [None] * len(keys)
@@ -119,7 +118,7 @@ class IntervalJoinOperator(FunctionOperator):
                 self.timers.event_timers.register(cleanup, key, _SIDES[side])
 
     def _partners(self, side: int, key: Any, timestamp: int) -> Iterator[tuple[int, Any]]:
-        """Yield (timestamp, record) of what is buffered of the other side and within the bounds, by time."""
+        """Yield (timestamp, record) of the other side's buffer within the bounds, sorted by time."""
         lower, upper = self._bounds[side]
         low, high = timestamp + lower, timestamp + upper
         table = self._buffers[1 - side]
@@ -169,10 +168,10 @@ class IntervalJoinOperator(FunctionOperator):
     # Time
 
     def end_key(self) -> None:
-        """Nothing comes any more that could be joined: the buffers go, and the timers that would have cleaned them."""
+        """Clear the buffers and their timers, as no more matches are possible."""
 
     def process_watermark(self, timestamp: int) -> None:
-        """Drop what can be joined with nothing any more."""
+        """Drop records that cannot be joined any more."""
         self.timers.advance_watermark(timestamp)
         self.key_context.key = NO_KEY
         self.output.emit_watermark(timestamp)
@@ -190,7 +189,7 @@ def _time_of(entry: tuple[int, Any]) -> int:
 
 
 def interval_join_operator(params: dict[str, Any], payload: Any) -> IntervalJoinOperator:
-    """Make the operator of an interval join.
+    """Create the operator of an interval join.
 
     Args:
         params: ``lower`` and ``upper``: the bounds in ms, both inclusive.

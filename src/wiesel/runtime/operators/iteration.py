@@ -1,9 +1,9 @@
-"""Internal. Head and tail of a streaming loop.
+"""Internal. Head and tail of a streaming iteration.
 
-The head hands on the records of its input and those that come back; the tail takes what is to come back. Between them lies the
-feedback edge (``wiesel.runtime.feedback``), which is no channel: nothing waits for it but the head's input, and neither watermarks nor
-barriers pass it. When the input has ended the head stays until the loop is empty, which its coordinator finds out, or until nothing has
-come back for the time that the program gives.
+The head forwards the records of its input and the feedback; the tail receives the feedback. Between them is the feedback edge
+(``wiesel.runtime.feedback``), which is no channel: only the head's input waits for it, and neither watermarks nor barriers pass it. When
+the input has ended the head stays until the loop is empty, as determined by its coordinator, or until no feedback has arrived for the
+configured time.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ __all__ = ["IterationHead", "IterationTail"]
 
 
 class IterationHead(StreamOperator):
-    """Where records come into the loop, for the first time and again.
+    """Entry of a loop, for input and feedback.
 
     Args:
         iteration: Node id of the head.
-        max_wait_ms: How long to wait for feedback when the input has ended; 0 to find out when there can be none any more.
-        connected: Whether feedback goes to a side output instead of being mixed with the input.
+        max_wait_ms: Timeout for feedback after the end of the input; 0 to determine when there can be no more.
+        connected: Emit feedback to a side output instead of mixing it with the input.
     """
 
     holds_records = True
@@ -60,7 +60,7 @@ class IterationHead(StreamOperator):
         self._flushing = 0
 
     def open(self) -> None:
-        """Learn what was processed before."""
+        """Restore the processed entries."""
         self._send = events_of(self.context)
         self._feedback = FeedbackReceiver(self.context, self._send)
         self._feedback.restore()
@@ -68,20 +68,20 @@ class IterationHead(StreamOperator):
 
     @property
     def full(self) -> bool:
-        """Whether so much is on its way back that the input has to wait."""
+        """True if so much feedback is pending that the input has to wait."""
         return self._feedback.waiting > 0 and not self._input_ended
 
     @property
     def busy(self) -> bool:
-        """Whether records may still come back."""
+        """True if more feedback is possible."""
         return not self._over
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Let records into the loop."""
+        """Emit records into the loop."""
         self.output.emit(Batch(batch.values, batch.timestamps))
 
     def process_iteration_barrier(self, barrier: IterationBarrier) -> None:
-        """A barrier of a loop around this one: hand it on behind what records before it become in this loop."""
+        """Forward a barrier of an outer loop, after the results in this loop of the records before it."""
         self._outer.append(barrier)
         self._flush()
 
@@ -91,7 +91,7 @@ class IterationHead(StreamOperator):
             self._send(InputPaused())
 
     def on_event(self, event: Any) -> None:
-        """Take feedback, or what the coordinator wants."""
+        """Process feedback, or an event of the coordinator."""
         if isinstance(event, Feedback):
             self._feedback.on_feedback(event, self._emit)
             self._wait_anew()
@@ -129,7 +129,7 @@ class IterationHead(StreamOperator):
             self._send(BarrierSent(barrier.round, self._feedback.taken))
 
     def finish(self) -> None:
-        """The input has ended; called again until the loop has, too."""
+        """Report the end of the input; called again until the loop has ended, too."""
         if self._input_ended:
             return
         self._input_ended = True
@@ -144,7 +144,7 @@ class IterationHead(StreamOperator):
             self.context.register_processing_timer(self._give_up_ms)
 
     def on_processing_time(self, now_ms: int) -> None:
-        """Nothing has come back for so long that nothing is expected any more."""
+        """End the loop, as no feedback has arrived within the timeout."""
         if self._input_ended and self._max_wait_ms > 0 and now_ms >= self._give_up_ms:
             self._end()
 
@@ -154,13 +154,13 @@ class IterationHead(StreamOperator):
             self._send(HeadEnded(self._feedback.taken))
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
-        """Note what is processed."""
+        """Store the processed entries."""
         self._feedback.snapshot()
         return None
 
 
 class IterationTail(StreamOperator):
-    """Where records leave for the head.
+    """Exit of a loop to its head.
 
     Args:
         iteration: Node id of the head.
@@ -170,7 +170,7 @@ class IterationTail(StreamOperator):
         self._iteration = iteration
 
     def open(self) -> None:
-        """Send what was on its way at the checkpoint."""
+        """Send the entries in flight at the checkpoint."""
         self._send = events_of(self.context)
         self._feedback = FeedbackSender(self.context, self._send)
         metrics = self.context.metrics
@@ -181,13 +181,13 @@ class IterationTail(StreamOperator):
         self._feedback.send()
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Send records back, now or when there is room."""
+        """Send records back within the credit."""
         self._records.inc(len(batch.values))
         self._feedback.add(Entry(encode_batch(Batch(batch.values, batch.timestamps))))
         self._feedback.send()
 
     def on_event(self, event: Any) -> None:
-        """The head has processed something: there is room."""
+        """Update the credit, as the head has processed entries."""
         if isinstance(event, FeedbackTaken):
             self._feedback.on_taken(event)
             self._feedback.send()
@@ -199,34 +199,34 @@ class IterationTail(StreamOperator):
         """Neither does idleness."""
 
     def process_iteration_barrier(self, barrier: IterationBarrier) -> None:
-        """Tell the coordinator how much has come until now."""
+        """Report to the coordinator how many entries have arrived before the barrier."""
         if barrier.iteration == self._iteration:
             self._send(BarrierArrived(barrier.round, self._feedback.entries))
 
     def finish(self) -> None:
-        """Nothing comes any more: let the coordinator see whether the head has got everything."""
+        """Report the end, so that the coordinator can check whether the head has received all entries."""
         self._send(TailEnded(self._feedback.entries))
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
-        """Note what is on its way."""
+        """Store the entries in flight."""
         self._feedback.snapshot()
         return None
 
     def close(self) -> None:
-        """Give up what is kept."""
+        """Release the stored entries."""
         if hasattr(self, "_feedback"):
             self._feedback.close()
 
 
 def head_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
-    """Make the operator of a head."""
+    """Create the operator of a head."""
     if params.get("rounds"):
         return RoundHead()
     return IterationHead(params["iteration"], params["max_wait_ms"], params["connected"])
 
 
 def tail_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
-    """Make the operator of a tail."""
+    """Create the operator of a tail."""
     if params.get("rounds"):
         return RoundTail(payload["aggregator"], params["emits_result"], params.get("roles", ("records", "criterion")))
     return IterationTail(params["iteration"])

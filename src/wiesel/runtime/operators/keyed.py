@@ -24,11 +24,11 @@ __all__ = ["keyed_filter_operator", "keyed_flat_map_operator", "keyed_map_operat
 
 REDUCE_STATE = "_reduce_state"
 _FINAL_RESULTS = 1_000
-"""Results of complete keys that go out together."""
+"""Number of results of complete keys emitted together."""
 
 
 class _NoContext:
-    """Simple functions see no context; the loop still notes the timestamp."""
+    """Simple functions have no context; the loop still sets the timestamp."""
 
     __slots__ = ("current_timestamp",)
 
@@ -62,7 +62,7 @@ class SimpleKeyedOperator(FunctionOperator):
 
 
 class KeyedReduceOperator(FunctionOperator):
-    """Emits for each record what its key's records so far reduce to; with ``final_only`` just the last of it, at the end."""
+    """Emits the reduction of a key's records so far for each record; with ``final_only`` only the final one, at the end."""
 
     key_context: KeyContext
     ends_keys = True
@@ -82,7 +82,7 @@ class KeyedReduceOperator(FunctionOperator):
         self._settle: Callable[[Any], Any] | None = None if object_reuse(self.context) else isolated
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Reduce the records into their keys' values."""
+        """Reduce the records into the values of their keys."""
         values, timestamps, keys = batch.values, batch.timestamps, batch.keys or []
         invariant(len(keys) == len(values), f"operator {self.context.name!r} got records without keys")
         source = iter(values)
@@ -119,7 +119,7 @@ class KeyedReduceOperator(FunctionOperator):
             reduced = value if before is None else reduce(before, value)
             put(key, reduced)
             if emit:
-                # The function may change what it gets as value1, so what goes out is the value as it is now.
+                # The function may change value1, so the present value is emitted.
                 append(reduced if settle is None or type(reduced) in atomic else settle(reduced))
 
     def end_key(self) -> None:
@@ -130,12 +130,12 @@ class KeyedReduceOperator(FunctionOperator):
                 self._emit_final()
 
     def _emit_final(self) -> None:
-        """Emit final results, with the last timestamp there is (as Flink's)."""
+        """Emit final results, with the maximal timestamp (as in Flink)."""
         values, self._final = self._final, []
         self.collector.emit_main(values, list(repeat(MAX_TIMESTAMP, len(values))))
 
     def process_watermark(self, timestamp: int) -> None:
-        """With ``final_only`` the end of the input brings the results."""
+        """Emit the results at the end of the input with ``final_only``."""
         if timestamp == MAX_TIMESTAMP and self._final_only:
             self._final += [value for _, _, value in self._table.items()]
             self._emit_final()
@@ -143,12 +143,12 @@ class KeyedReduceOperator(FunctionOperator):
 
 
 def _uses_state(function: Any) -> bool:
-    """Return whether a function can get hold of keyed state: only in ``open`` and ``initialize_state``."""
+    """Return whether a function can access keyed state: only in ``open`` and ``initialize_state``."""
     return isinstance(function, CheckpointedFunction) or (isinstance(function, Function) and type(function).open is not Function.open)
 
 
 def keyed_map_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
-    """Make the operator of ``map`` on a keyed stream."""
+    """Create the operator of ``map`` on a keyed stream."""
     function, output_type = payload["function"], payload.get("output_type")
     if not _uses_state(function):
         return MapOperator(function, output_type)
@@ -157,7 +157,7 @@ def keyed_map_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
 
 
 def keyed_flat_map_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
-    """Make the operator of ``flat_map`` on a keyed stream."""
+    """Create the operator of ``flat_map`` on a keyed stream."""
     function, output_type = payload["function"], payload.get("output_type")
     if not _uses_state(function):
         return FlatMapOperator(function, output_type)
@@ -166,7 +166,7 @@ def keyed_flat_map_operator(params: dict[str, Any], payload: Any) -> StreamOpera
 
 
 def keyed_filter_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
-    """Make the operator of ``filter`` on a keyed stream."""
+    """Create the operator of ``filter`` on a keyed stream."""
     function = payload["function"]
     if not _uses_state(function):
         return FilterOperator(function)
@@ -175,5 +175,5 @@ def keyed_filter_operator(params: dict[str, Any], payload: Any) -> StreamOperato
 
 
 def keyed_reduce_operator(params: dict[str, Any], payload: Any) -> KeyedReduceOperator:
-    """Make the operator of ``reduce`` on a keyed stream."""
+    """Create the operator of ``reduce`` on a keyed stream."""
     return KeyedReduceOperator(payload["function"], payload.get("output_type"), final_only=bool(params.get("final_only")))

@@ -67,7 +67,7 @@ class _OnTimerContext(_KeyedContext, KeyedProcessFunction.OnTimerContext, KeyedC
 
 
 class _FiredTimer(NamedTuple):
-    """What an error message shows where there is no record."""
+    """Replaces the record in error messages of timers."""
 
     timestamp: int
     key: Any
@@ -82,10 +82,10 @@ FailedCall.register(_FiredTimer)
 
 
 class UnkeyedFunctionOperator(FunctionOperator):
-    """Base of process functions without keys: they tell the time and have no timers."""
+    """Base of process functions without keys: they read the time and have no timers."""
 
     def open(self) -> None:
-        """Make the context, then open the function."""
+        """Create the context, then open the function."""
         self._timer_service = NonKeyedTimerService(self.context)
         super().open()
         self._loop = ProcessLoop(_Context(self._timer_service), KeyContext(), self.guard, self.collector, object_reuse(self.context))
@@ -95,7 +95,7 @@ class UnkeyedFunctionOperator(FunctionOperator):
         self._loop.run(process, batch)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Move the time that functions are told, and hand the watermark on."""
+        """Advance the time visible to functions, and forward the watermark."""
         self._timer_service.watermark = timestamp
         self.output.emit_watermark(timestamp)
 
@@ -107,7 +107,7 @@ class KeyedFunctionOperator(TimedOperator, FunctionOperator):
     ends_keys = True
 
     def open(self) -> None:
-        """Take up the timers, make the contexts, then open the function."""
+        """Restore the timers, create the contexts, then open the function."""
         self.key_context = KeyContext()
         self.timers = InternalTimerService(self.context, self.key_context, self._on_event_time, self._on_processing_time)
         self.timers.open()
@@ -179,10 +179,10 @@ class KeyedProcessOperator(KeyedFunctionOperator):
 
 
 def process_operator(params: dict[str, Any], payload: Any) -> ProcessOperator:
-    """Make the operator of ``process``."""
+    """Create the operator of ``process``."""
     return ProcessOperator(payload["function"], payload.get("output_type"))
 
 
 def keyed_process_operator(params: dict[str, Any], payload: Any) -> KeyedProcessOperator:
-    """Make the operator of ``process`` on a keyed stream."""
+    """Create the operator of ``process`` on a keyed stream."""
     return KeyedProcessOperator(payload["function"], payload.get("output_type"))

@@ -1,12 +1,12 @@
 """Internal. Head, tail and further inputs of an iteration in rounds.
 
-Within the iteration event time is the number of the round: the head stamps the records of round n with n, and emits watermark n behind the
-last of them. So all that works by event time works by rounds, windows and timers above all, and no operator begins with round n + 1
-before it has all of round n. The tail keeps what comes to it until its coordinator has heard from all tails that round n is over, and
-decided whether another one follows.
+Within the iteration event time is the number of the round: the head stamps the records of round n with n, and emits watermark n after the
+last of them. So event-time operators work by rounds, above all windows and timers, and no operator begins with round n + 1 before it has
+all of round n. The tail stores its records until its coordinator has received from all tails that round n is over, and decided whether
+another one follows.
 
-State of the tail: operator list ``iteration-partials`` with ``(round, records, accumulator)`` of rounds that are not over, operator union
-list ``iteration-rounds`` with ``(summaries of rounds that are over, whether the last one is among them)``.
+State of the tail: operator list ``iteration-partials`` with ``(round, records, accumulator)`` of unfinished rounds, operator union list
+``iteration-rounds`` with ``(summaries of finished rounds, whether the last one is among them)``.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _END_OF_ROUND = b""
 
 
 class RoundHead(StreamOperator):
-    """Lets the input into round 1, and what comes back into the round after that from which it comes.
+    """Emits the input in round 1, and feedback in the round after that of its origin.
 
-    If its coordinator tells the value of a round's criterion, that goes to the side output ``VALUE_TAG``, ahead of the next round's end.
+    The value of a round's criterion, if sent by its coordinator, is emitted to the side output ``VALUE_TAG`` before the next round's end.
     """
 
     holds_records = True
@@ -55,17 +55,17 @@ class RoundHead(StreamOperator):
         self._time = 0
 
     def open(self) -> None:
-        """Learn what was processed before."""
+        """Restore the processed entries."""
         self._feedback = FeedbackReceiver(self.context, events_of(self.context))
         self._feedback.restore()
 
     @property
     def busy(self) -> bool:
-        """Whether another round may follow."""
+        """True if another round may follow."""
         return not self._over
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Let records into the first round."""
+        """Emit records into the first round."""
         self.output.emit(Batch(batch.values, [1] * len(batch.values)))
 
     def process_watermark(self, timestamp: int) -> None:
@@ -78,7 +78,7 @@ class RoundHead(StreamOperator):
         """It belongs to a loop before this iteration, which has no use for it here."""
 
     def on_event(self, event: Any) -> None:
-        """Take feedback, or the end."""
+        """Process feedback, or the end."""
         if isinstance(event, Feedback):
             self._feedback.on_feedback(event, self._emit)
         elif isinstance(event, NextRound):
@@ -88,7 +88,7 @@ class RoundHead(StreamOperator):
             self._advance(MAX_TIMESTAMP)
 
     def _advance(self, time: int) -> None:
-        """Move time on; from a checkpoint the ends of rounds come again in any order."""
+        """Advance time; after a restore the ends of rounds arrive again in any order."""
         if time > self._time:
             self._time = time
             self.output.emit_watermark(time)
@@ -112,38 +112,38 @@ class RoundHead(StreamOperator):
             self._advance(1)
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
-        """Note what is processed."""
+        """Store the processed entries."""
         self._feedback.snapshot()
         return None
 
 
 class RoundInput(StreamOperator):
-    """Brings a stream from outside into the rounds: they do not pass before it has ended."""
+    """Passes a stream from outside into the rounds, which do not advance before it has ended."""
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
         """Its records are earlier than the first round."""
         self.output.emit(Batch(batch.values, [0] * len(batch.values)))
 
     def process_watermark(self, timestamp: int) -> None:
-        """Only the end counts: other times are not those of rounds."""
+        """Ignore all watermarks but the final one: other times are not those of rounds."""
         if timestamp == MAX_TIMESTAMP:
             self.output.emit_watermark(timestamp)
 
     def process_status(self, idle: bool) -> None:
-        """Rounds wait for the end."""
+        """Ignore the status: rounds wait for the end."""
 
     def process_iteration_barrier(self, barrier: IterationBarrier) -> None:
         """It belongs to a loop before this iteration, which has no use for it here."""
 
 
 class RoundTail(StreamOperator):
-    """Keeps the records of a round until it is decided what becomes of them: the next round starts from them, or they are the result.
+    """Stores the records of a round until the decision whether they start the next round or are the result.
 
     Args:
         aggregator: Aggregates the records of the second input, the criterion; or None.
-        emits_result: Whether the records of the last round are handed on.
-        roles: What each input brings: ``records`` of the next round, the ``criterion``, or what is ``carried`` into the next round, where
-            it comes out of the head's side output ``CARRIED_TAG``, without being counted as one of its records.
+        emits_result: Emit the records of the last round.
+        roles: Role of each input: ``records`` of the next round, the ``criterion``, or records ``carried`` into the next round, where they
+        are emitted to the head's side output ``CARRIED_TAG``, without counting as records of the round.
     """
 
     holds_records = True
@@ -161,7 +161,7 @@ class RoundTail(StreamOperator):
         self._input_ended = False
 
     def open(self) -> None:
-        """Take up the rounds where the checkpoint left them."""
+        """Restore the state of the rounds."""
         self._send = events_of(self.context)
         self._feedback = FeedbackSender(self.context, self._send)
         store = self.context.backend.operator_state
@@ -179,7 +179,7 @@ class RoundTail(StreamOperator):
             self._send(RoundsSoFar(tuple(self._summaries), self._last))
 
     def _arrange(self, entries: list[Entry]) -> list[Entry]:
-        """Order restored entries by rounds, whoever kept them, and mark the end of the last round that may go back."""
+        """Sort restored entries by round, whichever subtask stored them, and mark the end of the last round that may be sent back."""
         entries = sorted((e for e in entries if e.payload != _END_OF_ROUND), key=lambda e: e.round)
         if not self._complete:
             return entries
@@ -189,15 +189,15 @@ class RoundTail(StreamOperator):
 
     @property
     def busy(self) -> bool:
-        """Whether it is still to be decided what becomes of what is kept."""
+        """True if the decision on stored records is pending."""
         return not self._emitted
 
     # Rounds
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Keep records of the present round."""
+        """Store records of the present round."""
         if self._last:
-            return  # timers and windows that the end of time has fired: there is no round any more
+            return  # from timers and windows at the end of time: the rounds have ended
         round_number = self._complete + 1
         role = self._roles[input_index]
         if role != "criterion":
@@ -233,10 +233,10 @@ class RoundTail(StreamOperator):
         """Rounds are never idle."""
 
     def process_iteration_barrier(self, barrier: IterationBarrier) -> None:
-        """Barriers of other loops have no meaning behind the rounds."""
+        """Drop barriers of other loops, which have no meaning after the rounds."""
 
     def on_event(self, event: Any) -> None:
-        """Take decisions, and send what may go back."""
+        """Process decisions, and send records back as decided."""
         if isinstance(event, FeedbackTaken):
             self._feedback.on_taken(event)
         elif isinstance(event, NextRound):
@@ -265,7 +265,7 @@ class RoundTail(StreamOperator):
             self.output.emit_watermark(MAX_TIMESTAMP)
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
-        """Note what is kept, and what is known of the rounds."""
+        """Store the records and the state of the rounds."""
         self._feedback.snapshot()
         store = self.context.backend.operator_state
         store.get_list(_PARTIALS)[:] = [(number, *partial) for number, partial in self._partials.items()]
@@ -273,11 +273,11 @@ class RoundTail(StreamOperator):
         return None
 
     def close(self) -> None:
-        """Give up what is kept."""
+        """Release the stored records."""
         if hasattr(self, "_feedback"):
             self._feedback.close()
 
 
 def round_input_operator(params: dict[str, Any], payload: Any) -> RoundInput:
-    """Make the operator of a further input."""
+    """Create the operator of a further input."""
     return RoundInput()

@@ -1,4 +1,4 @@
-"""Internal. The sink operator: hands batches to a writer and its committables to the checkpoint."""
+"""Internal. The sink operator: passes batches to a writer and its committables to the checkpoint."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _TICK_MS = 100
 class SinkOperator(StreamOperator):
     """Tail of a chain.
 
-    Retry story: ``flush`` and ``prepare_commit`` may run for a checkpoint that is never completed. If the attempt fails, their
+    Retry semantics: ``flush`` and ``prepare_commit`` may run for a checkpoint that is never completed. If the attempt fails, their
     committables are dropped with it, and the writer of the next attempt starts from the state of the last complete checkpoint. If the
-    attempt goes on, they are handed out again with the next checkpoint, until one with them is known to be complete.
+    attempt continues, they are included in the next checkpoint, until one with them is complete.
     """
 
     def __init__(self, sink: Sink, input_type: TypeInformation | None = None) -> None:
@@ -31,12 +31,12 @@ class SinkOperator(StreamOperator):
         self._finished = False
 
     def bind(self, to_driver: Callable[[str, Any], None], writer_states: tuple[Any, ...]) -> None:
-        """Take what the task offers to the writer. Called between ``setup`` and ``open``."""
+        """Set the services of the task for the writer. Called between ``setup`` and ``open``."""
         self._to_driver = to_driver
         self._writer_states = writer_states
 
     def open(self) -> None:
-        """Make the writer."""
+        """Create the writer."""
         c = self.context
         context = WriterInitContext(
             job_id=c.job_id,
@@ -61,7 +61,7 @@ class SinkOperator(StreamOperator):
         self.writer.write_batch(batch.values, batch.timestamps)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Tell the writer the time."""
+        """Pass the watermark to the writer."""
         self.writer.write_watermark(timestamp)
 
     def on_processing_time(self, now_ms: int) -> None:
@@ -71,7 +71,7 @@ class SinkOperator(StreamOperator):
             self._schedule()
 
     def finish(self) -> None:
-        """Flush for the last time; the final snapshot takes the committables."""
+        """Flush for the last time; the final snapshot includes the committables."""
         self.writer.flush(True)
         self._finished = True
 
@@ -86,7 +86,7 @@ class SinkOperator(StreamOperator):
         return OperatorSnapshot(committables=committables, writer_state=self.writer.snapshot_state(checkpoint_id))
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """What was handed out up to this checkpoint is committed."""
+        """Drop committables up to this checkpoint, which are committed."""
         self._uncommitted = [(n, prepared) for n, prepared in self._uncommitted if n > checkpoint_id]
 
     def close(self) -> None:
@@ -97,5 +97,5 @@ class SinkOperator(StreamOperator):
 
 
 def sink_operator(params: dict[str, Any], payload: Any) -> SinkOperator:
-    """Make the operator of a sink node."""
+    """Create the operator of a sink node."""
     return SinkOperator(payload["sink"], payload.get("input_type"))

@@ -1,4 +1,4 @@
-"""Internal. Operators that look at one record at a time and keep nothing: map, flat_map, filter, project, convert."""
+"""Internal. Stateless operators: map, flat_map, filter, project, convert."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class FlatMapOperator(FunctionOperator):
     def open(self) -> None:
         """Open the function."""
         super().open()
-        # Also a function without memory may change what it has yielded before it yields again.
+        # A stateless function may also change a yielded object before it yields again.
         self._loop = ProcessLoop(_Timestamp(), KeyContext(), self.guard, self.collector, object_reuse(self.context))
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
@@ -74,7 +74,7 @@ class _Timestamp:
 
 
 class FilterOperator(FunctionOperator):
-    """The records for which the function says so."""
+    """Emits the records for which the function returns true."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
@@ -87,7 +87,7 @@ class FilterOperator(FunctionOperator):
         skipped, failure, error = self.guard.map_batch(self._call, values, timestamps, verdicts)
         values, timestamps = _judged(values, timestamps, verdicts, skipped)
         if not _PLAIN.issuperset(map(type, verdicts)):
-            # The truth of an object is the user's code as well (an array refuses to tell).
+            # Conversion to bool is user code as well (arrays raise).
             told, verdicts = verdicts, []
             skipped, earlier, cause = self.guard.map_batch(_truth, values, timestamps, verdicts, told)
             values, timestamps = _judged(values, timestamps, verdicts, skipped)
@@ -116,7 +116,7 @@ def _judged(values: list[Any], timestamps: Any, verdicts: list[Any], skipped: li
 
 
 class _Project:
-    """Takes fields out of a tuple or row."""
+    """Selects fields of a tuple or row."""
 
     def __init__(self, fields: list[Any]) -> None:
         self._get: Callable[[Any], Any] = operator.itemgetter(*fields)
@@ -127,27 +127,27 @@ class _Project:
 
 
 def map_operator(params: dict[str, Any], payload: Any) -> MapOperator:
-    """Make the operator of ``map``."""
+    """Create the operator of ``map``."""
     return MapOperator(payload["function"], payload.get("output_type"))
 
 
 def flat_map_operator(params: dict[str, Any], payload: Any) -> FlatMapOperator:
-    """Make the operator of ``flat_map``."""
+    """Create the operator of ``flat_map``."""
     return FlatMapOperator(payload["function"], payload.get("output_type"))
 
 
 def filter_operator(params: dict[str, Any], payload: Any) -> FilterOperator:
-    """Make the operator of ``filter``."""
+    """Create the operator of ``filter``."""
     return FilterOperator(payload["function"])
 
 
 def project_operator(params: dict[str, Any], payload: Any) -> MapOperator:
-    """Make the operator of ``project``."""
+    """Create the operator of ``project``."""
     return MapOperator(_Project(list(params["fields"])), (payload or {}).get("output_type"), pure=True)
 
 
 def convert_operator(params: dict[str, Any], payload: Any) -> MapOperator:
-    """Make the operator that applies the conversion of a declared type."""
+    """Create the operator that applies the conversion of a declared type."""
     return MapOperator(_same, payload["output_type"], pure=True)
 
 

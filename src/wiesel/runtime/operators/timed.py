@@ -1,4 +1,4 @@
-"""Internal. What operators with timers have in common: what passing time does."""
+"""Internal. Base of operators with timers."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["TimedOperator"]
 
 
 class TimedOperator(StreamOperator):
-    """Base of operators whose timers fire as watermark and clock go on. Opening them is left to the operator."""
+    """Base of operators whose timers fire as watermark and clock advance. Opening them is left to the operator."""
 
     key_context: KeyContext
     timers: InternalTimerService
 
     @abstractmethod
     def _emit_fired(self) -> None:
-        """Emit what the timers that have fired gave."""
+        """Emit the results of fired timers."""
 
     def process_watermark(self, timestamp: int) -> None:
         """Fire event timers; their results go out before the watermark."""
         self._fire(self.timers.advance_watermark, timestamp)
         if timestamp == MAX_TIMESTAMP and is_batch(self.context):
-            # In BATCH mode the end of the input is the end of processing time as well.
+            # In BATCH mode processing time ends with the input as well.
             self._fire(self.timers.advance_processing_time, timestamp)
         self.output.emit_watermark(timestamp)
 
@@ -37,13 +37,13 @@ class TimedOperator(StreamOperator):
         self._fire(self.timers.advance_processing_time, now_ms)
 
     def finish(self) -> None:
-        """Fire the processing timers whose time has come; later ones are dropped, as in Flink."""
+        """Fire the processing timers that are due; later ones are dropped, as in Flink."""
         self._fire(self.timers.advance_processing_time, self.context.clock.now_ms())
 
     def _fire(self, advance: Callable[[int], None], time_ms: int) -> None:
         try:
             advance(time_ms)
         finally:
-            # Also when one fails: what those before it gave goes out first.
+            # Also on failure: results of earlier timers are emitted first.
             self.key_context.key = NO_KEY
             self._emit_fired()

@@ -1,10 +1,10 @@
-"""Internal. A watermark strategy put on a stream: new timestamps, and watermarks from them.
+"""Internal. The operator of a watermark strategy: assigns timestamps, and generates watermarks from them.
 
-As in Flink the operator is a new start of event time: watermarks and idleness from upstream are dropped, but for the last watermark
-of a bounded input. Periodic watermarks are emitted by the clock (``pipeline.auto-watermark-interval``) and once when the input ends; in
-BATCH mode there are none before the end.
+As in Flink the operator restarts event time: watermarks and idleness from upstream are dropped, except for the final watermark of a bounded
+input. Periodic watermarks are emitted by the clock (``pipeline.auto-watermark-interval``) and once when the input ends; in BATCH mode there
+are none before the end.
 
-Retry story: generators are not part of checkpoints; after a restore they start anew with the first record.
+Retry semantics: generators are not part of checkpoints; after a restore they start with the first record.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class TimestampsOperator(StreamOperator):
         self._idle = False
         self._next_emit_ms: int | None = None
         self._warned = False
-        # While a batch goes through a punctuated generator: records handed in, and those of them handed on.
+        # During a batch with a punctuated generator: received records, and the number already emitted.
         self._pending: Batch | None = None
         self._seen = 0
         self._emitted = 0
 
     def open(self) -> None:
-        """Make the generator and start the clock of periodic watermarks."""
+        """Create the generator and start the timer of periodic watermarks."""
         self.guard = UserCode(self.context, self.output)
         self._assigner = self._strategy.create_timestamp_assigner(self.context.clock)
         progressive = not is_batch(self.context)
@@ -59,7 +59,7 @@ class TimestampsOperator(StreamOperator):
     # Records
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Stamp the records, hand them on and show them to the generator."""
+        """Assign timestamps, emit the records and pass them to the generator."""
         failure: WieselError | None = None
         error: Exception | None = None
         if self._assigner is not None:
@@ -79,7 +79,7 @@ class TimestampsOperator(StreamOperator):
         values, before = batch.values, batch.timestamps
         if before is not None and not self._warned:
             self._warned = True
-            _log.warning("operator %r gives new timestamps to records that have some already", self.context.name)
+            _log.warning("operator %r replaces existing timestamps of records", self.context.name)
 
         def extract(value: Any, timestamp: int) -> int:
             return as_time(assigner.extract_timestamp(value, timestamp), "a timestamp")  # type: ignore[union-attr]
@@ -92,7 +92,7 @@ class TimestampsOperator(StreamOperator):
         return Batch(values, times), failure, error
 
     def _pass_singly(self, batch: Batch) -> None:
-        """Show each record to a generator that may emit; the batch is split after a record that causes a watermark."""
+        """Pass each record to a punctuated generator; the batch is split after a record that causes a watermark."""
         self._pending, self._seen, self._emitted = batch, 0, 0
         values, timestamps = batch.values, batch.timestamps
         on_event = self._generator.on_event
@@ -127,7 +127,7 @@ class TimestampsOperator(StreamOperator):
     # WatermarkOutput
 
     def emit_watermark(self, timestamp: int) -> None:
-        """Hand on a watermark of the generator if it is higher than the last; ends idleness."""
+        """Emit a watermark of the generator if it is higher than the last; ends idleness."""
         if timestamp <= self._watermark:
             return
         self._hand_on_seen()
@@ -136,14 +136,14 @@ class TimestampsOperator(StreamOperator):
         self.output.emit_watermark(timestamp)
 
     def mark_idle(self) -> None:
-        """The generator sees no records any more."""
+        """Mark the output idle, as the generator receives no records."""
         if not self._idle:
             self._hand_on_seen()
             self._idle = True
             self.output.emit_status(True)
 
     def mark_active(self) -> None:
-        """The generator sees records again."""
+        """Mark the output active, as the generator receives records again."""
         if self._idle:
             self._hand_on_seen()
             self._idle = False
@@ -152,7 +152,7 @@ class TimestampsOperator(StreamOperator):
     # Time
 
     def on_processing_time(self, now_ms: int) -> None:
-        """Let the generator emit its periodic watermark."""
+        """Emit the generator's periodic watermark."""
         if self._next_emit_ms is None or now_ms < self._next_emit_ms:
             return
         self._emit_periodic()
@@ -164,19 +164,19 @@ class TimestampsOperator(StreamOperator):
         except WieselError:
             raise
         except Exception as error:
-            # No record to skip: without watermarks the job would stand still in silence.
+            # Not about a record, so it cannot be skipped: without watermarks the job would silently make no progress.
             raise self.guard.lifecycle_failure(error, f"{type(self._generator).__name__}.on_periodic_emit") from error
 
     def process_watermark(self, timestamp: int) -> None:
-        """Drop watermarks from upstream but the last one, which ends a bounded input."""
+        """Drop watermarks from upstream except the final one, which ends a bounded input."""
         if timestamp == MAX_TIMESTAMP:
             self.emit_watermark(timestamp)
 
     def process_status(self, idle: bool) -> None:
-        """Drop what upstream says: whether this stream is idle is the strategy's to know."""
+        """Drop the status from upstream: the strategy determines idleness."""
 
     def finish(self) -> None:
-        """Let the generator emit a last time (of use only where the input ended without a last watermark)."""
+        """Emit the generator's last watermark (only relevant if the input ended without a final watermark)."""
         self._emit_periodic()
 
 
@@ -185,5 +185,5 @@ def _without_none(timestamps: list[Any]) -> list[int]:
 
 
 def timestamps_operator(params: dict[str, Any], payload: Any) -> TimestampsOperator:
-    """Make the operator of ``assign_timestamps_and_watermarks``."""
+    """Create the operator of ``assign_timestamps_and_watermarks``."""
     return TimestampsOperator(payload["strategy"])

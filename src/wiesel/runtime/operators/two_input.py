@@ -58,24 +58,24 @@ def _operator(params: dict[str, Any], payload: Any, processes: tuple[_Process, _
 
 
 def co_map_operator(params: dict[str, Any], payload: Any) -> CoFunctionOperator | KeyedCoFunctionOperator:
-    """Make the operator of ``map`` on connected streams; a result None is no result."""
+    """Create the operator of ``map`` on connected streams; a result None is no result."""
     function = payload["function"]
     return _operator(params, payload, (_mapping(function.map1), _mapping(function.map2)))
 
 
 def co_flat_map_operator(params: dict[str, Any], payload: Any) -> CoFunctionOperator | KeyedCoFunctionOperator:
-    """Make the operator of ``flat_map`` on connected streams."""
+    """Create the operator of ``flat_map`` on connected streams."""
     function = payload["function"]
     return _operator(params, payload, (_flat_mapping(function.flat_map1), _flat_mapping(function.flat_map2)))
 
 
 def co_process_operator(params: dict[str, Any], payload: Any) -> CoFunctionOperator:
-    """Make the operator of ``process`` on connected streams."""
+    """Create the operator of ``process`` on connected streams."""
     function = payload["function"]
     return CoFunctionOperator(function, payload.get("output_type"), (function.process_element1, function.process_element2))
 
 
 def keyed_co_process_operator(params: dict[str, Any], payload: Any) -> KeyedCoFunctionOperator:
-    """Make the operator of ``process`` on connected keyed streams."""
+    """Create the operator of ``process`` on connected keyed streams."""
     function = payload["function"]
     return KeyedCoFunctionOperator(function, payload.get("output_type"), (function.process_element1, function.process_element2))

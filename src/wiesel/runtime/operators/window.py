@@ -1,4 +1,4 @@
-"""Internal. The factories of window operators."""
+"""Internal. Factories of window operators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["co_group_operator", "window_operator"]
 
 
 def window_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
-    """Make the operator of a windowed stream.
+    """Create the operator of a windowed stream.
 
     Args:
         params: Not used.
@@ -38,7 +38,7 @@ def window_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
 
 
 def co_group_operator(params: dict[str, Any], payload: Any) -> StreamOperator:
-    """Make the operator that joins or co-groups two streams in windows.
+    """Create the operator that joins or co-groups two streams in windows.
 
     Args:
         params: Not used.

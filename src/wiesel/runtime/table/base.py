@@ -1,4 +1,4 @@
-"""Internal. What the operators of queries share."""
+"""Internal. Base of the operators of queries."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = ["EmittingAtEnd", "TableOperator", "session_of", "state_ttl"]
 
 
 def session_of(context: OperatorContext) -> Session:
-    """Return what the expressions of an operator know of the world."""
+    """Return the evaluation context of an operator's expressions."""
     zone = context.config.get("table.local-time-zone", "default")
     time_zone = "UTC" if zone == "default" else str(zone)
     return Session(time_zone, context.clock, watermark=lambda: context.watermark, async_calls=async_calls(context.config))
 
 
 def state_ttl(context: OperatorContext, ttl_ms: int | None = None) -> TtlSettings | None:
-    """Return how state expires: after a time (0 for never) or, for None, as ``table.exec.state.ttl`` says; None if it does not.
+    """Return the TTL of state in ms (0 for never), by default ``table.exec.state.ttl``; None if it does not expire.
 
-    In BATCH mode it does not: what is kept there is what the result is made of at the end.
+    State does not expire in BATCH mode, as the result is computed from it at the end.
     """
     if is_batch(context):
         return None
@@ -38,19 +38,19 @@ def state_ttl(context: OperatorContext, ttl_ms: int | None = None) -> TtlSetting
 
 
 class TableOperator(StreamOperator):
-    """Gets the batches of a buffer as one, as small ones cost nearly as much as large ones."""
+    """Combines the batches of a buffer into one, as small ones cost nearly as much as large ones."""
 
     session = Session()
     _functions: FunctionContext | None = None
 
     def open(self) -> None:
-        """Take the time zone of the session."""
+        """Initialise the time zone of the session."""
         self.session = session_of(self.context)
         self._functions = FunctionContext.of_operator(self.context)
         current_context.set(self._functions)
 
     def close(self) -> None:
-        """Let go of the functions of users."""
+        """Release the user functions."""
         if self._functions is not None:
             self._functions.close_functions()
 
@@ -73,13 +73,13 @@ class TableOperator(StreamOperator):
 
 
 class EmittingAtEnd(TableOperator):
-    """Emits results at the end of the input, a part at a time, and in BATCH mode the last watermark behind them: none of them is late."""
+    """Emits results in parts at the end of the input, and in BATCH mode the final watermark after them, so that none of them is late."""
 
     _parts: Iterator[RowBatch] | None = None
     _last_watermark: int | None = None
 
     def process_watermark(self, timestamp: int) -> None:
-        """Hand it on, in BATCH mode at the end."""
+        """Forward the watermark, in BATCH mode at the end."""
         if is_batch(self.context):
             self._last_watermark = timestamp
         else:
@@ -87,7 +87,7 @@ class EmittingAtEnd(TableOperator):
 
     @property
     def has_more(self) -> bool:
-        """Whether there are results left to emit."""
+        """Return whether there are pending results."""
         return self._parts is not None
 
     def finish(self) -> None:

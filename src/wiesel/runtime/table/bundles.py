@@ -1,7 +1,7 @@
-"""Internal. Mini-batches: rows wait for each other, so that a group changes once for many of them.
+"""Internal. Mini-batches: rows are buffered, so that a group is updated once for many of them.
 
-What waits is processed when there is enough of it, when it has waited long enough, before a checkpoint's barrier goes on, and at the end of
-the input: so nothing of it is ever in a snapshot. Watermarks wait with the rows before them.
+Buffered rows are processed when their number or age reaches the limit, before the barrier of a checkpoint is forwarded, and at the end of
+the input: so they are never part of a snapshot. Watermarks are delayed with the rows before them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["BundledOperator"]
 
 
 class BundledOperator(TableOperator):
-    """Processes rows by mini-batches, or, without any settings, as they come; in BATCH mode always as they come."""
+    """Processes rows in mini-batches, or without settings and in BATCH mode immediately."""
 
     def __init__(self, mini_batch: MiniBatch | None) -> None:
         self._mini_batch = mini_batch
@@ -34,7 +34,7 @@ class BundledOperator(TableOperator):
             self._mini_batch = None
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Let rows wait, or process them."""
+        """Buffer or process rows."""
         if self._mini_batch is None:
             self.process_bundle(rows)
             return
@@ -59,12 +59,12 @@ class BundledOperator(TableOperator):
         """Process rows (at least one)."""
 
     def on_processing_time(self, now_ms: int) -> None:
-        """Process what has waited long enough."""
+        """Process rows whose delay has expired."""
         if now_ms >= self._due_ms:
             self._process_waiting()
 
     def process_watermark(self, timestamp: int) -> None:
-        """Hand on a watermark behind the results of the rows before it."""
+        """Forward a watermark after the results of the rows before it."""
         if self._waiting:
             self._watermark = timestamp
             if timestamp >= MAX_TIMESTAMP:
@@ -73,9 +73,9 @@ class BundledOperator(TableOperator):
             self.output.emit_watermark(timestamp)
 
     def prepare_snapshot(self, checkpoint_id: int) -> None:
-        """Process what waits, as it is in no snapshot."""
+        """Process buffered rows, as they are not part of snapshots."""
         self._process_waiting()
 
     def end_input(self, input_index: int = 0) -> None:
-        """Process what waits."""
+        """Process buffered rows."""
         self._process_waiting()

@@ -19,10 +19,10 @@ __all__ = ["calc_operator", "expand_operator"]
 
 
 class CalcOperator(TableOperator):
-    """The rows for which a condition is true, as other columns."""
+    """Filters rows by a condition and projects them."""
 
     def __init__(self, condition: Expression | None, expressions: Sequence[Expression] | None, schema: pa.Schema | None) -> None:
-        # Together, so that what the condition has computed is not computed again for the rows that are left.
+        # In one frame, so that values computed by the condition are reused for the remaining rows.
         conditions = [] if condition is None else [condition]
         made, self._repeated = with_common_parts([*conditions, *(expressions or ())])
         self._condition = None if condition is None else made[0]
@@ -55,7 +55,7 @@ def calc_operator(params: dict[str, Any], payload: dict[str, Any]) -> CalcOperat
 
 
 class ExpandOperator(TableOperator):
-    """Each row once per projection, one projection behind the other, or, if each row makes changes of its own, row by row."""
+    """Emits each row once per projection: projection by projection, or row by row with changelog-per-record."""
 
     def __init__(self, projections: Sequence[Sequence[Expression]], schema: pa.Schema) -> None:
         self._projections = projections

@@ -1,4 +1,4 @@
-"""Internal. Between records of streams and batches of rows."""
+"""Internal. Conversion between records of streams and batches of rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["from_rows_operator", "to_rows_operator"]
 
 
 class FromRowsOperator(StreamOperator):
-    """Makes batches of columns of rows."""
+    """Converts rows to batches of columns."""
 
     def __init__(self, schema: pa.Schema, with_time: bool) -> None:
         self._schema = schema
@@ -37,18 +37,18 @@ class FromRowsOperator(StreamOperator):
     def _times(self, batch: Batch) -> pa.Array:
         if batch.timestamps is None or any(time is None for time in batch.timestamps):
             raise UserFunctionError(
-                "a table asks for the time of the records of a stream, but a record has none",
+                "a table uses the timestamps of a stream, but a record has none",
                 hint="call assign_timestamps_and_watermarks() on the stream",
             )
         return timestamps(np.array(batch.timestamps, np.int64), self._schema[-1].type)
 
 
 class ToRowsOperator(StreamOperator):
-    """Makes rows of batches of columns.
+    """Converts batches of columns to rows.
 
     Args:
-        time: The column with the time that records get; None if they have none.
-        drop_time: Whether it is no field of the rows.
+        time: The column with the timestamps of records; None if they have none.
+        drop_time: Exclude that column from the rows.
     """
 
     def __init__(self, time: int | None = None, *, drop_time: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Internal. Shares batches of rows out by the values of columns."""
+"""Internal. Hash partitioning of row batches by columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["ByColumns", "rows_of_channel"]
 
 
 class ByColumns(Distributor):
-    """Each row goes to the channel of its key: the subtask that has the key's group, by which its state is kept."""
+    """Sends each row to the channel of its key: the subtask that owns the key's group, by which state is partitioned."""
 
     def __init__(self, keys: ColumnKeys, max_parallelism: int, channels: int) -> None:
         self._columns = keys.columns
@@ -52,7 +52,7 @@ def rows_of_channel(batches: Sequence[RowBatch], columns: Sequence[int], channel
 
 
 def _channels(rows: pa.RecordBatch, keys: Sequence[int], selector: ChannelSelector) -> npt.NDArray[np.int64]:
-    """Return the channel of each row; where few keys come often, they are computed once per key."""
+    """Return the channel of each row; for few distinct keys, they are computed once per key."""
     of_rows = rows.select(list(keys))
     if rows.num_rows <= FEW or _are_integers(of_rows.columns):
         return _channels_of_keys(of_rows, selector)

@@ -1,4 +1,4 @@
-"""Internal. What the operator of MATCH_RECOGNIZE is to do, as plain data."""
+"""Internal. Specification of the operator of MATCH_RECOGNIZE, as plain data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["MatchSpec", "ValueSpec", "VariableSpec"]
 
 @dataclass(frozen=True)
 class ValueSpec:
-    """A value of the rows that a variable (None: all) has taken: of a column, from the first row or before the last one; or a call."""
+    """A value over the rows of a variable (None: all): a column, counted from the first or the last row; or a call."""
 
     variable: str | None
     column: int
@@ -25,7 +25,7 @@ class ValueSpec:
 
 @dataclass(frozen=True)
 class VariableSpec:
-    """A variable: how often it comes, and its condition: a column of the rows, or an expression over values."""
+    """A variable: its quantifier, and its condition: a column of the rows, or an expression over values."""
 
     name: str
     least: int
@@ -38,20 +38,20 @@ class VariableSpec:
 
 @dataclass(frozen=True)
 class MatchSpec:
-    """What is matched, and what comes out.
+    """The pattern and its results.
 
     Attributes:
         partition: The columns of the key.
-        time: The column with the time; None for the clock.
-        order: For rows of the same time: columns, each with whether it ascends and whether NULL comes first.
+        time: The time column; None for processing time.
+        order: For rows of equal time: columns, each with whether it is ascending and whether NULLs are first.
         variables: The pattern.
-        within_ms: The longest time of a match, or None.
+        within_ms: The maximal duration of a match, or None.
         skip: ``next``, ``past_last``, ``first`` or ``last``.
         skip_to: The variable of the last two.
-        values: What the results are computed from.
+        values: Inputs of the results.
         outputs: The results, over ``values``.
-        input_schema: The columns that come in.
-        schema: That of the results.
+        input_schema: The columns of the input.
+        schema: The columns of the results.
     """
 
     partition: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Internal. How rows wait for each other."""
+"""Internal. Settings of mini-batches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["MiniBatch"]
 
 @dataclass(frozen=True)
 class MiniBatch:
-    """How long (ms) and how many rows wait for each other."""
+    """Maximal delay (ms) and number of buffered rows."""
 
     latency_ms: int
     size: int

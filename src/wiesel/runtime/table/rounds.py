@@ -1,7 +1,7 @@
-"""Internal. Changes of each row (``wiesel.table.changelog-per-record``): batches are processed in rounds.
+"""Internal. Changes per row (``wiesel.table.changelog-per-record``): batches are processed in rounds.
 
-Round *k* has the *k*-th row of each key, so that in a round no two rows meet, and the operator stays one of columns. What comes of the
-rounds is handed on in the order of the rows that it comes of: this is what an operator emits that gets one row after the other.
+Round *k* has the *k*-th row of each key, so that the keys in a round are distinct, and the operator remains vectorised. The results of the
+rounds are emitted in the order of their input rows, as in row-by-row processing.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Rounds:
     """Divides batches into rounds.
 
     Args:
-        columns: Those of the key.
-        process: Processes the rows of a round; calls :meth:`add` with what comes of them.
-        emit: Hands on rows.
+        columns: The key columns.
+        process: Processes the rows of a round; calls :meth:`add` with the results.
+        emit: Emits rows.
     """
 
     def __init__(self, columns: Sequence[int], process: Callable[[RowBatch], None], emit: Callable[[RowBatch], None]) -> None:
@@ -38,7 +38,7 @@ class Rounds:
         self._owners: list[Places] = []
 
     def process(self, rows: RowBatch) -> None:
-        """Process rows, and hand on what comes of them."""
+        """Process rows, and emit the results."""
         places = _rounds([rows.rows.column(index) for index in self._columns], len(rows))
         try:
             for self._round in places:
@@ -51,14 +51,14 @@ class Rounds:
             self._found, self._owners = [], []
 
     def add(self, rows: RowBatch, owners: Places) -> None:
-        """Take what comes of a round; the owner of each row is the row of the round of which it comes."""
+        """Add the results of a round; the owner of a result is its input row in the round."""
         if len(rows):
             self._found.append(rows)
             self._owners.append(self._round[owners])
 
 
 def _rounds(keys: Sequence[pa.Array], length: int) -> list[Places]:
-    """Return the places of the first rows of all keys, those of the second ones, and so on."""
+    """Yield the indexes of the first rows of all keys, those of the second ones, and so on."""
     groups = group_by(keys, length)
     if groups.count == length:
         return [np.arange(length)]
@@ -71,7 +71,7 @@ def _rounds(keys: Sequence[pa.Array], length: int) -> list[Places]:
 
 
 def is_per_record(context: OperatorContext) -> bool:
-    """Return whether each row makes changes of its own; not in BATCH mode, where there are no changes."""
+    """Return whether each row has separate changes; not in BATCH mode, which has no changelog."""
     return not is_batch(context) and CHANGELOG_PER_RECORD.parse(context.config.get(CHANGELOG_PER_RECORD.key, False))
 
 

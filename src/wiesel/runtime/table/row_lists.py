@@ -1,6 +1,6 @@
-"""Internal. Lists of rows by key in keyed state, read and written for the keys of a batch at once.
+"""Internal. Lists of rows by key in keyed state, accessed for the keys of a batch at once.
 
-Where the backend keeps columns they are numbers of rows in it; else, and where rows expire, they are tuples in tables.
+In backends with columns they are row numbers; in others, and with TTL, they are tuples in tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["GrownLists", "ListedRows", "NewLists", "Picked", "ReplacedLists", "T
 
 
 class Picked(Protocol):
-    """Rows in some order; their columns are made when they are asked for."""
+    """Selected rows; their columns are created lazily."""
 
     def column(self, index: int) -> pa.Array:
         """Return the values of a column."""
@@ -35,7 +35,7 @@ class Picked(Protocol):
 
 
 class Taken:
-    """Rows of columns at places, NULLs at those below 0."""
+    """Rows of columns by index, NULLs for negative indexes."""
 
     def __init__(self, columns: Sequence[pa.Array], places: Places) -> None:
         self._columns = columns
@@ -48,24 +48,24 @@ class Taken:
 
 
 class ListedRows(ABC):
-    """The rows of several keys, one key after the other.
+    """The rows of several keys, grouped by key.
 
     Attributes:
-        sizes: How many rows each key has.
+        sizes: Number of rows of each key.
     """
 
     sizes: Places
 
     @abstractmethod
     def pick(self, places: Places) -> Picked:
-        """Return rows by their places, a row of NULLs for those below 0."""
+        """Return rows by index, a row of NULLs for negative indexes."""
 
     @abstractmethod
     def of(self, places: Places, sizes: Places) -> ListedRows:
         """Return some of the rows, those of some of the keys."""
 
     def of_keys(self, keys: Places) -> ListedRows:
-        """Return the rows of the keys at some places."""
+        """Return the rows of selected keys."""
         sizes = self.sizes[keys]
         return self.of(spans((np.cumsum(self.sizes) - self.sizes)[keys], sizes), sizes)
 
@@ -110,7 +110,7 @@ class _NumberedRows(ListedRows):
 
 
 class GrownLists(ABC):
-    """Lists to which rows are added."""
+    """Append-only lists."""
 
     @abstractmethod
     def read(self, keys: BatchKeys) -> ListedRows:
@@ -118,17 +118,17 @@ class GrownLists(ABC):
 
     @abstractmethod
     def extend(self, keys: BatchKeys, rows: pa.RecordBatch, ids: Places) -> None:
-        """Add rows; ``ids`` is for each the place of its key."""
+        """Append rows; ``ids`` has the index of the key of each."""
 
 
 @dataclass(frozen=True)
 class NewLists:
-    """Lists of rows, one after the other.
+    """New lists of rows, concatenated.
 
     Attributes:
-        keys: The places of their keys.
-        sizes: How long they are, at least 1.
-        places: The rows: their places among old ones, -1 for the next one of the new rows.
+        keys: The indexes of their keys.
+        sizes: Their lengths, at least 1.
+        places: The rows: indexes among old ones, -1 for the next one of the new rows.
         fresh: The columns of the new rows.
     """
 
@@ -139,7 +139,7 @@ class NewLists:
 
 
 class ReplacedLists(ABC):
-    """Lists that are set anew."""
+    """Lists that are replaced as a whole."""
 
     @abstractmethod
     def read(self, keys: BatchKeys) -> ListedRows:
@@ -147,7 +147,7 @@ class ReplacedLists(ABC):
 
     @abstractmethod
     def replace(self, keys: BatchKeys, old: ListedRows, lists: NewLists) -> None:
-        """Set lists; ``keys`` were read last, and ``old`` is what :meth:`read` returned, or some of it. Keys without rows get some."""
+        """Replace lists; ``keys`` were read last, and ``old`` is (a part of) the result of :meth:`read`. Keys without rows get some."""
 
 
 class _GrownColumns(GrownLists):

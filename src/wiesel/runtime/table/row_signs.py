@@ -1,4 +1,4 @@
-"""Internal. Which rows come and which go."""
+"""Internal. Insert and retract signs of rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["row_signs"]
 
 
 def row_signs(rows: RowBatch) -> Signs:
-    """Return 1 for rows that come and -1 for rows that go; None if none goes."""
+    """Return 1 for added rows and -1 for retracted ones; None if none is retracted."""
     if rows.kinds is None:
         return None
     goes = (rows.kinds == UPDATE_BEFORE) | (rows.kinds == DELETE)

@@ -1,6 +1,6 @@
-"""Internal. How far the rows of a table's source are, for sources that wait for each other (``scan.watermark.alignment.*``).
+"""Internal. Watermark generator of a table's source, for watermark alignment (``scan.watermark.alignment.*``).
 
-What the source emits goes no further than to the operator behind it that makes the watermarks of the table.
+Its watermarks are dropped by the next operator, which generates the watermarks of the table.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["RowWatermarks"]
 
 
 class RowWatermarks(WatermarkGenerator):
-    """Emits the greatest value of an expression over the rows that were read.
+    """Emits the maximum of an expression over the rows read.
 
     Args:
         watermark: The expression, over the columns of the source.
-        schema: Those columns.
-        session: What the expression knows of the world.
+        schema: The columns of the source.
+        session: The evaluation context.
     """
 
     emits_per_event = False
@@ -39,11 +39,11 @@ class RowWatermarks(WatermarkGenerator):
         self._greatest = MIN_TIMESTAMP
 
     def on_event(self, event: Any, event_timestamp: int, output: WatermarkOutput) -> None:
-        """Look at one record."""
+        """Process one record."""
         self.on_events([event], [event_timestamp], output)
 
     def on_events(self, events: Sequence[Any], timestamps: Sequence[int], output: WatermarkOutput) -> None:
-        """Look at records: rows, or batches of them."""
+        """Process records: rows, or batches of them."""
         rows = concat(list(events)) if isinstance(events[0], RowBatch) else from_rows(list(events), self._schema)
         if len(rows):
             found = as_array(evaluate(self._expression, Frame(rows.rows, self._session)), len(rows)).drop_null()
@@ -51,6 +51,6 @@ class RowWatermarks(WatermarkGenerator):
                 self._greatest = max(self._greatest, int(milliseconds(found).max()))
 
     def on_periodic_emit(self, output: WatermarkOutput) -> None:
-        """Emit how far they are."""
+        """Emit the maximum."""
         if self._greatest > MIN_TIMESTAMP:
             output.emit_watermark(self._greatest)

@@ -1,4 +1,4 @@
-"""Internal. Rows beside the elements of a collection of theirs."""
+"""Internal. UNNEST: joins rows with the elements of a collection."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["UnnestSpec", "unnest_operator"]
 
 @dataclass(frozen=True)
 class UnnestSpec:
-    """What is taken apart.
+    """Specification of UNNEST.
 
     Attributes:
         collection: A list or map over the columns of the input.
-        counted: Whether it is a multiset: each element as often as its number says.
-        spread: Whether elements are rows or entries, whose fields become columns.
-        outer: Whether rows without elements come out with NULLs.
-        numbered: Whether the places of elements come out behind them.
-        schema: The columns that come out.
+        counted: For multisets: repeat each element by its count.
+        spread: Elements are rows or entries, whose fields become columns.
+        outer: Emit rows without elements with NULLs.
+        numbered: Append the ordinals of elements.
+        schema: The columns of the results.
     """
 
     collection: Expression
@@ -40,7 +40,7 @@ class UnnestSpec:
 
 
 class UnnestOperator(TableOperator):
-    """Takes collections apart, those of a batch at once."""
+    """Unnests the collections of a batch at once."""
 
     def __init__(self, spec: UnnestSpec) -> None:
         self._spec = spec
@@ -74,13 +74,13 @@ class UnnestOperator(TableOperator):
 
 
 def _numbers(owners: Places) -> Places:
-    """Return for each element its place among those of its owner, from 1 on."""
+    """Return the ordinal of each element in its collection, from 1."""
     starts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1])) if len(owners) else np.zeros(0, np.int64)
     return np.arange(len(owners)) - np.repeat(starts, np.diff(np.append(starts, len(owners)))) + 1
 
 
 def _with_lonely(owners: Places, columns: list[pa.Array], count: int) -> tuple[Places, list[pa.Array]]:
-    """Return the owners of elements and, in the same order, those without; with NULL for their elements."""
+    """Return the owners of elements merged with those without elements, which get NULLs."""
     lonely = np.flatnonzero(np.bincount(owners, minlength=count) == 0)
     if not len(lonely):
         return owners, columns

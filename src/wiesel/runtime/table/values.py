@@ -1,4 +1,4 @@
-"""Internal. Rows that stand in the query."""
+"""Internal. Literal rows (VALUES)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ONE_ROW = pa.RecordBatch.from_arrays([pa.nulls(1)], ["none"]).select([])
 
 
 class ValuesOperator(StreamOperator):
-    """Emits its rows once for each record that comes in."""
+    """Emits its rows once for each input record."""
 
     def __init__(self, rows: Sequence[Sequence[Expression]], schema: pa.Schema) -> None:
         self._rows = rows

@@ -1,16 +1,15 @@
-"""Internal. Event time of tables: watermarks from an expression over each row.
+"""Internal. Watermark assigner of tables: watermarks from an expression over each row.
 
-As in Flink a watermark is emitted behind each row with which it has advanced by more than ``pipeline.auto-watermark-interval`` since the
-last one, and by the clock at that interval; both start at 0. A table may ask for watermarks behind every so many rows, or by the clock
-only.
+As in Flink a watermark is emitted after each row that advances it by more than ``pipeline.auto-watermark-interval`` since the last one, and
+by the clock at that interval; both start at 0. A table may set emission after a number of rows, or by the clock only.
 
-Where an operator behind this one sees watermarks between rows, a batch is divided behind each row that has one. Elsewhere a batch is handed
-on whole, and behind it the last of its watermarks. Only where a row is late by a watermark of a row before it in the batch, the batch is
-divided in front of that row: so in both cases what is late does not depend on how rows fell into batches.
+If a downstream operator reads watermarks between rows, a batch is split after each row with a watermark. Otherwise a batch is emitted
+whole, followed by the last of its watermarks. Only if a row is late by a watermark of an earlier row of the batch, the batch is split
+before that row: so lateness never depends on the batching of rows.
 
-A subtask to which no rows come for a time is idle, if that is asked for: those behind it do not wait for its watermark then.
+A subtask without rows for a configured time is idle: downstream operators do not wait for its watermark then.
 
-Retry story: as in Flink the watermark is not part of checkpoints; after a restore it starts anew with the first row.
+Retry semantics: as in Flink the watermark is not part of checkpoints; after a restore it starts with the first row.
 """
 
 from __future__ import annotations
@@ -40,14 +39,13 @@ IDLE_TIMEOUT = "table.exec.source.idle-timeout"
 
 @dataclass(frozen=True)
 class WatermarkEmission:
-    """How watermarks are emitted.
+    """Settings of the emission of watermarks.
 
     Attributes:
-        strategy: ``on-event``: behind rows; ``on-periodic``: by the clock; empty: both, behind rows where it advances by more than the
-            interval.
-        gap: Behind how many rows each, for ``on-event``.
-        idle_ms: After which time without rows the subtask is idle; None for what the job says (``table.exec.source.idle-timeout``).
-        alignment: With which other tables its readers wait for each other; None for none.
+        strategy: ``on-event``: after rows; ``on-periodic``: by the clock; empty: both, after rows if it advances by more than the interval.
+        gap: Number of rows between watermarks, for ``on-event``.
+        idle_ms: Idle timeout; None for that of the job (``table.exec.source.idle-timeout``).
+        alignment: Watermark alignment with other tables; None for none.
     """
 
     strategy: str = ""
@@ -57,12 +55,12 @@ class WatermarkEmission:
 
     @property
     def by_interval(self) -> bool:
-        """Whether watermarks are emitted behind rows where they advance by more than the interval, as nothing else is said."""
+        """True if watermarks are emitted after rows that advance them by more than the interval, as by default."""
         return not self.strategy and self.gap == 1
 
     @property
     def by_clock(self) -> bool:
-        """Whether the clock emits them, too."""
+        """True if the clock emits them, too."""
         return self.strategy == "on-periodic" or self.by_interval
 
 
@@ -71,10 +69,10 @@ class WatermarkOperator(TableOperator):
 
     Args:
         column: The column with the event time.
-        name: Its name, for messages.
-        watermark: The expression; where it is NULL, a row has no watermark.
-        emission: How they are emitted.
-        by_row: Whether an operator behind it sees watermarks between rows.
+        name: Its name in messages.
+        watermark: The expression; NULL means no watermark for a row.
+        emission: Settings of the emission.
+        by_row: A downstream operator reads watermarks between rows.
     """
 
     def __init__(
@@ -91,14 +89,14 @@ class WatermarkOperator(TableOperator):
         self._expression = watermark
         self._emission = emission
         self._by_row = by_row
-        # Flink's operator starts at 0: what is before 1970 does not advance it.
+        # Flink's operator starts at 0: times before 1970 do not advance it.
         self._watermark = 0 if emission.by_interval else MIN_TIMESTAMP
         self._greatest = self._watermark
         self._rows = 0
         self._idle = False
 
     def open(self) -> None:
-        """Look whether time goes on before the end, and start the clock."""
+        """Check whether time advances before the end, and start the timer."""
         super().open()
         self._progressive = not is_batch(self.context)
         idle = self._emission.idle_ms
@@ -112,7 +110,7 @@ class WatermarkOperator(TableOperator):
             self.context.register_processing_timer(self._last_ms + self._tick_ms)
 
     def on_processing_time(self, now_ms: int) -> None:
-        """Emit the watermark of the rows so far, and look whether any have come."""
+        """Emit the watermark of the rows so far, and check for idleness."""
         if not self._tick_ms:
             return
         if self._emission.by_clock:
@@ -123,7 +121,7 @@ class WatermarkOperator(TableOperator):
         self.context.register_processing_timer(now_ms + self._tick_ms)
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Hand on the rows, and watermarks behind them."""
+        """Emit the rows, followed by watermarks."""
         column = rows.rows.column(self._column)
         if column.null_count:
             raise UserFunctionError(
@@ -154,7 +152,7 @@ class WatermarkOperator(TableOperator):
             self.output.emit_status(False)
 
     def _emitted(self, marks: Times) -> Times:
-        """Return for each row the watermark that is emitted behind it, the least one where there is none."""
+        """Return for each row the watermark emitted after it, the minimum if there is none."""
         emission = self._emission
         if emission.strategy == "on-periodic":
             self._greatest = max(self._greatest, int(marks.max()))
@@ -170,7 +168,7 @@ class WatermarkOperator(TableOperator):
         return np.where(numbers % emission.gap == 0, running, MIN_TIMESTAMP)
 
     def _far_enough(self, running: Times) -> Times:
-        """Return for each row the last watermark that was emitted up to there, where only those count that are far enough from the last."""
+        """Return for each row the last watermark emitted up to it, where only those at a sufficient distance from the last count."""
         interval, last = self._interval_ms, self._watermark
         if not interval or running[-1] - last <= interval:
             return running if not interval else np.full(len(running), last, np.int64)
@@ -188,13 +186,13 @@ class WatermarkOperator(TableOperator):
         return np.maximum.accumulate(found)
 
     def _advances(self, running: Times) -> list[int]:
-        """Return the places behind rows with which the watermark advances."""
+        """Return the indexes after the rows that advance the watermark."""
         places = np.flatnonzero(np.diff(running, prepend=self._watermark)) + 1
         return places[places < len(running)].tolist()  # type: ignore[no-any-return]
 
     @staticmethod
     def _late_places(times: Times, running: Times) -> list[int]:
-        """Return the places of rows before which a watermark is to be emitted, as they are late by it."""
+        """Return the indexes of late rows, which a watermark must precede."""
         late = np.flatnonzero(times[1:] <= running[:-1]) + 1
         places: list[int] = []
         emitted = None
@@ -210,7 +208,7 @@ class WatermarkOperator(TableOperator):
             self.output.emit_watermark(watermark)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Drop watermarks from upstream but the last one, which ends a bounded input."""
+        """Drop watermarks from upstream except the final one, which ends a bounded input."""
         if timestamp == MAX_TIMESTAMP:
             self._tick_ms = 0
             if self._idle:
@@ -218,7 +216,7 @@ class WatermarkOperator(TableOperator):
             self._advance(timestamp)
 
     def process_status(self, idle: bool) -> None:
-        """Drop what upstream says, where this operator looks at idleness itself."""
+        """Drop the upstream status, if this operator checks idleness itself."""
         if not self._idle_ms:
             self.output.emit_status(idle)
 

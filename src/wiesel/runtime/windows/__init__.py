@@ -1,13 +1,12 @@
-"""Internal. What the window operator is made of.
+"""Internal. Window operators.
 
-State of a window operator, per key; a window stands in it as its namespace (see ``namespaces``):
+State of a window operator, per key; the window is the namespace (see ``namespaces``):
 
-* table ``window-contents``, under the window: the elements (a list), or the one value of an incremental aggregation; with
-  an evictor the elements with their timestamps, ``(element, ms)``;
-* table ``merging-window-set``, with no namespace, for windows that merge: window -> window under which its contents are kept;
-* timers ``event`` and ``processing``, under the window: when triggers want to be called, and when windows are dropped;
+* table ``window-contents``, by window: the elements (a list), or the value of an incremental aggregation; with an evictor the elements with
+    their timestamps, ``(element, ms)``;
+* table ``merging-window-set``, without namespace, for merging windows: window -> state window;
+* timers ``event`` and ``processing``, by window: for triggers, and for the cleanup of windows;
 * the states of triggers and window functions, by the names of their descriptors.
 
-The general operator (``operator``) and the fast ones (``fast``, ``fast_sessions``) share this layout, so a job may change from one to the
-other.
+The general operator (``operator``) and the fast ones (``fast``, ``fast_sessions``) share this layout, so a job may switch between them.
 """

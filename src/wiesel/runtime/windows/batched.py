@@ -1,4 +1,4 @@
-"""Internal. Base of the fast window operators: state is read and written once per batch; the unusual goes the general way."""
+"""Internal. Base of the fast window operators, which access state once per batch and delegate unusual cases to the general operator."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ Records: TypeAlias = Iterable[tuple[Any, Any, int]]
 
 
 class BatchedWindowOperator(WindowOperator):
-    """A window operator that keeps what a batch does in its own dicts until ``_write_back``.
+    """A window operator that buffers the changes of a batch in dicts until ``_write_back``.
 
-    That is unseen from outside, as time does not move and no snapshot is taken within a batch. Only windows of event time with the
+    This is not observable, as time does not advance and no snapshot is taken within a batch. Supports windows of event time with the
     trigger that fires at their end.
     """
 
     @abstractmethod
     def _add_all(self, records: Records) -> None:
-        """Add records to their windows. An exception is about the record taken last; another call goes on after it."""
+        """Add records to their windows. An exception concerns the record taken last; another call continues after it."""
 
     @abstractmethod
     def _write_back(self) -> None:
-        """Put what the batch has done so far into state, and forget it."""
+        """Write the changes of the batch to state, and clear them."""
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Process records; results of late ones go out once, at the end."""
+        """Process records; results of late ones are emitted once, at the end."""
         values, timestamps = batch.values, self._times(batch)
         if timestamps is None:
             super().process_batch(batch, input_index)
@@ -60,11 +60,11 @@ class BatchedWindowOperator(WindowOperator):
             self.results.flush()
 
     def _times(self, batch: Batch) -> list[Any] | None:
-        """Return the times of records that say in which windows they are; None for records without."""
+        """Return the times of records for window assignment; None for records without."""
         return batch.timestamps
 
     def process_generally(self, value: Any, key: Any, timestamp: int) -> None:
-        """Process one record in the general way, on state that has what came before it."""
+        """Process one record by the general operator, after writing back earlier changes."""
         self._write_back()
         self.key_context.key = key
         self._process(value, key, timestamp)

@@ -1,6 +1,6 @@
-"""Internal. Window operators with two inputs, of which the elements of a window come from both: joins and co-groups.
+"""Internal. Window operators with two inputs: joins and co-groups.
 
-An element is ``(side, record)``: a :class:`~wiesel.spi.joins.TaggedUnion` where a user's code may see it, a plain tuple where it cannot.
+An element is ``(side, record)``: a :class:`~wiesel.spi.joins.TaggedUnion` where visible to user code, else a plain tuple.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["make_co_group_operator"]
 
 
 class _TwoInputs(WindowOperator):
-    """Says of each record which side it is from. Results have the last timestamp of their window, whatever fired it."""
+    """Base of windows with two inputs. Results have the last timestamp of their window, whatever fired it."""
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
         """Process records of one of the streams."""
@@ -59,7 +59,7 @@ class SessionCoGroupOperator(_Plain, SessionWindowOperator):
 
 
 def make_co_group_operator(spec: WindowSpec) -> WindowOperator:
-    """Return the operator that runs a spec."""
+    """Return the operator of a spec."""
     if spec.evictor is not None:
         return EvictingCoGroupOperator(spec)
     if is_fast(spec):

@@ -1,4 +1,4 @@
-"""Internal. The contents of windows in state: all elements, or one value that each element updates."""
+"""Internal. Window contents in state: all elements, or an incrementally aggregated value."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class WindowContents(ABC):
 
     @abstractmethod
     def get(self, key: Any, namespace: Any) -> list[Any] | None:
-        """Return what the window function is given (a list of its own), None if the window is empty."""
+        """Return the input of the window function (a new list), None if the window is empty."""
 
     @abstractmethod
     def merge(self, key: Any, target: Any, sources: Iterable[Any]) -> None:
-        """Move the contents under ``sources`` into those under ``target``."""
+        """Merge the contents under ``sources`` into those under ``target``."""
 
     def clear(self, key: Any, namespace: Any) -> None:
         """Drop the contents."""
@@ -42,7 +42,7 @@ class WindowContents(ABC):
 
 
 class ListContents(WindowContents):
-    """All elements, in the order in which they came."""
+    """All elements, in order of arrival."""
 
     table: ListTable
 
@@ -50,7 +50,7 @@ class ListContents(WindowContents):
         self.table.append(key, value, namespace)
 
     def get(self, key: Any, namespace: Any) -> list[Any] | None:
-        # A copy: the function may sort it, or keep it, while the window goes on.
+        # A copy: the function may sort or retain it while the window continues.
         return list(self.table.get(key, namespace) or ()) or None
 
     def merge(self, key: Any, target: Any, sources: Iterable[Any]) -> None:
@@ -62,15 +62,15 @@ class ListContents(WindowContents):
 
 
 class _OneValue(WindowContents):
-    """One value per window; what the subclasses say is how it comes about. None is no value: a user's function may make that of some."""
+    """One value per window, defined by the subclasses. None is no value: a user's function may reduce elements to it."""
 
     @abstractmethod
     def updated(self, state: Any, value: Any) -> Any:
-        """Return what an element makes of the state, which is None at first."""
+        """Return the state after an element; the initial state is None."""
 
     @abstractmethod
     def combined(self, state: Any, other: Any) -> Any:
-        """Return one state made of two."""
+        """Merge two states."""
 
     def add(self, key: Any, namespace: Any, value: Any) -> None:
         self.store(key, namespace, self.updated(self.table.get(key, namespace), value))
@@ -79,7 +79,7 @@ class _OneValue(WindowContents):
         return self.shown(self.table.get(key, namespace))
 
     def shown(self, state: Any) -> list[Any] | None:
-        """Return what the window function is given for a state; None if there is nothing."""
+        """Return the input of the window function for a state; None if there is none."""
         return None if state is None else [state]
 
     def store(self, key: Any, namespace: Any, state: Any) -> None:
@@ -135,7 +135,7 @@ class AggregatingContents(_OneValue):
 
 
 def make_contents(backend: StateBackend, spec: WindowSpec, name: str = CONTENTS) -> WindowContents:
-    """Return the contents that a spec asks for, in the table of that name."""
+    """Return the contents of a spec, in the table of that name."""
     if spec.incremental_kind is None:
         elements = None if spec.input_type is None else ListTypeInfo(spec.input_type)
         return ListContents(backend.table(name, serializer=_serializer(elements), kind="list"))

@@ -1,4 +1,4 @@
-"""Internal. What triggers and window assigners get to see of the operator."""
+"""Internal. Contexts of triggers and window assigners."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["AssignerContext", "CachingRuntimeContext", "WindowTriggerContext"]
 
 
 class CachingRuntimeContext(StreamingRuntimeContext):
-    """A runtime context for those who have no ``open`` and so ask for their state with every record."""
+    """A runtime context for functions without ``open``, which access their state descriptors with every record."""
 
     def __init__(self, context: OperatorContext, key_context: KeyContext) -> None:
         super().__init__(context, key_context)

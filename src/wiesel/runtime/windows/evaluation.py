@@ -1,4 +1,4 @@
-"""Internal. Calling the user's window function: its forms, and the contexts that two of them get."""
+"""Internal. Evaluation of the user's window function in its forms, and the contexts of two of them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["Evaluation", "make_evaluation"]
 
 
 class Evaluation(ABC):
-    """What makes results of a window's contents."""
+    """Computes results from a window's contents."""
 
     needs_clear = False
-    """Whether ``clear`` does anything."""
+    """True if ``clear`` has an effect."""
 
     @abstractmethod
     def evaluate(self, key: Any, window: Any, namespace: Any, contents: list[Any]) -> Iterable[Any] | None:
@@ -35,7 +35,7 @@ class Evaluation(ABC):
 
 
 class PassThrough(Evaluation):
-    """The contents are the results: what an incremental aggregation gives with no window function."""
+    """Emits the contents: an incremental aggregation without a window function."""
 
     def evaluate(self, key: Any, window: Any, namespace: Any, contents: list[Any]) -> Iterable[Any] | None:
         return contents
@@ -66,7 +66,7 @@ def _sides(contents: list[Any]) -> tuple[list[Any], list[Any]]:
 
 
 class CoGroup(Evaluation):
-    """A ``CoGroupFunction``; as with all that join, elements are ``(side, record)``."""
+    """A ``CoGroupFunction``; as in all joins, elements are ``(side, record)``."""
 
     def __init__(self, function: Any) -> None:
         self._co_group = user_callable(function, "co_group")
@@ -99,7 +99,7 @@ _OF_TWO_SIDES: dict[str, type[CoGroup | Join | FlatJoin]] = {"co_group": CoGroup
 
 
 class _NoWindowState(KeyedStateStore):
-    """Stands in for per-window state where windows merge: nobody could say how to merge it."""
+    """Rejects per-window state for merging windows, as there is no way to merge it."""
 
     def _refuse(self, state_descriptor: Any) -> NoReturn:
         raise StateAccessError(
@@ -161,7 +161,7 @@ class Process(Evaluation):
 
 
 def make_evaluation(spec: WindowSpec, context: OperatorContext, key_context: KeyContext, timers: InternalTimerService) -> Evaluation:
-    """Return what calls the user's function."""
+    """Return the evaluation of the user's function."""
     if spec.function_kind == "pass_through":
         return PassThrough()
     if spec.function_kind == "apply":

@@ -1,4 +1,4 @@
-"""Internal. The window operator for windows with an evictor: all elements are kept, with their timestamps."""
+"""Internal. The window operator for windows with an evictor: all elements are stored, with their timestamps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["EvictingWindowOperator"]
 
 
 class TimestampedContents(WindowContents):
-    """All elements with their timestamps, in the order in which they came. ``timestamp``: that of the element to be added next."""
+    """All elements with their timestamps, in order of arrival. ``timestamp``: that of the next element."""
 
     table: ListTable
     timestamp = MIN_TIMESTAMP
@@ -66,9 +66,9 @@ class _Context(Evictor.EvictorContext):
 
 
 class EvictingWindowOperator(WindowOperator):
-    """Has an evictor take elements out before and after each evaluation, and keeps what is left.
+    """Lets an evictor remove elements before and after each evaluation, and stores the remaining ones.
 
-    A reduce or aggregate function runs over the elements when the window is evaluated.
+    A reduce or aggregate function is applied to the elements when the window is evaluated.
     """
 
     contents: TimestampedContents
@@ -78,7 +78,7 @@ class EvictingWindowOperator(WindowOperator):
         self.evictor = spec.evictor
 
     def open(self) -> None:
-        """Take up the elements."""
+        """Restore the elements."""
         super().open()
         self._evictor_context = _Context(self.timers, self.context.metrics)
         self._combine = _combination(self.spec)
@@ -110,13 +110,13 @@ class EvictingWindowOperator(WindowOperator):
         if returned is not None:
             raise ProgramError(
                 f"{method} of {self.evictor!r} returned {returned!r}",
-                hint=f"{method} changes the list that it is given (elements[:] = ...) and returns nothing",
+                hint=f"{method} changes the given list (elements[:] = ...) and returns nothing",
                 operator=self.context.name,
             )
 
 
 def _combination(spec: WindowSpec) -> Callable[[list[Any]], list[Any] | None]:
-    """Return what makes of the elements what the window function is given; None if there is nothing to give it."""
+    """Return the function that computes the window function's input from the elements; None if there is none."""
     if spec.incremental_kind is None:
         return lambda values: values
     if spec.incremental_kind == "reduce":

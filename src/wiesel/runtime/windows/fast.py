@@ -1,8 +1,8 @@
 """Internal. The fast window operator: tumbling and sliding windows of event time with their usual trigger.
 
-Nothing is decided per record: window starts are arithmetic, whether a window is late or has fired is looked up once per window and
-batch, and state is read and written once per key, window and batch. What is not the usual case (late records, records without a
-timestamp) goes through the general operator, with which this one shares the layout of its state.
+There are no decisions per record: window starts are arithmetic, lateness and firing are checked once per window and batch, and state is
+read and written once per key, window and batch. Unusual cases (late records, records without a timestamp) are processed by the general
+operator, which has the same state layout.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from wiesel.spi.windows.window import TimeWindow
 __all__ = ["EventTimeWindowOperator", "is_fast"]
 
 _Pane = tuple[dict[Any, Any], tuple[int, int]]
-"""What this batch has done to a window, by key: its new state, or the elements to be added to a list. And the window's namespace."""
+"""Changes of this batch to a window by key: its new state, or the elements to be added to a list. And the window's namespace."""
 
 
 def is_fast(spec: WindowSpec) -> bool:
-    """Return whether :class:`EventTimeWindowOperator` can run a spec."""
+    """Return whether :class:`EventTimeWindowOperator` supports a spec."""
     assigner = spec.assigner
     if type(spec.trigger) is not EventTimeTrigger:
         return False
-    # Where the size is a multiple of the slide, all timestamps between two starts fall in the same windows.
+    # If the size is a multiple of the slide, all timestamps between two starts are in the same windows.
     return type(assigner) is TumblingEventTimeWindows or (
         type(assigner) is SlidingEventTimeWindows and assigner._size % assigner._slide == 0
     )
 
 
 class EventTimeWindowOperator(BatchedWindowOperator):
-    """The window operator for specs for which :func:`is_fast` holds."""
+    """The window operator for specs that satisfy :func:`is_fast`."""
 
     def __init__(self, spec: WindowSpec) -> None:
         super().__init__(spec)
@@ -47,7 +47,7 @@ class EventTimeWindowOperator(BatchedWindowOperator):
         # Windows begin at multiples of it.
         self._step: int = getattr(assigner, "_slide", assigner._size)
         self._offset: int = assigner._offset
-        # Of the batch at hand: state by window and key, and by the start of the last window of a timestamp all that it falls in.
+        # Of the present batch: state by window and key, and by the start of the last window of a timestamp all of its windows.
         self._touched: dict[tuple[int, int], dict[Any, Any]] = {}
         self._panes: dict[int, list[_Pane]] = {}
         self._unusual: set[int] = set()
@@ -121,7 +121,7 @@ class EventTimeWindowOperator(BatchedWindowOperator):
                     added.append(value)
 
     def _open_panes(self, last_start: int) -> list[_Pane]:
-        """Find the windows of timestamps between this start and the next; none where the general way has to be gone."""
+        """Find the windows of timestamps between this start and the next; none if the general operator is needed."""
         size, lateness, watermark = self._size, self.lateness_ms, self.timers.current_watermark
         panes: list[_Pane] = []
         unusual = last_start <= MIN_TIMESTAMP
@@ -139,21 +139,21 @@ class EventTimeWindowOperator(BatchedWindowOperator):
         return panes
 
     def _first(self, states: dict[Any, Any], key: Any, namespace: tuple[int, int]) -> Any:
-        """Return the state of a key and window that this batch has not touched yet; for a new one set its timers."""
+        """Return the state of a key and window not accessed in this batch yet; set the timers of a new one."""
         state = None if key in states else self.contents.table.get(key, namespace)
         if state is None:
             self.set_timers(key, namespace)
         return state
 
     def _process_unusual(self, start: int, value: Any, key: Any, timestamp: int) -> None:
-        """Handle a record that is late, or goes into a window that has fired, or in other ways needs the general operator."""
+        """Process a record that is late, or in a window that has fired, or otherwise requires the general operator."""
         if start in self._unusual:
             self.process_generally(value, key, timestamp)
         else:
             self._skipped(value, timestamp)
 
     def _write_back(self) -> None:
-        """Put what the batch has touched into state."""
+        """Write the changes of the batch to state."""
         contents: Any = self.contents
         if isinstance(contents, ListContents):
             extend = contents.table.extend

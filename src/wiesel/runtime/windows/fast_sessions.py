@@ -1,4 +1,4 @@
-"""Internal. The fast operator of session windows of event time: a session grows in memory over a batch, and once in state at its end."""
+"""Internal. The fast operator of event-time session windows: sessions grow in memory, and are written to state after a batch."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _UNREAD: Any = object()
 
 
 def is_fast_session(spec: WindowSpec) -> bool:
-    """Return whether :class:`SessionWindowOperator` can run a spec."""
+    """Return whether :class:`SessionWindowOperator` supports a spec."""
     return type(spec.assigner) is EventTimeSessionWindows and type(spec.trigger) is EventTimeTrigger
 
 
 class _Session:
-    """A session of a key as the batch at hand has made it.
+    """A session of a key in the present batch.
 
     Attributes:
         start: Start in ms.
         end: End in ms.
         stored: The window under which it is in state; None for a new one.
-        state_window: The window under which its contents are kept.
-        state: Its state, ``_UNREAD`` if it has not been read; of lists only the elements that are new.
-        dirty: Whether the batch has added to it.
+        state_window: The state window of its contents.
+        state: Its state, ``_UNREAD`` if it has not been read; for lists only the new elements.
+        dirty: True if the batch has added to it.
     """
 
     __slots__ = ("dirty", "end", "start", "state", "state_window", "stored")
@@ -46,9 +46,9 @@ class _Session:
 
 
 class SessionWindowOperator(BatchedWindowOperator):
-    """The window operator for specs for which :func:`is_fast_session` holds.
+    """The window operator for specs that satisfy :func:`is_fast_session`.
 
-    Usual is a record that begins a session or belongs to exactly one that has not fired yet.
+    The usual case is a record that begins a session or belongs to exactly one that has not fired yet.
     """
 
     def __init__(self, spec: WindowSpec) -> None:
@@ -57,7 +57,7 @@ class SessionWindowOperator(BatchedWindowOperator):
         self._sessions: dict[Any, list[_Session]] = {}
 
     def open(self) -> None:
-        """Choose how elements are added."""
+        """Select how elements are added."""
         super().open()
         self._mappings = self.context.backend.table(MERGING_SET)
         contents: Any = self.contents
@@ -97,7 +97,7 @@ class SessionWindowOperator(BatchedWindowOperator):
                     found.end = end
 
     def _process_late(self, value: Any, key: Any, timestamp: int) -> None:
-        """Handle a record whose own window has ended, and which belongs to no session."""
+        """Process a record whose own window has ended, and which belongs to no session."""
         if timestamp != MIN_TIMESTAMP and timestamp + self._gap - 1 + self.lateness_ms <= self.timers.current_watermark:
             self._skipped(value, timestamp)
         else:
@@ -149,7 +149,7 @@ class SessionWindowOperator(BatchedWindowOperator):
         self._sessions.clear()
 
     def _move(self, mapping: dict[Any, Any], key: Any, session: _Session, window: tuple[int, int]) -> None:
-        """Note in state that a session is another window now, and move its timers."""
+        """Update the window of a session in state, and move its timers."""
         if session.stored is not None:
             del mapping[session.stored]
             self.delete_timers(key, session.stored)

@@ -1,4 +1,4 @@
-"""Internal. The two layouts of windows' state, of which restored state must have the one that the operator goes on with."""
+"""Internal. Checks that restored window state has the layout of the operator, with or without slices."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from wiesel.runtime.windows.spec import WindowSpec
 __all__ = ["AGGREGATES", "POSITIONS", "SLICES", "TABLES", "check_slices", "check_unshared"]
 
 SLICES = "window-slices"
-"""Name of the table of slices, and of the operator state that tells how they are cut."""
+"""Name of the table of slices, and of the operator state with their definition."""
 
 AGGREGATES = "window-slice-aggregates"
 POSITIONS = "window-slice-positions"
 """Names of the tables of the queues of slices."""
 
 TABLES = frozenset({CONTENTS, MERGING_SET, SLICES, AGGREGATES, POSITIONS})
-"""All tables that are of windows, and not of users' functions."""
+"""All tables of windows, as opposed to user functions."""
 
 _OTHERWISE = "start without this operator's state (another uid)"
 
 
 def check_unshared(context: OperatorContext, spec: WindowSpec) -> None:
-    """Check what was restored for an operator whose windows do not share slices.
+    """Check the restored state of an operator whose windows do not share slices.
 
     Raises:
-        StateMigrationError: There are slices.
+        StateMigrationError: If there are slices.
     """
     if SLICES in context.backend.operator_state.list_names() and _has_entries(context, spec, SLICES):
         what = "the restored windows have shared slices, which these do not"
@@ -37,16 +37,16 @@ def check_unshared(context: OperatorContext, spec: WindowSpec) -> None:
 
 
 def check_slices(context: OperatorContext, spec: WindowSpec, restored: list[tuple[int, ...]], own: tuple[int, ...]) -> None:
-    """Check what was restored for an operator whose windows share slices.
+    """Check the restored state of an operator whose windows share slices.
 
     Args:
-        context: The operator's.
-        spec: The operator's.
+        context: The context of the operator.
+        spec: The spec of the operator.
         restored: Size, slide and offset of the restored windows, from each subtask.
-        own: Those of the operator.
+        own: Size, slide and offset of the operator.
 
     Raises:
-        StateMigrationError: There are windows of their own, or slices of other windows.
+        StateMigrationError: If there are unshared windows, or slices of other windows.
     """
     other = next((cut for cut in restored if cut != own), None)
     if other is not None and _has_entries(context, spec, SLICES):
@@ -57,7 +57,7 @@ def check_slices(context: OperatorContext, spec: WindowSpec, restored: list[tupl
             operator=context.name,
         )
     if not restored and _has_entries(context, spec, CONTENTS):
-        what = "the restored windows have not shared slices, so there are none to go on with"
+        what = "the restored windows have no shared slices"
         raise StateMigrationError(what, hint=f"leave out share_slices(), or {_OTHERWISE}", operator=context.name)
 
 

@@ -1,7 +1,7 @@
-"""Internal. Windows that merge: which windows of a key there are, and under which one the contents of each are kept.
+"""Internal. Merging windows: the windows of a key, and the state window of each.
 
-When windows merge, moving their contents would cost what they hold; so the window that results goes on using the namespace of one of
-them (the *state window*), and only the contents of the others are merged into it.
+When windows merge, moving their contents would be expensive; so the resulting window continues to use the namespace of one of them (the
+*state window*), and only the contents of the others are merged into it.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _SESSIONS = {
 
 
 class MergeListener(Protocol):
-    """Is told of each merge, so that triggers, timers and contents follow; all windows as namespaces."""
+    """Is notified of each merge, to update triggers, timers and contents; all windows are namespaces."""
 
     def merged(self, result: Any, sources: list[Any], state_window: Any, other_state_windows: list[Any]) -> None:
-        """``sources`` have become ``result``, whose contents are under ``state_window``; those under the others are to be added."""
+        """``sources`` were merged into ``result`` with ``state_window``; contents under the others must be merged into it."""
         ...
 
 
 class _Merges(MergingWindowAssigner.MergeCallback[Any]):
-    """Writes down what the assigner wants merged."""
+    """Records the merges requested by the assigner."""
 
     def __init__(self) -> None:
         self.groups: list[tuple[Any, list[Any]]] = []
@@ -53,17 +53,17 @@ class _Merges(MergingWindowAssigner.MergeCallback[Any]):
 
 
 class MergingWindowSet:
-    """The windows of all keys; a key's mapping window -> state window is read when it is asked for and written when it changes."""
+    """The windows of all keys; a key's mapping window -> state window is read on access and written on change."""
 
     def __init__(self, assigner: MergingWindowAssigner[Any, Any], table: KeyedTable, listener: MergeListener) -> None:
         self._assigner = assigner
         self._table = table
         self._listener = listener
-        # What the built-in sessions do is known: windows that overlap or touch become one.
+        # The merge rule of the built-in sessions is known: windows that overlap or touch are merged.
         self._sessions = type(assigner) in _SESSIONS
 
     def state_window(self, key: Any, namespace: Any) -> Any:
-        """Return where the contents of a window are kept, None if there is no such window."""
+        """Return the state window of a window, None if there is no such window."""
         mapping = self._table.get(key)
         return None if mapping is None else mapping.get(namespace)
 
@@ -78,10 +78,10 @@ class MergingWindowSet:
             self._table.remove(key)
 
     def add(self, key: Any, namespace: Any) -> tuple[Any, Any]:
-        """Add a window and merge what belongs together.
+        """Add a window and merge it with others as needed.
 
         Returns:
-            The window that the new one is in now, and its state window.
+            The window that contains the new one, and its state window.
         """
         mapping: dict[Any, Any] = self._table.get(key) or {}
         if namespace in mapping and len(mapping) == 1:
@@ -99,17 +99,17 @@ class MergingWindowSet:
 
     def _merge(self, mapping: dict[Any, Any], result: Any, sources: list[Any]) -> None:
         if not sources:
-            # The assigner made another window of the new one alone.
+            # The assigner replaced the new window.
             mapping[result] = result
             return
         state_windows = [mapping.pop(s) for s in sources]
         mapping[result] = state_windows[0]
         if sources != [result]:
-            # A window that already covers the new one stays as it is; everything else is a merge.
+            # A window that already covers the new one is unchanged; all other cases are merges.
             self._listener.merged(result, sources, state_windows[0], state_windows[1:])
 
     def _session_groups(self, mapping: dict[Any, Any], namespace: Any) -> list[tuple[Any, list[Any]]]:
-        # The windows in flight neither overlap nor touch each other, so the new one makes at most one group.
+        # The existing windows neither overlap nor touch each other, so the new one forms at most one group.
         start, end = namespace
         touched = [w for w in mapping if w[0] <= end and w[1] >= start]
         if not touched or touched == [namespace]:

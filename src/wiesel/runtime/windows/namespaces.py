@@ -1,7 +1,7 @@
 """Internal. Windows as namespaces of state: small built-in values, which hash and compare at C speed and serialise to a few bytes.
 
-A time window is ``(start, end)``, a count window its id, the global window a string (not None: that is the namespace of state that
-belongs to no window). A window class of the user's is its own namespace.
+A time window is ``(start, end)``, a count window its id, the global window a string (not None: that is the void namespace). A user-defined
+window class is its own namespace.
 """
 
 from __future__ import annotations

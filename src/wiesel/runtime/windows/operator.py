@@ -39,10 +39,10 @@ _PURGE = TriggerResult.PURGE
 
 
 class WindowOperator(TimedOperator):
-    """Assigns each record to windows, adds it to their contents, asks the trigger, and evaluates windows when it says so.
+    """Assigns each record to windows, adds it to their contents, calls the trigger, and evaluates windows when it fires.
 
-    Results have the timestamp of what made the trigger fire: that of the timer (the end of the window, as a rule), or that of the
-    record (late records, counts). A window is dropped when the watermark (or clock) has passed its end and the allowed lateness.
+    Results have the timestamp of the event that made the trigger fire: that of the timer (usually the end of the window), or that of the
+    record (late records, counts). A window is dropped when the watermark (or clock) has passed its end plus the allowed lateness.
     """
 
     ends_keys = True
@@ -56,7 +56,7 @@ class WindowOperator(TimedOperator):
         self._opened = False
 
     def open(self) -> None:
-        """Take up state and timers, then open the user's functions."""
+        """Restore state and timers, then open the user's functions."""
         context, spec = self.context, self.spec
         self.key_context = KeyContext()
         self.guard = UserCode(context, self.output)

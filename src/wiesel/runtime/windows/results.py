@@ -1,4 +1,4 @@
-"""Internal. The results of a window operator on their way out: collected over a batch or a watermark, then handed on together."""
+"""Internal. Results of a window operator: collected over a batch or a watermark, then emitted together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["FailedWindow", "WindowResults"]
 
 
 class FailedWindow(NamedTuple):
-    """Stands for the record in errors of a function that was evaluating a window."""
+    """Replaces the record in errors of a function that evaluates a window."""
 
     key: Any
     window: Any
@@ -32,7 +32,7 @@ FailedCall.register(FailedWindow)
 
 
 class WindowResults:
-    """Collects results and late records in the order in which they come; ``flush`` hands them on."""
+    """Collects results and late records in order; ``flush`` emits them."""
 
     def __init__(self, output: Output, collector: ResultCollector, late_tag: str | None, object_reuse: bool) -> None:
         self._output = output
@@ -45,7 +45,7 @@ class WindowResults:
         self._late_timestamps: list[Any] = []
 
     def add(self, results: Iterable[Any] | None, timestamp: int | None) -> None:
-        """Take the results of one evaluation; what a generator yields before it raises is kept."""
+        """Add the results of one evaluation; those of a generator before it raises are included."""
         if results is None:
             return
         values = self.values
@@ -55,15 +55,15 @@ class WindowResults:
             self.timestamps.extend(repeat(timestamp, len(values) - len(self.timestamps)))
 
     def add_late(self, value: Any, timestamp: int | None) -> None:
-        """Take a late record for the side output."""
+        """Add a late record for the side output."""
         self._late.append(value)
         self._late_timestamps.append(timestamp)
 
     def flush(self) -> None:
-        """Hand everything on.
+        """Emit all results.
 
         Raises:
-            TypeMismatchError: A result does not have its declared type; those before it have been handed on.
+            TypeMismatchError: If a result does not have its declared type; earlier ones have been emitted.
         """
         if self._late and self._late_tag is not None:
             late, self._late = self._late, []

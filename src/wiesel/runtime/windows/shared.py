@@ -1,14 +1,14 @@
-"""Internal. The window operator in which overlapping windows share slices: a record is added once, however many windows it is in.
+"""Internal. The operator of overlapping windows that share slices: a record is added once, whatever the number of its windows.
 
-State, per key (the layout is another one than that of the other window operators):
+State, per key (the layout differs from that of the other window operators):
 
-* table ``window-slices``, under the slice: its one value;
+* table ``window-slices``, by slice: its value;
 * tables ``window-slice-aggregates`` and ``window-slice-positions``: see ``slice_queue``;
-* timers ``event`` (or ``processing``): with no namespace, when the next window of the key fires; under a slice, when it is dropped; under
-  a window, when the user's function is to clear its state.
+* timers ``event`` (or ``processing``): without namespace, when the next window of the key fires; by slice, when it is dropped; by window,
+    when the user's function is to clear its state.
 
-Operator state ``window-slices`` has an entry per subtask: size, slide and offset, of which the slices are, and the watermark (or clock)
-that had been reached. Behind a restore the watermark comes anew: until it is there again, records may belong to windows that have fired.
+Operator state ``window-slices`` has an entry per subtask: size, slide and offset of the slices, and the watermark (or clock) at the
+snapshot. After a restore the watermark is received again: until it has caught up, records may belong to windows that have fired.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _TRIGGERS: dict[type, type] = {SlidingEventTimeWindows: EventTimeTrigger, Slidin
 
 
 def cannot_share(spec: WindowSpec) -> tuple[str, str] | None:
-    """Return why the windows of a spec cannot share slices, and what can be done about it; None if they can."""
+    """Return the reason why the windows of a spec cannot share slices, and a hint; None if they can."""
     if type(spec.assigner) not in _TRIGGERS:
         return f"only sliding windows of time share slices, not those of {spec.assigner!r}", "use SlidingEventTimeWindows"
     if type(spec.trigger) is not _TRIGGERS[type(spec.assigner)]:
-        return f"windows with the trigger {type(spec.trigger).__name__} cannot share slices", "leave out trigger()"
+        return f"windows with trigger {type(spec.trigger).__name__} cannot share slices", "leave out trigger()"
     if spec.evictor is not None:
-        return "windows with an evictor keep all their records, so they cannot share slices", "leave out evictor()"
+        return "windows with an evictor store all their records, so they cannot share slices", "leave out evictor()"
     if spec.incremental_kind is None:
         what = f"{spec.function_kind}() needs all records of a window, so its windows cannot share slices"
         return what, "aggregate first: aggregate(function, window_function) or reduce(function, window_function)"
@@ -49,15 +49,15 @@ def cannot_share(spec: WindowSpec) -> tuple[str, str] | None:
 
 
 def shares(spec: WindowSpec) -> bool:
-    """Return whether :class:`SharedSlicesOperator` is to run a spec: where nothing overlaps there is nothing to share."""
+    """Return whether :class:`SharedSlicesOperator` runs a spec: without overlaps there is nothing to share."""
     return spec.share_slices and bool(spec.assigner._slide < spec.assigner._size)
 
 
 class SharedSlicesOperator(EventTimeWindowOperator):
-    """The window operator for specs for which :func:`shares` holds.
+    """The window operator for specs that satisfy :func:`shares`.
 
-    What is usual goes the way of the fast operator, with a slice in the place of a window. Windows fire one after the other: a timer for
-    the first one that has a slice, then each sets that of the next, as long as that has anything.
+    Usual cases are processed as in the fast operator, with slices instead of windows. Windows fire one after the other: a timer for the
+    first one that contains a slice, then each sets that of the next, as long as that is not empty.
     """
 
     def __init__(self, spec: WindowSpec) -> None:
@@ -68,7 +68,7 @@ class SharedSlicesOperator(EventTimeWindowOperator):
         self._geometry = (assigner._size, assigner._slide, assigner._offset)
 
     def open(self) -> None:
-        """Take up the queues."""
+        """Restore the queues."""
         super().open()
         backend = self.context.backend
         contents: Any = self.contents
@@ -87,7 +87,7 @@ class SharedSlicesOperator(EventTimeWindowOperator):
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
         """Note the watermark."""
         reached = self._reached()
-        # At the end of time all windows have fired, and no key is anywhere.
+        # At the end of time all windows have fired, and no key has a position.
         self._own_entry[:] = [(*self._geometry, MIN_TIMESTAMP if reached == MAX_TIMESTAMP else reached)]
         return super().snapshot_state(checkpoint_id, timestamp_ms)
 
@@ -108,7 +108,7 @@ class SharedSlicesOperator(EventTimeWindowOperator):
         return panes
 
     def set_timers(self, key: Any, namespace: Slice) -> None:
-        """Set the timers of a new slice: for the end of the first window that has it, and for when it is dropped."""
+        """Set the timers of a new slice: for the end of the first window that contains it, and for its cleanup."""
         self._register(self._slices.first_end(namespace) - 1, key)
         self._set_cleanup(key, namespace, self._slices.last_end(namespace))
 
@@ -121,14 +121,14 @@ class SharedSlicesOperator(EventTimeWindowOperator):
             self.timers.event_timers.register(cleanup, key, namespace)
 
     def _process_unusual_record(self, value: Any, key: Any, timestamp: int | None) -> None:
-        """Handle a record of which windows may have fired, maybe all."""
+        """Process a record some or all of whose windows may have fired."""
         if timestamp is None or timestamp <= MIN_TIMESTAMP:
             raise no_timestamp_error(self.assigner, value)
         slices, queue = self._slices, self._queue
         piece = slices.slice_of(timestamp)
         first, last = slices.first_end(piece), slices.last_end(piece)
         position = queue.position(key)
-        # The key's own windows tell how far it is where the watermark has yet to come anew.
+        # The key's own windows show its progress until the watermark has caught up after a restore.
         reached = self.timers.current_watermark if position is None else max(self.timers.current_watermark, position.end - 1)
         if min(last - 1 + self.lateness_ms, MAX_TIMESTAMP) <= reached:
             self._drop_late(value, timestamp)
@@ -174,7 +174,7 @@ class SharedSlicesOperator(EventTimeWindowOperator):
             self._register(end - 1 + self._slices.slide, key)
 
     def _fire_window(self, key: Any, end: int, aggregate: Any, timestamp: int) -> None:
-        """Make the results of a window that ends at ``end``."""
+        """Emit the results of a window that ends at ``end``."""
         namespace = (end - self._slices.size, end)
         try:
             contents = self.contents.shown(aggregate)  # type: ignore[attr-defined]

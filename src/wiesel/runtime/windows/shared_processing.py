@@ -1,7 +1,7 @@
-"""Internal. Windows of processing time that share slices.
+"""Internal. Processing-time windows that share slices.
 
-A record belongs to the time at which its batch is processed. That time never goes back, also when the clock does, or is behind that of the
-machine on which the state was written: records are added to windows that have not fired.
+A record belongs to the time at which its batch is processed. That time is monotonic, even if the clock is set back, or is behind that of
+the machine that wrote the state: records are added to windows that have not fired.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ __all__ = ["ProcessingTimeSlicesOperator"]
 
 
 class ProcessingTimeSlicesOperator(SharedSlicesOperator):
-    """The window operator for windows of processing time that share slices."""
+    """The operator of processing-time windows that share slices."""
 
     def __init__(self, spec: WindowSpec) -> None:
         super().__init__(spec)
-        # As in windows of their own: there is nothing late.
+        # As in unshared windows: no record is late.
         self.lateness_ms = 0
 
     def _times(self, batch: Batch) -> list[Any] | None:
-        # The timers of the time that has passed have fired, also if it is the present millisecond.
+        # Timers up to and including the present millisecond have fired.
         now = max(self.timers.current_processing_time(), self._fired_before + 1)
         return [now] * len(batch.values)
 
@@ -51,7 +51,7 @@ class ProcessingTimeSlicesOperator(SharedSlicesOperator):
         super().on_processing_time(now_ms)
 
     def finish(self) -> None:
-        """Fire the windows whose time has come; later ones are dropped, as in Flink."""
+        """Fire the windows that have ended; later ones are dropped, as in Flink."""
         self._fired_before = max(self._fired_before, self.context.clock.now_ms())
         super().finish()
 

@@ -1,11 +1,11 @@
-"""Internal. The aggregates of overlapping windows, made of slices with a constant number of merges per window.
+"""Internal. Aggregates of overlapping windows, computed from slices with a constant number of merges per window.
 
-The algorithm is that of two stacks, for which see Tangwongsan, Hirzel, Schneider and Wu, General Incremental Sliding-Window
-Aggregation (VLDB 2015). The slices of a window are a queue: new ones come at its end, and old ones leave at its beginning. The queue
-has two parts. Of the one in front, the aggregate from each slide to the end of that part is kept; of the one behind it, one aggregate of
-all. A window is a merge of the two. When the window has left the part in front, all that it has becomes the new one.
+The algorithm is two-stacks, see Tangwongsan, Hirzel, Schneider and Wu, General Incremental Sliding-Window Aggregation (VLDB 2015). The
+slices of a window are a queue: new ones are appended at the back, and old ones are removed at the front. The queue has two parts. For the
+front part, the aggregate from each slide to the end of that part is stored; for the back part, one aggregate of all slices. A window is a
+merge of the two. When the window has left the front part, its remaining slices become the new one.
 
-Everything is in keyed state, entry by entry, so that it is as large as memory and disk allow and a checkpoint writes what has changed.
+All data is in keyed state, entry by entry, so that its size is limited by the backend only and a checkpoint writes the changes.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ __all__ = ["Position", "SliceQueue"]
 
 
 class Position(NamedTuple):
-    """Where a key is.
+    """Position of a key in its windows.
 
     Attributes:
         end: The end of its last window; slices up to there are in the queue.
         last: The start of the last slice in the queue.
-        front: The start of the first slide for which the front part has an aggregate; None if there is none left.
-        front_end: The end of the front part; ``MIN_TIMESTAMP`` if the queue must be made anew.
+        front: The start of the first slide for which the front part has an aggregate; None if it is empty.
+        front_end: The end of the front part; ``MIN_TIMESTAMP`` if the queue must be rebuilt.
     """
 
     end: int
@@ -40,12 +40,12 @@ class SliceQueue:
     """The queues of all keys.
 
     Args:
-        slices: How windows are cut.
-        contents: The slices' own aggregates, under ``Slice``.
-        aggregates: Table of those over several slices: under the start of a slide those of the front part, under no namespace that of
-            the part behind.
+        slices: The slicing of windows.
+        contents: The aggregates of the slices, by ``Slice``.
+        aggregates: Table of aggregates over several slices: by the start of a slide those of the front part, without namespace that of the
+            back part.
         positions: Table of ``Position``, as plain tuples.
-        clears: Whether slices that no later window has are dropped at once.
+        clears: Drop slices immediately if no later window contains them.
         function: The user's function, for errors.
     """
 
@@ -62,14 +62,14 @@ class SliceQueue:
         self._function = function
 
     def position(self, key: Any) -> Position | None:
-        """Return where a key is; None if it has no window that overlaps with later ones."""
+        """Return the position of a key; None if it has no window that overlaps with later ones."""
         stored = self._positions.get(key)
         return None if stored is None else Position(*stored)
 
     def aggregate(self, key: Any, end: int) -> tuple[Any, Position]:
-        """Return the aggregate of the window that ends at ``end``, and the new position, which is to be given to ``advance``.
+        """Return the aggregate of the window that ends at ``end``, and the new position, which must be passed to ``advance``.
 
-        Windows of a key are asked for in their order, each as long as the one before had slices in common with it.
+        Windows of a key are requested in order, each as long as the previous one had slices in common with it.
         """
         start = end - self._slices.size
         old = self.position(key)
@@ -82,7 +82,7 @@ class SliceQueue:
         return self._merged(front, back), position
 
     def advance(self, key: Any, position: Position) -> bool:
-        """Leave what only the window of ``position`` has; return whether the next one has anything."""
+        """Remove the slices that only the window of ``position`` has; return whether the next one is nonempty."""
         slices = self._slices
         start = position.end - slices.size
         following = start + slices.slide
@@ -101,15 +101,15 @@ class SliceQueue:
         return True
 
     def spoil(self, key: Any, end: int, last: int) -> None:
-        """Have the queue made anew for the next window, as slices in it have changed."""
+        """Mark the queue to be rebuilt for the next window, as slices in it have changed."""
         self._positions.put(key, (end, last, None, MIN_TIMESTAMP))
 
     def last_slice(self, key: Any, start: int, end: int) -> int:
-        """Return the start of the last slice between two times that holds anything; ``MIN_TIMESTAMP`` if there is none."""
+        """Return the start of the last nonempty slice between two times; ``MIN_TIMESTAMP`` if there is none."""
         return next((s[0] for s in reversed(self._slices.between(start, end)) if self._get_slice(key, s) is not None), MIN_TIMESTAMP)
 
     def around(self, key: Any, piece: Slice, ends: range) -> list[Any]:
-        """Return the aggregates of the windows with these ends, which all have the slice ``piece``; of the slices alone."""
+        """Return the aggregates of the windows with these ends, which all contain the slice ``piece``; from the slices alone."""
         slices = self._slices
         size = slices.size
         before: dict[int, Any] = {}
@@ -143,7 +143,7 @@ class SliceQueue:
         return Position(end, last, front, end)
 
     def _take(self, key: Any, old: Position, end: int) -> tuple[Position, Any]:
-        """Add the slices that the window has and the one before did not have to the part behind; return its aggregate as well."""
+        """Add the slices that are in this window but not in the previous one to the back part; return its aggregate as well."""
         back = self._aggregates.get(key)
         last = old.last
         for piece in self._slices.between(old.end, end):
@@ -164,11 +164,11 @@ class SliceQueue:
     def _merged(self, first: Any, second: Any) -> Any:
         if first is None or second is None:
             return isolated(second if first is None else first)
-        # Copies throughout: merge and get_result may change what they are given.
+        # Copies throughout: merge and get_result may change their arguments.
         result = self._combined(isolated(first), isolated(second))
         if result is None:
             raise TypeError(
-                f"{self._function} made None of two aggregates of windows that share slices; it has to return the two in one "
+                f"{self._function} returned None for two aggregates of windows that share slices; it has to merge the two "
                 "(an AggregateFunction by its merge)"
             )
         return result

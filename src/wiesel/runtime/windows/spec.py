@@ -1,4 +1,4 @@
-"""Internal. The payload of a window operator's spec, checked and with defaults filled in."""
+"""Internal. The validated payload of a window operator's spec, with defaults."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _INCREMENTAL = (None, "reduce", "aggregate")
 
 @dataclass(frozen=True)
 class WindowSpec:
-    """What a window operator does. ``late_tag``: id of the side output for late records; ``incremental`` None: keep all elements.
+    """Specification of a window operator. ``late_tag``: id of the side output for late records; ``incremental`` None: store all elements.
 
-    With an ``evictor`` all elements are kept in any case. ``share_slices``: overlapping windows are made of slices.
+    With an ``evictor`` all elements are stored in any case. ``share_slices``: overlapping windows are computed from slices.
     """
 
     assigner: Any
@@ -67,19 +67,19 @@ class WindowSpec:
 
     @property
     def event_time(self) -> bool:
-        """Whether windows end with the watermark."""
+        """True for windows of event time."""
         return bool(self.assigner.is_event_time())
 
     @property
     def merging(self) -> bool:
-        """Whether windows merge."""
+        """True for merging windows."""
         return isinstance(self.assigner, MergingWindowAssigner)
 
     @property
     def full_windows_end(self) -> bool:
-        """Whether a window gets nothing more once it has fired, so that its contents can be dropped.
+        """True if a window receives no more elements once it has fired, so that its contents can be dropped.
 
-        So it is with count windows whose trigger counts to their size. They have no end in time: nothing else would drop them.
+        This holds for count windows whose trigger counts to their size. They have no end in time: nothing else would drop them.
         """
         if type(self.assigner) not in (CountTumblingWindowAssigner, CountSlidingWindowAssigner) or type(self.trigger) is not CountTrigger:
             return False
@@ -87,5 +87,5 @@ class WindowSpec:
 
     @property
     def functions(self) -> list[Function]:
-        """The user's function objects, which are to be opened and closed."""
+        """The user's function objects, to be opened and closed."""
         return [f for f in (self.incremental, self.function) if isinstance(f, Function)]

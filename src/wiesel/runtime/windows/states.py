@@ -1,4 +1,4 @@
-"""Internal. State by key and window: what triggers and window functions get."""
+"""Internal. State by key and window, for triggers and window functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["WindowStates"]
 class WindowStates(KeyedStates):
     """States of the current key and of a window, which the operator sets as ``namespace``.
 
-    A handle is made once per state and then moved from window to window: it is valid during the call for which it was given out.
+    A handle is created once per state and reused for all windows: it is valid during the call for which it was returned.
     """
 
     def __init__(self, context: OperatorContext, key_context: KeyContext) -> None:
@@ -37,10 +37,10 @@ class WindowStates(KeyedStates):
     get = _make
 
     def merge(self, descriptor: Any, sources: Iterable[Any]) -> None:
-        """Merge a state of the windows ``sources`` into that of the current window; the sources are left empty.
+        """Merge a state of the windows ``sources`` into that of the current window and clear the sources.
 
         Raises:
-            ProgramError: State of this kind cannot be merged.
+            ProgramError: If state of this kind cannot be merged.
         """
         handle = self._make(descriptor)
         if not hasattr(handle, "merge_namespaces"):

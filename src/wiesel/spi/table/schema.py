@@ -294,7 +294,7 @@ class Schema:
             return self
 
         def watermark(self, column_name: str, watermark_expr: Any) -> Schema.Builder:
-            """Make a column of type TIMESTAMP(3) or TIMESTAMP_LTZ(3) the event time.
+            """Create a column of type TIMESTAMP(3) or TIMESTAMP_LTZ(3) the event time.
 
             Args:
                 column_name: The column.

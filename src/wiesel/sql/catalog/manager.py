@@ -159,11 +159,11 @@ class CatalogManager:
         dropped.close()
 
     def use_catalog(self, name: str) -> None:
-        """Make a catalog the current one, and its default database."""
+        """Create a catalog the current one, and its default database."""
         self.current = (name, self.catalog(name).default_database)
 
     def use_database(self, catalog: str, name: str) -> None:
-        """Make a database the current one."""
+        """Create a database the current one."""
         self.database(catalog, name)
         self.current = (catalog, name)
 

@@ -69,7 +69,7 @@ class SqliteCatalog(Catalog):
             self._make()
 
     def _make(self) -> None:
-        """Make the tables and the default database; others may do so at the same time."""
+        """Create the tables and the default database; others may do so at the same time."""
         with self._transaction() as file:
             for statement in _TABLES.split(";"):
                 file.execute(statement)

@@ -155,7 +155,7 @@ def execution_plan(environment: StreamExecutionEnvironment, roots: Sequence[Rela
 
 
 def check_job(environment: StreamExecutionEnvironment, roots: Sequence[Relation | Insertion]) -> None:
-    """Make the operators of a job and forget them, so that what cannot run is told without running anything.
+    """Create the operators of a job and forget them, so that what cannot run is told without running anything.
 
     Raises:
         ProgramError: If the job would be refused when it is started.

@@ -219,7 +219,7 @@ class Returning(Even):
 def test_an_evictor_that_returns_a_list_instead_of_changing_it_is_told():
     with evicting(CountTrigger.of(1), Returning()) as harness, pytest.raises(ProgramError, match="returned") as caught:
         harness.push(("a", 1))
-    assert "changes the list" in str(caught.value)
+    assert "changes the given list" in str(caught.value)
 
 
 class Failing(Even):

@@ -303,7 +303,7 @@ def test_records_without_a_timestamp_are_refused(timestamps):
 def test_what_did_not_share_slices_is_not_restored_into_what_does():
     alone = windows(SlidingEventTimeWindows.of(10, 5), **aggregating())
     alone.push([("a", 1)], [1])
-    with pytest.raises(StateMigrationError, match="have not shared slices"):
+    with pytest.raises(StateMigrationError, match="have no shared slices"):
         shared(10, 5, 0, aggregating(), {"restore_from": alone.snapshot()})
     sharing = shared(10, 5, 0, aggregating())
     sharing.push([("a", 1)], [1])

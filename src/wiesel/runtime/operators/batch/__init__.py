@@ -1,1 +1,1 @@
-"""Internal. Operators of bounded data: they gather their input within the memory of the task and emit at its end, part by part."""
+"""Internal. Operators of bounded data: they collect their input within the memory of the task and emit results at its end, in parts."""

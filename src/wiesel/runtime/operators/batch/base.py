@@ -1,8 +1,8 @@
 """Internal. Base of the operators of bounded data.
 
-The life of one: ``begin``, then ``add`` for all batches of its inputs and ``input_ended`` for each of them, then ``results``, a generator
-that the task advances step by step, so that results leave while others are still to come. Functions with broadcast sets are opened when
-those are complete; until then the other inputs wait in lists that spill.
+Life cycle: ``begin``, then ``add`` for all batches of its inputs and ``input_ended`` for each of them, then ``results``, a generator that
+the task advances step by step, so that results are sent while others are pending. Functions with broadcast sets are opened when those are
+complete; until then the other inputs wait in spillable lists.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["SPILLED_COUNTER", "BatchOperator", "BatchRuntimeContext", "Iteration
 SPILLED_COUNTER = "spilledBytes"
 DECODED_COUNTER = "decodedRecords"
 _STEP_BYTES = 64 << 10
-"""What a task emits, roughly, before it lets what is ready leave."""
+"""Approximate size of the results that a task emits before sending."""
 
 _LONGEST_STEP = 1_000
 _FIRST_STEP = 16
@@ -49,12 +49,12 @@ def chunks(values: Iterable[Any]) -> Iterator[list[Any]]:
 
 @dataclass(frozen=True)
 class IterationRound:
-    """What functions learn of the round of an iteration in which they are.
+    """The round of an iteration as seen by functions.
 
     Attributes:
         number: From 1.
-        aggregators: What the functions of this subtask aggregate in this round, by name.
-        previous: What all functions have aggregated in the round before, by name.
+        aggregators: Aggregators of this subtask's functions in this round, by name.
+        previous: Aggregates of all functions in the previous round, by name.
     """
 
     number: int
@@ -63,7 +63,7 @@ class IterationRound:
 
 
 class BatchRuntimeContext(StreamingRuntimeContext):
-    """The runtime context of functions of bounded data: it has their broadcast sets, and what they may know of an iteration."""
+    """The runtime context of functions of bounded data: gives access to broadcast sets and the iteration."""
 
     def __init__(self, context: OperatorContext, broadcast: dict[str, list[Any]], iteration: IterationRound | None = None) -> None:
         super().__init__(context)
@@ -80,7 +80,7 @@ class BatchRuntimeContext(StreamingRuntimeContext):
         return self._in_iteration().number
 
     def get_iteration_aggregator(self, name: str) -> Any:
-        """Return the aggregator of this name, to be fed with ``aggregate(value)``; it starts anew in each round.
+        """Return the aggregator of this name, to be updated with ``aggregate(value)``; it is reset in each round.
 
         Raises:
             ProgramError: If the iteration has no such aggregator.
@@ -90,7 +90,7 @@ class BatchRuntimeContext(StreamingRuntimeContext):
         return aggregators[name]
 
     def get_previous_iteration_aggregate(self, name: str) -> Any:
-        """Return what the aggregator of this name had aggregated in all subtasks in the round before; None in the first round.
+        """Return the aggregate of this name over all subtasks in the previous round; None in the first round.
 
         Raises:
             ProgramError: If the iteration has no such aggregator.
@@ -112,7 +112,7 @@ class BatchRuntimeContext(StreamingRuntimeContext):
             raise ProgramError(
                 f"{name!r} is no aggregator of the iteration of operator {self._name!r}, which has: "
                 f"{', '.join(sorted(known)) or 'none'} (at {caller_location()})",
-                hint="add it with register_aggregator(name, aggregator) on what iterate() returned",
+                hint="add it with register_aggregator(name, aggregator) on the result of iterate()",
             )
 
     def has_broadcast_variable(self, name: str) -> bool:
@@ -120,7 +120,7 @@ class BatchRuntimeContext(StreamingRuntimeContext):
         return name in self._broadcast
 
     def get_broadcast_variable(self, name: str) -> list[Any]:
-        """Return all records of a broadcast set, in no particular order; the list is shared by all calls.
+        """Return all records of a broadcast set, in undefined order; the list is shared by all calls.
 
         Raises:
             ProgramError: If the operator has no such set.
@@ -135,19 +135,19 @@ class BatchRuntimeContext(StreamingRuntimeContext):
 
 
 class BatchOperator(StreamOperator):
-    """See the module. ``params``: ``inputs`` (1 or 2) and the names of broadcast sets, whose inputs come behind those."""
+    """See the module. ``params``: ``inputs`` (1 or 2) and the names of broadcast sets, whose inputs follow."""
 
     method = ""
     """The name of the method of function objects; callables are called themselves."""
 
     iteration: IterationRound | None = None
-    """The round in which this is, if it is in the step of an iteration: there an operator lives for one round."""
+    """The present round in the step of an iteration, where an operator lives for one round."""
 
     static: frozenset[int] = frozenset()
     """The inputs that are the same in all rounds."""
 
     inherited: Mapping[int, Any] = MappingProxyType({})
-    """What the operator of the round before has made of such inputs; they do not come again then."""
+    """Data inherited from the operator of the previous round by input; these inputs are not sent again."""
 
     def __init__(self, params: dict[str, Any], payload: dict[str, Any]) -> None:
         self.params = params
@@ -162,31 +162,31 @@ class BatchOperator(StreamOperator):
         self._finished = False
         self._codecs: list[RecordCodec] = []
 
-    # What subclasses do.
+    # Methods of subclasses
 
     def begin(self) -> None:
-        """Make what is needed; the function is open."""
+        """Initialise; the function is open."""
 
     @abstractmethod
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
-        """Take records of an input."""
+        """Add records of an input."""
 
     def input_ended(self, input_index: int) -> None:
-        """All records of an input were taken."""
+        """Handle the end of an input."""
 
     def results(self) -> Iterator[list[Any]]:
-        """Yield the results when all inputs have ended, in lists; an empty list lets what is ready leave."""
+        """Yield the results in lists when all inputs have ended; an empty list lets pending ones be sent."""
         return iter(())
 
     def bequest(self) -> dict[int, Any]:
-        """Return what the operator of the next round is to inherit, by input."""
+        """Return the data for the operator of the next round, by input."""
         return {}
 
-    # What they use.
+    # Helpers
 
     @property
     def call(self) -> Callable[..., Any]:
-        """Return what is called: the function's method, or the callable itself."""
+        """Return the function to call: the function's method, or the callable itself."""
         return user_callable(self.function, self.method)
 
     def codec(self, declared: Any) -> RecordCodec:
@@ -196,7 +196,7 @@ class BatchOperator(StreamOperator):
         return codec
 
     def guarded(self, produce: Callable[[], Iterable[Any] | None], record: Any) -> Iterator[Any]:
-        """Yield what a user's function produces; its exceptions are about ``record``."""
+        """Yield the results of a user's function; its exceptions concern ``record``."""
         try:
             produced = produce()
             if produced is not None:
@@ -212,7 +212,7 @@ class BatchOperator(StreamOperator):
 
     @property
     def memory_bytes(self) -> int:
-        """Return the budget of the algorithm; where records wait for a broadcast set, a quarter is theirs."""
+        """Return the budget of the algorithm; a quarter is reserved for records that wait for a broadcast set."""
         return self.context.managed_memory_bytes * 3 // 4 if self._names else self.context.managed_memory_bytes
 
     # The operator's contract.
@@ -234,7 +234,7 @@ class BatchOperator(StreamOperator):
         self.begin()
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Take records."""
+        """Add records."""
         if input_index >= self._inputs:
             self._broadcast[self._names[input_index - self._inputs]].extend(batch.values)
         elif self._names:
@@ -244,16 +244,16 @@ class BatchOperator(StreamOperator):
             self.add(batch.values, batch.keys, input_index)
 
     def end_input(self, input_index: int = 0) -> None:
-        """Note that an input is complete."""
+        """Mark an input as complete."""
         if not self._names:
             self.input_ended(input_index)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Hold the time back: the results come behind all of the input."""
+        """Hold back the watermark: the results follow all of the input."""
 
     @property
     def has_more(self) -> bool:
-        """Whether results are still to come."""
+        """True if results are pending."""
         return self._steps is not None and not self._finished
 
     def finish(self) -> None:

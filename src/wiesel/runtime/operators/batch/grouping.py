@@ -1,4 +1,4 @@
-"""Internal. Operators over groups of records: reduce, functions of whole groups, both before and behind the exchange, and sorting."""
+"""Internal. Operators over groups of records: reduce, group functions, combiners before the exchange, and sorting."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from wiesel.runtime.user_code import raise_failure
 __all__ = ["combine_operator", "group_combine_operator", "group_reduce_operator", "reduce_operator", "sort_operator"]
 
 _SLOT_BYTES = 200
-"""Of an entry of a dict, its key besides."""
+"""Overhead of an entry of a dict, in addition to its key."""
 
 _NOTHING = object()
 
 
 class ReduceOperator(BatchOperator):
-    """Folds the records of each key in memory; when that is used up, what is folded so far goes into a sort and is folded again.
+    """Folds the records of each key in memory; beyond the budget, partial results are sorted externally and folded again.
 
-    With ``combine`` (before the exchange) it is handed on instead. With ``paired`` what crosses the exchange are pairs of key and value:
-    a function may make a value whose key would be another one.
+    With ``combine`` (before the exchange) they are emitted instead. With ``paired`` pairs of key and value cross the exchange, as the key
+    of a reduced value may differ.
     """
 
     method = "reduce"
@@ -36,7 +36,7 @@ class ReduceOperator(BatchOperator):
         self._table: dict[Any, Any] = {}
         self._entry_bytes = 0.0
         self._sorter: ExternalSorter | None = None
-        # The rest is for the sort, into which the table goes entry by entry.
+        # The rest is for the sort, which takes the table entry by entry.
         self._table_bytes = self.memory_bytes // 2
 
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
@@ -48,7 +48,7 @@ class ReduceOperator(BatchOperator):
         for key, value in zip(keys, values, strict=True):
             before = table.get(key, _NOTHING)
             table[key] = value if before is _NOTHING else self._reduced(call, before, value)
-        # Values may grow: measured is what this batch has touched.
+        # Values may grow: only those changed by this batch are measured.
         touched = [table[key] for key in keys[:: max(1, len(keys) // 8)]]
         self._entry_bytes = max(self._entry_bytes * 0.99, mean_size(touched) + mean_size(keys) + _SLOT_BYTES)
         if len(table) * self._entry_bytes > self._table_bytes:
@@ -98,7 +98,7 @@ class ReduceOperator(BatchOperator):
 
 
 class GroupReduceOperator(BatchOperator):
-    """Calls a function with all records of a key, which come from a sort."""
+    """Calls a function with all records of a key, which are sorted."""
 
     method = "reduce"
 
@@ -115,7 +115,7 @@ class GroupReduceOperator(BatchOperator):
         return ExternalSorter(self.memory_bytes, self.spill)
 
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
-        """Take records into the sort."""
+        """Add records to the sort."""
         encode_key, encode, add, sort = self._keys.encode, self._codec.encode, self.sorter.add, self._sort
         for key, value in zip(self._keys.of(values, keys), values, strict=True):
             group = encode_key(key)
@@ -126,7 +126,7 @@ class GroupReduceOperator(BatchOperator):
         yield from chunks(self.reduced())
 
     def reduced(self) -> Iterator[Any]:
-        """Yield the results for what is in the sort."""
+        """Yield the results for the sorted records."""
         call, decode = self.call, self._codec.decode
         for _, entries in groups(self.sorter.sorted_entries()):
             first = decode(record_of(next(entries)))
@@ -135,12 +135,12 @@ class GroupReduceOperator(BatchOperator):
 
 
 class GroupCombineOperator(GroupReduceOperator):
-    """Calls a function with records of one key, as many as memory holds at a time: nothing is written to files."""
+    """Calls a function with records of one key, as many as fit into memory: nothing is spilled."""
 
     method = "combine"
 
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
-        """Take records; when memory is full, combine what is there."""
+        """Add records; when memory is full, combine the present ones."""
         keys = self._keys.of(values, keys)
         for start in range(0, len(values), 100):
             part = slice(start, start + 100)
@@ -164,7 +164,7 @@ class SortOperator(BatchOperator):
         self._sorter = ExternalSorter(self.memory_bytes, self.spill)
 
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
-        """Take records into the sort."""
+        """Add records to the sort."""
         sort_key, encode, add = self._sort.encode, self._codec.encode, self._sorter.add
         for value in values:
             add(sort_key(value), encode(value))
@@ -175,25 +175,25 @@ class SortOperator(BatchOperator):
 
 
 def reduce_operator(params: dict[str, Any], payload: Any) -> ReduceOperator:
-    """Make the operator that reduces groups to one record each."""
+    """Create the operator that reduces groups to one record each."""
     return ReduceOperator(params, payload)
 
 
 def combine_operator(params: dict[str, Any], payload: Any) -> ReduceOperator:
-    """Make the operator that reduces what is of one key before it is sent."""
+    """Create the operator that pre-aggregates records of a key before the exchange."""
     return ReduceOperator({**params, "combine": True}, payload)
 
 
 def group_reduce_operator(params: dict[str, Any], payload: Any) -> GroupReduceOperator:
-    """Make the operator of functions of whole groups."""
+    """Create the operator of functions of whole groups."""
     return GroupReduceOperator(params, payload)
 
 
 def group_combine_operator(params: dict[str, Any], payload: Any) -> GroupCombineOperator:
-    """Make the operator of functions of parts of groups."""
+    """Create the operator of functions of parts of groups."""
     return GroupCombineOperator(params, payload)
 
 
 def sort_operator(params: dict[str, Any], payload: Any) -> SortOperator:
-    """Make the operator of sort_partition."""
+    """Create the operator of sort_partition."""
     return SortOperator(params, payload)

@@ -15,18 +15,18 @@ from wiesel.runtime.operators.batch.keys import Keys
 __all__ = ["co_group_operator", "cross_operator", "hash_join_operator", "merge_join_operator"]
 
 _AT_ONCE = 10_000
-"""Results of a batch that are emitted before the task can let them leave."""
+"""Number of results of a batch that are emitted before the task can send them."""
 
 _KEEPS = {"inner": (False, False), "left": (True, False), "right": (False, True), "full": (True, True)}
 
 
 class _TwoInputs(BatchOperator):
-    """What joins have in common. Params: ``join`` (inner, left, right or full), ``flat`` (whether the function yields any number)."""
+    """Base of joins. Params: ``join`` (inner, left, right or full), ``flat`` (the function yields any number of results)."""
 
     method = "join"
 
     def begin(self) -> None:
-        """Make keys and codecs of both inputs."""
+        """Create keys and codecs of both inputs."""
         selectors, types = self.payload["keys"], self.payload["input_types"]
         self.keys = [Keys(selector, self.payload.get("key_type")) for selector in selectors]
         self.codecs = [self.codec(declared) for declared in types]
@@ -46,7 +46,7 @@ class _TwoInputs(BatchOperator):
 
 
 class HashJoinOperator(_TwoInputs):
-    """Hybrid hash join; ``build`` of params is the input that makes the hash table. The other one waits until that is complete."""
+    """Hybrid hash join; ``build`` of params is the build side. The probe side waits until that is complete."""
 
     def begin(self) -> None:
         """Start with an empty table."""
@@ -61,7 +61,7 @@ class HashJoinOperator(_TwoInputs):
         self._waiting = SpillableList(self.memory_bytes // 4, self.spill)
 
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
-        """Take records into the table, or look for their matches."""
+        """Add records to the table, or look up their matches."""
         if input_index != self._build:
             done = self._probe_now(values, keys) if self._complete else 0
             if done < len(values):
@@ -73,12 +73,12 @@ class HashJoinOperator(_TwoInputs):
             add(encode_key(key), encode(value))
 
     def input_ended(self, input_index: int) -> None:
-        """Note that the table is complete."""
+        """Mark the table as complete."""
         if input_index == self._build:
             self._complete = True
 
     def _probe_now(self, values: list[Any], keys: list[Any] | None) -> int:
-        """Emit the matches of records until there are many at once; return how many records were taken. The others wait."""
+        """Emit the matches of records up to a limit; return how many records were processed. The others wait."""
         results: list[Any] = []
         done = 0
         for found in self._probed(values, keys):
@@ -104,19 +104,19 @@ class HashJoinOperator(_TwoInputs):
             yield from self.joined(mine, other) if self._build == 0 else self.joined(other, mine)
 
     def results(self) -> Iterator[list[Any]]:
-        """Yield the results for what had to wait, and for what is in files."""
+        """Yield the results of waiting and spilled records."""
         for values, keys in self._waiting:
             yield from chunks(result for found in self._probed(values, keys) for result in found)
         self._waiting.clear()
         yield from chunks(result for match in self._join.rest() for result in self._results_of(match))
 
     def bequest(self) -> dict[int, Any]:
-        """Return the hash table, if it is one of an input that stays the same and all of it is in memory."""
+        """Return the hash table, if it is of a constant input and completely in memory."""
         return {self._build: self._join} if self._keeps_table and not self._join.partitions_spilled else {}
 
 
 class _SortedInputs(_TwoInputs):
-    """Sorts both inputs by key and goes through them together."""
+    """Sorts both inputs by key and merges them."""
 
     def begin(self) -> None:
         """Start with two empty sorts."""
@@ -124,13 +124,13 @@ class _SortedInputs(_TwoInputs):
         self._sorters = [ExternalSorter(self.memory_bytes * 3 // 8, self.spill) for _ in range(2)]
 
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
-        """Take records into the sort of their input."""
+        """Add records to the sort of their input."""
         encode_key, encode, add = self.keys[input_index].encode, self.codecs[input_index].encode, self._sorters[input_index].add
         for key, value in zip(self.keys[input_index].of(values, keys), values, strict=True):
             add(encode_key(key), encode(value))
 
     def pairs(self) -> Iterator[tuple[Iterator[Any] | None, Iterator[Any] | None]]:
-        """Yield the records of each key, of both inputs; None where one has none."""
+        """Yield the records of each key of both inputs; None for a missing side."""
         sides = [groups(sorter.sorted_entries()) for sorter in self._sorters]
         left, right = next(sides[0], None), next(sides[1], None)
         while left is not None or right is not None:
@@ -168,7 +168,7 @@ class MergeJoinOperator(_SortedInputs):
                     yield from self.joined(None, value)
 
     def _product(self, left: Iterator[Any], right: Iterator[Any]) -> Iterator[Any]:
-        # The right records of the key are gone through once per left one.
+        # The right records of a key are iterated once per left one.
         again = SpillableList(self.memory_bytes // 4, self.spill)
         for part in chunks(right):
             again.append(part, int(len(part) * (mean_size(part) + 8)))
@@ -196,7 +196,7 @@ class CoGroupOperator(_SortedInputs):
 
 
 class CrossOperator(BatchOperator):
-    """All pairs: for each part of one input, all of the other (``build`` of params, of which every subtask has all records)."""
+    """All pairs: each part of one input with all of the other (``build`` of params, which every subtask has completely)."""
 
     method = "cross"
 
@@ -225,20 +225,20 @@ class CrossOperator(BatchOperator):
 
 
 def hash_join_operator(params: dict[str, Any], payload: Any) -> HashJoinOperator:
-    """Make the operator of joins by hash."""
+    """Create the operator of joins by hash."""
     return HashJoinOperator(params, payload)
 
 
 def merge_join_operator(params: dict[str, Any], payload: Any) -> MergeJoinOperator:
-    """Make the operator of joins by sort."""
+    """Create the operator of joins by sort."""
     return MergeJoinOperator(params, payload)
 
 
 def co_group_operator(params: dict[str, Any], payload: Any) -> CoGroupOperator:
-    """Make the operator of co_group."""
+    """Create the operator of co_group."""
     return CoGroupOperator(params, payload)
 
 
 def cross_operator(params: dict[str, Any], payload: Any) -> CrossOperator:
-    """Make the operator of cross."""
+    """Create the operator of cross."""
     return CrossOperator(params, payload)

@@ -1,4 +1,4 @@
-"""Internal. Keys of records in operators of bounded data: those that came over a keyed exchange, or computed here."""
+"""Internal. Keys of records in operators of bounded data: received over a keyed exchange, or computed here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Keys", "SortFields"]
 
 
 class Keys:
-    """How one input is keyed.
+    """The keys of one input.
 
     Args:
         selector: Returns the key of a record, a callable or KeySelector.
@@ -24,12 +24,12 @@ class Keys:
         self.encode: KeyEncoder = key_encoder(key_type)
 
     def of(self, values: list[Any], keys: list[Any] | None) -> list[Any]:
-        """Return the keys of records; ``keys`` are those that came with them, or None."""
+        """Return the keys of records; ``keys`` are those received with them, or None."""
         return map_all(self.select, values) if keys is None else keys
 
 
 class SortFields:
-    """Keys by which records are sorted: ``(selector, type, ascending)`` each."""
+    """Sort keys of records: ``(selector, type, ascending)`` each."""
 
     def __init__(self, fields: list[tuple[Any, Any, bool]]) -> None:
         self._parts = [(selector, sort_encoder(declared, ascending=ascending)) for selector, declared, ascending in fields]

@@ -1,4 +1,4 @@
-"""Internal. Operators over the records of a subtask: functions of all of them or, with broadcast sets, of each; the first few; how many."""
+"""Internal. Operators over the records of a subtask: partition functions, functions with broadcast sets, first n, count."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["apply_operator", "count_operator", "first_operator", "map_partition_
 
 
 class MapPartitionOperator(BatchOperator):
-    """Calls a function once, with all records of the subtask; they are gathered before, as the function takes and does not get them."""
+    """Calls a function once, with all records of the subtask, which are collected first as the function pulls them."""
 
     method = "map_partition"
 
@@ -73,7 +73,7 @@ class FirstOperator(BatchOperator):
         self._left = int(self.params["n"])
 
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
-        """Emit as many as are wanted still."""
+        """Emit records up to the limit."""
         if self._left > 0:
             first = values[: self._left]
             self._left -= len(first)
@@ -97,25 +97,25 @@ class CountOperator(BatchOperator):
 
 
 def map_partition_operator(params: dict[str, Any], payload: Any) -> MapPartitionOperator:
-    """Make the operator of map_partition."""
+    """Create the operator of map_partition."""
     return MapPartitionOperator(params, payload)
 
 
 def apply_operator(params: dict[str, Any], payload: Any) -> ApplyOperator:
-    """Make the operator of map, flat_map or filter with broadcast sets."""
+    """Create the operator of map, flat_map or filter with broadcast sets."""
     return ApplyOperator(params, payload)
 
 
 def first_operator(params: dict[str, Any], payload: Any) -> FirstOperator:
-    """Make the operator of first."""
+    """Create the operator of first."""
     return FirstOperator(params, payload)
 
 
 def count_operator(params: dict[str, Any], payload: Any) -> CountOperator:
-    """Make the operator of count."""
+    """Create the operator of count."""
     return CountOperator(params, payload)
 
 
 def union_operator(params: dict[str, Any], payload: Any) -> UnionOperator:
-    """Make the operator of a union of which some inputs stay the same in all rounds of an iteration."""
+    """Create the operator of a union with inputs that are constant in all rounds of an iteration."""
     return UnionOperator(params, payload)

@@ -1,7 +1,7 @@
-"""Internal. Partitioning by ranges of keys, in three steps: a sample of the keys of each subtask, bounds of all, a range per record.
+"""Internal. Range partitioning, in three steps: a sample of the keys of each subtask, global bounds, a range per record.
 
-The sample is that of reservoirs (J. S. Vitter, "Random Sampling with a Reservoir", ACM TOMS 11(1), 1985); each of its keys stands for as
-many records as its subtask had per key of the sample, so that subtasks with many records have their weight in the bounds.
+The sample is a reservoir (J. S. Vitter, "Random Sampling with a Reservoir", ACM TOMS 11(1), 1985); each of its keys is weighted by the
+number of records per sampled key of its subtask.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class SampleOperator(BatchOperator):
         self._random = Random(self.context.subtask_index)
 
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
-        """Take each record into the sample with the same probability."""
+        """Add each record to the sample with equal probability."""
         encode, sample, size, below = self._sort.encode, self._sample, self._size, self._random.randrange
         for count, value in enumerate(values, self._count + 1):
             if count <= size:
@@ -50,18 +50,18 @@ class SampleOperator(BatchOperator):
 
 
 class BoundsOperator(BatchOperator):
-    """Yields the upper bounds of all ranges but the last one, such that about as many records are in each."""
+    """Yields the upper bounds of all ranges except the last one, for ranges of about equal size."""
 
     def begin(self) -> None:
         """Start with no samples."""
         self._keys: list[tuple[bytes, float]] = []
 
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
-        """Take samples."""
+        """Add samples."""
         self._keys += [(key, weight) for weight, sample in values for key in sample]
 
     def results(self) -> Iterator[list[Any]]:
-        """Yield the bounds; fewer if there are not so many keys."""
+        """Yield the bounds; fewer if there are fewer keys."""
         self._keys.sort()
         ranges = int(self.params["ranges"])
         total = sum(weight for _, weight in self._keys)
@@ -90,15 +90,15 @@ class RangesOperator(BatchOperator):
 
 
 def sample_operator(params: dict[str, Any], payload: Any) -> SampleOperator:
-    """Make the operator that samples."""
+    """Create the operator that samples."""
     return SampleOperator(params, payload)
 
 
 def bounds_operator(params: dict[str, Any], payload: Any) -> BoundsOperator:
-    """Make the operator that finds bounds."""
+    """Create the operator that determines bounds."""
     return BoundsOperator(params, payload)
 
 
 def ranges_operator(params: dict[str, Any], payload: Any) -> RangesOperator:
-    """Make the operator that finds ranges."""
+    """Create the operator that determines ranges."""
     return RangesOperator(params, payload)

@@ -1,8 +1,8 @@
-"""Internal. Operators of bounded data in the step of an iteration: one for each round, fed anew with what stays the same.
+"""Internal. Operators of bounded data in the step of an iteration: one per round, with its constant inputs.
 
-Inputs from outside the iteration come once. They are kept, encoded so that no function can change them, and given to the operator of every
-round, unless that of the round before hands on what it made of them: a hash table, or the solution set. As in Flink functions are
-opened and closed in each round, and a function object may aggregate values over all subtasks.
+Inputs from outside the iteration arrive once. They are stored, encoded so that no function can change them, and passed to the operator of
+every round, unless the previous one hands over data computed from them: a hash table, or the solution set. As in Flink functions are opened
+and closed in each round, and a function object may aggregate values over all subtasks.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ PARTIALS_TAG = "wiesel-partial-aggregates"
 
 
 class _RoundOutput:
-    """Where the operator of a round emits: its end is not that of the output."""
+    """Output of the operator of a round, whose end does not end the output."""
 
     def __init__(self, output: Output) -> None:
         self.emit = output.emit
         self.emit_side = output.emit_side
 
     def emit_watermark(self, timestamp: int) -> None:
-        """Keep the end of the operator back."""
+        """Hold back the end of the operator."""
 
     def emit_status(self, idle: bool) -> None:
         """Rounds are never idle."""
 
     def emit_iteration_barrier(self, barrier: IterationBarrier) -> None:
-        """There are none in rounds."""
+        """Do nothing: there are none in rounds."""
 
 
 class RoundsOperator(StreamOperator):
     """Runs an operator of bounded data once per round.
 
     Args:
-        params: ``kind`` and ``inner`` (its params), ``static`` (the inputs that come once) and ``value_input``, the input with what was
-            aggregated in the round before, or None.
+        params: ``kind`` and ``inner`` (its params), ``static`` (the constant inputs) and ``value_input``, the input with the aggregates of
+            the previous round, or None.
         payload: ``inner`` (its payload) and ``aggregators``, by name.
     """
 
@@ -67,7 +67,7 @@ class RoundsOperator(StreamOperator):
         self._inherited: dict[int, Any] = {}
 
     def open(self) -> None:
-        """Start with nothing kept."""
+        """Start without stored inputs."""
         self._spill = Spill(self.context.local_dir)
         waits = len(self._static) + (self._value_input is not None)
         memory = self.context.managed_memory_bytes
@@ -77,7 +77,7 @@ class RoundsOperator(StreamOperator):
         self._held = SpillableList(share, self._spill)
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Take records of the round, or some that are the same in all."""
+        """Add records of the round, or of a constant input."""
         if input_index == self._value_input:
             self._previous = batch.values[-1]
             return
@@ -85,7 +85,7 @@ class RoundsOperator(StreamOperator):
             payload = encode_batch(batch)
             self._kept[input_index].append(payload, len(payload))
         elif self._value_input is not None and self._round > 1:
-            # Functions are opened with what was aggregated in the round before, which comes from elsewhere.
+            # Functions are opened with the aggregates of the previous round, which arrive in another input.
             payload = encode_batch(batch)
             self._held.append((payload, input_index), len(payload))
             return
@@ -111,7 +111,7 @@ class RoundsOperator(StreamOperator):
         return inner  # type: ignore[return-value]
 
     def process_watermark(self, timestamp: int) -> None:
-        """The round is over here: emit its results. At the end of time there is no round any more."""
+        """End the round: emit its results. At the end of time there are no more rounds."""
         if timestamp == MAX_TIMESTAMP:
             return
         inner = self._operator()
@@ -133,7 +133,7 @@ class RoundsOperator(StreamOperator):
         self.output.emit_watermark(timestamp)
 
     def _report(self) -> None:
-        """Hand on what the functions of this subtask have aggregated."""
+        """Report the aggregates of this subtask's functions."""
         partials = []
         for name, aggregator in self._aggregators.items():
             partials.append((name, aggregator.get_aggregate()))
@@ -144,7 +144,7 @@ class RoundsOperator(StreamOperator):
         """Rounds are never idle."""
 
     def finish(self) -> None:
-        """All rounds are over."""
+        """Finish after all rounds."""
         self.output.emit_watermark(MAX_TIMESTAMP)
 
     def _close_inner(self) -> None:
@@ -153,7 +153,7 @@ class RoundsOperator(StreamOperator):
             inner.close()
 
     def close(self) -> None:
-        """Close the function, if a round was going on, and give up the files."""
+        """Close the function if a round is in progress, and release the files."""
         try:
             self._close_inner()
         finally:
@@ -162,5 +162,5 @@ class RoundsOperator(StreamOperator):
 
 
 def rounds_operator(params: dict[str, Any], payload: Any) -> RoundsOperator:
-    """Make the operator that runs another one in rounds."""
+    """Create the operator that runs another one in rounds."""
     return RoundsOperator(params, payload)

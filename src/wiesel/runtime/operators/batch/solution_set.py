@@ -1,7 +1,7 @@
-"""Internal. The solution set of a delta iteration: as records of the step meet it, and as it is at the end.
+"""Internal. The solution set of a delta iteration, for joins in the step and as the result.
 
-Each operator that meets it has a copy of its keys' part: the initial records come once, and the changes of a round come into the next
-one, before which nobody sees them. Records are kept encoded; they are in memory, as Flink's are.
+Each joining operator has a copy of its keys' partition: the initial records arrive once, and the changes of a round take effect in the next
+one. Records are stored encoded, in memory as in Flink.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _PROBE, _INITIAL, _CHANGES = 0, 1, 2
 
 class _Solution(BatchOperator):
     def begin(self) -> None:
-        """Make key and codec of the solution set."""
+        """Create key and codec of the solution set."""
         self.solution_key = Keys(self.payload["solution_key"], self.payload.get("key_type"))
         self.codec_of_solution = self.codec(self.payload.get("solution_type"))
         self.solution: dict[bytes, bytes] = {}
 
     def put(self, values: list[Any], keys: list[Any] | None, *, replaces: bool) -> None:
-        """Put records in place of those of their keys, or only where there are none."""
+        """Store records by key, replacing existing ones or only where there are none."""
         encode_key, encode, solution = self.solution_key.encode, self.codec_of_solution.encode, self.solution
         for key, value in zip(self.solution_key.of(values, keys), values, strict=True):
             if replaces:
@@ -37,9 +37,9 @@ class _Solution(BatchOperator):
 
 
 class SolutionJoinOperator(_Solution):
-    """Joins or co-groups records with those of the solution set; ``side`` of params is the place of the latter among the arguments.
+    """Joins or co-groups records with those of the solution set; ``side`` of params is the index of the latter among the arguments.
 
-    Inputs: the records, the initial solution set, and its changes in the round before.
+    Inputs: the records, the initial solution set, and its changes in the previous round.
     """
 
     method = "join"
@@ -57,7 +57,7 @@ class SolutionJoinOperator(_Solution):
         self._records = SpillableList(self.memory_bytes, self.spill)
 
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
-        """Change the solution set, or keep records until it is as it has to be."""
+        """Update the solution set, or buffer records until it is complete."""
         if input_index == _PROBE:
             self._records.append((values, keys), int(len(values) * (mean_size(values) + 16)))
         else:
@@ -89,7 +89,7 @@ class SolutionJoinOperator(_Solution):
             yield from (result for result in self.guarded(lambda: (self.call(*pair),), pair) if result is not None)
 
     def _co_grouped(self) -> Iterator[Any]:
-        """Call the function for the keys that records have; those of the solution set alone do not matter."""
+        """Call the function for the keys of the records; keys only in the solution set are ignored."""
         encode_key, decode = self._keys.encode, self.codec_of_solution.decode
         groups: dict[bytes, list[Any]] = {}
         for values, keys in self._records:
@@ -103,10 +103,10 @@ class SolutionJoinOperator(_Solution):
 
 
 class SolutionSetOperator(_Solution):
-    """Keeps the solution set through all rounds, and emits it at the end. Inputs: the initial one, and the changes of each round."""
+    """Stores the solution set through all rounds, and emits it at the end. Inputs: the initial one, and the changes of each round."""
 
     def add(self, values: list[Any], keys: list[Any] | None, input_index: int) -> None:
-        """Take initial records, which may come late, or changes."""
+        """Add initial records, which may be delayed, or changes."""
         self.put(values, keys, replaces=input_index == 1)
 
     def results(self) -> Iterator[list[Any]]:
@@ -115,10 +115,10 @@ class SolutionSetOperator(_Solution):
 
 
 def solution_join_operator(params: dict[str, Any], payload: Any) -> SolutionJoinOperator:
-    """Make the operator that joins or co-groups with a solution set."""
+    """Create the operator that joins or co-groups with a solution set."""
     return SolutionJoinOperator(params, payload)
 
 
 def solution_set_operator(params: dict[str, Any], payload: Any) -> SolutionSetOperator:
-    """Make the operator that has the solution set at the end."""
+    """Create the operator that returns the solution set."""
     return SolutionSetOperator(params, payload)

@@ -1,1 +1,1 @@
-"""Internal. Changes of rows: as rows of their own, on their way to sinks, and by the key of a table."""
+"""Internal. Changelogs: conversion to rows, constraints of sinks, and materialisation by the key of a table."""

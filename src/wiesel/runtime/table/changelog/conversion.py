@@ -1,4 +1,4 @@
-"""Internal. Changes as new rows that tell by a code what happened, and such rows as changes."""
+"""Internal. Conversion between changes and insert-only rows with an operation code."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["ChangelogSpec", "drop_update_before", "from_changelog_operator", "to
 
 @dataclass(frozen=True)
 class ChangelogSpec:
-    """How changes are told.
+    """Encoding of changes.
 
     Attributes:
-        codes: To tell changes: the code of each kind of change; others are left out.
-        kinds: To read them: the kind of change of each code.
+        codes: For encoding: the code of each row kind; other kinds are dropped.
+        kinds: For decoding: the row kind of each code.
         op: The column of the code.
-        schema: The columns that come out.
+        schema: The columns of the results.
     """
 
     codes: Mapping[int, str]
@@ -35,7 +35,7 @@ class ChangelogSpec:
 
 
 class ToChangelogOperator(TableOperator):
-    """Puts the code of each change in front of its columns."""
+    """Prepends the code of each change to its columns."""
 
     def __init__(self, spec: ChangelogSpec) -> None:
         self._schema = spec.schema
@@ -43,7 +43,7 @@ class ToChangelogOperator(TableOperator):
         self._codes = pa.array([spec.codes[kind] for kind in sorted(spec.codes)], pa.string())
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Tell changes."""
+        """Encode changes."""
         told = np.flatnonzero(np.isin(rows.kinds_or_inserts(), self._kinds))
         if len(told) < len(rows):
             rows = rows.take(told)
@@ -52,7 +52,7 @@ class ToChangelogOperator(TableOperator):
 
 
 class FromChangelogOperator(TableOperator):
-    """Makes changes of rows, by their codes."""
+    """Decodes changes from rows with codes."""
 
     def __init__(self, spec: ChangelogSpec) -> None:
         self._spec = spec
@@ -67,7 +67,7 @@ class FromChangelogOperator(TableOperator):
             code = codes[pc.index(places.is_null(), True).as_py()].as_py()
             known = ", ".join(self._spec.kinds)
             message = f"{code!r} is no code of a change in FROM_CHANGELOG; the codes are {known}"
-            raise UserFunctionError(message, hint="name it in op_mapping, or leave such rows out")
+            raise UserFunctionError(message, hint="name it in op_mapping, or filter such rows out")
         columns = [column for index, column in enumerate(rows.rows.columns) if index != self._spec.op]
         kinds = self._kinds[places.to_numpy()]
         batch = pa.RecordBatch.from_arrays(columns, schema=self._spec.schema)
@@ -75,10 +75,10 @@ class FromChangelogOperator(TableOperator):
 
 
 class DropUpdateBeforeOperator(TableOperator):
-    """Leaves out the old rows of updates, which nobody reads."""
+    """Drops UPDATE_BEFORE rows, which no consumer reads."""
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Hand on all other rows."""
+        """Emit all other rows."""
         if rows.kinds is not None and (rows.kinds == UPDATE_BEFORE).any():
             rows = rows.take(np.flatnonzero(rows.kinds != UPDATE_BEFORE))
         if len(rows):

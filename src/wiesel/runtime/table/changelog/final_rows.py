@@ -1,4 +1,4 @@
-"""Internal. In batch mode: the rows that are left when all changes are known."""
+"""Internal. Final rows of a changelog in batch mode."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ __all__ = ["final_rows_operator"]
 
 
 class FinalRowsOperator(TableOperator):
-    """Keeps all changes, and emits at the end what they come to. Equal rows are at one subtask."""
+    """Collects all changes, and emits the resulting rows at the end. The input is partitioned by all columns."""
 
     def __init__(self) -> None:
         self._changes: list[RowBatch] = []
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Keep them."""
+        """Collect changes."""
         self._changes.append(rows)
 
     def finish(self) -> None:
-        """Emit the rows that were added more often than taken back."""
+        """Emit the rows added more often than retracted."""
         if not self._changes:
             return
         changes = concat(self._changes)

@@ -1,7 +1,7 @@
-"""Internal. What rows go through before they are written to a table.
+"""Internal. Constraint enforcer of sinks.
 
-What a column declares is seen to here where the type of the query alone does not: values of files, streams and functions may be NULL, or
-longer than their type says.
+Constraints of columns are enforced here where the type of the query does not guarantee them: values of files, streams and functions may be
+NULL, or longer than their type.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ _NOT_NULL = ConfigOption[str](
     "table.exec.sink.not-null-enforcer",
     "enum",
     "ERROR",
-    "What becomes of rows with NULL in columns that have none.",
+    "Handling of NULL values in NOT NULL columns.",
     choices=("ERROR", "DROP"),
 )
 _LENGTHS = ConfigOption[str](
     "table.exec.sink.type-length-enforcer",
     "enum",
     "IGNORE",
-    "What becomes of strings and bytes that do not have the length of their column.",
+    "Handling of strings and bytes that violate the length of their column.",
     choices=("IGNORE", "TRIM_PAD", "ERROR"),
 )
 _NESTED = ConfigOption[str](
     "table.exec.sink.nested-constraint-enforcer",
     "enum",
     "IGNORE",
-    "Whether NOT NULL is seen to within rows, arrays and maps.",
+    "Whether NOT NULL is enforced within rows, arrays and maps.",
     choices=("IGNORE", "ROWS", "ROWS_AND_COLLECTIONS"),
 )
 
 
 @dataclass(frozen=True)
 class SinkRowsSpec:
-    """What is seen to.
+    """Enforced constraints.
 
     Attributes:
-        table: The name of the table, for messages.
+        table: The name of the table in messages.
         types: The types of the columns.
-        keep_before: Whether the sink has a use for ``-U``.
+        keep_before: The sink consumes ``-U`` rows.
     """
 
     table: str
@@ -61,7 +61,7 @@ class SinkRowsSpec:
 
 
 def has_constraints(of: t.DataType) -> bool:
-    """Return whether values may break what a type says: NOT NULL, lengths, NOT NULL within."""
+    """Return whether values may violate the constraints of a type: NOT NULL, lengths, nested NOT NULL."""
     return not of.is_nullable or _is_bounded(of) or isinstance(of, t.RowType | t.ArrayType | t.MapType)
 
 
@@ -70,13 +70,13 @@ def _is_bounded(of: t.DataType) -> bool:
 
 
 class SinkRowsOperator(TableOperator):
-    """Sees to NOT NULL and to lengths, and leaves out ``-U`` where the sink has no use for it."""
+    """Enforces NOT NULL and lengths, and drops ``-U`` rows if the sink does not consume them."""
 
     def __init__(self, spec: SinkRowsSpec) -> None:
         self._spec = spec
 
     def open(self) -> None:
-        """Look at what is seen to, and how."""
+        """Determine the constraints and their handling."""
         super().open()
 
         def wanted(option: ConfigOption[str]) -> str:
@@ -108,7 +108,7 @@ class SinkRowsOperator(TableOperator):
         if not self._drops:
             raise UserFunctionError(
                 f"column `{name}` of table {self._spec.table} is NOT NULL, but a null value is being written into it",
-                hint=f"filter such rows out, or have them dropped: SET '{_NOT_NULL.key}' = 'DROP'",
+                hint=f"filter such rows out, or drop them: SET '{_NOT_NULL.key}' = 'DROP'",
             )
         return rows.filter(valid)
 
@@ -132,7 +132,7 @@ class SinkRowsOperator(TableOperator):
 
 
 def _inner(of: t.DataType, inside: tuple[type[t.DataType], ...]) -> list[tuple[str, t.DataType]]:
-    """Return the parts of a type that are looked into, with how they are called, if something in them is NOT NULL."""
+    """Return the nested parts to check with their names, if one of them is NOT NULL."""
     parts = _parts(of) if isinstance(of, inside) else []
     return [(name, part) for name, part in parts if not part.is_nullable or _inner(part, inside)]
 
@@ -146,7 +146,7 @@ def _parts(of: t.DataType) -> list[tuple[str, t.DataType]]:
 
 
 def _broken(value: object, of: t.DataType, path: str, inside: tuple[type[t.DataType], ...]) -> str | None:
-    """Return the path of a NULL that must not be; None if there is none."""
+    """Return the path of a NULL that violates a constraint; None if there is none."""
     if value is None:
         return None
     for name, part in _inner(of, inside):
@@ -158,7 +158,7 @@ def _broken(value: object, of: t.DataType, path: str, inside: tuple[type[t.DataT
 
 
 def _values(value: object, name: str) -> list[object]:
-    """Return the values of a part, as Arrow gives them: rows are dicts, maps are lists of pairs."""
+    """Return the values of a part in Arrow's representation: rows are dicts, maps are lists of pairs."""
     if isinstance(value, dict):
         return [value[name[1:]]]
     assert isinstance(value, list)  # noqa: S101 - there is nothing else that has parts

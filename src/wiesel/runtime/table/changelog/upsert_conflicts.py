@@ -1,14 +1,14 @@
-"""Internal. Changes that come by other columns than the key of a table, where several rows of a key are a conflict.
+"""Internal. Upsert materialisation with conflict detection: ON CONFLICT DO ERROR and DO NOTHING.
 
-That is what ON CONFLICT DO ERROR and DO NOTHING say.
+The changes are keyed by other columns than the table's key, and several rows of a key are a conflict.
 
-Rows of one key may come from several subtasks before the exchange, and the row that takes a key may be there before the one that held it
-is taken back. So each change is stamped, before the exchange, with the watermark behind which its maker emitted it, and waits for the
-next one of all makers (Flink's ``WatermarkCompactingSinkMaterializer`` also takes what those that are ahead have emitted by then). What is
-left of a key then is looked at: one row is the row of the table, and several are a conflict.
+Rows of one key may arrive from several subtasks before the exchange, so a row may replace another one before that one is retracted. So each
+change is stamped, before the exchange, with the producer's last watermark, and waits for the next one of all producers (Flink's
+``WatermarkCompactingSinkMaterializer`` also includes later changes received by then). A single remaining row of a key is the row of the
+table; several are a conflict.
 
-Retry story: state is the row of each key, and, when a checkpoint is taken, the changes that wait, in their order without their stamps:
-after a restore they are the oldest ones.
+Retry semantics: state is the row of each key, and, when a checkpoint is taken, the pending changes, in order without their stamps: after a
+restore they are the oldest ones.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from wiesel.runtime.table.join.join_state import RETRACTS, Key
 __all__ = ["UpsertConflictsSpec", "upsert_conflicts_operator", "watermark_stamps_operator"]
 
 Pending = tuple[int, int, StoredRow]
-"""A change that waits: its stamp, kind and row."""
+"""A pending change: its stamp, kind and row."""
 _STAMP = itemgetter(0)
 
 
 class WatermarkStampsOperator(TableOperator):
-    """Puts the watermark behind which a change was emitted behind its columns."""
+    """Appends the last watermark before a change to its columns."""
 
     _watermark = MIN_TIMESTAMP
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Stamp rows and hand them on."""
+        """Stamp and emit rows."""
         stamps = pa.array(np.full(len(rows), self._watermark, np.int64))
         names = [*rows.rows.schema.names, "$watermark"]
         self.emit_rows(rows.with_rows(pa.RecordBatch.from_arrays([*rows.rows.columns, stamps], names=names)))
@@ -55,13 +55,13 @@ class WatermarkStampsOperator(TableOperator):
 
 @dataclass(frozen=True)
 class UpsertConflictsSpec:
-    """What is written by key.
+    """Specification of the upsert.
 
     Attributes:
-        table: The name of the table, for messages.
+        table: The name of the table in messages.
         key: The columns of the table's primary key.
-        row_key: The columns by which a later change finds the row that it changes; None if only all of them do.
-        fails: Whether a conflict ends the job; else the row that was there first stays.
+        row_key: The columns that identify the row of a change; None for all.
+        fails: A conflict fails the job; else the first row is kept.
         schema: The columns, without the stamp.
     """
 
@@ -73,13 +73,13 @@ class UpsertConflictsSpec:
 
 
 class UpsertConflictsOperator(TableOperator):
-    """Emits ``+I``, ``+U`` and ``-D`` of the row of each key when the watermark has come."""
+    """Emits ``+I``, ``+U`` and ``-D`` of the row of each key when the watermark advances."""
 
     def __init__(self, spec: UpsertConflictsSpec) -> None:
         self._spec = spec
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._rows: Any = self.context.backend.table("current")
         self._table: Any = self.context.backend.table("waiting")
@@ -90,7 +90,7 @@ class UpsertConflictsOperator(TableOperator):
         }
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Let changes wait."""
+        """Buffer changes."""
         stamps = rows.rows.column(len(self._spec.schema)).to_pylist()
         plain = pa.RecordBatch.from_arrays(rows.rows.columns[:-1], schema=self._spec.schema)
         changes = zip(stamps, rows.kinds_or_inserts().tolist(), stored_rows(plain), strict=True)
@@ -98,7 +98,7 @@ class UpsertConflictsOperator(TableOperator):
             self._waiting.setdefault(key, []).append(change)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Emit what has changed up to there, then hand it on."""
+        """Emit the changes up to the watermark, then forward it."""
         emitted = [change for key in list(self._waiting) for change in self._settled(key, timestamp)]
         if emitted:
             rows = pa.RecordBatch.from_arrays(columns_of([row for _, row in emitted], self._spec.schema), schema=self._spec.schema)
@@ -106,7 +106,7 @@ class UpsertConflictsOperator(TableOperator):
         self.output.emit_watermark(timestamp)
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> None:
-        """Put the changes that wait into state."""
+        """Write the pending changes to state."""
         for key in self._stored - self._waiting.keys():
             self._table.remove(key)
         for key, changes in self._waiting.items():
@@ -114,7 +114,7 @@ class UpsertConflictsOperator(TableOperator):
         self._stored = set(self._waiting)
 
     def _settled(self, key: Key, watermark: int) -> Iterator[tuple[int, StoredRow]]:
-        """Yield what changes of a key's row by the changes up to a watermark."""
+        """Yield the changes of a key's row up to a watermark."""
         waiting = self._waiting.pop(key)
         left = [change for change in waiting if change[0] >= watermark]
         if left:
@@ -138,7 +138,7 @@ class UpsertConflictsOperator(TableOperator):
             yield (INSERT if before is None else UPDATE_AFTER), rows[0]
 
     def _applied(self, rows: list[StoredRow], changes: Sequence[Pending]) -> list[StoredRow]:
-        """Return the rows of a key behind changes."""
+        """Return the rows of a key after changes."""
         columns = range(len(self._spec.schema)) if self._spec.row_key is None else self._spec.row_key
         for _, kind, row in changes:
             name = [row[column] for column in columns]

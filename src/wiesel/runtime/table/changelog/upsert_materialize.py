@@ -1,11 +1,10 @@
-"""Internal. Changes that come by other columns than the key of a table, as changes of the rows of that key.
+"""Internal. Sink upsert materialiser: converts changes keyed by other columns to changes by the table's key.
 
-Rows of one key may come from several subtasks before the exchange: the row that takes a key may be there before the one that held it
-is taken back. So all rows that are there of a key are kept, in the order in which they came, and the last of them is the row of the table,
-as in Flink's sink materialiser. What is different at the end of a batch is emitted, where Flink emits a change for each row, as is done
-here in rounds if it is asked for.
+Rows of one key may arrive from several subtasks before the exchange: a row may replace another one before that one is retracted. So all
+rows of a key are stored in order of arrival, and the last of them is the row of the table, as in Flink's sink materialiser. The differences
+at the end of a batch are emitted, while Flink emits a change for each row, as is done here in rounds if configured.
 
-Retry story: state is, per key, the list of rows that are there; nothing else outlives a batch.
+Retry semantics: state is, per key, the list of rows; nothing else outlives a batch.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ __all__ = ["UpsertMaterializeSpec", "upsert_materialize_operator"]
 
 @dataclass(frozen=True)
 class UpsertMaterializeSpec:
-    """What is written by key.
+    """Specification of the upsert.
 
     Attributes:
         key: The columns of the table's primary key.
-        row_key: The columns by which a later change finds the row that it changes; None if only all of them do.
+        row_key: The columns that identify the row of a change; None for all.
         schema: The columns.
     """
 
@@ -47,7 +46,7 @@ class UpsertMaterializeOperator(TableOperator):
         self._spec = spec
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._table = self.context.backend.table("rows", ttl=state_ttl(self.context))
         self._rounds = rounds_of(self.context, self._spec.key, self._process, self.emit_rows)
@@ -94,7 +93,7 @@ class UpsertMaterializeOperator(TableOperator):
     def _change(self, kept: list[StoredRow], row: StoredRow, retracts: bool) -> None:
         place = self._place(kept, row)
         if retracts:
-            # What was forgotten (by its time to live) cannot be taken back.
+            # Rows that have expired (by their TTL) cannot be retracted.
             if place is not None:
                 del kept[place]
         elif place is not None and self._spec.row_key is not None:

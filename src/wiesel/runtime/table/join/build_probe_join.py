@@ -1,9 +1,9 @@
-"""Internal. Joins of BATCH jobs that keep one side: rows of the other one only look for partners.
+"""Internal. Hash joins of BATCH jobs: the build side is stored, the probe side streams through.
 
-The side that is kept, the build side, comes whole to each subtask, or both sides are shared out by key. It is small by choice, and stays in
-memory; rows of the other side that come before it is complete wait, in a file if they are many. Rows are only added on both sides.
+The build side is broadcast to each subtask, or both sides are partitioned by key. It is chosen to be small, and held in memory; rows of the
+probe side wait until it is complete, in a file if they are many. Both sides are insert-only.
 
-Retry story: nothing is kept beyond the attempt; a BATCH stage that fails runs again.
+Retry semantics: there is no state beyond the attempt; a failed BATCH stage runs again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PAIRS_AT_ONCE = 1_000_000
 
 @dataclass(frozen=True)
 class BuildProbeSpec:
-    """A join, and which of its sides is kept: one whose rows do not come out without partners."""
+    """A join, and its build side, whose unmatched rows are not emitted."""
 
     join: JoinSpec
     build: int
@@ -63,7 +63,7 @@ class _Table:
         return all(value is not None or safe for value, safe in zip(key, self._safe, strict=True))
 
     def found(self, rows: pa.RecordBatch, keys: tuple[int, ...]) -> Places:
-        """Return the group of each row's key, -1 where there is none."""
+        """Return the group of each row's key, -1 if there is none."""
         if self._values is not None:
             found = pc.index_in(rows.column(keys[0]), value_set=self._values, skip_nulls=not self._safe[0])
             return np.asarray(found.fill_null(-1), np.int64)
@@ -72,24 +72,24 @@ class _Table:
         return np.array([self._places.get(key, -1) for key in distinct], np.int64)[groups.ids]
 
     def sizes(self, found: Places) -> Places:
-        """Return how many rows the groups have."""
+        """Return the number of rows of the groups."""
         return np.where(found < 0, 0, self._sizes[found])
 
     def pairs(self, found: Places, sizes: Places) -> tuple[Places, Places]:
-        """Return pairs of places in ``found`` and of rows here."""
+        """Return pairs of indexes in ``found`` and of rows here."""
         own = np.repeat(np.arange(len(found)), sizes)
         within = np.arange(len(own)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return own, self._order[np.repeat(self._starts[found], sizes) + within]
 
 
 def _is_looked_up(kind: pa.DataType) -> bool:
-    """Return whether Arrow finds values of a type: those of which equal ones have equal bytes."""
+    """Return whether Arrow can look up values of a type: equal ones must have equal bytes."""
     of = pa.types
     return any(check(kind) for check in (of.is_integer, of.is_string, of.is_date, of.is_timestamp, of.is_decimal))
 
 
 class BuildProbeJoinOperator(TableOperator):
-    """Joins each batch of one side with the table of the other side."""
+    """Joins each batch of the probe side with the table of the build side."""
 
     def __init__(self, spec: BuildProbeSpec) -> None:
         self._spec, self._build = spec.join, spec.build
@@ -97,7 +97,7 @@ class BuildProbeJoinOperator(TableOperator):
         self._condition = None if spec.join.condition is None else PairCondition(spec.join.condition, width)
 
     def open(self) -> None:
-        """Begin without rows."""
+        """Initialise without rows."""
         super().open()
         self._batches: list[RowBatch] = []
         self._table: _Table | None = None
@@ -106,7 +106,7 @@ class BuildProbeJoinOperator(TableOperator):
         self._rest: Iterator[RowBatch] | None = None
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Keep rows, or emit what they make with those of the other side."""
+        """Store rows, or emit their matches."""
         if input_index == self._build:
             self._batches.append(rows)
         elif self._table is None:
@@ -115,7 +115,7 @@ class BuildProbeJoinOperator(TableOperator):
             self._probe(rows)
 
     def end_input(self, input_index: int = 0) -> None:
-        """Make the table of the build side when it is complete."""
+        """Create the table of the build side when it is complete."""
         if input_index == self._build:
             side = self._spec.sides[self._build]
             self._table = _Table(self._batches, side.schema, side.keys, side.null_safe)
@@ -123,11 +123,11 @@ class BuildProbeJoinOperator(TableOperator):
 
     @property
     def has_more(self) -> bool:
-        """Whether there are rows left that had to wait."""
+        """Return whether waiting rows are left."""
         return self._rest is not None
 
     def finish(self) -> None:
-        """Emit the results of what had to wait, a batch at a time."""
+        """Emit the results of waiting rows, a batch at a time."""
         if self._rest is None:
             self._rest = iter(self._waiting)
         rows = next(self._rest, None)
@@ -177,7 +177,7 @@ class BuildProbeJoinOperator(TableOperator):
             self.emit_rows(RowBatch(pa.RecordBatch.from_arrays(columns, schema=self._spec.schema)))
 
     def _fulfilling(self, table: _Table, rows: pa.RecordBatch, own: Places, theirs: Places) -> tuple[Places, Places]:
-        """Return the pairs for which the condition is true."""
+        """Return the pairs that satisfy the condition."""
         condition = self._condition
         assert condition is not None  # noqa: S101 - asked before
         taken = {1 - self._build: (rows.columns, pa.array(own)), self._build: (table.columns, pa.array(theirs))}

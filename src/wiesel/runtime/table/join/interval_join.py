@@ -1,10 +1,9 @@
-"""Internal. Joins of rows whose event times lie within bounds of each other: pairs come out at once, rows without partner at the end.
+"""Internal. Interval joins of tables by event time: pairs are emitted immediately, unmatched rows of outer joins at expiry.
 
-A row is kept until the watermark says that no row of the other side can come any more that it would be joined with. The watermark is handed
-on later by as much as a row may have waited, so that the times of both rows of a pair are not late behind it.
+A row is stored until the watermark excludes further matches. The watermark is delayed by the maximal waiting time of a row, so that the
+times of both rows of a pair are not late.
 
-Retry story: rows are keyed state, each with whether it has had a partner where that matters; which is to be forgotten when is found out
-anew.
+Retry semantics: rows are keyed state, with a matched flag where needed; the expiry schedule is rebuilt.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ __all__ = ["IntervalJoinSpec", "interval_join_operator"]
 
 Key = tuple[Any, ...]
 Entry = tuple[StoredRow, bool]
-"""A row, and whether it has had a partner."""
+"""A row, and whether it has been matched."""
 
 
 @dataclass(frozen=True)
 class IntervalJoinSpec:
-    """A join.
+    """Specification of the join.
 
     Attributes:
-        join: Its sides and condition, bounds included; rows are only added to both sides.
-        times: The columns with the event times.
-        lower: The least difference of the left time less the right one, in ms.
-        upper: The greatest one.
+        join: Its sides and condition, including the bounds; both sides are insert-only.
+        times: The event time columns.
+        lower: Lower bound of left time minus right time, in ms.
+        upper: Upper bound.
     """
 
     join: JoinSpec
@@ -52,7 +51,7 @@ class IntervalJoinSpec:
 
 
 class IntervalJoinOperator(TableOperator):
-    """Joins two tables within bounds of time."""
+    """Joins two tables within time bounds."""
 
     def __init__(self, spec: IntervalJoinSpec) -> None:
         self._spec = spec
@@ -65,7 +64,7 @@ class IntervalJoinOperator(TableOperator):
         self._number = 0
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._tables: list[Any] = [self.context.backend.table(name, kind="map") for name in ("left", "right")]
         self._due: list[list[tuple[int, int, Key]]] = [[], []]
@@ -83,11 +82,11 @@ class IntervalJoinOperator(TableOperator):
     # Input
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Join rows with those of the other side, then keep them."""
+        """Join rows with those of the other side, then store them."""
         side, outer = self._spec.join.sides[input_index], self._spec.join.outer
         column = rows.rows.column(self._spec.times[input_index])
         if column.null_count:
-            raise UserFunctionError("the event time of a row in a join within bounds of time is NULL", hint="leave such rows out")
+            raise UserFunctionError("the event time of a row in a join within bounds of time is NULL", hint="filter such rows out")
         groups = group_by([rows.rows.column(index) for index in side.keys], len(rows))
         keys = key_tuples(rows.rows.select(list(side.keys)).take(pa.array(groups.first)), range(len(side.keys)))
         live = [side.joins(key) for key in keys]
@@ -104,7 +103,7 @@ class IntervalJoinOperator(TableOperator):
             self._emit_alone(rows.rows.take(pa.array(np.flatnonzero(~kept & ~partners))).columns, input_index)
 
     def _joined(self, rows: RowBatch, side: int, ids: Places, keys: Sequence[Key | None]) -> tuple[Places, set[tuple[Key, int, StoredRow]]]:
-        """Emit pairs; return the rows that have a partner, and the rows of the other side that have their first one."""
+        """Emit pairs; return the matched rows, and the rows of the other side matched for the first time."""
         flat: list[tuple[Key, int, StoredRow, bool]] = []
         sizes = np.zeros(len(keys), np.int64)
         for place, key in enumerate(keys):
@@ -142,7 +141,7 @@ class IntervalJoinOperator(TableOperator):
     # Time
 
     def process_watermark(self, timestamp: int) -> None:
-        """Forget rows for which no partner can come, emit those that had none, and hand the watermark on later."""
+        """Drop expired rows, emit those unmatched, and forward the delayed watermark."""
         self._watermark = timestamp
         for side, (table, due) in enumerate(zip(self._tables, self._due, strict=True)):
             alone: list[StoredRow] = []
@@ -160,7 +159,7 @@ class IntervalJoinOperator(TableOperator):
             self.output.emit_watermark(timestamp - self._delay)
 
     def _emit_alone(self, columns: Sequence[pa.Array], side: int) -> None:
-        """Emit rows of a side with NULLs in the place of the other one."""
+        """Emit rows of a side padded with NULLs."""
         nothing = [pa.nulls(len(columns[0]), of.type) for of in self._spec.join.sides[1 - side].schema]
         both = [*columns, *nothing] if side == 0 else [*nothing, *columns]
         self.emit_rows(RowBatch(pa.RecordBatch.from_arrays(both, schema=self._spec.join.schema)))

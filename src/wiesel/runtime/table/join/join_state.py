@@ -1,7 +1,7 @@
-"""Internal. The rows of one side of a join in keyed state, by the values of the columns that are joined by.
+"""Internal. State of one side of a join: its rows by join key.
 
-Rows of a side to which rows are only added stay in lists. Otherwise they are entries of a map: under their unique key where there is
-one, else under themselves with their number. Where rows without a partner come out, an entry also has the number of its partners.
+Rows of an insert-only side are in lists. Otherwise they are entries of a map: by unique key if there is one, else by row with a count. In
+outer joins an entry also has the number of its matches.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ RETRACTS = frozenset((UPDATE_BEFORE, DELETE))
 
 @dataclass(frozen=True)
 class JoinSide:
-    """What a join knows of a side.
+    """Properties of a side of a join.
 
     Attributes:
-        keys: The columns that are joined by.
-        null_safe: For each of them, whether NULL is equal to NULL.
+        keys: The join key columns.
+        null_safe: For each of them, True if NULL equals NULL.
         schema: The columns of the rows.
-        appends: Whether rows are only added.
+        appends: Rows are insert-only.
         unique: The columns of a unique key, None if there is none.
-        ttl_ms: After which time rows are forgotten; 0 for never, None for what the job says (``table.exec.state.ttl``).
+        ttl_ms: TTL of rows; 0 for never, None for that of the job (``table.exec.state.ttl``).
     """
 
     keys: tuple[int, ...]
@@ -51,7 +51,7 @@ class JoinSide:
     ttl_ms: int | None = None
 
     def joins(self, key: Key) -> bool:
-        """Return whether rows of a key can have partners."""
+        """Return whether rows of a key can have matches."""
         return None not in key or all(value is not None or safe for value, safe in zip(key, self.null_safe, strict=True))
 
 
@@ -60,8 +60,8 @@ class Stored:
     """Rows of several keys.
 
     Attributes:
-        rows: The rows; those that are there several times come several times.
-        partners: How many partners each row has; empty if that is not counted.
+        rows: The rows; duplicates are repeated.
+        partners: Number of matches of each row; empty if not counted.
     """
 
     rows: ListedRows
@@ -69,7 +69,7 @@ class Stored:
 
     @property
     def sizes(self) -> Places:
-        """How many rows each key has."""
+        """Number of rows of each key."""
         return self.rows.sizes
 
 
@@ -85,13 +85,13 @@ class SideState(ABC):
 
     @abstractmethod
     def write(self, keys: BatchKeys, rows: RowBatch, partners: Sequence[int] | None) -> None:
-        """Add rows and take rows back; ``keys`` are theirs."""
+        """Add and retract rows; ``keys`` are theirs."""
 
     def write_partners(self, keys: BatchKeys, stored: Stored, before: Sequence[int]) -> None:
-        """Write what has changed of the numbers of partners."""
+        """Write changed numbers of matches."""
 
     def unpaired(self) -> Iterator[StoredRow]:
-        """Yield the rows without partners, as often as they are there."""
+        """Yield the unmatched rows, repeated by their count."""
         return iter(())
 
     def paired(self) -> Iterator[StoredRow]:

@@ -1,4 +1,4 @@
-"""Internal. What a task remembers of the rows that it has looked up."""
+"""Internal. Caches of lookup joins."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class KnownRows(ABC):
 
     @abstractmethod
     def get(self, key: Key) -> Rows | None:
-        """Return the rows of a key; None if it has to be looked up."""
+        """Return the rows of a key; None if it is not cached."""
 
     @abstractmethod
     def put(self, key: Key, rows: Rows) -> None:
-        """Take what a lookup has returned."""
+        """Add the result of a lookup."""
 
 
 class NothingKnown(KnownRows):
-    """Remembers nothing."""
+    """No cache."""
 
     def get(self, key: Key) -> Rows | None:
         """Return None."""
@@ -40,12 +40,12 @@ class NothingKnown(KnownRows):
 
 
 class RecentRows(KnownRows):
-    """Remembers keys that were asked for, for some time and up to a number of rows."""
+    """Partial cache: holds recently used keys, for some time and up to a number of rows."""
 
     def __init__(self, settings: LookupCache, clock: Clock) -> None:
         self._settings = settings
         self._now_ms = clock.now_ms
-        self._known: OrderedDict[Key, tuple[int, int, Rows]] = OrderedDict()  # written, last asked for, rows; in the order of asking
+        self._known: OrderedDict[Key, tuple[int, int, Rows]] = OrderedDict()  # time of write, time of last access, rows; in order of access
         self._count = 0
 
     def get(self, key: Key) -> Rows | None:
@@ -64,7 +64,7 @@ class RecentRows(KnownRows):
         return rows
 
     def put(self, key: Key, rows: Rows) -> None:
-        """Remember the rows of a key, and forget others if there are too many."""
+        """Cache the rows of a key, evicting others if there are too many."""
         if not rows and not self._settings.caches_missing:
             return
         if key in self._known:
@@ -80,7 +80,7 @@ class RecentRows(KnownRows):
 
 
 class FullTable(KnownRows):
-    """Holds the whole table, and loads it anew when it is too old."""
+    """Full cache: holds the whole table, and reloads it periodically."""
 
     def __init__(self, settings: LookupCache, clock: Clock, load: Callable[[], Iterable[tuple[Any, ...]]], columns: Sequence[int]) -> None:
         self._settings = settings
@@ -101,4 +101,4 @@ class FullTable(KnownRows):
         return tuple(self._rows.get(key, ()))
 
     def put(self, key: Key, rows: Rows) -> None:
-        """Do nothing: nothing is looked up."""
+        """Do nothing: there are no lookups."""

@@ -1,9 +1,9 @@
-"""Internal. Rows beside the rows of a table that are looked up by key when they come.
+"""Internal. Lookup joins: rows joined with those of a table looked up by key.
 
-Per batch each key is looked up once, if it is not remembered; what follows is columns. Looked up asynchronously, batches are the requests
-of :mod:`wiesel.runtime.operators.async_wait`, which keeps them, their order and the watermarks behind them.
+Per batch each key is looked up once, unless it is cached; the rest is vectorised. In asynchronous lookups, batches are the requests of
+:mod:`wiesel.runtime.operators.async_wait`, which manages their state, order and watermarks.
 
-Retry story: rows whose lookups are on their way are state of the asynchronous operator; what is remembered of lookups is not.
+Retry semantics: rows with pending lookups are state of the asynchronous operator; caches are not.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Rows = tuple[tuple[Any, ...], ...]
 
 @dataclass(frozen=True)
 class RightStep:
-    """A filter, or columns computed, of rows that were looked up."""
+    """A filter or projection of looked-up rows."""
 
     condition: Expression | None
     expressions: tuple[Expression, ...] | None
@@ -47,11 +47,11 @@ class RightStep:
 
 @dataclass(frozen=True)
 class Misses:
-    """How keys without rows are looked up again.
+    """Retries of lookups without result.
 
     Attributes:
-        attempts: How often in all.
-        delay_ms: The time between two of them.
+        attempts: Maximal number of attempts.
+        delay_ms: Delay between them.
     """
 
     attempts: int = 1
@@ -60,20 +60,20 @@ class Misses:
 
 @dataclass(frozen=True)
 class LookupSpec:
-    """A join.
+    """Specification of the join.
 
     Attributes:
-        outer: Whether rows that find nothing come out with NULLs.
+        outer: Emit unmatched rows with NULLs.
         keys: The columns of the left side with the values of the key.
-        columns: The stored columns of the table that are looked up by, in the order of the key.
-        width: How many columns of the left side come out.
-        source: How rows are looked up.
+        columns: The stored columns of the table used as lookup key, in order.
+        width: Number of columns of the left side in the results.
+        source: Looks up rows.
         stored: The stored columns of the table.
-        steps: What is done with rows that were looked up.
-        right: The columns that they have then.
-        condition: What pairs must fulfil besides, over the columns that come out.
-        schema: These.
-        misses: How keys without rows are looked up again.
+        steps: Filters and projections of looked-up rows.
+        right: The columns after these.
+        condition: Remaining condition of pairs, over the columns of the results.
+        schema: The columns of the results.
+        misses: Retries of keys without rows.
     """
 
     outer: bool
@@ -91,7 +91,7 @@ class LookupSpec:
 
 @dataclass
 class _Asked:
-    """The keys of a batch: for each row the place of its key (-1 with NULL in it), the rows that are known, the keys to look up."""
+    """The keys of a batch: the index of each row's key (-1 with NULL in it), the cached rows, the keys to look up."""
 
     keys: list[Key]
     ids: Places
@@ -100,7 +100,7 @@ class _Asked:
 
 
 class _Joiner:
-    """What both operators have in common: from rows to keys, and from keys' rows to results."""
+    """Base of both operators: computes keys of rows, and results from rows of keys."""
 
     def __init__(self, spec: LookupSpec, session: Session, clock: Clock) -> None:
         self._spec = spec
@@ -131,7 +131,7 @@ class _Joiner:
         return _Asked(keys, groups.ids, found, missing)
 
     def take(self, asked: _Asked, keys: Sequence[Key], results: Any) -> list[Key]:
-        """Take what was looked up; return the keys without rows."""
+        """Add the results of lookups; return the keys without rows."""
         made = [tuple(tuple(row) for row in rows) for rows in results]
         if len(made) != len(keys):
             raise UserFunctionError(
@@ -145,7 +145,7 @@ class _Joiner:
             self.known.put(key, asked.found[key])
 
     def joined(self, rows: RowBatch, asked: _Asked) -> RowBatch:
-        """Return the rows beside those of their keys."""
+        """Return the rows joined with those of their keys."""
         spec = self._spec
         flat = [row for key in asked.keys for row in asked.found[key]]
         owners = np.repeat(np.arange(len(asked.keys)), [len(asked.found[key]) for key in asked.keys])
@@ -167,7 +167,7 @@ class _Joiner:
         return RowBatch(self._columns(rows, right, own, theirs), None if rows.kinds is None else rows.kinds[own])
 
     def _right(self, flat: list[tuple[Any, ...]], owners: Places) -> tuple[pa.RecordBatch, Places]:
-        """Return the rows that were looked up as the query sees them, and the places of their keys."""
+        """Return the looked-up rows after projection, and the indexes of their keys."""
         spec = self._spec
         columns = zip(*flat, strict=True) if flat else ([] for _ in spec.stored)
         arrays = [pa.array(list(values), of.type) for values, of in zip(columns, spec.stored, strict=True)]
@@ -191,7 +191,7 @@ def _parts(keys: Sequence[Key], most: int) -> list[Sequence[Key]]:
 
 
 class LookupOperator(TableOperator):
-    """Looks rows up and waits for them."""
+    """Looks up rows synchronously."""
 
     def __init__(self, spec: LookupSpec) -> None:
         self._spec = spec
@@ -233,7 +233,7 @@ class LookupOperator(TableOperator):
         while True:
             try:
                 return self._lookup.lookup(keys)
-            except Exception:  # raised again unless it is worth another attempt
+            except Exception:  # raised again unless it is retried
                 failures += 1
                 if failures > self._spec.source.max_retries:
                     raise
@@ -250,7 +250,7 @@ class _AsyncLookups(AsyncFunction[RowBatch, RowBatch]):
         self._capacity = capacity
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        """Nothing is there yet: the connector is opened in the event loop."""
+        """Do nothing: the connector is opened in the event loop."""
         self._opening: asyncio.Task[None] | None = None
         self._room: asyncio.Semaphore | None = None
 
@@ -286,7 +286,7 @@ class _AsyncLookups(AsyncFunction[RowBatch, RowBatch]):
             try:
                 async with self._room:
                     return await self._lookup.lookup(keys)
-            except Exception:  # raised again unless it is worth another attempt
+            except Exception:  # raised again unless it is retried
                 failures += 1
                 if failures > self._spec.source.max_retries:
                     raise
@@ -294,7 +294,7 @@ class _AsyncLookups(AsyncFunction[RowBatch, RowBatch]):
 
 
 class AsyncLookupOperator(AsyncWaitOperator):
-    """Looks rows up while others are on their way."""
+    """Looks up rows asynchronously."""
 
     shares_records = True
 
@@ -310,10 +310,10 @@ def lookup_operator(params: dict[str, Any], payload: LookupSpec) -> LookupOperat
 
 
 def async_lookup_operator(params: dict[str, Any], payload: LookupSpec) -> AsyncLookupOperator:
-    """Return the operator that does not wait.
+    """Return the asynchronous operator.
 
     Args:
-        params: ``timeout_ms`` of a batch, ``capacity`` (how many lookups run at a time) and ``ordered``.
+        params: ``timeout_ms`` of a batch, ``capacity`` (maximal concurrent lookups) and ``ordered``.
         payload: The join.
     """
     function = _AsyncLookups(payload, params["capacity"])

@@ -56,18 +56,18 @@ class JoinSpec:
 
     @property
     def filters(self) -> bool:
-        """Whether rows of the left side come out, not pairs."""
+        """True if rows of the left side are emitted, not pairs (semi and anti joins)."""
         return self.type in ("SEMI", "ANTI")
 
     @property
     def counted(self) -> tuple[bool, bool]:
-        """Of which side the numbers of partners matter."""
+        """The sides whose numbers of matches are stored."""
         return (True, False) if self.filters else self.outer
 
 
 @dataclass
 class _Emitted:
-    """Rows to emit: places of rows of the input and of the other side (-1 for NULLs), and their kinds."""
+    """Rows to emit: indexes of rows of the input and of the other side (-1 for NULLs), and their kinds."""
 
     own: list[int] = field(default_factory=list)
     theirs: list[int] = field(default_factory=list)
@@ -105,7 +105,7 @@ class JoinOperator(EmittingAtEnd):
         self._condition = None if spec.condition is None else PairCondition(spec.condition, width)
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         counted = self._spec.counted
         self._states: list[SideState] = [
@@ -115,7 +115,7 @@ class JoinOperator(EmittingAtEnd):
         self._is_batch = is_batch(self.context)
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Join rows of one side with the other side, then keep them."""
+        """Join rows of one side with the other side, then store them."""
         keys = BatchKeys(rows.rows, self._spec.sides[input_index].keys)
         stored = self._states[1 - input_index].read(keys)
         before = list(stored.partners)
@@ -127,7 +127,7 @@ class JoinOperator(EmittingAtEnd):
         self._states[input_index].write(keys, rows, counts)
 
     def _pairs(self, rows: RowBatch, side: int, ids: Places, stored: Stored) -> tuple[Places, Places]:
-        """Return the pairs that the condition leaves, as places in the input and in the stored rows; in the order of the input."""
+        """Return the pairs that satisfy the condition, as indexes in the input and in the stored rows; in the order of the input."""
         sizes = stored.sizes[ids]
         if self._condition is None or int(sizes.sum()) <= _PAIRS_AT_ONCE:
             return self._pairs_of(rows, side, (0, len(rows)), ids, stored)
@@ -169,7 +169,7 @@ class JoinOperator(EmittingAtEnd):
             self._emit_places(rows, side, own, theirs, stored, None if rows.kinds is None else rows.kinds[own])
 
     def _never_joined(self, rows: RowBatch, side: int) -> Places:
-        """Return the rows with a NULL by which nothing is joined: they are not kept."""
+        """Return the rows with a NULL key, which never match: they are not stored."""
         of = self._spec.sides[side]
         lost = np.zeros(len(rows), np.bool_)
         for column, safe in zip(of.keys, of.null_safe, strict=True):
@@ -178,7 +178,7 @@ class JoinOperator(EmittingAtEnd):
         return np.flatnonzero(lost)
 
     def _with_returning(self, rows: RowBatch, side: int, pairs: tuple[Places, Places, Places], stored: Stored) -> _Emitted:
-        """Return what comes out where rows of the other side come out without partners: they go with their first one, and come again."""
+        """Return results in outer joins: retract null-padded rows of the other side on their first match, re-emit them after the last."""
         own_outer = self._spec.outer[side]
         found = _Emitted()
         counts = stored.partners
@@ -241,7 +241,7 @@ class JoinOperator(EmittingAtEnd):
         rows = pa.RecordBatch.from_arrays(columns, schema=self._spec.schema)
         self.emit_rows(RowBatch(rows, numbers if numbers is not None and numbers.any() else None))
 
-    # BATCH mode: rows without partners, and those of semi joins, are known at the end
+    # BATCH mode: unmatched rows, and those of semi joins, are known at the end
 
     def _at_end(self) -> Iterator[RowBatch]:
         if not self._is_batch:
@@ -268,7 +268,7 @@ def _parts(rows: Iterator[StoredRow]) -> Iterator[list[StoredRow]]:
 
 
 def _spans(sizes: Places) -> Iterator[tuple[int, int]]:
-    """Yield parts of the input that make about as many pairs as are looked at together."""
+    """Yield parts of the input with a limited number of pairs."""
     ends = np.cumsum(sizes)
     start = 0
     while start < len(sizes):
@@ -279,7 +279,7 @@ def _spans(sizes: Places) -> Iterator[tuple[int, int]]:
 
 
 def _padded(own: Places, theirs: Places, partners: Places) -> tuple[Places, Places]:
-    """Return pairs and, in the order of the input, rows without partners."""
+    """Return pairs merged, in the order of the input, with unmatched rows."""
     alone = np.flatnonzero(partners == 0)
     if not len(alone):
         return own, theirs

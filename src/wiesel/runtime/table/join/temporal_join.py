@@ -1,9 +1,9 @@
-"""Internal. Rows beside the version of another table's row that was there at their event time.
+"""Internal. Temporal joins: rows joined with the version of another table's row valid at their event time.
 
-Rows of the left side wait until the watermark has come to them: then all versions up to their time are known. Of a key's versions those
-are dropped behind the watermark that a later one has followed there. A deletion is a version, too, which joins with nothing.
+Rows of the left side wait for the watermark: then all versions up to their time are known. Versions of a key are dropped once the watermark
+has passed a later one. A deletion is a version, too, which matches nothing.
 
-Retry story: versions are keyed state; waiting rows go into keyed state when a checkpoint is taken, for the keys that have changed.
+Retry semantics: versions are keyed state; waiting rows are written to keyed state when a checkpoint is taken, for the changed keys.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ __all__ = ["TemporalJoinSpec", "temporal_join_operator"]
 
 Key = tuple[Any, ...]
 Version = tuple[int, StoredRow | None]
-"""From when on it is there, and the row; None if there is none from then on."""
+"""Start of validity, and the row; None for a deletion."""
 
 
 @dataclass(frozen=True)
 class TemporalJoinSpec:
-    """A join.
+    """Specification of the join.
 
     Attributes:
-        outer: Whether rows of the left side without a version come out with NULLs.
-        left_keys: The columns of the left side by which versions are found.
+        outer: Emit unmatched rows of the left side with NULLs.
+        left_keys: The key columns of the left side.
         right_keys: The key of the versioned table.
         left_time: The column with the time of rows.
-        right_time: The column from whose time on a version is there.
-        width: How many columns of the left side come out.
-        condition: What pairs must fulfil besides, over these columns and behind them those of the right side.
+        right_time: The time column of versions.
+        width: Number of columns of the left side in the results.
+        condition: Remaining condition of pairs, over these columns followed by those of the right side.
         left: The columns of the left side.
         right: The columns of the right side.
-        schema: The columns that come out.
+        schema: The columns of the results.
     """
 
     outer: bool
@@ -76,7 +76,7 @@ class TemporalJoinOperator(TableOperator):
         self._watermark = MIN_TIMESTAMP
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._rows = self.context.backend.table("left")
         self._versions = self.context.backend.table("right")
@@ -91,12 +91,12 @@ class TemporalJoinOperator(TableOperator):
     # Input
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Keep rows and versions."""
+        """Store rows and versions."""
         time = self._spec.right_time if input_index else self._spec.left_time
         if rows.rows.column(time).null_count:
             side = "versioned table" if input_index else "left side"
             raise UserFunctionError(
-                f"the event time of a row of the {side} of a join with FOR SYSTEM_TIME AS OF is NULL", hint="leave such rows out"
+                f"the event time of a row of the {side} of a join with FOR SYSTEM_TIME AS OF is NULL", hint="filter such rows out"
             )
         if input_index:
             self._keep_versions(rows)
@@ -109,7 +109,7 @@ class TemporalJoinOperator(TableOperator):
         times = milliseconds(rows.rows.column(self._spec.right_time)).tolist()
         kinds = rows.kinds_or_inserts().tolist()
         for key, time, kind, row in zip(key_tuples(rows.rows, self._spec.right_keys), times, kinds, stored_rows(rows.rows), strict=True):
-            if kind != UPDATE_BEFORE:  # the new row says from when on
+            if kind != UPDATE_BEFORE:  # the new row has the time
                 found.setdefault(key, []).append((time, None if kind == DELETE else row))
         for key, versions in found.items():
             by_time = dict(self._versions.get(key) or ())
@@ -119,13 +119,13 @@ class TemporalJoinOperator(TableOperator):
             self._note_followers(key, kept)
 
     def _note_followers(self, key: Key, versions: Sequence[Version]) -> None:
-        """Remember when the watermark will have left versions of a key behind, or has come to a deletion with nothing before it."""
+        """Schedule the cleanup of versions that will be superseded, or of leading deletions."""
         if len(versions) > 1 or versions[0][1] is None:
             self._number += 1
             heapq.heappush(self._followed, (versions[min(1, len(versions) - 1)][0], self._number, key))
 
     def process_watermark(self, timestamp: int) -> None:
-        """Join the rows up to there, drop versions behind them, then hand the watermark on."""
+        """Join the rows up to the watermark, drop superseded versions, then forward it."""
         if self._waiting:
             rows = concat(self._waiting)
             due = milliseconds(rows.rows.column(self._spec.left_time)) <= timestamp
@@ -143,7 +143,7 @@ class TemporalJoinOperator(TableOperator):
             last = bisect_right(versions, self._watermark, key=lambda version: version[0]) - 1
             if last < 0:
                 continue
-            kept = versions[last:] if versions[last][1] is not None else versions[last + 1 :]  # no version is like a deletion
+            kept = versions[last:] if versions[last][1] is not None else versions[last + 1 :]  # a missing version equals a deletion
             if not kept:
                 self._versions.remove(key)
             elif len(kept) < len(versions):
@@ -168,9 +168,9 @@ class TemporalJoinOperator(TableOperator):
         self.emit_rows(own.with_rows(pa.RecordBatch.from_arrays(made, schema=self._spec.schema)))
 
     def _versions_of(self, rows: RowBatch, keys: list[Key]) -> tuple[list[StoredRow], Places]:
-        """Return the rows of versions, and for each row the place of its version among them; -1 if there is none."""
+        """Return the rows of versions, and the index of each row's version among them; -1 if there is none."""
         groups = group_by([rows.rows.column(index) for index in self._spec.left_keys], len(rows))
-        versions = [self._versions.get(keys[first]) or [] for first in groups.first.tolist()]  # NULL finds NULL, as in Flink
+        versions = [self._versions.get(keys[first]) or [] for first in groups.first.tolist()]  # NULL matches NULL, as in Flink
         times = milliseconds(rows.rows.column(self._spec.left_time)).tolist()
         starts = [[time for time, _ in each] for each in versions]
         found: list[StoredRow] = []
@@ -187,7 +187,7 @@ class TemporalJoinOperator(TableOperator):
         return found, theirs
 
     def _fulfilled(self, rows: RowBatch, columns: list[pa.Array], theirs: Places) -> Places:
-        """Return the places of versions, without those of pairs for which the condition is not true."""
+        """Return the indexes of versions, -1 for pairs that do not satisfy the condition."""
         paired = np.flatnonzero(theirs >= 0)
         if not len(paired):
             return theirs
@@ -204,7 +204,7 @@ class TemporalJoinOperator(TableOperator):
     # State
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> None:
-        """Put the waiting rows of keys that have changed into state."""
+        """Write the waiting rows of changed keys to state."""
         waiting: dict[Key, list[tuple[StoredRow, int]]] = {}
         for batch in self._waiting:
             kinds = batch.kinds_or_inserts().tolist()

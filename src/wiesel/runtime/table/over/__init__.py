@@ -1,1 +1,1 @@
-"""Internal. OVER aggregates: functions of the rows around each row."""
+"""Internal. OVER aggregates: functions over frames of rows."""

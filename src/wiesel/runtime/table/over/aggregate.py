@@ -1,9 +1,9 @@
-"""Internal. Aggregates of the rows around each row, in the order of their time.
+"""Internal. OVER aggregates in the order of time.
 
-Rows wait until the watermark has reached them; then those of all keys are sorted and computed at once. Of each key remain the last rows, as
-many as later ones may look back at, or, where they look back at all, its aggregates.
+Rows wait for the watermark; then those of all keys are sorted and computed at once. For each key, the rows within the reach of later frames
+are retained, or its aggregates for unbounded frames.
 
-Retry story: waiting rows, and what remains of a key, go into keyed state when a checkpoint is taken, for the keys that have changed.
+Retry semantics: waiting rows and retained data of a key are written to keyed state when a checkpoint is taken, for the changed keys.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ __all__ = ["OverOperator", "OverSpec", "last_peers", "sorted_rows"]
 
 @dataclass(frozen=True)
 class OverSpec:
-    """What is computed.
+    """Specification of OVER.
 
     Attributes:
         partition: The columns of the key.
         time: The column with the time.
-        by_clock: Whether rows have the time at which they come.
-        by_rows: Whether rows are counted, not their times.
-        preceding: How many rows or ms are looked back at; None for all.
-        calls: What is aggregated.
+        by_clock: Rows are processed in processing time.
+        by_rows: Frames count rows, not time.
+        preceding: Number of preceding rows or ms; None for unbounded.
+        calls: The aggregates.
         schema: That of the results: columns of the input, then one per call.
-        ranks: Which calls, counts of rows from the first one on, are to be a ``ROW_NUMBER``, ``RANK`` or ``DENSE_RANK``, by their place.
+        ranks: Counts of rows from the first one on that represent ``ROW_NUMBER``, ``RANK`` or ``DENSE_RANK``, by their index.
     """
 
     partition: tuple[int, ...]
@@ -56,7 +56,7 @@ class OverSpec:
 
 
 class OverOperator(TableOperator):
-    """What bounded and unbounded frames have in common."""
+    """Base of bounded and unbounded frames."""
 
     def __init__(self, spec: OverSpec) -> None:
         self._spec = spec
@@ -67,7 +67,7 @@ class OverOperator(TableOperator):
         self._watermark = MIN_TIMESTAMP
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._late = self.context.metrics.counter(LATE_COUNTER)
         self._table = self.context.backend.table("rows")
@@ -94,14 +94,14 @@ class OverOperator(TableOperator):
     # Input
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Keep rows until the watermark has come to them; those of processing time are due at once."""
+        """Store rows until the watermark reaches them; those of processing time are computed immediately."""
         batch = rows.rows.cast(self._input_schema)
         self._note(self._keys(batch), len(batch))
         if self._spec.by_clock:
             self._compute(batch, np.full(len(batch), self.context.clock.now_ms(), np.int64))
             return
         if batch.column(self._spec.time).null_count:
-            raise UserFunctionError("the event time of a row under OVER is NULL", hint="leave such rows out")
+            raise UserFunctionError("the event time of a row under OVER is NULL", hint="filter such rows out")
         self._waiting.append(self._on_time(batch))
 
     def _on_time(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -113,7 +113,7 @@ class OverOperator(TableOperator):
         self._changed.update(zip(*(key_values(key.take(first)) for key in keys), strict=True) if keys else [()])
 
     def process_watermark(self, timestamp: int) -> None:
-        """Compute the rows up to there, then hand it on."""
+        """Compute the rows up to the watermark, then forward it."""
         if self._waiting and not self._spec.by_clock:
             rows = pa.concat_batches(self._waiting)
             due = self._times(rows) <= timestamp
@@ -127,15 +127,15 @@ class OverOperator(TableOperator):
         self.output.emit_watermark(timestamp)
 
     def _clean_up(self, watermark: int) -> None:
-        """Drop what no later row looks back at."""
+        """Drop rows beyond the reach of later frames."""
 
     def _dropped(self, late: Any) -> Any:
-        """Count rows that are late; return which are not, as an Arrow mask."""
+        """Count late rows; return a mask of the others."""
         self._late.inc(int(late.sum()))
         return pa.array(~late)
 
     def _emit(self, rows: pa.RecordBatch, times: Times, results: Sequence[Column], came: Places) -> None:
-        """Hand on rows with their results, in the order of time; those of processing time in the order in which they came."""
+        """Emit rows with their results, in the order of time; those of processing time in order of arrival."""
         batch = pa.RecordBatch.from_arrays([*rows.columns, *results], schema=self._spec.schema)
         order = np.argsort(came if self._spec.by_clock else times, kind="stable")
         self.emit_rows(RowBatch(batch if (order[1:] > order[:-1]).all() else batch.take(pa.array(order))))
@@ -143,7 +143,7 @@ class OverOperator(TableOperator):
     # State
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> None:
-        """Put the keys that have changed into state."""
+        """Write the changed keys to state."""
         waiting = self._by_key(self._waiting, self._changed)
         kept = self._kept(self._changed)
         for key in self._changed:
@@ -169,19 +169,19 @@ class OverOperator(TableOperator):
 
     @abstractmethod
     def _kept(self, keys: set[tuple[Any, ...]]) -> dict[tuple[Any, ...], Any]:
-        """Return what remains of some keys, for state."""
+        """Return the retained data of some keys, for state."""
 
     @abstractmethod
     def _restore(self, kept: dict[tuple[Any, ...], Any]) -> None:
-        """Take what remained of keys from state."""
+        """Restore the retained data of keys from state."""
 
 
 def last_peers(sorted_ids: Places, times: Times) -> Places:
-    """Return for each row the place of the last row of its group and time, of rows sorted by both."""
+    """Return the index of the last row of each row's group and time, for rows sorted by both."""
     ends = np.flatnonzero(np.append((sorted_ids[1:] != sorted_ids[:-1]) | (times[1:] != times[:-1]), True))
     return ends[np.searchsorted(ends, np.arange(len(sorted_ids)))]
 
 
 def sorted_rows(keys: Groups, times: Times) -> Places:
-    """Return the places of rows in the order of group, time and arrival."""
+    """Return the indexes of rows sorted by group, time and arrival."""
     return np.lexsort((np.arange(len(times)), times, keys.ids))

@@ -1,6 +1,6 @@
-"""Internal. OVER in a BATCH job: all rows are sorted at the end of the input, and their frames may lie anywhere in their partition.
+"""Internal. OVER in BATCH jobs: all rows are sorted at the end of the input, with arbitrary frames in their partition.
 
-In a job whose input has no times to go by, see :mod:`wiesel.runtime.table.over.changes`.
+For unbounded jobs without a time order, see :mod:`wiesel.runtime.table.over.changes`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _ROWS_AT_ONCE = 10_000
 
 
 class BatchOverOperator(EmittingAtEnd):
-    """Keeps all rows, and emits them with their results at the end, a part at a time."""
+    """Collects all rows, and emits them in parts with their results at the end."""
 
     def __init__(self, spec: PartitionsSpec) -> None:
         self._spec = spec
         self._kept: list[RowBatch] = []
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Keep them."""
+        """Collect rows."""
         self._kept.append(rows)
 
     def _at_end(self) -> Iterator[RowBatch]:

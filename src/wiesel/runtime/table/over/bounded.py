@@ -1,4 +1,4 @@
-"""Internal. OVER with frames of some rows, or of some time; also of all rows, for aggregates of which slots do not tell enough."""
+"""Internal. OVER with bounded frames of rows or time, and unbounded ones for aggregates without incremental slots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["BoundedOverOperator"]
 
 
 class BoundedOverOperator(OverOperator):
-    """Keeps the last rows of each key, with their times; all of them where frames begin at the first one."""
+    """Stores the last rows of each key, with their times; all of them for unbounded frames."""
 
     def __init__(self, spec: OverSpec) -> None:
         super().__init__(spec)
@@ -28,7 +28,7 @@ class BoundedOverOperator(OverOperator):
         self._history_times: Times = np.zeros(0, np.int64)
 
     def _on_time(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        # LAG looks back at some rows, but is one of Flink's aggregates of all rows: what is behind the watermark is late.
+        # LAG has a bounded frame, but is an unbounded aggregate in Flink: rows behind the watermark are late.
         if self._preceding is not None and not any(call.function == "LAG" for call in self._spec.calls):
             return batch
         return batch.filter(self._dropped(self._times(batch) <= self._watermark))
@@ -52,7 +52,7 @@ class BoundedOverOperator(OverOperator):
             self._emit(taken.take(fresh), sorted_times[new], results, order[new])
 
     def _without_late(self, rows: pa.RecordBatch, times: Times, keys: Groups, old: int) -> tuple[pa.RecordBatch, Times, Groups]:
-        """Drop new rows that are not behind the last row of their key."""
+        """Drop new rows that are not after the last row of their key."""
         last = np.full(keys.count, MIN_TIMESTAMP, np.int64)
         np.maximum.at(last, keys.ids[:old], times[:old])
         late = times <= last[keys.ids]
@@ -72,7 +72,7 @@ class BoundedOverOperator(OverOperator):
             return np.maximum(starts, places - self._preceding), places
         if not len(ids):
             return places, places
-        # All groups on one line, further from each other than a frame is long.
+        # All groups on one axis, with distances larger than a frame.
         span = int(times.max() - times.min()) + self._preceding + 1
         line = ids * span + (times - times.min())
         return np.maximum(starts, np.searchsorted(line, line - self._preceding)), last_peers(ids, times)
@@ -85,7 +85,7 @@ class BoundedOverOperator(OverOperator):
         return found
 
     def _keep(self, rows: pa.RecordBatch, ids: Places, times: Times) -> None:
-        """Keep what later rows may look back at; the last row of a key also for its time."""
+        """Retain the rows within the reach of later frames; the last row of a key also for its time."""
         if self._preceding is None:
             self._history, self._history_times = rows, times
             return
@@ -98,7 +98,7 @@ class BoundedOverOperator(OverOperator):
         self._history, self._history_times = rows.filter(pa.array(kept)), times[kept]
 
     def _clean_up(self, watermark: int) -> None:
-        """Drop the rows of keys that have got no others since, now and then."""
+        """Drop the rows of keys without recent rows, periodically."""
         if self._preceding is None or self._spec.by_rows or self._spec.by_clock or not len(self._history_times):
             return
         limit = watermark - self._preceding

@@ -1,11 +1,11 @@
-"""Internal. OVER in a job without end, in the order of columns that are no time.
+"""Internal. OVER in unbounded jobs, ordered by columns that are not time attributes.
 
-Each row may come between others, or go, which changes the results of those behind it.
+A row may be inserted between others, or be retracted, which changes the results of those after it.
 
-Per batch all rows of the partitions that it touches are computed before and after it, and what is different is emitted: Flink does so per
-row, which comes to the same table, as is done here in rounds if it is asked for.
+Per batch all rows of the affected partitions are computed before and after it, and the differences are emitted: Flink does so per row, with
+the same resulting table, as is done here in rounds if configured.
 
-Retry story: kept are the rows of each partition in their order.
+Retry semantics: state is the rows of each partition in order.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["changing_over_operator"]
 
 
 class ChangingOverOperator(TableOperator):
-    """Keeps the rows of each partition, and emits how their results change."""
+    """Stores the rows of each partition, and emits the changes of their results."""
 
     def __init__(self, spec: PartitionsSpec, *, sends_before: bool) -> None:
         self._spec = spec
@@ -39,7 +39,7 @@ class ChangingOverOperator(TableOperator):
         self._input_schema = pa.schema(list(spec.schema)[: self._width])
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._table = self.context.backend.table("rows", ttl=state_ttl(self.context))
         self._rounds = rounds_of(self.context, self._spec.partition, self._change, self.emit_rows)
@@ -93,7 +93,7 @@ class ChangingOverOperator(TableOperator):
             start += len(mine)
 
     def _changes(self, olds: list[StoredRow], news: list[StoredRow]) -> Iterator[tuple[int, StoredRow]]:
-        """Yield what is different; rows of which only results are different are updated."""
+        """Yield the differences; rows whose results differ are updated."""
         before, after = Counter(olds), Counter(news)
         gone: dict[StoredRow, list[StoredRow]] = {}
         for row in (before - after).elements():
@@ -109,7 +109,7 @@ class ChangingOverOperator(TableOperator):
             yield INSERT if old is None else UPDATE_AFTER, row
 
     def _changes_by_row(self, olds: list[StoredRow], news: list[StoredRow], kind: int) -> Iterator[tuple[int, StoredRow]]:
-        """Yield what is different when one row has come, by a kind of change, or gone: in the order of the rows."""
+        """Yield the differences after one inserted or retracted row, in the order of the rows."""
         shorter = min(len(olds), len(news))
         width = self._width
         place = next((place for place in range(shorter) if olds[place][:width] != news[place][:width]), shorter)

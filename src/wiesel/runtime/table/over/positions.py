@@ -1,4 +1,4 @@
-"""Internal. Functions of the place of a row among those of its partition: numbers, ranks, shares, and the rows before and behind it."""
+"""Internal. Window functions of the position in a partition: row numbers, ranks, distributions, LEAD and LAG."""
 
 from __future__ import annotations
 
@@ -33,32 +33,32 @@ class Partitions:
 
     @cached_property
     def places(self) -> Places:
-        """The place of each row."""
+        """The index of each row."""
         return np.arange(len(self.ids))
 
     @cached_property
     def starts(self) -> Places:
-        """The place of the first row of each row's partition."""
+        """The index of the first row of each row's partition."""
         return starts_of_groups(self.ids)
 
     @cached_property
     def ends(self) -> Places:
-        """The place of the last row of each row's partition."""
+        """The index of the last row of each row's partition."""
         return _ends(self.ids)
 
     @cached_property
     def first_peers(self) -> Places:
-        """The place of the first row that is equal to each row in order."""
+        """The index of the first peer of each row."""
         return starts_of_groups(self.peers)
 
     @cached_property
     def last_peers(self) -> Places:
-        """The place of the last row that is equal to each row in order."""
+        """The index of the last peer of each row."""
         return _ends(self.peers)
 
     @property
     def sizes(self) -> Places:
-        """How many rows each row's partition has."""
+        """The number of rows of each row's partition."""
         return self.ends - self.starts + 1
 
 
@@ -93,7 +93,7 @@ def _cume_dist(rows: Partitions, columns: Sequence[Column], call: BoundCall) -> 
 
 
 def _ntile(rows: Partitions, columns: Sequence[Column], call: BoundCall) -> Column:
-    """The first parts have one row more, where the rows cannot be shared out evenly."""
+    """Compute NTILE; the first buckets have one row more, if the rows cannot be distributed evenly."""
     (parts,) = call.spec.options
     small, larger = np.divmod(rows.sizes, parts)
     before = rows.places - rows.starts
@@ -126,7 +126,7 @@ _FUNCTIONS: dict[str, Callable[[Partitions, Sequence[Column], BoundCall], Column
 
 
 def position_function(call: BoundCall) -> Callable[[Partitions, Sequence[Column]], Column] | None:
-    """Return what computes a call of the partitions and of all columns; None if it is an aggregate."""
+    """Return the function that computes a call from the partitions and all columns; None for an aggregate."""
     function = _FUNCTIONS.get(call.function)
     if function is None:
         return None

@@ -1,4 +1,4 @@
-"""Internal. What functions with OVER return for all rows of whole partitions."""
+"""Internal. Results of functions with OVER for whole partitions."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _DAY_MS = 86_400_000
 
 @dataclass(frozen=True)
 class PartitionsSpec:
-    """What is computed.
+    """Specification of OVER over partitions.
 
     Attributes:
         partition: The columns of the partitions.
-        keys: The order within them.
+        keys: The sort keys.
         by_rows: Whether frames count rows, not differences of the only key.
-        preceding: How far frames reach back; None for all; less than 0 where they begin behind the row.
-        following: How far they reach on, likewise; 0 for the row itself or, not by rows, for all that are equal to it in order.
-        calls: What is computed.
+        preceding: Start of frames before the row; None for unbounded; negative after the row.
+        following: End of frames after the row, likewise; 0 for the row itself or, with ranges, its last peer.
+        calls: The functions.
         schema: That of the results: columns of the input, then one per call.
     """
 
@@ -71,7 +71,7 @@ def sorted_with_results(spec: PartitionsSpec, rows: pa.RecordBatch) -> pa.Record
 
 
 def _end_of_frames(spec: PartitionsSpec, rows: pa.RecordBatch, partitions: Partitions, *, last: bool) -> Places:
-    """Return the first or the last row of each row's frame; of a frame without rows the last one is before the first."""
+    """Return the first or the last row of each row's frame; for an empty frame the last one is before the first."""
     reach = spec.following if last else None if spec.preceding is None else -spec.preceding
     if reach is None:
         return partitions.ends if last else partitions.starts
@@ -84,9 +84,9 @@ def _end_of_frames(spec: PartitionsSpec, rows: pa.RecordBatch, partitions: Parti
 
 
 def _within(spec: PartitionsSpec, rows: pa.RecordBatch, partitions: Partitions, reach: Any, *, last: bool) -> Places:
-    """Return the first row at or behind a distance from each row by the key, or the last one at or before it.
+    """Return the first row at or after an offset of each row's sort key, or the last one at or before it.
 
-    NULLs are equal to each other only.
+    NULLs are peers of each other only.
     """
     index, ascending, _ = spec.keys[0]
     column = rows.column(index)
@@ -95,7 +95,7 @@ def _within(spec: PartitionsSpec, rows: pa.RecordBatch, partitions: Partitions, 
     all_values = np.zeros(len(rows), values.dtype)
     all_values[~is_null] = values if ascending else -values
     targets = np.where(is_null, all_values, all_values + distance)
-    # Rows and targets on one line: a row's frame ends in front of those that are behind its target.
+    # Rows and targets on one axis: a row's frame ends before the rows after its target.
     line = np.concatenate([all_values, targets])
     if line.dtype == object:
         line = np.unique(line, return_inverse=True)[1]
@@ -109,7 +109,7 @@ def _within(spec: PartitionsSpec, rows: pa.RecordBatch, partitions: Partitions, 
 
 
 def _parts(ids: Places, is_null: npt.NDArray[np.bool_]) -> Places:
-    """Return numbers in rising order, equal for rows of a partition of which both or none have NULL for a key."""
+    """Return ascending numbers, equal for rows of a partition with the same nullness of the key."""
     changes = (ids[1:] != ids[:-1]) | (is_null[1:] != is_null[:-1])
     return np.cumsum(np.append(0, changes))
 

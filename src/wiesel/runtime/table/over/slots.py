@@ -1,8 +1,8 @@
-"""Internal. Slots of frames: for some rows those of the rows from one place to another, of rows that are sorted by group.
+"""Internal. Slots of frames over rows sorted by group.
 
-They are made in one of four ways, the first that can be used: sums of whole numbers are differences of running sums; frames from the first
-row of a group on are accumulated row by row; where the order of additions shows (sums of fractions), and where values are kept, each row is
-looked at with each in its frame; else frames are put together of blocks of 1, 2, 4, 8 ... rows, each of which is computed once.
+They are computed in one of four ways, the first applicable one: sums of integers are differences of prefix sums; frames from the first row
+of a group on are accumulated row by row; if the order of additions matters (sums of fractions), and for stored values, each pair of a row
+and a row in its frame is processed; else frames are combined from blocks of 1, 2, 4, 8 ... rows, each of which is computed once.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from wiesel.runtime.table.aggregate.value_multisets import distinct_values
 __all__ = ["accumulates", "frame_slots", "last_of_groups", "running_slot", "starts_of_groups"]
 
 _PAIRS = 1_000_000
-"""How many pairs of a row and another one in its frame are looked at in one go."""
+"""Number of pairs of a row and another one in its frame processed at once."""
 
 
 def last_of_groups(sorted_ids: Places) -> Places:
-    """Return the place of the last row of each group, of rows sorted by group."""
+    """Return the index of the last row of each group, for rows sorted by group."""
     return np.flatnonzero(np.append(sorted_ids[1:] != sorted_ids[:-1], True)) if len(sorted_ids) else np.zeros(0, np.int64)
 
 
 def starts_of_groups(sorted_ids: Places) -> Places:
-    """Return for each row the place of the first row of its group, of rows sorted by group."""
+    """Return the index of the first row of each row's group, for rows sorted by group."""
     begins = np.flatnonzero(np.append(True, sorted_ids[1:] != sorted_ids[:-1])) if len(sorted_ids) else np.zeros(0, np.int64)
     lengths = np.diff(np.append(begins, len(sorted_ids)))
     return np.repeat(begins, lengths)
@@ -45,11 +45,11 @@ def frame_slots(
     """Return the slots of frames.
 
     Args:
-        columns: Those of all rows, in the order of group and place.
-        call: What is aggregated.
-        accumulator: That of the call.
+        columns: The columns of all rows, sorted by group and position.
+        call: The aggregate call.
+        accumulator: Its accumulator.
         ids: The group of each row.
-        frames: The places of the first and of the last row of each frame; a last one before the first means that there is none.
+        frames: The indexes of the first and of the last row of each frame; a last one before the first means an empty frame.
     """
     firsts, lasts = frames
     starts = starts_of_groups(ids)
@@ -58,7 +58,7 @@ def frame_slots(
     if call.distinct:
         if not from_start:
             return _of_pairs(columns, call, accumulator, firsts, lasts)
-        # What has come before in the group does not count again.
+        # Earlier values of the group are not counted twice.
         source = source.take(np.sort(group_by([pa.array(ids[source.groups.ids]), *source.columns], len(source.groups)).first))
     prepared = reduced(accumulator, source)
     slots = accumulator.slots
@@ -84,7 +84,7 @@ def _needs_pairs(slot: Slot, ids: Places, lasts: Places) -> bool:
 
 
 def _known(pick: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Return a function of two values that leaves out None."""
+    """Return a function of two values that ignores None."""
 
     def picked(one: Any, other: Any) -> Any:
         return other if one is None else one if other is None else pick(one, other)
@@ -102,18 +102,18 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def accumulates(call: BoundCall) -> bool:
-    """Return whether the slots of a call are enough to go on with from row to row."""
+    """Return whether the slots of a call can be accumulated from row to row."""
     return all(slot.how in _STEPS for slot in make_accumulator(call.function, call.spec).slots)
 
 
 def running_slot(slot: Slot, column: Column, ids: Places, before: Sequence[Any] | None = None) -> Column:
-    """Return for each row what the values up to it make, of rows sorted by group.
+    """Return the running aggregate of each row, for rows sorted by group.
 
     Args:
-        slot: What is made of values: sums, or extremes or values at an end.
+        slot: The reduction: sums, extremes, or first or last values.
         column: The value of each row.
         ids: The group of each row.
-        before: What each group had before, if it had something.
+        before: The initial value of each group, if it has one.
     """
     ends = last_of_groups(ids)
     before = [slot.empty] * len(ends) if before is None else before
@@ -129,14 +129,14 @@ def running_slot(slot: Slot, column: Column, ids: Places, before: Sequence[Any] 
     start = 0
     for end, first in zip((ends + 1).tolist(), before, strict=True):
         mine = values[start:end]
-        # To accumulate() None is no first value; it is that of a key of which no value was there.
+        # To accumulate() None is no initial value; it is that of a key without values.
         found += accumulate(mine, step) if first is None else list(accumulate(mine, step, initial=first))[1:]
         start = end
     return slot_column(slot, found)
 
 
 def _at(slot: Slot, running: Column, firsts: Places, lasts: Places) -> Column:
-    """Return what is there at the last places; of frames without rows what is there without rows."""
+    """Return the running values at the last rows; those of empty frames are the slot's empty value."""
     empty = lasts < firsts
     if not empty.any():
         return running.take(pa.array(lasts))
@@ -148,10 +148,9 @@ def _at(slot: Slot, running: Column, firsts: Places, lasts: Places) -> Column:
 
 
 def _of_blocks(slot: Slot, column: Column, firsts: Places, lasts: Places) -> Column:
-    """Return what the values of each frame make.
+    """Return the aggregate of each frame.
 
-    The length of a frame in binary digits says which blocks it is made of; they are taken from the smallest to the largest, one behind the
-    other.
+    The binary digits of the length of a frame select its blocks; they are combined from the smallest to the largest, in order.
     """
     at, left = firsts.copy(), np.maximum(lasts - firsts + 1, 0)
     found = slot_column(slot, [slot.empty] * len(firsts))

@@ -67,7 +67,7 @@ class UnboundedOverOperator(OverOperator):
         return found
 
     def _peers(self, ids: Places, times: Times, heads: Places) -> list[Places]:
-        """Return for each slot the row at which it is taken for rows of the same time: the last one, but for numbers and ranks."""
+        """Return for each slot the row whose value is used for peers: the last one, except for numbers and ranks."""
         own = {"ROW_NUMBER": np.arange(len(heads)), "RANK": heads, "DENSE_RANK": heads}
         last = last_peers(ids, times)
         places = [own.get(self._spec.ranks.get(place, ""), last) for place in range(len(self._spec.calls))]

@@ -1,6 +1,6 @@
-"""Internal. Calls process table functions: with each row of their tables, and when timers fire.
+"""Internal. The operator of process table functions: calls them for rows and timers.
 
-Retry story: state entries, names of timers and timers are keyed state; nothing else outlives a batch.
+Retry semantics: state entries, names of timers and timers are keyed state; nothing else outlives a batch.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class TableSemantics:
 
 
 class TimeContext:
-    """Time and timers of the row or timer that is processed. Times are ``datetime`` without zone, in UTC, or milliseconds."""
+    """Time and timers of the present row or timer. Times are ``datetime`` without zone, in UTC, or milliseconds."""
 
     def __init__(self, context: Context, kind: type) -> None:
         self._context = context
@@ -93,7 +93,7 @@ class TimeContext:
         self._context._timers.register(self._context._key, str(name[0]) if name else _UNNAMED, _millis(time))
 
     def clear_timer(self, name_or_time: Any) -> None:
-        """Remove the timer of a name, or the one without a name at a time."""
+        """Delete the timer of a name, or the one without a name at a time."""
         self._context._timers.clear(self._context._key, name_or_time if isinstance(name_or_time, str) else _millis(name_or_time))
 
     def clear_all_timers(self) -> None:
@@ -133,10 +133,10 @@ class Context:
         return TimeContext(self, kind)
 
     def table_semantics_for(self, argument: str) -> TableSemantics:
-        """Return what a table argument is.
+        """Return the semantics of a table argument.
 
         Raises:
-            ValueError: If there is none of the name.
+            ValueError: If there is no such argument.
         """
         if argument not in self._tables:
             raise ValueError(f"there is no table argument {argument!r}; the arguments are: {', '.join(self._tables)}")
@@ -146,7 +146,7 @@ class Context:
         """Clear a state entry of the key.
 
         Raises:
-            ValueError: If there is none of the name.
+            ValueError: If there is no such entry.
         """
         try:
             self._states.clear(self._key, name)
@@ -167,7 +167,7 @@ class Context:
         self.clear_all_timers()
 
     def get_changelog_mode(self) -> ChangelogMode:
-        """Return the changes that the function is to return: those that it has declared."""
+        """Return the changelog mode that the function has declared."""
         return self._mode
 
     def current_timer(self) -> str | None:
@@ -176,7 +176,7 @@ class Context:
 
 
 class _Timers:
-    """Timers of keys by time, and by name where they have one."""
+    """Timers of keys by time, and by name if they have one."""
 
     def __init__(self, backend: Any) -> None:
         self.queue = backend.timers("event")
@@ -212,7 +212,7 @@ class ProcessFunctionOperator(TableOperator):
         self.watermark = MIN_TIMESTAMP
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         spec = self._spec
         self._states = ProcessStates(spec.function.states, self.context)
@@ -223,7 +223,7 @@ class ProcessFunctionOperator(TableOperator):
         self._ordered = {index: OrderedRows(table, schema, self.context) for index, (table, schema) in inputs if table.order}
 
     def _values(self) -> list[Any]:
-        """Return the arguments, None in place of tables."""
+        """Return the arguments, None for tables."""
         if self._arguments is None:
             row = Frame(pa.RecordBatch.from_arrays([pa.array([0])], names=["$0"]), self.session)
             columns = (None if each is None else as_array(evaluate(each, row), 1) for each in self._spec.values)
@@ -293,12 +293,12 @@ class ProcessFunctionOperator(TableOperator):
         self.output.emit_watermark(timestamp)
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> None:
-        """Put the rows that wait into state."""
+        """Write the waiting rows to state."""
         for ordered in self._ordered.values():
             ordered.snapshot()
 
     def _emit(self, found: _Found, prefix: list[Any], times: int) -> None:
-        """Emit results behind the columns of their rows; those of keys come for each table."""
+        """Emit results prefixed by the columns of their rows; those of keys once for each table."""
         schema = self._spec.schema
         taken = [column.take(pa.array(found.owners, pa.int64())) for column in prefix] * times
         own = list(schema)[len(taken) : len(schema) - self._spec.timed]
@@ -316,7 +316,7 @@ class ProcessFunctionOperator(TableOperator):
             ]
         except (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise result_failure(
-                function.name, function.function.eval, f"returned what does not fit its result type: {error}", hint
+                function.name, function.function.eval, f"returned a value that does not fit its result type: {error}", hint
             ) from error
         if self._spec.timed:
             made.append(_times(found.times, schema.field(len(schema) - 1).type))
@@ -326,10 +326,10 @@ class ProcessFunctionOperator(TableOperator):
         self.emit_rows(self._with_kinds(pa.RecordBatch.from_arrays(columns, schema=schema), found.kinds))
 
     def _with_kinds(self, rows: pa.RecordBatch, kinds: list[RowKind]) -> RowBatch:
-        """Return rows with their kinds, without those with ``-U`` where they are not needed.
+        """Return rows with their kinds, without ``-U`` rows where they are not needed.
 
         Raises:
-            UserFunctionError: If a row is of a kind that the function has not declared.
+            UserFunctionError: If the function has not declared the kind of a row.
         """
         mode, function = self._spec.mode, self._spec.function
         wrong = next((kind for kind in kinds if not mode.contains(kind)), None)
@@ -373,7 +373,7 @@ class _NoTimers:
 
 
 class _Found:
-    """Results, with the place of the row or timer that each is of, and its time."""
+    """Results, with the index of their row or timer, and its time."""
 
     def __init__(self) -> None:
         self.owners: list[int] = []

@@ -1,6 +1,6 @@
-"""Internal. ORDER BY of a table of a process table function: its rows wait for the watermark, then come in order.
+"""Internal. ORDER BY of a table of a process table function: its rows wait for the watermark, and are then sorted.
 
-Retry story: the rows that wait go into keyed state when a checkpoint is taken, those of the keys that have changed since the one before.
+Retry semantics: waiting rows are written to keyed state when a checkpoint is taken, for the keys changed since the previous one.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class OrderedRows:
         self._waiting = [pa.RecordBatch.from_arrays(columns_of(rows, self._schema), schema=self._schema)] if rows else []
 
     def add(self, rows: RowBatch, watermark: int) -> None:
-        """Let rows wait; those that the watermark has passed are dropped."""
+        """Buffer rows; late ones are dropped."""
         batch = pa.RecordBatch.from_arrays([*rows.rows.columns, pa.array(rows.kinds_or_inserts())], schema=self._schema)
         if batch.column(self._time).null_count:
             message = f"the event time of a row of the table {self._table.name} is NULL, which is in ORDER BY"
-            raise UserFunctionError(message, hint="leave rows without time out")
+            raise UserFunctionError(message, hint="filter rows without time out")
         late = self._times(batch) <= watermark
         if late.any():
             self._late.inc(int(late.sum()))
@@ -55,7 +55,7 @@ class OrderedRows:
         self._wait(batch)
 
     def due(self, watermark: int) -> RowBatch | None:
-        """Return the rows up to a watermark in their order; None if there are none."""
+        """Return the rows up to a watermark in order; None if there are none."""
         if not self._waiting:
             return None
         rows = pa.concat_batches(self._waiting)
@@ -72,7 +72,7 @@ class OrderedRows:
         return RowBatch(plain, kinds if kinds.any() else None)
 
     def snapshot(self) -> None:
-        """Put the rows that wait into state."""
+        """Write the waiting rows to state."""
         waiting: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {key: [] for key in self._changed}
         for batch in self._waiting:
             for key, row in zip(key_tuples(batch, self._table.keys), stored_rows(batch), strict=True):

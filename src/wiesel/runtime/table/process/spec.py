@@ -1,4 +1,4 @@
-"""Internal. Process table functions as plain data: what one is, and how a statement calls it."""
+"""Internal. Process table functions as plain data: definitions and calls."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ class ArgumentTrait(Enum):
     SCALAR = "SCALAR"
     """A value; the default."""
     ROW_SEMANTIC_TABLE = "ROW_SEMANTIC_TABLE"
-    """A table whose rows have nothing to do with each other."""
+    """A table whose rows are processed independently."""
     SET_SEMANTIC_TABLE = "SET_SEMANTIC_TABLE"
-    """A table whose rows belong together by the columns of PARTITION BY."""
+    """A table whose rows are partitioned by PARTITION BY."""
     OPTIONAL_PARTITION_BY = "OPTIONAL_PARTITION_BY"
-    """PARTITION BY may be left out: all rows belong together."""
+    """PARTITION BY may be omitted: all rows form one partition."""
     PASS_COLUMNS_THROUGH = "PASS_COLUMNS_THROUGH"
-    """All columns of the table stand in front of those of the function."""
+    """All columns of the table are prepended to those of the function."""
     SUPPORT_UPDATES = "SUPPORT_UPDATES"
-    """The table may update and delete rows: rows tell their kind."""
+    """The table may update and delete rows: rows have kinds."""
     REQUIRE_UPDATE_BEFORE = "REQUIRE_UPDATE_BEFORE"
-    """The old row of an update comes, too."""
+    """UPDATE_BEFORE rows are passed, too."""
     REQUIRE_FULL_DELETE = "REQUIRE_FULL_DELETE"
-    """Rows that are deleted come whole, as they always do here."""
+    """Deleted rows are passed completely, as they always are here."""
     REQUIRE_ON_TIME = "REQUIRE_ON_TIME"
     """The call needs ``on_time``."""
 
     @property
     def is_table(self) -> bool:
-        """Whether it makes the argument a table."""
+        """True if it makes the argument a table."""
         return self in (ArgumentTrait.ROW_SEMANTIC_TABLE, ArgumentTrait.SET_SEMANTIC_TABLE)
 
 
 class SortDirection(Enum):
-    """Direction of a column of ORDER BY, and where NULL is."""
+    """Direction of a column of ORDER BY, and the order of NULL."""
 
     ASC_NULLS_FIRST = "ASC_NULLS_FIRST"
     ASC_NULLS_LAST = "ASC_NULLS_LAST"
@@ -72,7 +72,7 @@ class SortDirection(Enum):
 
 @dataclass(frozen=True)
 class ProcessArgument:
-    """An argument: its name, traits, the type of a value, and whether it may be left out."""
+    """An argument: its name, traits, the type of a value, and whether it is optional."""
 
     name: str
     traits: frozenset[ArgumentTrait]
@@ -81,12 +81,12 @@ class ProcessArgument:
 
     @property
     def is_table(self) -> bool:
-        """Whether it is a table."""
+        """True if it is a table."""
         return any(trait.is_table for trait in self.traits)
 
     @property
     def is_set(self) -> bool:
-        """Whether it is a table whose rows belong together."""
+        """True if it is a table with set semantics."""
         return ArgumentTrait.SET_SEMANTIC_TABLE in self.traits
 
 
@@ -99,8 +99,8 @@ class ProcessState:
         kind: ``value``, ``list`` or ``map``.
         fields: The fields of its row.
         make: The class of its value.
-        ttl_ms: Its time to live; None for the one of the job.
-        type_info: The declared type, which is stored with it and compared at a restore; None if nothing is known of its values.
+        ttl_ms: Its TTL; None for that of the job.
+        type_info: The declared type, stored with it and checked at a restore; None if unknown.
     """
 
     name: str
@@ -113,15 +113,15 @@ class ProcessState:
 
 @dataclass(frozen=True)
 class UserProcessFunction:
-    """A process table function of the user.
+    """A user-defined process table function.
 
     Attributes:
-        name: What it is called in messages.
-        function: Has ``eval`` and maybe ``on_timer``.
+        name: Its name in messages.
+        function: Has ``eval`` and optionally ``on_timer``.
         result_type: The columns of its rows.
-        arguments: What it is called with.
-        states: What it remembers per key.
-        takes_context: Whether the first argument of ``eval`` is the context.
+        arguments: Its arguments.
+        states: Its state entries.
+        takes_context: The first argument of ``eval`` is the context.
         timer_takes_context: The same for ``on_timer``; None if there is no such method.
         life: Opens and closes it.
     """
@@ -142,7 +142,7 @@ class UserProcessFunction:
 
     @property
     def declares_changelog(self) -> bool:
-        """True for functions that declare a changelog mode; others are insert-only."""
+        """True if the function declares a changelog mode; others are insert-only."""
         return hasattr(self.function, "get_changelog_mode")
 
     def __repr__(self) -> str:
@@ -151,16 +151,16 @@ class UserProcessFunction:
 
 @dataclass(frozen=True)
 class TableInput:
-    """A table that a function is called with.
+    """A table argument of a call.
 
     Attributes:
-        argument: Which argument it is; None for the one row of functions without tables.
-        name: That argument's name.
+        argument: Index of the argument; None for the single row of functions without tables.
+        name: The argument's name.
         row_type: Its columns.
         keys: The columns of PARTITION BY.
         time: The column of ``on_time``, if the table has it.
-        kinds: What its rows may be: ``+I``, ``-U``, ``+U``, ``-D``.
-        prefix: The columns in front of the function's own.
+        kinds: The possible kinds of its rows: ``+I``, ``-U``, ``+U``, ``-D``.
+        prefix: The columns before the function's own.
         order: The columns of ORDER BY, the first of which is an event time.
     """
 
@@ -186,11 +186,11 @@ class ProcessSpec:
     Attributes:
         function: The function.
         tables: Its tables.
-        values: For each argument the expression of its value; None for tables and what was left out.
-        timed: Whether the last column is the time of the rows.
-        schema: The columns that come out.
-        mode: The changes that come out.
-        update_before: Whether ``-U`` rows are needed of them.
+        values: For each argument the expression of its value; None for tables and omitted arguments.
+        timed: The last column is the time of the rows.
+        schema: The columns of the results.
+        mode: The changelog mode of the results.
+        update_before: ``-U`` rows are needed.
         inputs: The columns of the tables.
     """
 

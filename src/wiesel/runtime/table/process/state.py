@@ -1,4 +1,4 @@
-"""Internal. State of process table functions: rows and objects per key, lists and maps that are read entry by entry."""
+"""Internal. State of process table functions: rows and objects per key, lists and maps with access to single entries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ListState", "MapState", "ProcessStates"]
 
 
 class StateRow(Row):
-    """A row whose fields are set as attributes, too."""
+    """A row whose fields can be set as attributes."""
 
     __slots__ = ()
 
@@ -39,11 +39,11 @@ class ListState:
         return list(self._table.get(self._key) or ())
 
     def add(self, value: Any) -> None:
-        """Add an element at the end."""
+        """Append an element."""
         self._table.append(self._key, value)
 
     def add_all(self, values: Iterable[Any]) -> None:
-        """Add elements at the end."""
+        """Append elements."""
         self._table.extend(self._key, list(values))
 
     def clear(self) -> None:
@@ -65,7 +65,7 @@ class MapState:
         self._key = key
 
     def get(self, key: Any) -> Any:
-        """Return the value of a key; a KeyError if there is none."""
+        """Return the value of a key; raises KeyError if there is none."""
         found = self._table.get_entry(self._key, key)
         if found is None:
             raise KeyError(key)
@@ -86,7 +86,7 @@ class MapState:
         self._table.remove_entry(self._key, key)
 
     def contains(self, key: Any) -> bool:
-        """Return whether a key is there."""
+        """Return whether a key exists."""
         return self._table.get_entry(self._key, key) is not None
 
     def items(self) -> Iterable[tuple[Any, Any]]:
@@ -125,7 +125,7 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 
 class ProcessStates:
-    """The state entries of a function. Rows and objects of keys are read once per batch, and written behind it.
+    """The state entries of a function. Rows and objects of keys are read once per batch, and written at its end.
 
     Args:
         states: The entries.
@@ -148,7 +148,7 @@ class ProcessStates:
         self._live: dict[Any, list[Any]] = {}
 
     def of(self, key: Any) -> list[Any]:
-        """Return what a function gets for its state entries; rows and objects are changed in place."""
+        """Return the arguments for a function's state entries; rows and objects are changed in place."""
         found = self._live.get(key)
         if found is None:
             found = self._live[key] = [self._read(place, key) for place in range(len(self._states))]
@@ -170,7 +170,7 @@ class ProcessStates:
         """Clear an entry.
 
         Raises:
-            KeyError: If there is none of the name.
+            KeyError: If there is no such entry.
         """
         place = self._places[name]
         value = self.of(key)[place]
@@ -188,7 +188,7 @@ class ProcessStates:
             self.clear(key, state.name)
 
     def write(self) -> None:
-        """Write what was read to the tables."""
+        """Write the accessed entries to the tables."""
         for key, values in self._live.items():
             for state, table, value in zip(self._states, self._tables, values, strict=True):
                 if state.kind != "value":

@@ -1,1 +1,1 @@
-"""Internal. The first rows of each partition in an order: Top-N, deduplication, sorts by time."""
+"""Internal. Top-N, deduplication, and sorts by time."""

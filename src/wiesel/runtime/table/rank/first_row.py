@@ -1,10 +1,10 @@
-"""Internal. The first row of each key by event time, once: when the watermark has passed it and no earlier one can come.
+"""Internal. Keep-first-row deduplication by event time: emitted once the watermark excludes earlier rows.
 
-Rows wait for the watermark, of each key the first one in time, and of several at one time the first that came. What a key has emitted
-stands; which keys have is remembered.
+For each key the earliest row waits for the watermark, and of several at one time the first to arrive. An emitted row is final; keys with
+one are recorded.
 
-Retry story: the rows that wait go into keyed state when a checkpoint is taken, where they are not those of the one before. They do not
-expire; the time to live is that of what is remembered of a key behind its row.
+Retry semantics: waiting rows are written to keyed state when a checkpoint is taken, if changed. They do not expire; the TTL applies to the
+record of emitted keys.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _FEWEST = 10_000
 
 
 class FirstRowOperator(TableOperator):
-    """Emits the first row of each key by its time, as new rows; rows behind the watermark are dropped."""
+    """Emits the first row of each key by its time, as inserts; late rows are dropped."""
 
     def __init__(self, spec: TopNSpec) -> None:
         self._spec = spec
         self._time = spec.keys[0][0]
         self._watermark = MIN_TIMESTAMP
-        # Batches with their least times. A key may have several rows, and rows when it has emitted one.
+        # Batches with their minimal times. A key may have several rows, and rows after it has emitted one.
         self._waiting: list[tuple[int, pa.RecordBatch]] = []
         self._size = 0
         self._limit = _FEWEST
         self._stored: dict[Key, StoredRow] = {}
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         spec, ttl = self._spec, state_ttl(self.context)
         self._expires = ttl is not None
@@ -58,11 +58,11 @@ class FirstRowOperator(TableOperator):
             self._wait(pa.RecordBatch.from_arrays(columns_of(self._stored.values(), spec.schema), schema=spec.schema))
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Let rows wait that may be the first ones of their keys."""
+        """Buffer rows that may be the first ones of their keys."""
         batch = rows.rows.cast(self._spec.schema)
         if batch.column(self._time).null_count:
-            hint = "leave rows without time out"
-            raise UserFunctionError("the event time of a row is NULL, so that it is not known whether it is the first one", hint=hint)
+            hint = "filter rows without time out"
+            raise UserFunctionError("the event time of a row is NULL, so its order is undefined", hint=hint)
         late = self._times(batch) < self._watermark
         if late.any():
             self._late.inc(int(late.sum()))
@@ -74,7 +74,7 @@ class FirstRowOperator(TableOperator):
                 self._compact()
 
     def process_watermark(self, timestamp: int) -> None:
-        """Emit the rows up to there in the order of their times, then hand it on."""
+        """Emit the rows up to the watermark in the order of their times, then forward it."""
         if any(low <= timestamp for low, _ in self._waiting):
             waiting, self._waiting, self._size = self._waiting, [], 0
             due = [self._due(low, batch, timestamp) for low, batch in waiting]
@@ -83,7 +83,7 @@ class FirstRowOperator(TableOperator):
         self.output.emit_watermark(timestamp)
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> None:
-        """Put the rows that wait into state, where they are not those that are there."""
+        """Write changed waiting rows to state."""
         waiting: dict[Key, StoredRow] = {}
         if self._waiting:
             rows = self._compact()
@@ -103,7 +103,7 @@ class FirstRowOperator(TableOperator):
         self._size += len(rows)
 
     def _due(self, low: int, rows: pa.RecordBatch, timestamp: int) -> pa.RecordBatch | None:
-        """Return those of a batch that the watermark has reached, and let the others wait in its place: of one time the first counts."""
+        """Return the due rows of a batch, and buffer the others in its place: of equal times the first counts."""
         if low > timestamp:
             self._waiting.append((low, rows))
             self._size += len(rows)
@@ -114,7 +114,7 @@ class FirstRowOperator(TableOperator):
         return rows.filter(pa.array(reached))
 
     def _compact(self) -> pa.RecordBatch:
-        """Return the rows that wait, at least one: one of each key, without those that do not come out any more."""
+        """Return the waiting rows, at least one: one per key, without those that will not be emitted."""
         rows = self._firsts(pa.concat_batches([batch for _, batch in self._waiting]))
         self._waiting, self._size = [], 0
         if len(rows):
@@ -145,9 +145,9 @@ class FirstRowOperator(TableOperator):
         self.emit_rows(RowBatch(pa.RecordBatch.from_arrays(columns, schema=spec.results)))
 
     def _leave_out(self, rows: pa.RecordBatch) -> None:
-        """Leave out what waits of the keys of rows: it must not come out either when what is remembered of them has expired."""
+        """Drop the waiting rows of the keys of rows: they must not be emitted after the record of their key has expired."""
         every = pa.concat_batches([rows, *(batch for _, batch in self._waiting)])
-        left = BatchKeys(every, self._spec.partition).ids >= len(rows)  # keys have their numbers in the order in which they come
+        left = BatchKeys(every, self._spec.partition).ids >= len(rows)  # keys are numbered in order of occurrence
         self._waiting, self._size = [], 0
         if left.any():
             self._wait(every.filter(pa.array(left)))

@@ -1,4 +1,4 @@
-"""Internal. The order of rows and arrays: that of their first parts that differ; NULL comes first, an array before those it begins."""
+"""Internal. Lexicographic order of rows and arrays; NULL is first, a prefix precedes longer arrays."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ __all__ = ["ranks"]
 
 _NULL = (0,)
 _NAN = (2,)
-"""Behind all other numbers, as Flink has it."""
+"""After all other numbers, as in Flink."""
 
 
 def ranks(column: pa.Array) -> pa.Array:
-    """Return numbers that are ordered as rows or arrays are; equal ones have the same number, and NULL has the least."""
+    """Return numbers in the order of rows or arrays; equal ones have the same number, and NULL has the smallest."""
     values = _comparable(column)
     places = {value: place for place, value in enumerate(sorted(set(values)))}
     return pa.array([places[value] for value in values], pa.int64())
 
 
 def _comparable(column: pa.Array) -> list[Any]:
-    """Return what Python orders as the values of a column are."""
+    """Return Python values with the order of the values of a column."""
     kind = column.type
     if pa.types.is_struct(kind):
         parts = list(zip(*map(_comparable, column.flatten()), strict=True)) if kind.num_fields else [()] * len(column)
@@ -34,7 +34,7 @@ def _comparable(column: pa.Array) -> list[Any]:
         ]
     if pa.types.is_temporal(kind):
         column = pc.cast(column, pa.int32() if kind.bit_width == 32 else pa.int64())
-    # NaN alone is not equal to itself.
+    # Only NaN is unequal to itself.
     return [_NULL if value is None else (1, value) if value == value else _NAN for value in column.to_pylist()]  # noqa: PLR0124
 
 

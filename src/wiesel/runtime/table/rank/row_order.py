@@ -1,4 +1,4 @@
-"""Internal. The order of rows within groups, by several columns."""
+"""Internal. Sorting of rows within groups, by several columns."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from wiesel.runtime.table.rank.nested_order import ranks
 __all__ = ["Keys", "ordered_places"]
 
 Keys = tuple[tuple[int, bool, bool], ...]
-"""By which columns rows are ordered: index, whether ascending, whether NULLs come first."""
+"""Sort keys: index, whether ascending, whether NULLs are first."""
 
 
 def ordered_places(ids: Places, columns: Sequence[pa.Array], keys: Keys, *, latest_first: bool = False) -> Places:
-    """Return the places of rows in the order of their group and of keys; equal rows stay in order, or the last one comes first."""
+    """Return the indexes of rows sorted by group and keys; the sort of equal rows is stable, or reversed."""
     names, orders = ["id"], [("id", "ascending")]
     arrays: list[pa.Array] = [pa.array(ids)]
     for index, ascending, nulls_first in keys:
@@ -28,7 +28,7 @@ def ordered_places(ids: Places, columns: Sequence[pa.Array], keys: Keys, *, late
             names.append(f"n{index}")
             orders.append((names[-1], "descending" if nulls_first else "ascending"))
         if not ascending and pa.types.is_floating(column.type):
-            # NaN is larger than any number; Arrow has it at the end in both directions.
+            # NaN is larger than any number; Arrow puts it at the end in both directions.
             arrays.append(pc.is_nan(column))
             names.append(f"nan{index}")
             orders.append((names[-1], "descending"))

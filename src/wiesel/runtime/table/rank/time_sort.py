@@ -1,6 +1,6 @@
-"""Internal. ORDER BY time in a job without end: rows wait for the watermark, then come in order.
+"""Internal. ORDER BY time in unbounded jobs: rows wait for the watermark, and are then sorted.
 
-Retry story: the rows that wait go into state when a checkpoint is taken.
+Retry semantics: waiting rows are written to state when a checkpoint is taken.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["time_sort_operator"]
 
 
 class TimeSortOperator(TableOperator):
-    """Emits rows in the order of their time, and of further columns. Rows behind the watermark are dropped."""
+    """Emits rows in the order of their time, and of further columns. Late rows are dropped."""
 
     def __init__(self, spec: TopNSpec) -> None:
         self._spec = spec
@@ -32,7 +32,7 @@ class TimeSortOperator(TableOperator):
         self._watermark = MIN_TIMESTAMP
 
     def open(self) -> None:
-        """Take the rows that wait."""
+        """Restore the waiting rows."""
         super().open()
         self._late = self.context.metrics.counter(LATE_COUNTER)
         self._table = self.context.backend.table("rows")
@@ -41,10 +41,10 @@ class TimeSortOperator(TableOperator):
             self._waiting = [pa.RecordBatch.from_arrays(columns_of(stored, self._spec.schema), schema=self._spec.schema)]
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Let rows wait."""
+        """Buffer rows."""
         batch = rows.rows.cast(self._spec.schema)
         if batch.column(self._time).null_count:
-            raise UserFunctionError("the event time of a row under ORDER BY is NULL", hint="leave such rows out")
+            raise UserFunctionError("the event time of a row under ORDER BY is NULL", hint="filter such rows out")
         late = milliseconds(batch.column(self._time)) <= self._watermark
         if late.any():
             self._late.inc(int(late.sum()))
@@ -53,7 +53,7 @@ class TimeSortOperator(TableOperator):
         self._changed = True
 
     def process_watermark(self, timestamp: int) -> None:
-        """Emit the rows up to there in order, then hand it on."""
+        """Emit the rows up to the watermark in order, then forward it."""
         if self._waiting:
             rows = pa.concat_batches(self._waiting)
             due = milliseconds(rows.column(self._time)) <= timestamp
@@ -67,7 +67,7 @@ class TimeSortOperator(TableOperator):
         self.output.emit_watermark(timestamp)
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> None:
-        """Put the rows that wait into state."""
+        """Write the waiting rows to state."""
         if not self._changed:
             return
         self._changed = False
@@ -79,5 +79,5 @@ class TimeSortOperator(TableOperator):
 
 
 def time_sort_operator(params: dict[str, object], payload: TopNSpec) -> StreamOperator:
-    """Make the operator; the payload is its :class:`~wiesel.runtime.table.rank.top_n.TopNSpec`."""
+    """Create the operator; the payload is its :class:`~wiesel.runtime.table.rank.top_n.TopNSpec`."""
     return TimeSortOperator(payload)

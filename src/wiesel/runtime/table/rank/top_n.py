@@ -1,10 +1,10 @@
-"""Internal. The first rows of each partition in an order: Top-N, deduplication, ORDER BY with LIMIT.
+"""Internal. Top-N: the first rows of each partition; also deduplication, and ORDER BY with LIMIT.
 
-Per batch the stored rows of the partitions that it touches are sorted together with its own, and what is different at the end of the batch
-is emitted: Flink emits the changes of each row, which come to the same table, as is done here in rounds if it is asked for. To partitions
-to which rows are only added, those that are behind the last place of a full partition are not even looked at.
+Per batch the stored rows of the affected partitions are sorted together with its rows, and the differences at the end of the batch are
+emitted: Flink emits the changes of each row, with the same resulting table, as is done here in rounds if configured. In insert-only
+partitions, rows after the last rank of a full partition are filtered first.
 
-Retry story: kept are the rows that are in place by partition, and all rows with their number where rows may go again.
+Retry semantics: state is the ranked rows by partition, and all rows with their count if rows may be retracted.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _ROWS_AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class TopNSpec:
-    """A Top-N.
+    """Specification of Top-N.
 
     Attributes:
         partition: The columns of the partitions.
-        keys: By which columns rows are ordered: index, whether ascending, whether NULLs come first. Equal rows stay in order.
-        latest_first: Of rows that are equal in order the last comes first.
-        first: The first place that comes out.
+        keys: Sort keys: index, whether ascending, whether NULLs are first. The sort is stable.
+        latest_first: Reverse the order of equal rows.
+        first: The first emitted rank.
         last: The last one; None for all.
-        numbered: Whether the place is a column.
-        in_place: Whether rows that follow each other at a place are updates.
-        appends: Whether rows are only added.
+        numbered: The rank is a column.
+        in_place: Successive rows of a rank are emitted as updates.
+        appends: The input is insert-only.
         schema: The columns of the input.
-        results: The columns that come out.
+        results: The columns of the results.
     """
 
     partition: tuple[int, ...]
@@ -63,7 +63,7 @@ class TopNSpec:
     results: pa.Schema
 
     def ranks(self, ids: Places, columns: Sequence[pa.Array]) -> tuple[Places, Places]:
-        """Return the order of rows by partition, and the place of each row in its partition, from 1."""
+        """Return the sorted order of rows by partition, and the rank of each row in its partition, from 1."""
         order = ordered_places(ids, columns, self.keys, latest_first=self.latest_first)
         sorted_ids = ids[order]
         starts = np.flatnonzero(np.diff(sorted_ids, prepend=-1))
@@ -74,13 +74,13 @@ class TopNSpec:
 
 
 class TopNOperator(EmittingAtEnd):
-    """Keeps and emits the first rows of each partition."""
+    """Stores and emits the first rows of each partition."""
 
     def __init__(self, spec: TopNSpec) -> None:
         self._spec = spec
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         ttl, spec = state_ttl(self.context), self._spec
         self._lists: ReplacedLists | None = None
@@ -93,12 +93,12 @@ class TopNOperator(EmittingAtEnd):
         self._rounds = rounds_of(self.context, spec.partition, self._process, self.emit_rows)
         self._updates = spec.numbered or spec.in_place
         if self._rounds is not None:
-            # Flink tells updates of each place also behind an OFFSET, and of the only place if rows are only added.
+            # Flink emits updates of each rank also with an OFFSET, and for a single rank of insert-only input.
             self._updates = spec.first > 1 or (spec.appends if spec.last == 1 else spec.numbered)
         self._kept: list[RowBatch] = []
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Change what is in place."""
+        """Update the ranked rows."""
         if self._is_batch:
             self._kept.append(rows)
         elif self._rounds is None:
@@ -146,7 +146,7 @@ class TopNOperator(EmittingAtEnd):
         self._emit_changes(all_ids, columns, before, places, touched)
 
     def _that_may_enter(self, rows: RowBatch, ids: Places, tops: ListedRows) -> tuple[RowBatch, Places]:
-        """Leave out rows behind the last one of a full partition."""
+        """Filter out rows after the last one of a full partition."""
         spec = self._spec
         full = tops.sizes == spec.last
         if not spec.keys or not full.any():
@@ -162,7 +162,7 @@ class TopNOperator(EmittingAtEnd):
         return rows.take(kept), ids[kept]
 
     def _emit_changes(self, ids: Places, columns: list[pa.Array], before: Places, after: Places, partitions: Places) -> None:
-        """Emit what is different between places before and after; 0 is none. ``partitions`` are the partitions of the ids."""
+        """Emit the differences between ranks before and after; 0 is none. ``partitions`` are the partitions of the ids."""
         spec, count = self._spec, len(partitions)
         was, now = before >= spec.first, after >= spec.first
         if self._updates:
@@ -174,7 +174,7 @@ class TopNOperator(EmittingAtEnd):
             olds, news = old_at[changed], new_at[changed]
         else:
             gone, come = np.flatnonzero(was & ~now), np.flatnonzero(now & ~was)
-            # By partition, what goes before what comes.
+            # By partition, retractions before insertions.
             both = np.concatenate([gone, come])
             arrives = np.arange(len(both)) >= len(gone)
             order = np.lexsort((arrives, ids[both]))
@@ -201,7 +201,7 @@ class TopNOperator(EmittingAtEnd):
         else:
             self._rounds.add(rows, of)
 
-    # Rows that may go again
+    # Retractable rows
 
     def _change(self, rows: RowBatch) -> None:
         spec = self._spec
@@ -262,7 +262,7 @@ class TopNOperator(EmittingAtEnd):
             if after is not None:
                 yield (INSERT if before is None else UPDATE_AFTER, after, place + 1)
 
-    # BATCH mode: the rows in their order at the end of the input
+    # BATCH mode: the sorted rows at the end of the input
 
     def _at_end(self) -> Iterator[RowBatch]:
         if not self._kept:

@@ -1,6 +1,6 @@
-"""Internal. The first rows of each partition of a table whose rows are updated and only move up, with the changes of each row.
+"""Internal. Top-N over updating input whose rows only move up, with the changes of each row.
 
-Retry story: kept are the rows in place by partition; a row that is not among them comes again with its next update.
+Retry semantics: state is the ranked rows by partition; other rows arrive again with their next update.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ _Change = tuple[int, StoredRow, int]
 
 
 class UpdatedTopNOperator(TableOperator):
-    """Keeps and emits the first rows of each partition; a row replaces the one with the same key.
+    """Stores and emits the first rows of each partition; a row replaces the one with the same key.
 
     Args:
-        spec: What is kept.
+        spec: Specification of Top-N.
         row_key: The columns of the key of rows.
     """
 
     def __init__(self, spec: TopNSpec, row_key: Sequence[int]) -> None:
         self._spec = spec
         self._row_key = list(row_key)
-        # Behind an OFFSET rows come and go at places, as with numbers.
+        # With an OFFSET rows change ranks, as with rank numbers.
         self._at_places = spec.numbered or spec.first > 1
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._tops = self.context.backend.table("tops", ttl=state_ttl(self.context))
         self._rounds = Rounds(self._spec.partition, self._change, self.emit_rows)
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Change what is in place; rows before updates are passed over."""
+        """Update the ranked rows; UPDATE_BEFORE rows are ignored."""
         if rows.kinds is not None:
             rows = rows.take(np.flatnonzero(rows.kinds != UPDATE_BEFORE))
         if len(rows):
@@ -84,7 +84,7 @@ class UpdatedTopNOperator(TableOperator):
         return next((place for place, each in enumerate(rows) if [each[index] for index in self._row_key] == key), None)
 
     def _changes(self, old: list[StoredRow], new: list[StoredRow], was: int | None, at: int) -> Iterator[_Change]:
-        """Yield what a row changes that was at a place, or at none, and is at another one."""
+        """Yield the changes caused by a row that moves from a rank, or none, to another one."""
         if self._at_places:
             first = self._spec.first - 1
             yield from (change for change in _at_places(old, new, was, at) if change[2] > first)
@@ -107,7 +107,7 @@ class UpdatedTopNOperator(TableOperator):
 
 
 def _at_places(old: list[StoredRow], new: list[StoredRow], was: int | None, at: int) -> Iterator[_Change]:
-    """Yield the changes of each place; a row that moves leaves its old place before it takes the new one."""
+    """Yield the changes of each rank; a moved row leaves its old rank before it enters the new one."""
     for place in range(at, len(new) if was is None else was + 1):
         if place < len(old) and not (place == was and place > at):
             yield UPDATE_BEFORE, old[place], place + 1

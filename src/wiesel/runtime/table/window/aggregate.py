@@ -1,9 +1,9 @@
-"""Internal. Aggregates by key and window, for windows of a fixed length: one row per key and window, when the window has ended.
+"""Internal. Window aggregates for windows of fixed length: one row per key and window, at the end of the window.
 
-Rows are aggregated by slice; a window is made of its slices when it fires. Rows of which all windows have fired are dropped and counted.
+Rows are aggregated by slice; a window is computed from its slices when it fires. Rows whose windows have all fired are dropped and counted.
 
-Retry story: a snapshot puts the slices that have changed into keyed state, and the watermark up to which windows have fired into operator
-state, by key group.
+Retry semantics: a snapshot writes changed slices to keyed state, and the watermark up to which windows have fired to operator state, by key
+group.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from wiesel.runtime.table.window.spec import WindowSpec, slices_of
 __all__ = ["WindowAggregateOperator", "window_aggregate_operator", "window_results"]
 
 _NOT_JOINED = frozenset(["FIRST_VALUE", "LAST_VALUE", "JSON_ARRAYAGG"])
-"""Functions that Flink does not compute over slices, and that need rows in their order."""
+"""Functions that Flink does not compute over slices, and that depend on the order of rows."""
 
 
 def window_results(schema: pa.Schema, columns: Sequence[Column], starts: Times, ends: Times, zone: WindowZone) -> RowBatch:
@@ -64,7 +64,7 @@ class WindowAggregateOperator(TableOperator):
         ]
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._zone = WindowZone(self._spec.schema.types[-1], self.session.time_zone)
         backend = self.context.backend
@@ -102,7 +102,7 @@ class WindowAggregateOperator(TableOperator):
         self._ask()
 
     def _sliced(self, rows: RowBatch, slices: Times) -> Sliced:
-        """Return what rows come to."""
+        """Return the aggregates of rows."""
         return self._partials.of(rows, slices, group_by(self._partials.grouped(rows, slices), len(rows)))
 
     def _slices(self, rows: RowBatch) -> Times:
@@ -146,7 +146,7 @@ class WindowAggregateOperator(TableOperator):
             self._ask()
 
     def _ask(self) -> None:
-        """Have the clock wake the operator when the next window ends."""
+        """Register a processing timer for the end of the next window."""
         if self._spec.by_clock and self._store.ends():
             overs = (self._zone.over_at(end) for known in self._store.ends() for end in self._window.ends_of_slice(known))
             self.context.register_processing_timer(min(over for over in overs if over > self._fired.time))
@@ -164,7 +164,7 @@ class WindowAggregateOperator(TableOperator):
                     store.drop(end, table)
 
     def _joined(self, end: int) -> Sequence[int]:
-        """Return the slices of a window in the order in which they are joined."""
+        """Return the slices of a window in the order in which they are merged."""
         slices = self._window.slices_of(end)
         return slices[::-1] if self._newest_first else slices
 
@@ -192,14 +192,14 @@ class WindowAggregateOperator(TableOperator):
         self.emit_rows(window_results(self._spec.schema, [*keys, *results], starts, ends, self._zone))
 
     def _that_wait(self, part: Part, end: int) -> Part | None:
-        """Leave out keys for which a window has fired before the operator was restored."""
+        """Filter out keys whose window fired before the operator was restored."""
         waiting = self._fired.waiting(self._zone.over_at(end), lambda: self._store.key_tuples(part))
         if waiting is None:
             return part
         return _filtered(part, waiting)
 
     def _distinct_rows(self, keys: Sequence[Column], arguments: Sequence[int], part: Part | None) -> Input:
-        """Return the different values of a window, with the places of their keys as groups."""
+        """Return the distinct values of a window, with the indexes of their keys as groups."""
         count = len(keys[0]) if keys else 1
         if part is not None and self._spec.retracts:
             part = _filtered(part, numbers(part[-1]) > 0)
@@ -207,14 +207,14 @@ class WindowAggregateOperator(TableOperator):
             return Input([pa.array([], self._spec.types[index]) for index in arguments], Groups(np.zeros(0, np.int64), count))
         both = [pa.concat_arrays([key, other]) for key, other in zip(keys, part, strict=False)]
         ids = group_by(both, count + len(part[-1])).ids[count:] if keys else np.zeros(len(part[-1]), np.int64)
-        if self._spec.retracts and (ids >= count).any():  # of keys that are left out
+        if self._spec.retracts and (ids >= count).any():  # of filtered keys
             part, ids = [column.filter(pa.array(ids < count)) for column in part], ids[ids < count]
         return Input(part[len(keys) : -1], Groups(ids, count))
 
     # Snapshots
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
-        """Put what has changed into state."""
+        """Write changes to state."""
         for store, table in zip(self._stores, self._tables, strict=True):
             store.flush(table)
         self._fired.snapshot()
@@ -222,7 +222,7 @@ class WindowAggregateOperator(TableOperator):
 
 
 def _filtered(part: Part, mask: npt.NDArray[np.bool_]) -> Part | None:
-    """Return the rows of a part for which a mask is true; None if there are none."""
+    """Return the rows of a part selected by a mask; None if there are none."""
     return [column.filter(pa.array(mask)) for column in part] if mask.any() else None
 
 

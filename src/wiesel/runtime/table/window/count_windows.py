@@ -1,9 +1,9 @@
-"""Internal. Windows of a number of rows of each key, in the order in which they come.
+"""Internal. Count windows: a number of rows of each key, in order of arrival.
 
-Window ``n`` of a key has its rows from ``n * slide`` on, and comes out with the last of its ``size`` rows; one that is not full at the end
-of the input does not come out.
+Window ``n`` of a key starts at row ``n * slide``, and is emitted with the last of its ``size`` rows; incomplete ones are not emitted at the
+end of the input.
 
-Retry story: kept are, per key, how many rows to pass over and the rows of windows that are not full.
+Retry semantics: state is, per key, the number of rows to skip and the rows of incomplete windows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["CountWindowSpec", "count_window_operator"]
 
 @dataclass(frozen=True)
 class CountWindowSpec:
-    """Attributes: the columns of the key, what is aggregated, the rows of a window and between the beginnings of two, both schemas."""
+    """Attributes: the key columns, the aggregates, the size and slide of windows, both schemas."""
 
     keys: tuple[int, ...]
     calls: tuple[BoundCall, ...]
@@ -40,19 +40,19 @@ class CountWindowSpec:
 
 
 class CountWindowOperator(TableOperator):
-    """Keeps the rows of windows that are not full."""
+    """Stores the rows of incomplete windows."""
 
     def __init__(self, spec: CountWindowSpec) -> None:
         self._spec = spec
         self._accumulators = accumulators(spec.calls)
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._table = self.context.backend.table("rows", ttl=state_ttl(self.context))
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Add rows to their windows, and emit those that are full."""
+        """Add rows to their windows, and emit the complete ones."""
         spec = self._spec
         groups = group_by([rows.rows.column(index) for index in spec.keys], len(rows))
         keys: list[Key] = [()]

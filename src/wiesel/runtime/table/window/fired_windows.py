@@ -1,8 +1,8 @@
-"""Internal. Up to which time windows have fired, by key group.
+"""Internal. Progress of fired windows, by key group.
 
-Subtasks that are restored together need not have been equally far: an unaligned checkpoint takes each where it is, and windows of
-processing time go by each subtask's clock. Key groups then come together of which some have fired windows that others have not, and whose
-rows are still there for later windows. What has fired must not fire again.
+Subtasks restored together may have different progress: an unaligned checkpoint snapshots each at its own time, and windows of processing
+time depend on each subtask's clock. So a subtask may have key groups some of which have fired windows that others have not, and whose rows
+are still needed for later windows. Fired windows must not fire again.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ class FiredWindows:
         self._ahead = {group: time for group, time in times.items() if time > self.time}
 
     def advance(self, time: int) -> None:
-        """Note that all windows up to there have fired."""
+        """Record that all windows up to ``time`` have fired."""
         self.time = time
         if self._ahead:
             self._ahead = {group: ahead for group, ahead in self._ahead.items() if ahead > time}
 
     def waiting(self, over: int, keys: Callable[[], Sequence[Any]]) -> npt.NDArray[np.bool_] | None:
-        """Return which keys a window has not fired for yet; None for all. ``over``: from which watermark on the window is over."""
+        """Return the keys whose window has not fired yet; None for all. ``over``: the watermark at which the window ends."""
         if not any(ahead >= over for ahead in self._ahead.values()):
             return None
         return np.array([self._ahead.get(key_group(key, self._most), MIN_TIMESTAMP) < over for key in keys()], np.bool_)
 
     def snapshot(self) -> None:
-        """Write it into the operator's state."""
+        """Write the progress to operator state."""
         self._state[:] = []
         start = self._own.start
         for group in range(self._own.start, self._own.end):

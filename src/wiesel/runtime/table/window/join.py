@@ -1,4 +1,4 @@
-"""Internal. Joins of the rows of two tables within the same window, when the window is over."""
+"""Internal. Window joins, computed at the end of the window."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAIRS_AT_ONCE = 1_000_000
 
 @dataclass(frozen=True)
 class WindowJoinSpec:
-    """A join of windows.
+    """Specification of a window join.
 
     Attributes:
         join: The join; the bounds of windows are among its keys.
@@ -38,7 +38,7 @@ class WindowJoinSpec:
 
 
 class WindowJoinOperator(WindowedOperator):
-    """Joins the rows of a window when it is over."""
+    """Joins the rows of a window at its end."""
 
     def __init__(self, spec: WindowJoinSpec) -> None:
         sides = tuple(WindowSide(side.schema, side.keys, end) for side, end in zip(spec.join.sides, spec.ends, strict=True))
@@ -65,7 +65,7 @@ class WindowJoinOperator(WindowedOperator):
                 self._emit(left, right, *((alone, nothing) if side == 0 else (nothing, alone)))
 
     def _pairs(self, left: pa.RecordBatch, right: pa.RecordBatch) -> Iterator[tuple[Places, Places]]:
-        """Yield the pairs of rows that the condition leaves."""
+        """Yield the pairs of rows that satisfy the condition."""
         lefts, rights = self._key_ids(left, right)
         order = np.argsort(rights, kind="stable")
         sorted_rights = rights[order]
@@ -85,7 +85,7 @@ class WindowJoinOperator(WindowedOperator):
             start = end
 
     def _key_ids(self, left: pa.RecordBatch, right: pa.RecordBatch) -> tuple[Places, Places]:
-        """Return numbers of the rows' keys; -1 on the left and -2 on the right for those that are equal to none."""
+        """Return numbers of the rows' keys; -1 on the left and -2 on the right for unmatchable ones."""
         sides = self._spec.join.sides
         both = [_beneath(left.column(one), right.column(other)) for one, other in zip(sides[0].keys, sides[1].keys, strict=True)]
         ids = group_by(both, left.num_rows + right.num_rows).ids.copy()

@@ -1,6 +1,6 @@
-"""Internal. The first of two phases of windows: what a task has for a key and slice of time becomes one row before it is sent on.
+"""Internal. Local window aggregation: a task combines its rows of a key and slice before the exchange.
 
-Whether a slice is late, and in which window of processing time rows are, is for the second phase to tell. Retry story: nothing is kept.
+The global phase determines late slices, and the processing time of rows. Retry semantics: there is no state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["LocalWindowAggregateOperator", "local_window_aggregate_operator"]
 
 
 class LocalWindowAggregateOperator(TableOperator):
-    """Aggregates the rows of a batch by key and slice; ``sampling`` tells when not, None for never."""
+    """Aggregates the rows of a batch by key and slice; ``sampling`` decides adaptively, None for always."""
 
     def __init__(self, spec: WindowSpec, sampling: Sampling | None = None) -> None:
         self._spec = spec
@@ -29,12 +29,12 @@ class LocalWindowAggregateOperator(TableOperator):
         self._partials = WindowPartials(spec)
 
     def open(self) -> None:
-        """Take the time zone."""
+        """Initialise the time zone."""
         super().open()
         self._zone = WindowZone(self._spec.schema.types[-1], self.session.time_zone)
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Emit a row per key and slice, or per key where the clock tells the slice; where that is hardly less, per row."""
+        """Emit a row per key and slice, or per key in processing time; if that hardly reduces the rows, per row."""
         by_clock = self._spec.by_clock
         slices = np.zeros(len(rows), np.int64) if by_clock else slices_of(self._spec, self._zone, rows)
         groups = self._reduction.groups(self._partials.grouped(rows, slices), len(rows))

@@ -1,7 +1,7 @@
-"""Internal. What is aggregated of a batch by key and slice of time: the first of two phases of windows, or the first half of the only one.
+"""Internal. Partial aggregates of a batch by key and slice, in the local and the global phase of window aggregation.
 
-As columns, in which it crosses to another task: the key, the end of the slice, how many rows there are, the slots of calls without
-DISTINCT, and for each set of arguments and filter of those with it lists of the different values and of how often each came.
+In columns, as they cross the exchange: the key, the end of the slice, the number of rows, the slots of calls without DISTINCT, and for each
+set of arguments and filter of those with it lists of the distinct values and their counts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class WindowPartials:
     """Aggregates rows of a batch by key and slice.
 
     Attributes:
-        slots: How many rows there are, and the slots of calls without DISTINCT.
+        slots: The number of rows, and the slots of calls without DISTINCT.
     """
 
     def __init__(self, spec: WindowSpec) -> None:
@@ -48,11 +48,11 @@ class WindowPartials:
         self.slots: list[Slot] = [COUNT_ROWS, *plain]
 
     def grouped(self, rows: RowBatch, slices: Times) -> list[Column]:
-        """Return the columns by which rows are grouped whose slices end at some times."""
+        """Return the grouping columns of rows with these slice ends."""
         return [*(rows.rows.column(index) for index in self._spec.keys), pa.array(slices)]
 
     def of(self, rows: RowBatch, slices: Times, groups: Groups) -> Sliced:
-        """Return what the groups of rows come to."""
+        """Return the partial aggregates of grouped rows."""
         spec, columns = self._spec, rows.rows.columns
         keys = [columns[index] for index in spec.keys]
         source = Input(columns, groups, row_signs(rows))
@@ -82,12 +82,12 @@ class WindowPartials:
         return pa.schema([pa.field(f"partial${place}", each) for place, each in enumerate(types)])
 
     def columns(self, sliced: Sliced) -> list[Column]:
-        """Return what rows come to as columns with a row per key and slice."""
+        """Return the partial aggregates as columns with a row per key and slice."""
         part, slices = sliced.plain
         width = len(self._spec.keys)
         found = [*part[:width], pa.array(slices), *part[width:]]
         for values, of in sliced.values:
-            # The same keys and slices in the same order, of which some have no values.
+            # The same keys and slices in the same order, some of which have no values.
             both = [pa.concat_arrays(list(each)) for each in zip(part[:width], values[:width], strict=True)]
             ids = group_by([*both, pa.array(np.concatenate([slices, of]))], len(slices) + len(of)).ids[len(slices) :]
             order = pa.array(np.argsort(ids, kind="stable"))
@@ -96,7 +96,7 @@ class WindowPartials:
         return found
 
     def read(self, columns: Sequence[Column]) -> Sliced:
-        """Return columns, of one batch or of several, as parts in which each key and slice comes once."""
+        """Return columns, of one batch or of several, as parts with distinct keys and slices."""
         width, slots = len(self._spec.keys), len(self.slots)
         keys, ends, left = columns[:width], numbers(columns[width]), list(columns[width + 1 + slots :])
         plain = self._united([*keys, *columns[width + 1 : width + 1 + slots]], ends, width, self.slots)
@@ -120,7 +120,7 @@ class WindowPartials:
 
 
 def _counted(keys: Sequence[Column], slices: Times, rows: Input) -> tuple[Part, Times]:
-    """Return how often each value of rows comes; ``keys`` and ``slices`` are those of the rows' groups."""
+    """Return the counts of values; ``keys`` and ``slices`` are those of the rows' groups."""
     of: Groups = rows.groups
     values = group_by([pa.array(of.ids), *rows.columns], len(of))
     first = values.first

@@ -1,7 +1,7 @@
-"""Internal. Rows that wait until their window is over, by the end of the window.
+"""Internal. Rows that wait until their window ends, by the end of the window.
 
-They stay as they came, side by side; keyed state gets those of the keys that have changed when a checkpoint is taken. When a window is over
-its rows are dropped, here and there.
+They are stored as received; the rows of changed keys are written to keyed state when a checkpoint is taken. They are dropped when their
+window ends.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class WindowRows:
 
     Args:
         schema: Their columns.
-        keys: Those by which they are shared out over subtasks.
-        table: Where they are kept in checkpoints.
+        keys: The partitioning columns.
+        table: Their table in checkpoints.
     """
 
     def __init__(self, schema: pa.Schema, keys: Sequence[int], table: Any) -> None:
@@ -46,11 +46,11 @@ class WindowRows:
             self._batches[end] = [pa.RecordBatch.from_arrays(columns_of(rows, schema), schema=schema)]
 
     def ends(self) -> Iterable[int]:
-        """Return the ends of the windows that have rows."""
+        """Return the ends of the windows with rows."""
         return self._batches.keys()
 
     def add(self, rows: pa.RecordBatch, ends: Times) -> list[int]:
-        """Add rows with the ends of their windows; return these, each once."""
+        """Add rows with the ends of their windows; return the distinct ends."""
         rows = rows.cast(self._schema)
         known: list[int] = np.unique(ends).tolist()
         for end in known:
@@ -60,7 +60,7 @@ class WindowRows:
         return known
 
     def _mark(self, changed: list[pa.RecordBatch], keys: pa.RecordBatch) -> None:
-        """Note keys whose rows are to be put into keyed state; they become objects when that is done."""
+        """Mark keys whose rows have changed; they are converted to objects when written."""
         changed.append(keys)
         if len(changed) > _MARKS:
             united = pa.concat_batches(changed)
@@ -68,7 +68,7 @@ class WindowRows:
             changed[:] = [united.take(pa.array(groups.first))]
 
     def size(self, end: int) -> int:
-        """Return how many rows a window has."""
+        """Return the number of rows of a window."""
         return sum(batch.num_rows for batch in self._batches.get(end, ()))
 
     def of(self, end: int) -> pa.RecordBatch | None:
@@ -81,7 +81,7 @@ class WindowRows:
         return batches[0]
 
     def replace(self, end: int, rows: pa.RecordBatch) -> None:
-        """Leave only some of the rows of a window: some of each key's."""
+        """Retain only some of the rows of a window: some of each key's."""
         self._batches[end] = [rows]
 
     def drop(self, end: int) -> None:
@@ -92,7 +92,7 @@ class WindowRows:
             self._table.remove(key, end)
 
     def flush(self) -> None:
-        """Put what has changed into keyed state."""
+        """Write changes to keyed state."""
         for end, marks in self._changed.items():
             rows = self.of(end)
             if rows is None:

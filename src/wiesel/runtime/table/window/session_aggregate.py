@@ -1,8 +1,8 @@
-"""Internal. Aggregates by key and session: a session ends when no row has come for a time, the gap.
+"""Internal. Session window aggregates: a session ends after a gap without rows.
 
-What a batch has for a key is put in sessions first, so that state is read and written once per key and batch.
+The rows of a batch are first combined to sessions, so that state is read and written once per key and batch.
 
-Retry story: state is the list of open sessions per key, each with its slots; which session ends when is found out anew when it is restored.
+Retry semantics: state is the list of open sessions per key, each with its slots; their ends are scheduled again at a restore.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class SessionAggregateOperator(TableOperator):
         self._number = 0
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._zone = WindowZone(self._spec.schema.types[-1], self.session.time_zone)
         self._table = self.context.backend.table("sessions")
@@ -63,7 +63,7 @@ class SessionAggregateOperator(TableOperator):
         self._ask()
 
     def _ends_at(self, end: int, key: Any) -> None:
-        """Look at a key when a session of it may end; sessions that grow are looked at too early, and then again."""
+        """Schedule a check of a key when a session of it may end; sessions that grow are checked too early, and then again."""
         first = self._first_ends.get(key)
         if first is None or end < first:
             self._first_ends[key] = end
@@ -73,7 +73,7 @@ class SessionAggregateOperator(TableOperator):
     # Input
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Put rows into sessions."""
+        """Add rows to sessions."""
         part = rows.rows.columns if self._spec.merges else self._partials.of(rows, self._times(rows))
         width = len(self._spec.keys)
         columns = [key_values(column) for column in part[:width]]
@@ -92,7 +92,7 @@ class SessionAggregateOperator(TableOperator):
         return session_times(self._spec, self._zone, rows)
 
     def _add(self, key: Any, session: _Session, size: int, is_late: bool) -> None:
-        """Unite a session of the batch with those that it touches; one that would have ended alone may touch one that has not."""
+        """Merge a session of the batch with adjacent ones; a late session may touch one that is not."""
         known: list[_Session] = self._table.get(key) or []
         touched = [each for each in known if each[0] <= session[1] and each[1] >= session[0]]
         united = session
@@ -132,7 +132,7 @@ class SessionAggregateOperator(TableOperator):
         while self._ends and self._zone.over_at(self._ends[0][0]) <= time:
             end, _, key = heapq.heappop(self._ends)
             if self._first_ends.get(key) != end:
-                continue  # an earlier look has taken its place
+                continue  # superseded by an earlier check
             del self._first_ends[key]
             known: list[_Session] = self._table.get(key) or []
             left = [session for session in known if self._zone.over_at(session[1]) > time]
@@ -159,7 +159,7 @@ class SessionAggregateOperator(TableOperator):
 
 
 def _uniting(slot: Slot) -> Callable[[Any, Any], Any]:
-    """Return what makes one of two stored values of a slot."""
+    """Return the function that merges two stored values of a slot."""
     if slot.how == "sum" and pa.types.is_integer(slot.type):
         return operator.add
     if slot.how in ("min", "max"):

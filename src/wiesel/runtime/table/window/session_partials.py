@@ -1,7 +1,7 @@
-"""Internal. What is aggregated of a batch by key and session, as far as its own rows tell sessions.
+"""Internal. Partial aggregates of a batch by key and session, within the rows of the batch.
 
-As columns, in which it also crosses to another task: the key, the session's start and end, how many rows there are, and the slots of the
-calls. Retry story: the first phase keeps nothing.
+In columns, as they cross the exchange: the key, the session's start and end, the number of rows, and the slots of the calls. Retry
+semantics: the local phase has no state.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SessionPartials:
     """Aggregates rows of a batch by key and session.
 
     Attributes:
-        slots: Those of all calls.
+        slots: The slots of all calls.
     """
 
     def __init__(self, spec: WindowSpec) -> None:
@@ -45,7 +45,7 @@ class SessionPartials:
         return pa.schema([pa.field(f"partial${place}", each) for place, each in enumerate(types)])
 
     def of(self, rows: RowBatch, times: Times) -> list[Column]:
-        """Return what rows with their times come to."""
+        """Return the partial aggregates of rows with their times."""
         columns = rows.rows.columns
         key_columns = [columns[index] for index in self._spec.keys]
         keys = group_by(key_columns, len(rows))
@@ -62,7 +62,7 @@ class SessionPartials:
         return [*(key.take(first) for key in key_columns), *bounds, *slots]
 
     def _sessions(self, keys: Places, times: Times) -> tuple[Places, Places]:
-        """Return the rows in the order of key and time, and for each the number of its session within the batch."""
+        """Return the rows sorted by key and time, and the number of each row's session within the batch."""
         order = np.lexsort((times, keys))
         sorted_keys, sorted_times = keys[order], times[order]
         begins = (sorted_keys[1:] != sorted_keys[:-1]) | (sorted_times[1:] - sorted_times[:-1] > self._gap)
@@ -77,19 +77,19 @@ def session_times(spec: WindowSpec, zone: WindowZone, rows: RowBatch) -> Times:
     """
     column = rows.rows.column(spec.time)
     if column.null_count:
-        raise UserFunctionError("the event time of a row in a window is NULL", hint="leave such rows out")
+        raise UserFunctionError("the event time of a row in a window is NULL", hint="filter such rows out")
     return zone.local(milliseconds(column))
 
 
 class LocalSessionAggregateOperator(TableOperator):
-    """The first of two phases: what a task has for a key and session becomes one row before it is sent on."""
+    """Local aggregation of sessions before the exchange."""
 
     def __init__(self, spec: WindowSpec) -> None:
         self._spec = spec
         self._partials = SessionPartials(spec)
 
     def open(self) -> None:
-        """Take the time zone."""
+        """Initialise the time zone."""
         super().open()
         self._zone = WindowZone(self._spec.schema.types[-1], self.session.time_zone)
 

@@ -1,6 +1,6 @@
-"""Internal. Tables of sessions: each row with the bounds of its session, when no row can come any more that makes it longer.
+"""Internal. Session window table functions: each row with the bounds of its session, emitted when the session ends.
 
-Retry story: state has the open sessions of each key and, beside them, the key's rows; which session ends when is found out anew.
+Retry semantics: state has the open sessions of each key and the key's rows; the ends of sessions are scheduled again.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ Session = tuple[int, int]
 
 @dataclass(frozen=True)
 class SessionTableSpec:
-    """A table of sessions.
+    """Specification of session windows.
 
     Attributes:
-        keys: The columns within whose values sessions are told apart.
+        keys: The partitioning columns of sessions.
         time: The column with the time.
-        gap: After which time (ms) without a row a session ends.
+        gap: Session gap in ms.
         input: The columns of rows.
-        schema: These, with the bounds behind them.
+        schema: These, followed by the bounds.
     """
 
     keys: tuple[int, ...]
@@ -49,7 +49,7 @@ class SessionTableSpec:
 
 
 class SessionTableOperator(TableOperator):
-    """Keeps rows until their session is over."""
+    """Stores rows until their session ends."""
 
     def __init__(self, spec: SessionTableSpec) -> None:
         self._spec = spec
@@ -58,7 +58,7 @@ class SessionTableOperator(TableOperator):
         self._number = 0
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._zone = WindowZone(self._spec.schema.types[-1], self.session.time_zone)
         self._sessions = self.context.backend.table("sessions")
@@ -73,10 +73,10 @@ class SessionTableOperator(TableOperator):
         heapq.heappush(self._ends, (end, self._number, key))
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Put rows into sessions."""
+        """Add rows to sessions."""
         column = rows.rows.column(self._spec.time)
         if column.null_count:
-            raise UserFunctionError("the event time of a row in a window is NULL", hint="leave such rows out")
+            raise UserFunctionError("the event time of a row in a window is NULL", hint="filter such rows out")
         times = self._zone.local(milliseconds(column))
         groups = group_by([rows.rows.column(index) for index in self._spec.keys], len(rows))
         firsts = rows.rows.select(list(self._spec.keys)).take(pa.array(groups.first)) if self._spec.keys else None
@@ -91,7 +91,7 @@ class SessionTableOperator(TableOperator):
             start = end
 
     def _extended(self, key: Any, times: Times) -> Any:
-        """Make the sessions of a key longer by rows; return which of the rows are not late."""
+        """Extend the sessions of a key by rows; return the rows that are not late."""
         sessions: list[Session] = self._sessions.get(key) or []
         on_time = np.ones(len(times), np.bool_)
         for place in np.argsort(times, kind="stable").tolist():
@@ -110,13 +110,13 @@ class SessionTableOperator(TableOperator):
         return on_time
 
     def process_watermark(self, timestamp: int) -> None:
-        """Emit the rows of sessions that are over, then hand the watermark on."""
+        """Emit the rows of ended sessions, then forward the watermark."""
         found: list[tuple[StoredRow, int, Session]] = []
         while self._ends and self._zone.over_at(self._ends[0][0]) <= timestamp:
             end, _, key = heapq.heappop(self._ends)
             sessions: list[Session] = self._sessions.get(key) or []
             over = next((each for each in sessions if each[1] == end), None)
-            if over is not None:  # else it was united with a later one
+            if over is not None:  # else it was merged with a later one
                 found += self._taken(key, over, [each for each in sessions if each is not over])
         if found:
             self._emit(found)
@@ -124,7 +124,7 @@ class SessionTableOperator(TableOperator):
         self.output.emit_watermark(timestamp)
 
     def _taken(self, key: Any, over: Session, left: list[Session]) -> list[tuple[StoredRow, int, Session]]:
-        """Take the rows of a session out of state."""
+        """Remove the rows of a session from state."""
         rows = self._rows.get(key) or []
         if left:
             self._sessions.put(key, left)

@@ -1,7 +1,7 @@
-"""Internal. Aggregates by key and slice of time, as columns.
+"""Internal. Columnar aggregates by key and slice.
 
-What is aggregated of a batch is only put beside what is there already; parts are made one now and then, and when a window reads them. Keyed
-state gets what has changed when a checkpoint is taken, not before: so no row and no key is touched in Python in between.
+Partial aggregates of batches are only appended; parts are merged periodically, and when a window reads them. Changes are written to keyed
+state when a checkpoint is taken, not before: so no row and no key is processed in Python in between.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ Part = list[Column]
 """Columns of keys, then of values of DISTINCT, then of slots; a row per key and value."""
 
 _PARTS = 32
-"""How many parts of a slice are left beside each other."""
+"""Maximal number of unmerged parts of a slice."""
 
 
 class SliceStore:
     """The parts of all slices, by the end of the slice.
 
     Args:
-        keys: How many columns the key has.
-        values: How many columns behind it are values of DISTINCT.
+        keys: Number of key columns.
+        values: Number of columns with values of DISTINCT after them.
         types: The types of both.
         slots: The slots behind them.
     """
@@ -45,18 +45,18 @@ class SliceStore:
         self._stored: set[int] = set()
 
     def ends(self) -> Iterable[int]:
-        """Return the ends of the slices that there are."""
+        """Return the ends of the existing slices."""
         return self._parts.keys()
 
     def add(self, end: int, part: Part) -> None:
-        """Add what was aggregated of a batch for a slice."""
+        """Add the aggregates of a batch for a slice."""
         for parts in (self._parts.setdefault(end, []), self._changed.setdefault(end, [])):
             parts.append(part)
             if len(parts) > _PARTS:
                 parts[:] = [self.united(parts)]
 
     def united(self, parts: Sequence[Part]) -> Part:
-        """Return several parts (at least one) as one with a row per key and value."""
+        """Merge several parts (at least one) to a part with a row per key and value."""
         if len(parts) == 1:
             return parts[0]
         columns = [pa.concat_arrays(list(each)) for each in zip(*parts, strict=True)]
@@ -68,7 +68,7 @@ class SliceStore:
         return [*(column.take(first) for column in columns[: self._grouped]), *reduced]
 
     def of(self, ends: Iterable[int]) -> Part | None:
-        """Return what several slices have together; None if they have nothing."""
+        """Return the merged contents of several slices; None if they are empty."""
         found = []
         for end in ends:
             parts = self._parts.get(end)
@@ -90,7 +90,7 @@ class SliceStore:
             table.remove(key, end)
 
     def flush(self, table: Any) -> None:
-        """Put what has changed into keyed state."""
+        """Write changes to keyed state."""
         for end, parts in self._changed.items():
             part = self.united(parts)
             keys = self._key_tuples(part, 0, self._keys)
@@ -120,7 +120,7 @@ class SliceStore:
             table.put_entry(key, value, state, end)
 
     def _merged(self, stored: list[Any], part: Part) -> list[tuple[Any, ...]]:
-        """Return the slots of a part with those that are stored."""
+        """Return the slots of a part merged with the stored ones."""
         empty = tuple(slot.empty for slot in self._slots)
         old = zip(*(empty if state is None else state for state in stored), strict=True)
         news = part[self._grouped :]
@@ -128,7 +128,7 @@ class SliceStore:
         return list(zip(*map(python_values, both), strict=True))
 
     def restore(self, table: Any) -> None:
-        """Take what is in keyed state."""
+        """Restore the contents from keyed state."""
         found: dict[int, list[tuple[Any, Any]]] = {}
         for key, end, stored in table.items():
             entries = [(key, stored)] if self._grouped == self._keys else [((*key, *value), state) for value, state in stored.items()]

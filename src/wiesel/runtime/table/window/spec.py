@@ -1,4 +1,4 @@
-"""Internal. What operators of windows aggregate, and which slice of time a row is in."""
+"""Internal. Specification of window aggregates, and the assignment of rows to slices."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ __all__ = ["WindowSpec", "slices_of"]
 
 @dataclass(frozen=True)
 class WindowSpec:
-    """What is aggregated.
+    """Specification of a window aggregate.
 
     Attributes:
         keys: The columns of the key.
         calls: The calls.
         window: The windows.
-        time: The column with the time of rows; None if ``end`` is given.
+        time: The time column of rows; None if ``end`` is given.
         end: The column with the end of a row's window.
-        by_clock: Whether rows fall in the windows of the time at which they come.
+        by_clock: Windows of processing time.
         types: The types of the columns of the input.
         schema: The schema of the results.
-        start: Which of the keys is the start of the window; None if it follows from the end.
-        retracts: Whether rows may be taken back.
-        merges: Whether what comes are no rows but the columns of partials.
+        start: Index of the key with the start of the window; None if it is derived from the end.
+        retracts: Rows may be retracted.
+        merges: The input has partial aggregates instead of rows.
     """
 
     keys: tuple[int, ...]
@@ -47,12 +47,12 @@ class WindowSpec:
 
     @property
     def slicing(self) -> Window:
-        """How time is cut into slices; rows that are in a window already are their own slice."""
+        """The slicing of windows; rows with assigned windows are their own slice."""
         return self.window if self.end is None else Window("TUMBLE", self.window.size, self.window.size)
 
     @property
     def distinct(self) -> list[tuple[tuple[int, ...], int | None]]:
-        """Arguments and filters of the calls with DISTINCT, each once."""
+        """Arguments and filters of the calls with DISTINCT, without duplicates."""
         return list(dict.fromkeys((call.arguments, call.filter) for call in self.calls if call.distinct))
 
 
@@ -64,6 +64,6 @@ def slices_of(spec: WindowSpec, zone: WindowZone, rows: RowBatch) -> Times:
     """
     column = rows.rows.column(spec.time if spec.end is None else spec.end)
     if column.null_count:
-        raise UserFunctionError("the event time of a row in a window is NULL", hint="leave such rows out")
+        raise UserFunctionError("the event time of a row in a window is NULL", hint="filter such rows out")
     times = milliseconds(column)
     return spec.slicing.slice_ends(zone.local(times)) if spec.end is None else times

@@ -1,4 +1,4 @@
-"""Internal. The first rows of each partition of a window in an order, when the window is over: Top-N and deduplication of windows."""
+"""Internal. Window Top-N and window deduplication, computed at the end of the window."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROWS = 1_000
 
 
 class WindowTopNOperator(WindowedOperator):
-    """Ranks the rows of a window when it is over; before, those that have no place any more are dropped now and then."""
+    """Ranks the rows of a window at its end; rows beyond the limit are dropped periodically before."""
 
     def __init__(self, spec: TopNSpec, end: int, time: pa.DataType) -> None:
         super().__init__((WindowSide(spec.schema, spec.partition, end),), time)
@@ -35,7 +35,7 @@ class WindowTopNOperator(WindowedOperator):
             self._limits[end] = max(_ROWS, 2 * len(chosen))
 
     def _ranked(self, rows: pa.RecordBatch, first: int) -> tuple[Any, Any]:
-        """Return the rows in place, by partition and place, and their places."""
+        """Return the ranked rows, sorted by partition and rank, and their ranks."""
         groups = group_by([rows.column(index) for index in self._spec.partition], rows.num_rows)
         order, places = self._spec.ranks(groups.ids, rows.columns)
         ordered = places[order]

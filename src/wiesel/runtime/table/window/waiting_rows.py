@@ -1,6 +1,6 @@
-"""Internal. What Top-N and joins of windows have in common: rows wait until their window is over, and those that come later are dropped.
+"""Internal. Base of window Top-N and window joins: rows wait until their window ends, later ones are dropped.
 
-Retry story: see :mod:`wiesel.runtime.table.window.row_store` for rows; operator state has up to which watermark windows are over.
+Retry semantics: see :mod:`wiesel.runtime.table.window.row_store` for rows; operator state has the watermark up to which windows have ended.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class WindowSide:
 
     Attributes:
         schema: Its columns.
-        keys: Those by which rows are shared out.
-        end: The one with the end of a row's window.
+        keys: The partitioning columns.
+        end: The column with the end of a row's window.
     """
 
     def __init__(self, schema: pa.Schema, keys: tuple[int, ...], end: int) -> None:
@@ -40,7 +40,7 @@ class WindowSide:
 
 
 class WindowedOperator(TableOperator):
-    """Keeps rows until their window is over.
+    """Stores rows until their window ends.
 
     Args:
         sides: The inputs.
@@ -52,7 +52,7 @@ class WindowedOperator(TableOperator):
         self._time = time
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._zone = WindowZone(self._time, self.session.time_zone)
         self._rows = [
@@ -62,7 +62,7 @@ class WindowedOperator(TableOperator):
         self._late = self.context.metrics.counter(LATE_COUNTER)
 
     def process_rows(self, rows: RowBatch, input_index: int) -> None:
-        """Keep rows whose window is not over."""
+        """Store rows whose window has not ended."""
         side = self._sides[input_index]
         ends = milliseconds(rows.rows.column(side.end))
         on_time = self._on_time(rows.rows, ends, side)
@@ -87,7 +87,7 @@ class WindowedOperator(TableOperator):
         return on_time
 
     def process_watermark(self, timestamp: int) -> None:
-        """Emit the results of windows that are over, then hand the watermark on."""
+        """Emit the results of ended windows, then forward the watermark."""
         ends = sorted({end for rows in self._rows for end in rows.ends() if self._zone.over_at(end) <= timestamp})
         for end in ends:
             self._fire(end, [rows.of(end) for rows in self._rows])
@@ -98,14 +98,14 @@ class WindowedOperator(TableOperator):
         self.output.emit_watermark(timestamp)
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
-        """Put what has changed into state."""
+        """Write changes to state."""
         for rows in self._rows:
             rows.flush()
         self._fired.snapshot()
         return None
 
     def _added(self, end: int, input_index: int) -> None:
-        """Look at a window that has got rows."""
+        """Handle rows added to a window."""
 
     @abstractmethod
     def _fire(self, end: int, sides: list[pa.RecordBatch | None]) -> None:

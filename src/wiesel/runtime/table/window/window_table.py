@@ -1,4 +1,4 @@
-"""Internal. Tables of windows: each row once per window that its time falls in."""
+"""Internal. Window table functions: each row once per window that contains its time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WindowTableOperator(TableOperator):
         self._schema = schema
 
     def open(self) -> None:
-        """Take the zone of the session."""
+        """Initialise the time zone of the session."""
         super().open()
         self._zone = WindowZone(self._schema.types[-1], self.session.time_zone)
 
@@ -32,7 +32,7 @@ class WindowTableOperator(TableOperator):
         """Repeat the rows by their windows."""
         column = rows.rows.column(self._time)
         if column.null_count:
-            raise UserFunctionError("the event time of a row in a window is NULL", hint="leave such rows out")
+            raise UserFunctionError("the event time of a row in a window is NULL", hint="filter such rows out")
         places, ends = self._window.expanded(self._zone.local(milliseconds(column)))
         repeated = rows.take(places) if len(places) != len(rows) or self._window.kind != "TUMBLE" else rows
         starts, kinds = self._window.starts(ends), self._schema.types[-3:]
