@@ -19,7 +19,7 @@ from wiesel.sql.binding.table_arguments import named_arguments, table_argument
 from wiesel.sql.language import nodes
 from wiesel.sql.plan.changelog import changes_of
 from wiesel.sql.plan.relations import AggregateCall, Field, Fields, Project, Relation, TimeAttribute
-from wiesel.sql.plan.window_relations import WindowBounds, Unwindowed, WindowAggregate, WindowTable, window_bounds_of, without_window
+from wiesel.sql.plan.window_relations import Unwindowed, WindowAggregate, WindowBounds, WindowTable, window_bounds_of, without_window
 from wiesel.types import logical as t
 from wiesel.types.logical_intervals import DayTimeIntervalType
 
