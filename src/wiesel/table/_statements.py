@@ -20,7 +20,7 @@ from wiesel.sql.ddl.alter_table import altered
 from wiesel.sql.ddl.analyze_table import analysis_of, statistics_of
 from wiesel.sql.ddl.create_like import table_like
 from wiesel.sql.ddl.definitions import check_partition_keys, checked_schema, primary_key_of, table_of, watermark_of
-from wiesel.sql.ddl.information import Information, declared_times, describe, show
+from wiesel.sql.ddl.information import Information, declared_times, describe, show, strings
 from wiesel.sql.dml.insert import Insertion, insertion_of
 from wiesel.sql.language import statements as s
 from wiesel.sql.language.parser import DEFAULT_DIALECT, VIEW_DIALECT

@@ -17,7 +17,7 @@ from wiesel.sql.explain.expressions import Expressions, Notation
 from wiesel.sql.explain.nodes import PlanNode
 from wiesel.sql.explain.type_names import record_type
 from wiesel.sql.plan.relations import AggregateCall, Filter, JoinType, Project, Relation, SortKey, Union
-from wiesel.sql.plan.window_relations import Expand, WindowAggregate, WindowTable
+from wiesel.sql.plan.window_relations import WINDOW_COLUMNS, Expand, WindowAggregate, WindowTable
 from wiesel.sql.rules.push_down import conjuncts
 from wiesel.types.logical import CharType, VarCharType
 

@@ -23,7 +23,7 @@ from wiesel.sql.plan.equations import EQUALS, EquiKeys, equi_keys
 from wiesel.sql.plan.interval_joins import interval_of
 from wiesel.sql.plan.relations import Field, Join, JoinHint, JoinType, Project, Relation
 from wiesel.sql.plan.upsert_keys import upsert_keys
-from wiesel.sql.plan.window_relations import windows_of_join
+from wiesel.sql.plan.window_relations import window_bounds_of, windows_of_join
 from wiesel.sql.rules.project import with_columns
 from wiesel.sql.rules.push_down import all_of, conjuncts
 
