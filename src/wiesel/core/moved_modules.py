@@ -143,6 +143,23 @@ MOVED: dict[str, str] = {
     "sql.watermark_options": "sql.ddl.watermark_options",
     "sql.window_plan": "sql.plan.window_relations",
     "state_processor._plain": "state_processor.plain_values",
+    "table._built": "table.query.ast_nodes",
+    "table._catalog_entries": "table.catalogs.entries",
+    "table._columns": "table.query.columns",
+    "table._environment_names": "table.catalogs.environment_names",
+    "table._expression_text": "table.query.expression_printer",
+    "table._fields": "table.query.stream_columns",
+    "table._functions": "table.catalogs.functions",
+    "table._kept_catalog": "table.catalogs.stored_catalog",
+    "table._model_statements": "table.statements.models",
+    "table._object_names": "table.catalogs.object_names",
+    "table._process_calls": "table.query.process_calls",
+    "table._resolved_schema": "table.catalogs.resolved_schema",
+    "table._selecting": "table.query.select",
+    "table._sql": "table.query.expression_sql",
+    "table._statements": "table.statements.runner",
+    "table._system_functions": "table.query.system_functions",
+    "table._user_catalog": "table.catalogs.user_catalog",
 }
 """Former name -> present name of a module, both without the package's own."""
 

@@ -14,7 +14,7 @@ from wiesel.spi.table.catalog_errors import (
     PartitionNotExistException,
     TableNotExistException,
 )
-from wiesel.table._catalog_entries import (
+from wiesel.table.catalogs.entries import (
     CatalogBaseTable,
     CatalogColumnStatistics,
     CatalogDatabase,
@@ -24,8 +24,8 @@ from wiesel.table._catalog_entries import (
     CatalogTableStatistics,
     Procedure,
 )
-from wiesel.table._object_names import CatalogPartitionSpec, ObjectIdentifier, ObjectPath
-from wiesel.table._resolved_schema import (
+from wiesel.table.catalogs.object_names import CatalogPartitionSpec, ObjectIdentifier, ObjectPath
+from wiesel.table.catalogs.resolved_schema import (
     Column,
     ComputedColumn,
     Constraint,

@@ -15,9 +15,9 @@ from wiesel.core.errors import ArgumentTypeError
 from wiesel.core.user_location import program_error
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import FieldAt, OverAlias, Plus, Stand, WindowProperty
-from wiesel.table._built import aggregate, built_in, constant, json_call, length_of_time, literal, months, stand_of
-from wiesel.table._expression_text import expression_text
-from wiesel.table._sql import sql_of
+from wiesel.table.query.ast_nodes import aggregate, built_in, constant, json_call, length_of_time, literal, months, stand_of
+from wiesel.table.query.expression_printer import expression_text
+from wiesel.table.query.expression_sql import sql_of
 from wiesel.types import logical as t
 from wiesel.types.data_types import DataTypes
 

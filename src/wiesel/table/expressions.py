@@ -12,8 +12,8 @@ from wiesel.core.errors import ArgumentTypeError, ProgramError
 from wiesel.core.user_location import program_error
 from wiesel.sql.language import nodes
 from wiesel.sql.language.built_nodes import BuiltIn, Text, UserCall
-from wiesel.table._built import aggregate, built_in, column, constant, json_call, literal, value_of
 from wiesel.table.expression import Expression, JsonOnNull, TimePointUnit, call_of, node_of
+from wiesel.table.query.ast_nodes import aggregate, built_in, column, constant, json_call, literal, value_of
 from wiesel.types import logical as t
 
 # Those of PyFlink: programs write `from ... import *`.

@@ -10,7 +10,7 @@ from wiesel.core.config import ConfigOption
 from wiesel.spi.table.catalog import CatalogModel
 from wiesel.spi.table.model import PROVIDER
 from wiesel.spi.table.schema import ResolvedSchema, Schema
-from wiesel.table._model_statements import checked_model
+from wiesel.table.statements.models import checked_model
 from wiesel.table.table_descriptor import key_and_text, options_text
 
 __all__ = ["ModelDescriptor"]

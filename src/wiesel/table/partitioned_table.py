@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from wiesel.core.user_location import program_error
-from wiesel.table._process_calls import process_call, table_node
 from wiesel.table.expression import Expression
+from wiesel.table.query.process_calls import process_call, table_node
 
 if TYPE_CHECKING:
     from wiesel.table.table import Table

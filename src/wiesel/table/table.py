@@ -15,14 +15,14 @@ from wiesel.spi.table import schema as schemas
 from wiesel.sql.language.built_nodes import WindowProperty
 from wiesel.sql.plan.relations import Relation, time_attributes
 from wiesel.sql.session.jobs import is_batch
-from wiesel.table._built import column
-from wiesel.table._columns import rebuilt
-from wiesel.table._resolved_schema import ResolvedSchema, resolved_schema
-from wiesel.table._selecting import Selecting, hidden_name
+from wiesel.table.catalogs.resolved_schema import ResolvedSchema, resolved_schema
 from wiesel.table.explain_detail import ExplainDetail
 from wiesel.table.expression import Expression
 from wiesel.table.expressions import col
 from wiesel.table.partitioned_table import PartitionedTable
+from wiesel.table.query.ast_nodes import column
+from wiesel.table.query.columns import rebuilt
+from wiesel.table.query.select import Selecting, hidden_name
 from wiesel.table.table_pipeline import TablePipeline
 from wiesel.table.table_result import TableResult
 from wiesel.table.table_schema import TableSchema

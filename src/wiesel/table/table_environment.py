@@ -33,20 +33,20 @@ from wiesel.sql.session.program_rows import arrow_scan_of, elements_scan
 from wiesel.sql.session.stream_tables import stream_relation, with_fields
 from wiesel.sql.session.translation import to_stream
 from wiesel.sql.session.upserts import normalized
-from wiesel.table._environment_names import NamesOfEnvironment
-from wiesel.table._fields import ROWTIME_OF_FIELDS, expressions_of_rows, field_name, fitted_to, schema_of_fields
-from wiesel.table._functions import function_in
-from wiesel.table._process_calls import process_call
-from wiesel.table._statements import defined_table, insertion_into, run_statement
-from wiesel.table._user_catalog import opened_catalog
+from wiesel.table.catalogs.environment_names import NamesOfEnvironment
+from wiesel.table.catalogs.functions import function_in
+from wiesel.table.catalogs.user_catalog import opened_catalog
 from wiesel.table.changelog_mode import ChangelogMode
 from wiesel.table.compiled_plan import CompiledPlan
 from wiesel.table.environment_settings import EnvironmentSettings
 from wiesel.table.explain_detail import ExplainDetail
 from wiesel.table.expression import Expression
 from wiesel.table.plan_reference import PlanReference
+from wiesel.table.query.process_calls import process_call
+from wiesel.table.query.stream_columns import ROWTIME_OF_FIELDS, expressions_of_rows, field_name, fitted_to, schema_of_fields
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.statement_set import StatementSet
+from wiesel.table.statements.runner import defined_table, insertion_into, run_statement
 from wiesel.table.table import Table
 from wiesel.table.table_config import TableConfig
 from wiesel.table.table_descriptor import TableDescriptor

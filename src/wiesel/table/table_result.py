@@ -14,7 +14,7 @@ from wiesel.datastream.job_execution import cancel
 from wiesel.spi.table import schema as schemas
 from wiesel.sql.session.result_strings import NULL, batch_strings
 from wiesel.sql.session.tableau import lines_by_content, lines_by_type, widths_by_type
-from wiesel.table._resolved_schema import ResolvedSchema, resolved_schema
+from wiesel.table.catalogs.resolved_schema import ResolvedSchema, resolved_schema
 from wiesel.table.result_kind import ResultKind
 from wiesel.table.table_schema import TableSchema
 from wiesel.types.row import Row, RowKind, make_row

@@ -8,8 +8,8 @@ from wiesel.core.argument_checks import require_instance
 from wiesel.core.errors import ArgumentValueError
 from wiesel.spi.table.schema import ResolvedSchema
 from wiesel.sql.ddl.canonical_expressions import canonical_expression
-from wiesel.table._resolved_schema import ComputedColumn
-from wiesel.table._resolved_schema import ResolvedSchema as Resolved
+from wiesel.table.catalogs.resolved_schema import ComputedColumn
+from wiesel.table.catalogs.resolved_schema import ResolvedSchema as Resolved
 from wiesel.types.logical import DataType, RowField, RowType
 
 __all__ = ["TableSchema"]

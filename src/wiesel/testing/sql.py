@@ -24,7 +24,7 @@ from wiesel.sql.language import statements as s
 from wiesel.sql.language.errors import parse_error
 from wiesel.sql.language.parser import parse_script
 from wiesel.table import TableEnvironment, TableResult
-from wiesel.table._statements import define_table, run_statement
+from wiesel.table.statements.runner import define_table, run_statement
 from wiesel.testing._sql_files import Expected, TestCase, read_cases
 from wiesel.testing._sql_rows import Change, difference, final_rows, row_strings, write_changes, write_rows
 from wiesel.types.logical import DataType, RowField, RowType

@@ -18,7 +18,7 @@ from wiesel.sql.language import statements as s
 from wiesel.sql.language.formatting import format_script
 from wiesel.sql.language.parser import check_script
 from wiesel.table import EnvironmentSettings, TableEnvironment
-from wiesel.table._statements import define_table, run_statement
+from wiesel.table.statements.runner import define_table, run_statement
 
 __all__ = ["check", "lay_out", "problems_of"]
 

@@ -12,7 +12,7 @@ from wiesel.sql.language.errors import parse_error
 from wiesel.sql.language.parser import parse_script
 from wiesel.sql.session.tableau import lines_by_content
 from wiesel.table import TableEnvironment, TableResult
-from wiesel.table._statements import run_statement
+from wiesel.table.statements.runner import run_statement
 
 if TYPE_CHECKING:
     from wiesel.sql.dml.insert import Insertion

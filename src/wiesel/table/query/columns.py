@@ -12,7 +12,7 @@ from wiesel.core.errors import ProgramError
 from wiesel.sql.binding.aggregates import call_parts
 from wiesel.sql.language.built_nodes import BuiltIn, FieldAt, Stand, UserCall, WindowProperty
 from wiesel.sql.plan.relations import Field
-from wiesel.table._built import built_in, column
+from wiesel.table.query.ast_nodes import built_in, column
 from wiesel.types import logical as t
 
 __all__ = ["aliased", "expanded", "is_aggregate", "named", "named_over_groups", "rebuilt", "summaries"]

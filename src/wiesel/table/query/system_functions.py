@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from wiesel.columnar.functions.user_functions import UserFunction
 from wiesel.sql.language.built_nodes import UserCall
-from wiesel.table._columns import rebuilt
-from wiesel.table._expression_text import JAVA_OPERATORS, named_call
+from wiesel.table.query.columns import rebuilt
+from wiesel.table.query.expression_printer import JAVA_OPERATORS, named_call
 
 __all__ = ["with_system_functions"]
 

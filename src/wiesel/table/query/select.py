@@ -19,11 +19,11 @@ from wiesel.sql.language.built_nodes import BuiltIn, FieldAt, Nullable, OverAlia
 from wiesel.sql.plan.relations import AggregateCall, Field, Project, Relation, TimeAttribute, TopN
 from wiesel.sql.plan.user_relations import TableAggregate
 from wiesel.sql.session.jobs import is_batch
-from wiesel.table._built import built_in, column, constant, length_of_time, stand_of
-from wiesel.table._columns import aliased, expanded, is_aggregate, named, named_over_groups, rebuilt, summaries
-from wiesel.table._system_functions import with_system_functions
 from wiesel.table.expression import Expression
 from wiesel.table.expressions import call
+from wiesel.table.query.ast_nodes import built_in, column, constant, length_of_time, stand_of
+from wiesel.table.query.columns import aliased, expanded, is_aggregate, named, named_over_groups, rebuilt, summaries
+from wiesel.table.query.system_functions import with_system_functions
 from wiesel.table.udf import UserDefinedFunctionWrapper
 from wiesel.types import logical as t
 

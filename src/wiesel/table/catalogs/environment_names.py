@@ -10,10 +10,10 @@ from wiesel.core.user_location import AtUsersLine
 from wiesel.sql.catalog.manager import CatalogManager
 from wiesel.sql.catalog.named_models import CatalogModels
 from wiesel.sql.ddl.information import named_functions
-from wiesel.table._functions import function_of
-from wiesel.table._kept_catalog import KeptCatalog
-from wiesel.table._user_catalog import UserCatalog
 from wiesel.table.catalog import Catalog, CatalogDescriptor
+from wiesel.table.catalogs.functions import function_of
+from wiesel.table.catalogs.stored_catalog import KeptCatalog
+from wiesel.table.catalogs.user_catalog import UserCatalog
 from wiesel.table.model_descriptor import ModelDescriptor
 from wiesel.table.module import Module, ModuleEntry
 

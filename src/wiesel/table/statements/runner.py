@@ -26,11 +26,11 @@ from wiesel.sql.language import statements as s
 from wiesel.sql.language.parser import DEFAULT_DIALECT, VIEW_DIALECT
 from wiesel.sql.plan.relations import Relation, time_attributes
 from wiesel.sql.session.jobs import is_batch
-from wiesel.table._functions import loaded_function
-from wiesel.table._model_statements import alter_model, create_model, drop_model
+from wiesel.table.catalogs.functions import loaded_function
 from wiesel.table.compiled_plan import recompiles
 from wiesel.table.plan_reference import PlanReference
 from wiesel.table.result_kind import ResultKind
+from wiesel.table.statements.models import alter_model, create_model, drop_model
 from wiesel.table.table_result import TableResult
 
 if TYPE_CHECKING:

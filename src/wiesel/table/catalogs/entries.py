@@ -13,7 +13,7 @@ from wiesel.spi.table import schema as schemas
 from wiesel.spi.table.statistics import ColumnStatistics, TableStatistics
 from wiesel.sql.catalog.catalogs import CatalogEntry, Database, FunctionDefinition
 from wiesel.sql.ddl.definitions import check_partition_keys, checked_schema
-from wiesel.table._model_statements import checked_model
+from wiesel.table.statements.models import checked_model
 from wiesel.table.table_schema import TableSchema
 
 __all__ = [

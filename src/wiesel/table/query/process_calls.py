@@ -13,9 +13,9 @@ from wiesel.sql.binding.process_calls import process_table
 from wiesel.sql.binding.queries import QueryBinder
 from wiesel.sql.language import nodes
 from wiesel.sql.plan.relations import Relation
-from wiesel.table._built import constant, literal, stand_of
-from wiesel.table._functions import function_of
+from wiesel.table.catalogs.functions import function_of
 from wiesel.table.expression import Expression
+from wiesel.table.query.ast_nodes import constant, literal, stand_of
 
 if TYPE_CHECKING:
     from wiesel.table.table_environment import TableEnvironment

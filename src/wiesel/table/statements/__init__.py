@@ -1,0 +1,1 @@
+"""Internal. Runs statements in a table environment."""
