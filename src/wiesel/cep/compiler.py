@@ -118,7 +118,7 @@ class _Place:
 
     @property
     def passes(self) -> Condition:
-        """When what is optional here may be left out, and what repeats left: not by an event that ends the group."""
+        """Return the condition to skip the optional part or leave the loop: not for an event that ends the group."""
         return TRUE if self.group_until is None else self.group_until
 
     def take_condition(self) -> Condition:
@@ -204,7 +204,7 @@ class _Compiler:
             state.add(PROCEED, self._stop(pattern), conjunction(place.group_until, pattern._where()))
 
     def _stop_by_following(self, state: State, place: _Place) -> None:
-        """What must not follow a pattern of several events also ends it between them."""
+        """Add the STOP moves of negations between the events of a repeated pattern, too."""
         if place.following is not None and place.following._quantifier.consuming is Contiguity.NOT_FOLLOW:
             self._stop_by(state, [place.following], place)
 

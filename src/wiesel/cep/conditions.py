@@ -22,7 +22,7 @@ class IterativeCondition(ABC):
     """
 
     class Context(ABC):
-        """What a condition can know besides the event."""
+        """The context of a condition."""
 
         @abstractmethod
         def get_events_for_pattern(self, name: str) -> list[Any]:
@@ -67,7 +67,7 @@ class _FunctionCondition(SimpleCondition):
 
 
 class Condition:
-    """Internal. What patterns keep of conditions: single ones, combined by ``and``, ``or`` and ``not``.
+    """Internal. Conditions of patterns: single ones, combined by ``and``, ``or`` and ``not``.
 
     Args:
         kind: ``atom``, ``and``, ``or``, ``not`` or ``true``.

@@ -133,7 +133,7 @@ class Expression:
         """Return whether the event fulfils the condition.
 
         Raises:
-            ExpressionError: It cannot be told of this event; the text stands in the message, as there is no line of a program to name.
+            ExpressionError: If it cannot be evaluated for this event; the message has the expression, as there is no program line.
         """
         try:
             return bool(self._evaluate(event, ctx))

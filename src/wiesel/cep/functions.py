@@ -1,4 +1,4 @@
-"""What users write to turn matches into results.
+"""Functions that convert matches to results.
 
 A match is a dict: for each pattern that took events its name, and the list of them in order. As in all process functions, results are
 returned as an iterable (usually by ``yield``), and a result ``(OutputTag, value)`` goes to a side output.
@@ -30,7 +30,7 @@ class PatternProcessFunction(Function):
     """Gives any number of results for a match."""
 
     class Context(ABC):
-        """What the function can know besides the match."""
+        """The context of a call for a match."""
 
         @abstractmethod
         def timestamp(self) -> int:

@@ -37,7 +37,7 @@ __all__ = ["CepSpec", "cep_operator"]
 
 @dataclass(frozen=True)
 class CepSpec:
-    """What the operator is to do.
+    """Specification of the operator.
 
     Attributes:
         automaton: The compiled pattern.

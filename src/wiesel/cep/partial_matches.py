@@ -45,7 +45,7 @@ class PartialMatches:
 
 
 class Turn:
-    """What changes for one key by one event, or by the time that has come. Nothing is written before :meth:`commit`."""
+    """Changes for one key caused by one event, or by time. Nothing is written before :meth:`commit`."""
 
     def __init__(self, tables: PartialMatches, key: Any, groups: dict[int, Group], event: Any = None) -> None:
         self._tables = tables

@@ -32,7 +32,7 @@ __all__ = ["CEP", "PatternStream"]
 
 
 class CEP:
-    """Where streams and patterns meet."""
+    """Applies patterns to streams."""
 
     @staticmethod
     def pattern(

@@ -1,4 +1,4 @@
-"""Internal. How often a pattern occurs, and which events may lie between those that it takes."""
+"""Internal. Quantifiers of patterns, and the contiguity of their events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Contiguity", "Quantifier", "WithinType"]
 
 
 class WithinType(enum.Enum):
-    """Which two events of a match a time interval is about."""
+    """The two events of a match that a time interval refers to."""
 
     FIRST_AND_LAST = 0
     """The first and the last event of the match."""
@@ -21,7 +21,7 @@ class WithinType(enum.Enum):
 
 
 class Contiguity(enum.Enum):
-    """Which events may be passed over before the next one is taken."""
+    """The events that may be skipped before the next one is taken."""
 
     STRICT = "strict"
     """None."""
@@ -37,7 +37,7 @@ class Contiguity(enum.Enum):
 
     @property
     def is_not(self) -> bool:
-        """Whether the pattern says what must not come."""
+        """Return whether the pattern is negated."""
         return self in (Contiguity.NOT_NEXT, Contiguity.NOT_FOLLOW)
 
 

@@ -35,7 +35,7 @@ class _Context(PatternProcessFunction.Context):
 
 
 class _FailedMatch(NamedTuple):
-    """What an error message shows where there is no record."""
+    """Replaces the record in error messages of matches."""
 
     match: Match
     timestamp: int

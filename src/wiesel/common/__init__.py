@@ -1,4 +1,4 @@
-"""What all APIs share: types, rows, time, configuration, job handles, watermark strategies."""
+"""Parts common to all APIs: types, rows, time, configuration, job handles, watermark strategies."""
 
 import importlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""How the job of an environment is executed, as methods; the values live in the environment's configuration."""
+"""Execution settings of an environment's jobs as methods; the values are in the environment's configuration."""
 
 from __future__ import annotations
 

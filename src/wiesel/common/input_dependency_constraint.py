@@ -1,4 +1,4 @@
-"""When a task may be scheduled: kept for programs that name it; all tasks of a streaming job start together."""
+"""Input dependency constraints, for programs that set them; all tasks of a streaming job start together."""
 
 from enum import Enum
 
@@ -6,7 +6,7 @@ __all__ = ["InputDependencyConstraint"]
 
 
 class InputDependencyConstraint(Enum):
-    """Whether any or all inputs must be ready."""
+    """Requires any or all inputs to be ready."""
 
     ANY = 0
     ALL = 1

@@ -14,7 +14,7 @@ __all__ = ["JobClient", "JobHandle"]
 
 
 class JobHandle(Protocol):
-    """What an engine offers for a job that it runs. All methods return at once; errors come through the futures."""
+    """The engine's handle of a running job. All methods return immediately; errors are set in the futures."""
 
     def status(self) -> Future[JobStatus]:
         """Return the state of the job."""

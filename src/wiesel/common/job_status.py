@@ -8,7 +8,7 @@ __all__ = ["JobStatus"]
 
 
 class JobStatus(Enum):
-    """Where a job is in its life.
+    """The state of a job.
 
     CREATED, RUNNING, then FINISHED, or FAILING and FAILED, or CANCELLING and CANCELED; RESTARTING between two attempts of the
     job or of a region.

@@ -1,4 +1,4 @@
-"""What happens after a failure.
+"""Restart strategies after failures.
 
 Flink 2 sets restart strategies by options (``restart-strategy.type``, ...); these classes are kept for programs that use them and
 turn into the same options (:meth:`RestartStrategyConfiguration.to_settings`).
@@ -152,7 +152,7 @@ class FailureRateRestartStrategyConfiguration(RestartStrategyConfiguration):
 
 
 class FallbackRestartStrategyConfiguration(RestartStrategyConfiguration):
-    """What the configuration says."""
+    """The strategy of the configuration."""
 
     def get_description(self) -> str:
         return "Cluster level default restart strategy"
@@ -177,7 +177,7 @@ class RestartStrategies:
 
     @staticmethod
     def fall_back_restart() -> RestartStrategyConfiguration:
-        """What the configuration says."""
+        """The strategy of the configuration."""
         return FallbackRestartStrategyConfiguration()
 
     @staticmethod

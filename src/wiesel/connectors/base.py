@@ -1,4 +1,4 @@
-"""What the connectors share."""
+"""Parts common to all connectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["DeliveryGuarantee"]
 
 
 class DeliveryGuarantee(Enum):
-    """What a sink promises about each record after failures.
+    """The guarantee of a sink for each record after failures.
 
     EXACTLY_ONCE: it is there once. AT_LEAST_ONCE: it is there, perhaps more often. NONE: it may be lost or repeated.
     """

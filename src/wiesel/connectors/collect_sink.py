@@ -1,6 +1,6 @@
 """Collect: the records of a stream come back to the program that started the job.
 
-What may be handed out depends on what happens after a failure, because a record cannot be taken back:
+The time of returning a record depends on the handling of failures, because it cannot be retracted:
 
 * *exactly once* (checkpoints on): a record is handed out when a checkpoint covers it, so it never comes again;
 * *at least once* (checkpoints in that mode): at once; after a failure some come again;
@@ -32,7 +32,7 @@ class Collected(NamedTuple):
 
 
 class CollectDelivery(Enum):
-    """When values may be handed out; see the module's docstring."""
+    """Condition for returning values; see the module's docstring."""
 
     EXACTLY_ONCE = 0
     AT_LEAST_ONCE = 1
@@ -114,7 +114,7 @@ class CollectResultBuffer:
 
     @property
     def done(self) -> bool:
-        """Whether no more values will become ready."""
+        """Return whether no more values will become ready."""
         return self._done
 
     @property

@@ -70,7 +70,7 @@ class RateLimiter(ABC):
 
     @property
     def poll_interval_ms(self) -> int:
-        """How long a reader that got no permit waits, in ms."""
+        """Delay (ms) of a reader without a permit."""
         return 10
 
 

@@ -139,7 +139,7 @@ class _Fields:
         self._lengths: list[int] = []
 
     def count(self, number_of_rows: int | None) -> int | None:
-        """How many rows there are: the shortest sequence ends the table."""
+        """Number of rows: the shortest sequence ends the table."""
         counts = [*self._lengths, *([] if number_of_rows is None else [number_of_rows])]
         return min(counts) if counts else None
 
@@ -300,7 +300,7 @@ def _scaled(value: float, scale: int) -> Decimal:
 
 
 def _sequence_of(data_type: DataType) -> tuple[Callable[[int], Column] | None, int, int]:
-    """How a sequence of a type is made, and its smallest and greatest numbers: those that the type holds exactly."""
+    """Return the generator of sequences of a type, and the bounds of the numbers that the type represents exactly."""
     match data_type:
         case IntegralType():
             return IntegerSequence, *_integer_range(data_type)

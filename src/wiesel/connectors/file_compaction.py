@@ -21,7 +21,7 @@ _COPY = 1 << 20
 
 @dataclass(frozen=True)
 class FileCompactStrategy:
-    """When the closed files of a bucket are put together. Made by :meth:`builder`.
+    """Settings of the compaction of closed files of a bucket. Created by :meth:`builder`.
 
     Attributes:
         size_threshold: As soon as so many bytes wait; -1 for no such limit.
@@ -47,7 +47,7 @@ class FileCompactStrategy:
             self._threads = 1
 
         def enable_compaction_on_checkpoint(self, num_checkpoints_before_compaction: int) -> FileCompactStrategy.Builder:
-            """Put together what waits when so many checkpoints have passed since the last time.
+            """Compact pending files after this number of checkpoints.
 
             Raises:
                 ProgramError: If the number is not positive.

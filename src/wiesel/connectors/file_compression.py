@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 __all__ = ["DECOMPRESSION_ERRORS", "decompressed", "is_compressed"]
 
 DECOMPRESSION_ERRORS: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, lzma.LZMAError)
-"""What reading a damaged compressed file raises."""
+"""Errors raised when a damaged compressed file is read."""
 
 _INPUT_BYTES = 1 << 16
 
@@ -81,7 +81,7 @@ def _suffix(path: str) -> str:
 
 
 def is_compressed(path: str) -> bool:
-    """Whether a file is compressed, by its name."""
+    """Return whether a file is compressed, by its name."""
     return _suffix(path) in _BY_SUFFIX
 
 

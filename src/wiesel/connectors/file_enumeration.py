@@ -1,4 +1,4 @@
-"""Which files a file source reads, and how they are cut into splits."""
+"""Enumeration of the files of a file source, and their splits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FileSourceSplit:
 
 @dataclass(frozen=True)
 class FileEnumeratorProvider:
-    """How files are found and cut.
+    """Selects the discovery and splitting of files.
 
     Args:
         split_bytes: Plain files of a splittable format are cut into splits of about this size (bytes); None never cuts.
@@ -70,7 +70,7 @@ class FileEnumeratorProvider:
 
 
 class FileSplitAssignerProvider:
-    """Which reader gets which split."""
+    """Selects the assignment of splits to readers."""
 
     @staticmethod
     def locality_aware_split_assigner() -> FileSplitAssignerProvider:

@@ -1,4 +1,4 @@
-"""Internal. What files tell of themselves, as columns of tables."""
+"""Internal. Metadata columns of files in tables."""
 
 from __future__ import annotations
 

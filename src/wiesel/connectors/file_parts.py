@@ -1,6 +1,6 @@
 """Internal. Part files of a file sink on their way from in-progress to visible, and who may touch them.
 
-While it is written, a part lies in the sink's staging folder, which is hidden: ``<base>/.inprogress-<job>-<operator>/``. The committer
+An unfinished part is in the sink's hidden staging folder: ``<base>/.inprogress-<job>-<operator>/``. The committer
 moves it to its visible name. In the staging folder the name of a part ends with the number of the attempt that wrote it, so
 an attempt never writes to a file of another one, and a process of a dead attempt can do no harm.
 """
@@ -128,7 +128,7 @@ def staging_folder(base: str, job_id: str, operator_id: str) -> str:
 
 @dataclass
 class CommitRecord:
-    """What the committer of one sink did last; a small file in the staging folder.
+    """The last action of a sink's committer; a small file in the staging folder.
 
     It tells two things that the files alone do not: whether a part that is nowhere was visible once (whoever reads the output may have
     taken it away), and whether the output is ahead of a checkpoint.
@@ -180,7 +180,7 @@ class CommitRecord:
         files.move(fresh, path)
 
     def knows(self, target: str) -> bool:
-        """Whether a part was made visible lately."""
+        """Return whether a part was committed recently."""
         return any(target in names for names in self.last)
 
 
@@ -232,7 +232,7 @@ class FileCommitter(Committer):
         record.save(files, folder)
 
     def _is_elsewhere(self, uri: str, parts: Sequence[PendingPart]) -> bool:
-        """Whether parts are those of a job that wrote to another folder, and nothing of them can be seen from here.
+        """Return whether parts are of a job that wrote to another folder, and not visible from here.
 
         That is so when a savepoint has been copied to another cluster. The job that stopped with it has made the parts visible there.
         """

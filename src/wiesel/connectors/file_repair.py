@@ -1,4 +1,4 @@
-"""Internal. Takes back what file sinks have made visible after a checkpoint: else a job that goes on from it writes records twice."""
+"""Internal. Reverts files that sinks have committed after a checkpoint, so that a job restored from it writes no duplicates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a file sink closes a part file and begins the next, and what part files are called."""
+"""Rolling policies of file sinks, and names of part files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["DefaultRollingPolicy", "OnCheckpointRollingPolicy", "OutputFileConfi
 
 
 class PartFileInfo(Protocol):
-    """What a rolling policy can ask of an open part file. Times in ms of processing time, the size in bytes."""
+    """Information on an open part file for rolling policies. Times in ms of processing time, the size in bytes."""
 
     @property
     def bucket_id(self) -> str:
@@ -40,15 +40,15 @@ class RollingPolicy(ABC):
 
     @abstractmethod
     def should_roll_on_checkpoint(self, part: PartFileInfo) -> bool:
-        """Whether to close the part because a checkpoint is taken."""
+        """Return whether to close the part when a checkpoint is taken."""
 
     @abstractmethod
     def should_roll_on_event(self, part: PartFileInfo, element: Any) -> bool:
-        """Whether to close the part before a record is written. Asked for the first record of every batch."""
+        """Return whether to close the part before a record is written. Called for the first record of every batch."""
 
     @abstractmethod
     def should_roll_on_processing_time(self, part: PartFileInfo, current_time: int) -> bool:
-        """Whether to close the part at this time (ms); asked at the sink's bucket check interval."""
+        """Return whether to close the part at this time (ms); called at the sink's bucket check interval."""
 
     @staticmethod
     def default_rolling_policy(
@@ -86,15 +86,15 @@ class DefaultRollingPolicy(RollingPolicy):
                 raise ProgramError(f"default_rolling_policy: {name} is {value}", hint="give a positive number")
 
     def should_roll_on_checkpoint(self, part: PartFileInfo) -> bool:
-        """Whether the part is large."""
+        """Return whether the part has reached the maximal size."""
         return part.size > self.part_size
 
     def should_roll_on_event(self, part: PartFileInfo, element: Any) -> bool:
-        """Whether the part is large."""
+        """Return whether the part has reached the maximal size."""
         return part.size > self.part_size
 
     def should_roll_on_processing_time(self, part: PartFileInfo, current_time: int) -> bool:
-        """Whether the part is old or idle."""
+        """Return whether the part is too old or inactive."""
         return (
             current_time - part.creation_time >= self.rollover_interval
             or current_time - part.last_update_time >= self.inactivity_interval

@@ -112,7 +112,7 @@ class FileSink(Sink):
             return self
 
         def disable_compact(self: _Builder) -> _Builder:
-            """Put nothing together, the default. What waits for it in a checkpoint becomes visible as it is."""
+            """Disable compaction, the default. Pending files of a restored checkpoint are committed unchanged."""
             self._compaction = None
             return self
 

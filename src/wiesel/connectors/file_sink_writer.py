@@ -40,9 +40,9 @@ _OPEN_FILES = 128
 
 @dataclass(frozen=True)
 class FileSinkSettings:
-    """What a file sink was built with. ``encoder`` for row formats, ``bulk`` for bulk formats; one of them is None.
+    """Settings of a file sink. ``encoder`` for row formats, ``bulk`` for bulk formats; one of them is None.
 
-    ``compaction``: when and how small files are put together, None for not at all.
+    ``compaction``: strategy for small files, None for none.
     """
 
     base_path: str
@@ -232,7 +232,7 @@ class FileWriter(SinkWriter):
         raise ConnectorError(
             f"the output in {self._settings.base_path} is ahead of checkpoint {self._context.restored_checkpoint_id}: the parts {names} "
             "were made visible by a later checkpoint, and their records would be written again; other writers may have more",
-            hint="restore the later checkpoint; or take back what all writers have made visible since, and start from the older one, where "
+            hint="restore the later checkpoint; or revert what all writers have committed since, and start from the older one, where "
             f"CHECKPOINT_DIR is that of execution.checkpointing.dir: wiesel savepoint repair {checkpoint} {self._settings.base_path} "
             f"&& wiesel run -s {checkpoint} --claimMode claim PROGRAM",
             path=self._settings.base_path,
@@ -280,7 +280,7 @@ class FileWriter(SinkWriter):
         if self._waiting is not None:
             self._waiting.add(part)
             return
-        # Parts waited, and now nothing is put together any more.
+        # Pending parts are restored, but compaction is disabled now.
         known = StagedName.parse(part.staged)
         target = FileSystem.join(self._base, part.bucket, (known or self._next_name()).visible)
         self._pending.append(PendingPart(part.staged, self._files.uri(target), part.size))
@@ -381,7 +381,7 @@ class FileWriter(SinkWriter):
             self._pending.append(WriterEnded(self._files.uri(self._staging), self._context.subtask_index, self._context.parallelism))
 
     def _compact(self, end_of_input: bool) -> None:
-        """Put together the parts that are due; what comes of them becomes visible in their stead."""
+        """Compact the due parts; the resulting files are committed instead of them."""
         if self._waiting is None or self._compaction is None:
             return
         groups = self._waiting.take_due(end_of_input)

@@ -1,4 +1,4 @@
-"""Internal. The closed parts of a writer that wait until they are put together, and how that is done.
+"""Internal. Closed parts of a writer that wait for compaction, and the compaction itself.
 
 A part that waits is in the state of the writer. What it goes into is a new part; the old ones are deleted by the commit of the
 checkpoint that shows it. Before that a failure finds all of them again.
@@ -21,7 +21,7 @@ __all__ = ["Compaction", "WaitingParts"]
 
 
 class WaitingParts:
-    """Which parts wait, by bucket, and which of them are due."""
+    """Parts that wait for compaction, by bucket."""
 
     def __init__(self, strategy: FileCompactStrategy) -> None:
         self._strategy = strategy
@@ -37,7 +37,7 @@ class WaitingParts:
             self._due.append(self._by_bucket.pop(part.bucket))
 
     def take_due(self, end_of_input: bool) -> list[list[WaitingPart]]:
-        """Return the groups to put together at this checkpoint; at the end all."""
+        """Return the groups to compact at this checkpoint; at the end all."""
         self._checkpoints += 1
         if end_of_input or 0 < self._strategy.num_checkpoints_before_compaction <= self._checkpoints:
             self._due += self._by_bucket.values()
@@ -52,7 +52,7 @@ class WaitingParts:
 
 
 class Compaction:
-    """Puts parts together."""
+    """Compacts parts."""
 
     def __init__(self, files: FileSystem, strategy: FileCompactStrategy, compactor: FileCompactor) -> None:
         self._files = files
@@ -80,7 +80,7 @@ class Compaction:
         size = files.size(path)
         if size != part.size:
             raise ConnectorError(
-                f"the part file {part.staged}, which waits to be put together with others, "
+                f"the part file {part.staged}, which waits for compaction, "
                 + ("is gone" if size is None else f"has {size} instead of {part.size} bytes"),
                 hint="a later checkpoint has made it visible already, or it was deleted; restore the newest checkpoint of the job",
                 path=part.staged,

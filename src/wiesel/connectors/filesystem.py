@@ -1,4 +1,4 @@
-"""Internal. Where the files of a path are: the local disk, or anything that fsspec or pyarrow know by a URI.
+"""Internal. File systems of paths: the local disk, or any that fsspec or pyarrow support by URI.
 
 Only what file sources and sinks need. Local paths go straight to the operating system, so that data can be synchronised to the
 disk and renamed atomically; other file systems go through fsspec.
@@ -34,7 +34,7 @@ class FileStatus:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether files and folders of this name are left out: those that start with ``.`` or ``_``."""
+    """Return whether files and folders of this name are ignored: those that start with ``.`` or ``_``."""
     return name.startswith((".", "_"))
 
 
@@ -42,7 +42,7 @@ class FileSystem(ABC):
     """Files by path. Paths come from :func:`filesystem_for` and from the file system's own listings."""
 
     local: bool = False
-    """Whether files can be appended to, synchronised and renamed atomically."""
+    """True if files can be appended to, synchronised and renamed atomically."""
 
     @abstractmethod
     def walk(self, path: str) -> Iterator[FileStatus]:
@@ -279,7 +279,7 @@ class RemoteFiles(FileSystem):
         self._fs.mv(source, target)
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file or folder."""
+        """Return whether a file or folder exists."""
         self._fs.invalidate_cache()
         try:
             self._fs.info(path)
@@ -309,7 +309,7 @@ class RemoteFiles(FileSystem):
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path or URI is not one of the local disk."""
+    """Return whether a path or URI is not on the local disk."""
     return "://" in path and urlsplit(path).scheme not in ("file", "local")
 
 

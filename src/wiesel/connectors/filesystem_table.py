@@ -69,8 +69,8 @@ _DEFAULT_PARTITION = ConfigOption[str](
 )
 _COMMIT_POLICY = ConfigOption[str | None]("sink.partition-commit.policy.kind", "str", None, "What marks a partition: success-file.")
 _SUCCESS_FILE = ConfigOption[str]("sink.partition-commit.success-file.name", "str", "_SUCCESS", "The name of the file that does.")
-_COMPACTION = ConfigOption[bool]("auto-compaction", "bool", False, "Whether the files of a checkpoint are put together.")
-_COMPACTION_SIZE = ConfigOption[MemorySize | None]("compaction.file-size", "memory", None, "Size at which they are put together at once.")
+_COMPACTION = ConfigOption[bool]("auto-compaction", "bool", False, "Whether the files of a checkpoint are compacted.")
+_COMPACTION_SIZE = ConfigOption[MemorySize | None]("compaction.file-size", "memory", None, "Size at which they are compacted immediately.")
 _SHUFFLE = ConfigOption[bool]("sink.shuffle-by-partition.enable", "bool", False, "Whether rows of a partition go to the same writer.")
 _FORMATS = {
     "avro": "wiesel.formats.table.avro:AvroTableFormat",
@@ -183,7 +183,7 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
             builder = builder.with_bucket_check_interval(check_ms)
         if compaction is not None:
             if not isinstance(writer, Encoder):
-                raise ConfigurationError("auto-compaction: files of this format cannot be put together", hint="leave 'auto-compaction' out")
+                raise ConfigurationError("auto-compaction: files of this format cannot be compacted", hint="leave 'auto-compaction' out")
             builder = builder.enable_compact(compaction, FileCompactor.concat_file_compactor())
         # What is written in place of other files can be told from them by its names.
         mark = f"part-{uuid4().hex[:12]}" if context.overwrite else None
@@ -240,7 +240,7 @@ class _Partitions:
     keys: tuple[str, ...]
     default: str
     metadata: tuple[tuple[str, str], ...] = ()
-    """Columns that tell of the file itself, and what."""
+    """Metadata columns of files."""
 
     @staticmethod
     def of(context: TableContext, default: str) -> _Partitions:

@@ -1,4 +1,4 @@
-"""Internal. When a partition of a table of files is complete: by the time that its folders tell and the watermark, or by the clock.
+"""Internal. Partition commit triggers of file tables: by the time of the partition and the watermark, or by the clock.
 
 Writers report the partitions that they write to, from when on each is complete, and how far their own time has come. They go on until they
 see the mark of a partition that is complete to them, so none is forgotten when a job fails. The committer has the reports of all writers of
@@ -115,7 +115,7 @@ class PartitionReport:
 
 @dataclass
 class PartitionTracker:
-    """What a writer knows of the partitions that it writes to.
+    """Tracks the partitions that a writer writes to.
 
     Attributes:
         times: From when on they are complete.
@@ -167,7 +167,7 @@ class PartitionTracker:
 
 
 class SlowestReport:
-    """What the committer knows of reports; those of writers that have ended are kept for the others."""
+    """Tracks the reports of writers; those of finished writers are retained."""
 
     def __init__(self) -> None:
         self._ended: dict[str, int] = {}

@@ -63,7 +63,7 @@ class CacheFile:
 
 
 class StreamCache:
-    """What the program knows of the records of a stream."""
+    """The program's handle of cached records of a stream."""
 
     def __init__(self) -> None:
         self.directory: str | None = None

@@ -1,4 +1,4 @@
-"""Internal. What happens when files of a table become visible: those that they replace go, and partitions are marked as there."""
+"""Internal. Commit of a table's files: replaces overwritten files, and marks partitions as complete."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _log = get_logger("wiesel.connectors.filesystem_table")
 
 @dataclass(frozen=True)
 class TableCommit:
-    """How a table is committed. Plain picklable data.
+    """Settings of the commit of a table. Plain picklable data.
 
     Attributes:
         base: The folder of the table.
@@ -40,7 +40,7 @@ class TableCommit:
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is nothing to do."""
+        """Return whether there is nothing to do."""
         return self.replacing is None and self.success_file is None
 
 

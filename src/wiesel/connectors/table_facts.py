@@ -1,4 +1,4 @@
-"""Internal. What is certain of the rows of a table of files without reading them: what metadata of files and names of folders tell."""
+"""Internal. Statistics of file tables from metadata of files and names of folders."""
 
 from __future__ import annotations
 

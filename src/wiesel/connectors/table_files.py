@@ -1,4 +1,4 @@
-"""Internal. What is read of the files of a table: those columns that are wanted, with the ones that folders tell among them."""
+"""Internal. Reads files of tables: the projected columns, including partition columns from names of folders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Reading", "files_of"]
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read. Plain picklable data.
+    """Specification of a read. Plain picklable data.
 
     Attributes:
         rows: All columns of the table.
@@ -43,7 +43,7 @@ class Reading:
 
     @property
     def schema(self) -> pa.Schema:
-        """That of the columns that are wanted."""
+        """The schema of the projected columns."""
         return arrow_schema((name, self.rows[name].data_type) for name in self.names)
 
     def filters_over(self, names: Sequence[str]) -> tuple[Expression, ...]:

@@ -166,7 +166,7 @@ class ArgumentValueError(ProgramError, ValueError, AssertionError):
 
 
 class UnknownNameError(ArgumentValueError, KeyError):
-    """There is no object with the given name."""
+    """No object has the given name."""
 
     code = "UNKNOWN_NAME"
 

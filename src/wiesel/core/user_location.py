@@ -1,4 +1,4 @@
-"""Internal. Where in the user's program a call was made, and errors that name the line.
+"""Internal. Call locations in the user's program, and errors with the line.
 
 The traceback of an error that is found when a job starts does not show the line that built the operator.
 """

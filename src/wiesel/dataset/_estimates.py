@@ -1,4 +1,4 @@
-"""Internal. How many records there will be and how large: measured at sources, guessed behind functions, or said by the user.
+"""Internal. Estimates of the number and size of records: measured at sources, guessed for functions, or set by the user.
 
 What is guessed: a filter keeps half of its records, flat_map gives five for one, a group is ten records large, a join has as many
 results as its larger input. Guesses are only compared with each other, so what counts is where they begin: at the sizes of the data.
@@ -30,7 +30,7 @@ _COMPRESSED = (".gz", ".gzip", ".bz2", ".xz", ".deflate", ".zst")
 
 @dataclass(frozen=True)
 class Estimate:
-    """How many records, and the mean bytes of one; None where it is not known."""
+    """The number of records, and their mean size in bytes; None if unknown."""
 
     records: float | None = None
     record_bytes: float | None = None

@@ -30,7 +30,7 @@ _Add: TypeAlias = Callable[[PlannedNode, OperatorSpec, Sequence[Transformation]]
 
 
 def partitioned(source: Transformation, partitioner: PartitionerSpec, location: str) -> Transformation:
-    """Return the records shared out in a certain way."""
+    """Return the records partitioned by a partitioner."""
     if partitioner is FORWARD and isinstance(source, UnionTransformation):
         return source  # it says for each of its inputs how that gets there
     return PartitionTransformation(source.output_type, location, source, partitioner)

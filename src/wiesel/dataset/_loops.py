@@ -1,4 +1,4 @@
-"""Internal. What belongs to which iteration, and what is aggregated in its rounds."""
+"""Internal. Assignment of operations to iterations, and aggregation in their rounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RESULTS = ("iteration_result", "delta_result")
 
 @dataclass
 class Registered:
-    """What was registered with an iteration.
+    """Aggregators and criteria registered with an iteration.
 
     Attributes:
         aggregators: By name.
@@ -75,7 +75,7 @@ class RoundAggregates(AggregateFunction):
 
 
 class Criterion:
-    """Whether a round was the last one: called with its number and what was aggregated, by name."""
+    """Termination test of rounds: called with the round's number and the aggregates by name."""
 
     def __init__(self, registered: Registered) -> None:
         self._criterion = registered.criterion

@@ -15,7 +15,7 @@ __all__ = ["Hints", "Node", "reachable"]
 
 @dataclass
 class Hints:
-    """What the user says about the size of results; None where nothing was said.
+    """Size hints of the user; None if not set.
 
     Attributes:
         records: How many there are.

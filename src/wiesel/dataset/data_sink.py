@@ -1,4 +1,4 @@
-"""Where data are written."""
+"""Data sinks."""
 
 from __future__ import annotations
 

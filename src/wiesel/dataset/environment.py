@@ -38,7 +38,7 @@ _JOB_NAME = "DataSet Job"
 
 
 class ExecutionEnvironment:
-    """Where a program over bounded data starts: it makes sources, holds settings and runs what was built, in BATCH mode.
+    """The entry point of programs over bounded data: creates sources, holds settings and runs jobs in BATCH mode.
 
     Args:
         configuration: The settings to begin with.

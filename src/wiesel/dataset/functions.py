@@ -1,4 +1,4 @@
-"""What programs over bounded data implement and choose from: functions, orders, aggregations and hints for joins."""
+"""Functions, orders, aggregations and join hints for programs over bounded data."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Aggregations(Enum):
 
 
 class JoinHint(Enum):
-    """How a join is to be done: what is sent where, and which input makes the hash table."""
+    """Strategy of a join: the shipping of its inputs, and the build side of a hash join."""
 
     OPTIMIZER_CHOOSES = "optimizer chooses"
     BROADCAST_HASH_FIRST = "broadcast hash first"

@@ -41,7 +41,7 @@ def _close(head: Node, what: str) -> None:
 
 
 class IterativeDataSet(DataSet[Any]):
-    """What a round of a bulk iteration starts from; what is made of it, up to ``close_with``, is the step."""
+    """The input of a round of a bulk iteration; the operations on it, up to ``close_with``, are the step."""
 
     def register_aggregator(self, name: str, aggregator: Aggregator) -> IterativeDataSet:
         """Add an aggregator, which function objects of the step find by ``runtime_context.get_iteration_aggregator(name)``."""

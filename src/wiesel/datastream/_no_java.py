@@ -1,4 +1,4 @@
-"""Internal. What programs hear that reach through PyFlink for the Java objects behind it."""
+"""Internal. Errors for programs that access Java objects through PyFlink."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Internal. What can be set on an operator after it was made: name, uid, parallelism, chaining, slot sharing group."""
+"""Internal. Settings of created operators: name, uid, parallelism, chaining, slot sharing group."""
 
 from __future__ import annotations
 

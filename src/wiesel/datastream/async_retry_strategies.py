@@ -1,4 +1,4 @@
-"""When and how often an asynchronous request is made again: the names of ``pyflink.datastream.async_retry_strategies``."""
+"""Retry strategies of asynchronous requests: the names of ``pyflink.datastream.async_retry_strategies``."""
 
 from wiesel.spi.async_functions import (
     NO_RETRY_STRATEGY,

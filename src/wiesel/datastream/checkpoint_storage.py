@@ -1,4 +1,4 @@
-"""Where checkpoints are kept, as programs name it. ``execution.checkpointing.dir`` is the usual way to say it."""
+"""Checkpoint storage settings of programs. The option ``execution.checkpointing.dir`` is the usual alternative."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["CheckpointStorage", "CustomCheckpointStorage", "FileSystemCheckpoint
 
 
 class CheckpointStorage(ABC):
-    """Where checkpoints are kept."""
+    """The storage of checkpoints."""
 
     @abstractmethod
     def to_settings(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ __all__ = ["CheckpointingMode"]
 
 
 class CheckpointingMode(Enum):
-    """What state sees of each record after a failure: its effect exactly once, or at least once (with less waiting)."""
+    """The guarantee for state after a failure: exactly once, or at least once (with less waiting)."""
 
     EXACTLY_ONCE = 0
     AT_LEAST_ONCE = 1

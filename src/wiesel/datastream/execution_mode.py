@@ -8,7 +8,7 @@ __all__ = ["RuntimeExecutionMode"]
 
 
 class RuntimeExecutionMode(Enum):
-    """How a job runs.
+    """The execution mode of a job.
 
     STREAMING: all operators at once, results as records come. BATCH: stage after stage, bounded inputs and final results only.
     AUTOMATIC: BATCH if all sources are bounded, else STREAMING.

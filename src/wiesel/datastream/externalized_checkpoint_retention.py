@@ -1,4 +1,4 @@
-"""What becomes of checkpoints when a job is cancelled."""
+"""Retention of checkpoints after cancellation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["ExternalizedCheckpointRetention"]
 
 
 class ExternalizedCheckpointRetention(Enum):
-    """Whether checkpoints outlive a job that is cancelled; after a failure the first two keep them."""
+    """Retention of checkpoints of a cancelled job; after a failure the first two retain them."""
 
     DELETE_ON_CANCELLATION = 0
     RETAIN_ON_CANCELLATION = 1

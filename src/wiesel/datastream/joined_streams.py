@@ -29,7 +29,7 @@ Selector = Callable[[Any], Any] | KeySelector
 
 
 class _PairedStreams:
-    """What joins and co-groups have in common: two streams, of which the keys are asked for next."""
+    """Base of joins and co-groups: two streams, whose keys are set next."""
 
     _method: str
     _with_window: type[_WithWindow]

@@ -18,7 +18,7 @@ __all__ = [
 
 
 class StateBackend:
-    """Where keyed state is kept while the job runs.
+    """The storage of keyed state of a running job.
 
     Attributes:
         option_value: The value of ``state.backend.type``.

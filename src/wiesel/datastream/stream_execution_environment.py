@@ -44,7 +44,7 @@ _PARALLELISM_DEFAULT = -1
 
 
 class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
-    """Where a program starts: it makes sources, holds settings and runs what was built.
+    """The entry point of programs: creates sources, holds settings and runs jobs.
 
     A program may run several jobs: each ``execute`` runs the sinks and operators added since the last one, with all that they
     read from. Settings are options of the environment's configuration; those of the command line (``-D``) come first, then those

@@ -66,7 +66,7 @@ def checked_trigger(trigger: Any, window_assigner: WindowAssigner[Any, Any]) -> 
 
 
 class _Windowed:
-    """What windows per key and windows over everything have in common."""
+    """Base of keyed and non-keyed windows."""
 
     _title: str
     _all: bool

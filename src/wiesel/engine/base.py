@@ -1,4 +1,4 @@
-"""Internal. What both engines share at their edge: how a facade finds one, and the settings of a job as plain values."""
+"""Internal. Interface of the engines to the facades: lookup, and the settings of a job as plain values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Internal. What is said of checkpoints that take long because their barriers wait behind records."""
+"""Internal. Advice on checkpoints that are slow because their barriers wait behind records."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _OVERTAKE = f"'{opt.CHECKPOINT_UNALIGNED.key}: true' lets barriers overtake it"
 def longest_wait(job: JobGraph, stats: Mapping[TaskKey, CheckpointStats]) -> tuple[float, JobVertex | None]:
     """Return how long in ms barriers waited in front of the slowest task behind the sources, and whose subtask it is.
 
-    Sources are told of a checkpoint and do not wait for a barrier. What the slowest of them takes to get there is not part of it: it may
-    be busy with something else.
+    Sources are notified of a checkpoint and do not wait for a barrier. The delay of the slowest of them is not included, as it may be busy
+    otherwise.
     """
     delays = {key: each.start_delay_ms + each.alignment_ms for key, each in stats.items()}
     sources = [delay for (vertex, _), delay in delays.items() if job.vertices[vertex].is_source]

@@ -1,4 +1,4 @@
-"""Internal. What the checkpoint or savepoint under way waits for, task by task, for whoever waits for it."""
+"""Internal. Progress of the pending checkpoint or savepoint, task by task."""
 
 from __future__ import annotations
 

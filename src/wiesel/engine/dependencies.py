@@ -1,4 +1,4 @@
-"""Internal. What workers need besides the program: Python files, requirements, archives and cached files.
+"""Internal. Dependencies of workers: Python files, requirements, archives and cached files.
 
 The driver packs all of a job into one zip file, named by its contents. Each machine unpacks it once, and brings the cached files of other
 file systems, which it only names; each task puts it in place while it runs: modules on the import path, archives in the working directory,

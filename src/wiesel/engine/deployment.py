@@ -23,7 +23,7 @@ from wiesel.types.evolution import keys_stay
 from wiesel.types.serializers import serializer_for, type_from_snapshot
 
 KEY_TYPES = "keyTypes"
-"""What the facts of an operator have the declared types of its keys under, as snapshots of their serializers."""
+"""Key of the declared types of an operator's keys in the job information, as snapshots of their serializers."""
 
 
 def vertex_descriptor(vertex: JobVertex) -> VertexDescriptor:
@@ -203,8 +203,8 @@ def is_same_operator(old: dict[str, Any], operator: ChainedOperator) -> bool:
     return bool(node.uid or node.uid_hash) or old.get("kind", node.operator.kind) == node.operator.kind
 
 
-def strangers(job: JobGraph, facts: dict[str, Any]) -> set[str]:
-    """Return the ids under which the program has other operators than the checkpoint."""
+def reused_ids(job: JobGraph, facts: dict[str, Any]) -> set[str]:
+    """Return the operator ids of the checkpoint that the program uses for other operators."""
     here = {o.operator_id: o for v in job.vertices for o in v.operators}
     return {
         old["id"]
@@ -247,7 +247,7 @@ def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any
     here = {o.operator_id: v for v in job.vertices for o in v.operators}
     there = {o["id"]: (o, v) for v in facts.get("vertices", ()) for o in v["operators"]}
     with_state = operators_with_state(checkpoint)
-    lost = sorted(with_state & strangers(job, facts) | with_state - here.keys())
+    lost = sorted(with_state & reused_ids(job, facts) | with_state - here.keys())
     if lost and not allow_non_restored:
         names = ", ".join(f"{there[i][0]['name']} (uid {there[i][0].get('uid') or 'not set'})" if i in there else i for i in lost)
         raise StateMigrationError(
@@ -325,7 +325,7 @@ def take_over_key_groups(job: JobGraph, checkpoint: Checkpoint, facts: dict[str,
     Without it a job that was started with so many subtasks that it got more key groups could not start again with few, nor the other way.
     """
     there = {o["id"]: int(v["maxParallelism"]) for v in facts.get("vertices", ()) for o in v["operators"]}
-    restored = operators_with_state(checkpoint) & there.keys() - strangers(job, facts)
+    restored = operators_with_state(checkpoint) & there.keys() - reused_ids(job, facts)
     for vertex in job.vertices:
         before = {there[o.operator_id] for o in vertex.operators if o.operator_id in restored}
         if len(before) == 1 and vertex.fits(*before):

@@ -69,7 +69,7 @@ CHECKPOINTS = "checkpoints"
 
 
 class AttemptState(enum.Enum):
-    """Where an attempt is."""
+    """The state of an attempt."""
 
     DEPLOYING = "DEPLOYING"
     RUNNING = "RUNNING"
@@ -78,7 +78,7 @@ class AttemptState(enum.Enum):
 
 
 class MasterPort(Protocol):
-    """What an attempt needs from the shell around it. All methods return at once."""
+    """Services of the shell for an attempt. All methods return immediately."""
 
     def send(self, task: TaskKey, message: ToTask) -> None:
         """Send a message to a task, in order."""
@@ -169,7 +169,7 @@ class JobAttempt:
         self.metrics: dict[TaskKey, dict[str, Any]] = {} if finished is None else dict(finished.metrics)
         self.last_heard_s: dict[TaskKey, float] = {}
         self.progress: dict[TaskKey, TaskProgress] = {}
-        """What tasks have reported when they were asked last."""
+        """Last progress reports of the tasks."""
         self._job: JobGraph = plan.graph.job
         self._tasks: list[TaskKey] = [(s.vertex, s.index) for s in plan.graph.subtasks]
         self.finished = Finished() if finished is None else finished
@@ -287,7 +287,7 @@ class JobAttempt:
         self.port.region_failed(region, error)
 
     def _first_cause(self, region: FailoverRegion, error: BaseException) -> BaseException:
-        """Return the end of the first process that left without a word, if the error is what others have noticed of it."""
+        """Return the end of the first process that exited silently, if the error is a consequence of it."""
         if region.first_lost is None or not is_about_another_task(error):
             return error
         vertex = self._job.vertices[region.first_lost[0]]

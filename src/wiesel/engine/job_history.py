@@ -1,4 +1,4 @@
-"""Internal. What has happened to a job so far, for those who ask: its states, its failures, its latest checkpoints."""
+"""Internal. History of a job: its states, its failures, its latest checkpoints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CheckpointRecord:
         ended_ms: When it was complete or given up.
         duration_ms: How long it took; None if it was given up.
         triggered_ms: When it was triggered; None if it was given up.
-        stats: What each task has told of its part.
+        stats: Statistics reported by each task.
         savepoint: Whether the user has asked for it.
         failure: Why it was given up, empty if it is complete.
     """
@@ -43,7 +43,7 @@ class CheckpointRecord:
 
 @dataclass(frozen=True)
 class Restored:
-    """What the newest attempt that was not the first to begin from nothing has begun with."""
+    """The restored state of the newest attempt that was restored."""
 
     checkpoint_id: int
     at_ms: int

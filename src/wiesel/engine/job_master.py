@@ -125,7 +125,7 @@ class JobMaster:
         )
         self.rescaling = Rescaling(self)
         self.adaptive = settings.adaptive if plan.graph.job.runtime_mode != "BATCH" else None
-        """How the adaptive scheduler is set, None if there is none."""
+        """Settings of the adaptive scheduler, None if there is none."""
         self._adaptive = None if self.adaptive is None else AdaptiveScheduler(self, self.adaptive)
         self.status = JobStatus.CREATED
         self.result: Future[JobExecutionResult] = Future()
@@ -137,7 +137,7 @@ class JobMaster:
         self.last_checkpoint_duration_ms: int | None = None
         self.failures: list[BaseException] = []
         self.progress_asked_ms = 0
-        """When tasks were asked last how far they are with a checkpoint."""
+        """Time of the last request for progress of a checkpoint."""
         self.listeners: list[Callable[[JobMaster, str], None]] = [LateRecords()]
         self._strategy = strategy
         self._launcher = launcher
@@ -568,7 +568,7 @@ class JobMaster:
             self._restart_now(None)
 
     def start_with(self, parallelism: Mapping[int, int]) -> None:
-        """There are slots for this parallelism of the operators: start the attempt that has waited for them."""
+        """Start the waiting attempt with this parallelism of the operators, as there are slots."""
         plan = self.rescaling.plan_with(parallelism)
         if self.attempt is not None:
             self._restart_now(plan)
@@ -577,7 +577,7 @@ class JobMaster:
             self._begin(self.last_checkpoint)
 
     def cannot_start(self, error: BaseException) -> None:
-        """There are too few slots, and no more are waited for."""
+        """Fail the attempt, as there are too few slots and no more are awaited."""
         self._note(error)
         self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, error))
 

@@ -1,4 +1,4 @@
-"""Internal. What a running job tells about itself: its state, its checkpoints, and the metrics of its tasks as they reported them last."""
+"""Internal. Metrics of a running job: its state, its checkpoints, and the last reported metrics of its tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Internal. What is said of records that were dropped because they came behind the watermark."""
+"""Internal. Warnings about dropped late records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EVENTS = ("checkpoint", "FINISHED", "CANCELED", "FAILED")
 
 
 class LateRecords:
-    """Tells of each operator that it drops late records: at the first checkpoint after it began to, and how many in all at the end.
+    """Warns about each operator that drops late records: at the next checkpoint, and with the total at the end.
 
     Flink has a metric for it, at which nobody looks whose results are too small by what was dropped.
     """

@@ -21,7 +21,7 @@ from wiesel.checkpoint.store import CheckpointStore, MemoryStateFiles, StateFile
 from wiesel.core.errors import FencedError, WieselError
 from wiesel.core.logs import get_logger
 from wiesel.engine.base import JobSettings
-from wiesel.engine.deployment import check_restorable, job_facts, strangers, take_over_key_groups, without_operators
+from wiesel.engine.deployment import check_restorable, job_facts, reused_ids, take_over_key_groups, without_operators
 from wiesel.graph.job_graph import JobGraph
 
 _log = get_logger("wiesel.job")
@@ -101,7 +101,7 @@ class Recovery:
 
     def _begin_with(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> Checkpoint:
         # The job trusts what it was told to start from: here, and in its tasks, what is pickled in it is unpickled.
-        self._base, self.base_facts = unpacked(without_operators(checkpoint, strangers(self.job, facts))), facts
+        self._base, self.base_facts = unpacked(without_operators(checkpoint, reused_ids(self.job, facts))), facts
         return self._base
 
     def _check(self, checkpoint: Checkpoint, facts: dict[str, Any], path: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Internal. Where running jobs are found: a file per job, which only its user may read, as it holds the token of the job's endpoint."""
+"""Internal. Registry of running jobs: a file per job, readable by its user only, as it has the token of the job's endpoint."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class RescalingError(JobExecutionError):
 
 @dataclass(frozen=True)
 class RescaledVertex:
-    """What became of a vertex.
+    """The result of rescaling a vertex.
 
     Attributes:
         name: Its name.
@@ -58,7 +58,7 @@ class Rescaled:
 
 
 def compare(before: StagePlan, after: StagePlan) -> tuple[RescaledVertex, ...]:
-    """Return what becomes of each vertex that there is now."""
+    """Return the result for each present vertex."""
     old, job = present(before.graph.job), after.graph.job
     found = []
     for vertex in job.vertices:
@@ -101,7 +101,7 @@ class Rescaling:
         """With the chains of the attempt that ran last. They are split further, but do not grow together again: records in flight of an
         unaligned checkpoint belong to a connection between tasks."""
         self.bounds = {node: Bounds(1, parallelism) for node, parallelism in present(self._job).items()}
-        """What is required of the parallelism of each operator, by node."""
+        """Bounds of the parallelism of each operator, by node."""
 
     def present(self) -> dict[int, int]:
         """Return the parallelism that the operators have."""
@@ -200,7 +200,7 @@ class Rescaling:
         return parallelism
 
     def _check_in_flight(self) -> None:
-        """Refuse what could not be restored: a checkpoint with records on their way that a custom partitioner has shared out."""
+        """Reject a checkpoint that cannot be restored: it has records in flight partitioned by a custom partitioner."""
         if self._master.settings.checkpoints.overtake_after_ms is None:
             return
         if any(edge.partitioner.kind == "custom" for edge in self._job.edges):

@@ -16,12 +16,12 @@ _NO_LIMIT = (1 << 31) - 1
 
 
 class RestartStrategy(ABC):
-    """Told of each failure; says how long to wait before the next attempt, or that the job fails."""
+    """Is notified of each failure; returns the delay of the next attempt, or that the job fails."""
 
     unlimited = False
-    """Whether it restarts a job without end."""
+    """True if the number of restarts is unlimited."""
     merged = False
-    """Whether the last failure belongs to a restart that is waited for already, and is none of its own."""
+    """True if the last failure belongs to a pending restart, and does not count separately."""
 
     @abstractmethod
     def on_failure(self, now_ms: int) -> int | None:

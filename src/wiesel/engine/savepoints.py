@@ -43,7 +43,7 @@ class SavepointRequest:
     label: str
     answer: Future[str]
     overtake_after_ms: int | None = None
-    """How long its barriers are aligned; None: as long as it takes."""
+    """Alignment timeout of its barriers (ms); None: unlimited."""
     checkpoint_id: int | None = None
     """None until it has been triggered."""
     published: bool = False

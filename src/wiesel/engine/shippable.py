@@ -1,4 +1,4 @@
-"""Internal. Whether a program's code can be sent to workers, found out before the start."""
+"""Internal. Checks before the start that a program's code can be sent to workers."""
 
 from __future__ import annotations
 

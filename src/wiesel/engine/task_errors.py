@@ -124,16 +124,16 @@ def broken_exchange(error: BaseException, descriptor: TaskDescriptor | None) -> 
     """Return what to say where Spark cannot hand on what the tasks before have sent: no function of the user's has to do with it."""
     return JobExecutionError(
         f"the records of the tasks before {_task_name(descriptor)} broke off ({type(error).__name__}: {error})",
-        hint="one of them has ended, or a stranger connected to a port of Spark's exchange, which are for Spark alone; "
+        hint="one of them has ended, or an unauthenticated peer connected to a port of Spark's exchange, which are for Spark alone; "
         "-D env.java.opts.jobmanager=-Dwiesel.spark.log.level=warn shows Spark's log",
         another_task=True,
     )
 
 
 def process_ended(task: str, host: str) -> JobExecutionError:
-    """Return what to say of a task whose process has ended without a word."""
+    """Return the message for a task whose process has ended silently."""
     return JobExecutionError(
-        f"the process of {task} on {host} ended without a word",
+        f"the process of {task} on {host} ended without reporting an error",
         hint="it was killed (if memory was short, the system's log says so), the program called os._exit(), or native code crashed, "
         "for which its standard error shows the lines of Python",
         domain=ErrorDomain.EXTERNAL,

@@ -91,7 +91,7 @@ def check_in_flight(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any]
     """Check that the records in flight of a checkpoint find their way in the program.
 
     Raises:
-        StateMigrationError: Their tasks are chained or fed differently now, or a custom partitioner would have to share them out anew.
+        StateMigrationError: Their tasks are chained or fed differently now, or a custom partitioner would have to repartition them.
     """
     heads = {v.operators[0].operator_id: v for v in job.vertices}
     names = {o["id"]: o["name"] for v in facts.get("vertices", ()) for o in v["operators"]}

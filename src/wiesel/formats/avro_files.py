@@ -44,7 +44,7 @@ class AvroFileFormat(BulkFormat):
 
 
 class _HeaderFirst(io.RawIOBase):
-    """What fastavro reads: the header of the file, then the blocks from any of them on."""
+    """The input of fastavro: the header of the file, then the blocks from any of them on."""
 
     def __init__(self, header: bytes, stream: BinaryIO) -> None:
         self._header: BinaryIO | None = io.BytesIO(header)

@@ -21,7 +21,7 @@ __all__ = ["CsvBulkWriters", "CsvReaderFormat", "CsvRowDeserializationSchema", "
 
 
 class _RowSchemaBuilder:
-    """What the builders of both schemas share."""
+    """Base of the builders of both schemas."""
 
     def __init__(self, type_info: TypeInformation) -> None:
         given: object = type_info

@@ -1,4 +1,4 @@
-"""Internal. Which row groups of a Parquet file can hold rows for which conditions are true, by their least and greatest values."""
+"""Internal. Pruning of row groups of Parquet files by conditions, using their minimum and maximum values."""
 
 from __future__ import annotations
 

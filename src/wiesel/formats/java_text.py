@@ -43,17 +43,17 @@ _TIMESTAMP = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2}) (\d{1,2}):(\d{1,2}):(\d{1,
 
 
 def is_integer(kind: TypeInformation) -> bool:
-    """Whether values are whole numbers of a fixed size."""
+    """Return whether values are integers of fixed size."""
     return isinstance(kind, BasicTypeInfo) and kind._basic_type in INTEGERS
 
 
 def is_text(kind: TypeInformation) -> bool:
-    """Whether values are strings."""
+    """Return whether values are strings."""
     return isinstance(kind, BasicTypeInfo) and kind._basic_type in (BasicType.STRING, BasicType.CHAR)
 
 
 def is_bytes(kind: TypeInformation) -> bool:
-    """Whether values are bytes."""
+    """Return whether values are bytes."""
     return isinstance(kind, PrimitiveArrayTypeInfo) and kind.element_type == BasicTypeInfo(BasicType.BYTE)
 
 

@@ -14,7 +14,7 @@ __all__ = ["COMPRESSIONS", "StripeWriter"]
 
 _STRIPE_ROWS = 1 << 16
 COMPRESSIONS = {"NONE": "uncompressed", "ZLIB": "zlib", "SNAPPY": "snappy", "LZ4": "lz4", "ZSTD": "zstd"}
-"""What ``orc.compress`` may say -> what pyarrow calls it."""
+"""Values of ``orc.compress`` -> names of pyarrow."""
 
 
 class StripeWriter(BulkWriter):

@@ -1,4 +1,4 @@
-"""Internal. What the metadata of a Parquet file tells for certain of its rows."""
+"""Internal. Exact statistics from the metadata of a Parquet file."""
 
 from __future__ import annotations
 

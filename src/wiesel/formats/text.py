@@ -16,7 +16,7 @@ _CHARS = 1 << 17
 
 
 def is_line_safe(charset: str) -> bool:
-    r"""Whether the bytes of ``\n`` and ``\r`` always mean a line end in this charset, and each line can be decoded alone.
+    r"""Return whether the bytes of ``\n`` and ``\r`` always are a line end in this charset, so that lines can be decoded separately.
 
     Not so with two or four bytes per character, with EBCDIC, and with charsets that switch between alphabets.
     """

@@ -1,4 +1,4 @@
-"""Internal. What a program's calls leave behind, before it becomes a :class:`~wiesel.graph.specs.StreamGraph`.
+"""Internal. Transformations recorded by a program's calls, before they become a :class:`~wiesel.graph.specs.StreamGraph`.
 
 Only operators become nodes. Partitionings, side outputs and unions say something about the edge from one operator to the next;
 they are resolved when the graph is built, which happens at every ``execute`` for what is then reachable.
@@ -67,7 +67,7 @@ class OperatorTransformation(Transformation):
 
 @dataclass(eq=False)
 class PartitionTransformation(Transformation):
-    """The same records, shared out in a certain way to whoever reads them."""
+    """The same records, partitioned for their consumers."""
 
     input: Transformation
     partitioner: PartitionerSpec
@@ -75,7 +75,7 @@ class PartitionTransformation(Transformation):
 
 @dataclass(eq=False)
 class SideOutputTransformation(Transformation):
-    """What an operator puts out under a tag."""
+    """The side output of an operator with a tag."""
 
     input: OperatorTransformation
     tag_id: str
@@ -98,7 +98,7 @@ class UnionTransformation(Transformation):
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """What the environment adds to the operators of a graph. ``runtime_mode`` may be ``AUTOMATIC``."""
+    """Settings of the environment for the operators of a graph. ``runtime_mode`` may be ``AUTOMATIC``."""
 
     job_name: str
     parallelism: int
@@ -111,7 +111,7 @@ class GraphSettings:
 
 @dataclass(frozen=True)
 class _Origin:
-    """Where an edge comes from and what the virtual transformations on the way say about it."""
+    """The origin of an edge, with properties of the virtual transformations in between."""
 
     operator: OperatorTransformation
     partitioner: PartitionerSpec | None = None

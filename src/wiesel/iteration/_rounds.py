@@ -16,7 +16,7 @@ __all__ = ["Round", "each_round", "rounds_of"]
 
 @dataclass(frozen=True)
 class Round:
-    """What is known of one round.
+    """Information on one round.
 
     Attributes:
         round: Its number, from 1.

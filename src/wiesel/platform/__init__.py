@@ -1,1 +1,1 @@
-"""Internal. What stands around a job: the command line and the names of PyFlink."""
+"""Internal. Tools around jobs: the command line and the names of PyFlink."""

@@ -101,7 +101,7 @@ class _PyFlinkFinder(MetaPathFinder):
 
 
 def _exists(inner: str) -> bool:
-    """Whether a public module of Wiesel has this name below ``wiesel``, or has taken the place of one."""
+    """Return whether a public module of Wiesel has this name below ``wiesel``, or replaces one."""
     if inner in _MOVED or inner in _EMPTY:
         return True
     if inner.split(".", 1)[0] not in _PUBLIC:
@@ -146,7 +146,7 @@ def _children(inner: str) -> list[str]:
 
 
 def is_installed() -> bool:
-    """Whether ``pyflink`` means Wiesel in this process."""
+    """Return whether ``pyflink`` refers to Wiesel in this process."""
     return any(isinstance(finder, _PyFlinkFinder) for finder in sys.meta_path)
 
 

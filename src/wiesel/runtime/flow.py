@@ -33,8 +33,8 @@ _ACTIVE_S = 5.0
 """Time after which an inactive channel no longer counts in the division of the limit."""
 
 _LONG_TERM_TARGETS = 4
-"""If the receiver of a task consumes in bursts, the task processes a whole limit at once between two waits, and its short-term rate
-overestimates the true one. So the lower of two rates is used: that of the last period, and that over this many times the target."""
+"""A receiver that consumes in bursts lets the task process a whole limit at once between two waits, and its short-term rate overestimates
+the true one. So the lower of two rates is used: that of the last period, and that over this many times the target."""
 
 _UPDATES = 4
 """Number of updates while producers send as much as a limit allows."""

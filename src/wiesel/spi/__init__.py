@@ -1,1 +1,1 @@
-"""Internal. What users and connectors implement: functions, state descriptors, sources, sinks, formats, watermark strategies."""
+"""Internal. Interfaces for users and connectors: functions, state descriptors, sources, sinks, formats, watermark strategies."""

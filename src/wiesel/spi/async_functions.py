@@ -1,4 +1,4 @@
-"""What users write for asynchronous requests: the function, and when and how often a failed request is made again."""
+"""Asynchronous functions and their retry strategies."""
 
 from __future__ import annotations
 

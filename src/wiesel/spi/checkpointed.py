@@ -25,7 +25,7 @@ __all__ = ["CheckpointedFunction", "FunctionInitializationContext", "FunctionSna
 
 
 class FunctionInitializationContext(ABC):
-    """What is known when a function takes up its state."""
+    """The context of the initialisation of a function's state."""
 
     @abstractmethod
     def is_restored(self) -> bool:
@@ -45,7 +45,7 @@ class FunctionInitializationContext(ABC):
 
 
 class FunctionSnapshotContext(ABC):
-    """What is known about the checkpoint that is being taken."""
+    """The context of the snapshot of a function's state."""
 
     @abstractmethod
     def get_checkpoint_id(self) -> int:

@@ -18,7 +18,7 @@ __all__ = ["BulkFormat", "BulkWriter", "BulkWriterFactory", "FileFormat", "FileP
 
 @dataclass(frozen=True)
 class FilePiece:
-    """What a reader has to read: the records that begin in the bytes ``start`` to ``end`` of a file.
+    """A part of a file to read: the records that begin in the bytes ``start`` to ``end``.
 
     ``position`` is None at first; after a restart it is what :attr:`RecordReader.position` was, and reading begins there.
     """

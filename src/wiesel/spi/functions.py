@@ -1,4 +1,4 @@
-"""What users write: the function classes of the DataStream API and the contexts that the engine hands to them.
+"""Function classes of the DataStream API and their contexts.
 
 Life of a function: it is pickled into every subtask; there ``open`` is called once, before the first record; then its methods are
 called from one thread, never concurrently; ``close`` is called once at the end, also after a failure. After a failure all begins
@@ -112,7 +112,7 @@ class KeyedStateStore(ABC):
 
 
 class RuntimeContext(KeyedStateStore):
-    """What a function can know about the subtask that it runs in."""
+    """Information on the subtask of a function."""
 
     @abstractmethod
     def get_task_name(self) -> str:
@@ -310,7 +310,7 @@ def user_callable(function: Any, method: str) -> Callable[..., Any]:
 
 
 class _TimeContext(ABC):
-    """What the contexts of all process functions offer."""
+    """Base of the contexts of all process functions."""
 
     @abstractmethod
     def timer_service(self) -> TimerService:
@@ -325,7 +325,7 @@ class ProcessFunction(Function):
     """Any number of results per record, with access to time and side outputs."""
 
     class Context(_TimeContext):
-        """What is known about the record being processed; valid during the call only."""
+        """The context of the present record; valid during the call only."""
 
     @abstractmethod
     def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Any:
@@ -336,14 +336,14 @@ class KeyedProcessFunction(Function):
     """Any number of results per record of a keyed stream, with keyed state, timers and side outputs."""
 
     class Context(_TimeContext):
-        """What is known about the record being processed; valid during the call only."""
+        """The context of the present record; valid during the call only."""
 
         @abstractmethod
         def get_current_key(self) -> Any:
             """Return the key of the record, or of the timer that fires."""
 
     class OnTimerContext(Context):
-        """What is known about the timer that fires."""
+        """The context of the firing timer."""
 
         @abstractmethod
         def time_domain(self) -> TimeDomain:
@@ -361,7 +361,7 @@ class CoProcessFunction(Function):
     """Any number of results per record of two connected streams."""
 
     class Context(_TimeContext):
-        """What is known about the record being processed; valid during the call only."""
+        """The context of the present record; valid during the call only."""
 
     @abstractmethod
     def process_element1(self, value: Any, ctx: CoProcessFunction.Context) -> Any:
@@ -376,14 +376,14 @@ class KeyedCoProcessFunction(Function):
     """Any number of results per record of two connected keyed streams, which share keyed state and timers."""
 
     class Context(_TimeContext):
-        """What is known about the record being processed; valid during the call only."""
+        """The context of the present record; valid during the call only."""
 
         @abstractmethod
         def get_current_key(self) -> Any:
             """Return the key of the record, or of the timer that fires."""
 
     class OnTimerContext(Context):
-        """What is known about the timer that fires."""
+        """The context of the firing timer."""
 
         @abstractmethod
         def time_domain(self) -> TimeDomain:
@@ -421,7 +421,7 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
     """Results for the elements of a key's window, with its metadata and state."""
 
     class Context(ABC, Generic[W2]):
-        """What is known about the window that is evaluated."""
+        """The context of the evaluated window."""
 
         @abstractmethod
         def window(self) -> W2:
@@ -455,7 +455,7 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
     """Results for the elements of a window that is not keyed, with its metadata and state."""
 
     class Context(ABC, Generic[W2]):
-        """What is known about the window that is evaluated."""
+        """The context of the evaluated window."""
 
         @abstractmethod
         def window(self) -> W2:
@@ -497,7 +497,7 @@ class BaseBroadcastProcessFunction(Function):
     """Base of the functions that connect a stream with one that is broadcast to all subtasks."""
 
     class BaseContext(ABC):
-        """What both sides know."""
+        """Base of the contexts of both sides."""
 
         @abstractmethod
         def timestamp(self) -> int:
@@ -512,14 +512,14 @@ class BaseBroadcastProcessFunction(Function):
             """Return the watermark (ms) that the operator has reached."""
 
     class Context(BaseContext):
-        """What the broadcast side knows: it may change the broadcast state, in the same way on all subtasks."""
+        """The context of the broadcast side: it may change the broadcast state, in the same way on all subtasks."""
 
         @abstractmethod
         def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]:
             """Return the broadcast state of that name."""
 
     class ReadOnlyContext(BaseContext):
-        """What the other side knows: it may read the broadcast state."""
+        """The context of the non-broadcast side: it may read the broadcast state."""
 
         @abstractmethod
         def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> ReadOnlyBroadcastState[Any, Any]:
@@ -530,10 +530,10 @@ class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, O
     """Connects a stream that is not keyed with a broadcast one."""
 
     class Context(BaseBroadcastProcessFunction.Context, ABC):
-        """What the broadcast side knows."""
+        """The context of the broadcast side."""
 
     class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC):
-        """What the other side knows."""
+        """The context of the non-broadcast side."""
 
     @abstractmethod
     def process_element(self, value: IN1, ctx: BroadcastProcessFunction.ReadOnlyContext) -> Any:
@@ -545,7 +545,7 @@ class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, O
 
 
 class KeyedStateFunction(ABC):
-    """What is done to a state of every key; see :meth:`KeyedBroadcastProcessFunction.Context.apply_to_keyed_state`."""
+    """A function of the state of every key; see :meth:`KeyedBroadcastProcessFunction.Context.apply_to_keyed_state`."""
 
     @abstractmethod
     def process(self, key: Any, state: Any) -> None:
@@ -556,7 +556,7 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
     """Connects a keyed stream with a broadcast one."""
 
     class Context(BaseBroadcastProcessFunction.Context, ABC):
-        """What the broadcast side knows. It has no current key, so it can neither use keyed state directly nor register timers."""
+        """The context of the broadcast side. It has no current key, so it can neither use keyed state directly nor register timers."""
 
         @abstractmethod
         def apply_to_keyed_state(
@@ -570,7 +570,7 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
             """
 
     class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC):
-        """What the keyed side knows."""
+        """The context of the keyed side."""
 
         @abstractmethod
         def timer_service(self) -> TimerService:
@@ -581,7 +581,7 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
             """Return the key of the record."""
 
     class OnTimerContext(ReadOnlyContext, ABC):
-        """What is known about the timer that fires."""
+        """The context of the firing timer."""
 
         @abstractmethod
         def time_domain(self) -> TimeDomain:

@@ -1,4 +1,4 @@
-"""What users write to join streams: the functions of pairs and of groups, and what they get to see of two joined streams."""
+"""Functions of joins and co-groups, and their records."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ProcessJoinFunction(Function, Generic[IN1, IN2, OUT]):
     """Any number of results per pair of records of an interval join, with access to their timestamps and to side outputs."""
 
     class Context(ABC):
-        """What is known about the pair; valid during the call only. Timestamps are in ms."""
+        """The context of the present pair; valid during the call only. Timestamps are in ms."""
 
         @abstractmethod
         def get_left_timestamp(self) -> int:

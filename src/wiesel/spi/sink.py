@@ -41,13 +41,13 @@ class WriterInitContext:
     now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     """Return the processing time in ms since the epoch (a virtual clock under test)."""
     operator_states: OperatorStateStore | None = None
-    """What ``get_operator_state_store`` returns; None outside of a task."""
+    """The result of ``get_operator_state_store``; None outside of a task."""
 
     def get_operator_state_store(self) -> OperatorStateStore:
         """Return the state of this subtask: lists and maps, restored before the writer is made.
 
         ``snapshot_state`` is the place to bring them up to date. For state that belongs to one writer the value that it returns is
-        simpler; this is for union lists and for entries that are to be shared out when the parallelism changes.
+        simpler; this is for union lists and for entries that are redistributed when the parallelism changes.
 
         Raises:
             StateAccessError: If the writer does not run in a task.

@@ -72,7 +72,7 @@ class OperatorStateStore(ABC):
     def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
         """Return the list of that name.
 
-        A subtask is given its own list back; with another parallelism the entries of all subtasks are shared out evenly.
+        A subtask is given its own list back; with another parallelism the entries of all subtasks are redistributed evenly.
         """
 
     @abstractmethod
@@ -237,17 +237,17 @@ class AggregatingStateDescriptor(StateDescriptor):
 
 
 class StateTtlConfig:
-    """When values of a state expire, whether expired ones can still be seen, and how they are cleaned up."""
+    """TTL settings of a state: expiry, visibility of expired values, and cleanup."""
 
     class UpdateType(Enum):
-        """Which accesses put off the expiry."""
+        """Accesses that renew the TTL."""
 
         Disabled = 0
         OnCreateAndWrite = 1
         OnReadAndWrite = 2
 
     class StateVisibility(Enum):
-        """Whether an expired value is returned while it is still there."""
+        """Visibility of expired values before their cleanup."""
 
         ReturnExpiredIfNotCleanedUp = 0
         NeverReturnExpired = 1
@@ -416,7 +416,7 @@ class StateTtlConfig:
             )
 
     class CleanupStrategies:
-        """When expired values are removed, besides being removed when they are found on access."""
+        """Strategies for removing expired values, in addition to the removal on access."""
 
         class Strategies(Enum):
             """The strategies there are."""

@@ -9,7 +9,7 @@ __all__ = ["TimeDomain", "TimerService"]
 
 
 class TimeDomain(enum.Enum):
-    """What makes a timer fire."""
+    """The kind of time of a timer."""
 
     EVENT_TIME = 0
     """The watermark has reached the timer."""

@@ -38,7 +38,7 @@ DurationLike: TypeAlias = Duration | Time | datetime.timedelta | int | str
 
 
 class WatermarkOutput(Protocol):
-    """Where a generator puts what it finds out."""
+    """Receives the watermarks of a generator."""
 
     def emit_watermark(self, timestamp: int) -> None:
         """Declare that no record with a timestamp ``<= timestamp`` (ms) is expected any more; also ends idleness."""
@@ -75,7 +75,7 @@ class WatermarkGenerator(ABC):
             on_event(event, timestamp, output)
 
     emits_per_event: bool = True
-    """Whether ``on_event`` may emit. Where it cannot, the engine may hand over whole batches before passing them on."""
+    """True if ``on_event`` may emit. If not, the engine may pass whole batches before forwarding them."""
 
 
 class TimestampAssigner(ABC):
@@ -216,7 +216,7 @@ class WatermarkAlignment:
 
 
 class WatermarkStrategy:
-    """How a stream gets timestamps and watermarks.
+    """Timestamp assigner and watermark generator of a stream.
 
     Made by one of the ``for_...`` methods and refined by the ``with_...`` methods. ``with_timestamp_assigner`` changes the
     strategy itself and returns it, the others return a changed copy (which keeps the assigner); both as in PyFlink, but for
@@ -340,7 +340,7 @@ class WatermarkStrategy:
 
     @property
     def has_watermarks(self) -> bool:
-        """Whether the strategy can ever emit a watermark."""
+        """Return whether the strategy can emit watermarks."""
         return self.generator_supplier is not None or self.max_out_of_orderness_ms is not None
 
     def create_timestamp_assigner(self, clock: Clock) -> TimestampAssigner | None:

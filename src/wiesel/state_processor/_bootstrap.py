@@ -129,7 +129,7 @@ def _batches(made: StateBootstrapTransformation, key_of: Callable[[Any], Any] | 
 
 
 def _shares(batch: Batch, max_parallelism: int, parallelism: int) -> Iterable[tuple[int, Batch]]:
-    """Share a batch out: by key, or in turn."""
+    """Distribute a batch: by key, or round-robin."""
     if parallelism == 1:
         return [(0, batch)]
     count = len(batch)

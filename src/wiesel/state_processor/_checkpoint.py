@@ -55,7 +55,7 @@ class StoredCheckpoint:
 
     @property
     def files(self) -> StateFiles:
-        """What reads the files."""
+        """The reader of the files."""
         return StateFiles("/", "", "read", signed=self._signed)
 
     def operators(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
@@ -91,7 +91,7 @@ class StoredCheckpoint:
         return handles_of(self.snapshots(operator_id))
 
     def overview(self, operator: dict[str, Any], vertex: dict[str, Any]) -> OperatorOverview:
-        """Return what the metadata tells of an operator."""
+        """Return the metadata of an operator."""
         snapshots = [state for _, state in self.snapshots(operator["id"])]
         handles = [state.state for state in snapshots if state.state is not None]
         files = {f.name: f.size for handle in handles for f in handle.files}

@@ -55,7 +55,7 @@ class FileCopier:
 
     @property
     def reader(self) -> StateFiles:
-        """What reads files."""
+        """The reader of files."""
         return self._files
 
 
@@ -71,7 +71,7 @@ def renumbered(
 ) -> list[tuple[int, OperatorStateSnapshot]]:
     """Return an operator's state with other key groups, subtask by subtask.
 
-    Each old subtask's keyed state is read once, and its keys are shared out over the new subtasks. Operator state stays where it is.
+    Each old subtask's keyed state is read once, and its keys are distributed over the new subtasks. Operator state stays where it is.
     """
     clock = SystemClock()
     old = dict(states)

@@ -46,7 +46,7 @@ class KeyedTimer(NamedTuple):
 
 
 class WindowContents(NamedTuple):
-    """What is kept for a key in a window.
+    """The contents of a window of a key.
 
     Attributes:
         key: The key.

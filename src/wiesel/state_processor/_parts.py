@@ -18,7 +18,7 @@ __all__ = ["Expiry", "KeyedPart", "keyed_parts", "working_backend"]
 
 @dataclass(frozen=True)
 class Expiry:
-    """By which clock state with a time to live has expired.
+    """The clock for the expiry of state with a TTL.
 
     Attributes:
         now_ms: The time; None for the machine's clock.

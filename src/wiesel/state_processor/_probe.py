@@ -1,4 +1,4 @@
-"""Internal. Which states an operator of a program asks for when it opens, found out without a task and without data."""
+"""Internal. Determines the states that an operator of a program accesses when it opens, without a task and without data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DeclaredState:
 
 @dataclass(frozen=True)
 class Declared:
-    """What an operator asks for.
+    """The declared states of an operator.
 
     Attributes:
         states: By name.

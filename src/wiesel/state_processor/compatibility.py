@@ -1,4 +1,4 @@
-"""Whether a program can start from a savepoint, told before it starts: what becomes of each state, and why."""
+"""Compatibility check of a program with a savepoint before its start: the outcome for each state, and the reasons."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wiesel.core.errors import StateMigrationError
-from wiesel.engine.deployment import check_key_types, strangers
+from wiesel.engine.deployment import check_key_types, reused_ids
 from wiesel.engine.unaligned import check_in_flight, holds_in_flight
 from wiesel.graph.job_graph import ChainedOperator, JobGraph, JobVertex, build_job_graph
 from wiesel.graph.specs import StreamGraph
@@ -28,7 +28,7 @@ _IN_FLIGHT = "(records in flight)"
 
 @dataclass(frozen=True)
 class StateVerdict:
-    """What becomes of one state.
+    """The outcome for one state.
 
     Attributes:
         operator: The operator, by name and uid.
@@ -49,7 +49,7 @@ class StateVerdict:
 
 @dataclass(frozen=True)
 class SavepointCheck:
-    """What becomes of all states of a savepoint.
+    """The outcome for all states of a savepoint.
 
     Attributes:
         path: The savepoint.
@@ -63,12 +63,12 @@ class SavepointCheck:
 
     @property
     def drops(self) -> bool:
-        """Whether state would be lost: the job starts only if that is allowed."""
+        """Return whether state would be lost: the job starts only if that is allowed."""
         return any(v.verdict == DROPPED for v in self.verdicts)
 
     @property
     def fits(self) -> bool:
-        """Whether the job would start, if losing what is dropped is allowed."""
+        """Return whether the job would start, if losing dropped state is allowed."""
         return not any(v.verdict == INCOMPATIBLE for v in self.verdicts)
 
 
@@ -87,7 +87,7 @@ def check_savepoint(graph: StreamGraph, path: str) -> SavepointCheck:
     """
     stored = StoredCheckpoint.load(path)
     job = build_job_graph(graph)
-    strange = strangers(job, stored.facts)
+    reused = reused_ids(job, stored.facts)
     there = {operator["id"]: stored.overview(operator, vertex) for operator, vertex in stored.operators()}
     verdicts: list[StateVerdict] = []
     warnings: list[str] = []
@@ -95,7 +95,7 @@ def check_savepoint(graph: StreamGraph, path: str) -> SavepointCheck:
     for vertex in job.vertices:
         for operator in vertex.operators:
             old, declared = there.get(operator.operator_id), declared_by(operator, vertex)
-            if operator.operator_id in strange:
+            if operator.operator_id in reused:
                 old = None
             else:
                 here.add(operator.operator_id)
@@ -110,7 +110,7 @@ def check_savepoint(graph: StreamGraph, path: str) -> SavepointCheck:
 
 
 def _records_in_flight(job: JobGraph, stored: StoredCheckpoint) -> Iterator[StateVerdict]:
-    """Tell what becomes of the records that an unaligned snapshot holds."""
+    """Return the outcome for the records in flight of an unaligned snapshot."""
     if not holds_in_flight(stored.checkpoint):
         return
     try:
@@ -186,7 +186,7 @@ def _earlier(name: str, state: DeclaredState, old: OperatorOverview) -> list[str
 
 
 def _compared(here: _Operator, name: str, declared: DeclaredState | None, now: str) -> StateVerdict:
-    """Tell what becomes of a state that the savepoint has; ``now``: its name in the program."""
+    """Return the outcome for a state of the savepoint; ``now``: its name in the program."""
     if declared is None:
         if not here.declared.opened:
             return here.verdict(name, KEPT)

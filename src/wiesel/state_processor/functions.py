@@ -1,4 +1,4 @@
-"""What users implement to read keyed state with timers, and to make state out of data."""
+"""User functions that read keyed state with timers, and that create state from data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class KeyedStateReaderFunction(Function, Generic[K, OUT]):
     """Reads what is kept for each key. In :meth:`open` it asks for the states by their descriptors, as in the program."""
 
     class Context(ABC):
-        """What else is known about the current key."""
+        """The context of the present key."""
 
         @abstractmethod
         def registered_event_time_timers(self) -> list[int]:
@@ -89,4 +89,4 @@ class BroadcastStateBootstrapFunction(Function, CheckpointedFunction, Generic[IN
         self._context = self.Context(context.get_operator_state_store())
 
     def snapshot_state(self, context: FunctionSnapshotContext) -> None:
-        """There is nothing left to do: the state is changed record by record."""
+        """Do nothing: the state is changed record by record."""

@@ -104,7 +104,7 @@ class OperatorOverview:
 
     @property
     def identifier(self) -> OperatorIdentifier:
-        """What the operator is found by."""
+        """The identifier of the operator."""
         return OperatorIdentifier(self.operator_id, self.uid)
 
 

@@ -1,4 +1,4 @@
-"""Internal. What state holds as plain values: dicts, lists, numbers and strings, where it can be that."""
+"""Internal. Conversion of state to plain values: dicts, lists, numbers and strings, where possible."""
 
 from __future__ import annotations
 

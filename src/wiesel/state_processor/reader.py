@@ -70,7 +70,7 @@ class SavepointReader:
                 (disk, for subtasks with more state than memory).
             now_ms: The time (ms since the epoch) that decides whether state with a time to live has expired; now by default.
             show_expired: Show what has expired but is still stored.
-            key: The checkpoint must be signed with this key, and all that is read of it; None: whatever lies at the path is trusted.
+            key: The checkpoint must be signed with this key, and all that is read of it; None: the contents of the path are trusted.
 
         Raises:
             CorruptCheckpointError: There is no checkpoint, or its metadata is torn or altered.
@@ -85,7 +85,7 @@ class SavepointReader:
 
     @property
     def path(self) -> str:
-        """Where the checkpoint lies."""
+        """The path of the checkpoint."""
         return self._stored.path
 
     @property
@@ -95,7 +95,7 @@ class SavepointReader:
 
     @property
     def timestamp_ms(self) -> int:
-        """When the checkpoint was triggered, in ms since the epoch."""
+        """Time of the trigger of the checkpoint, in ms since the epoch."""
         return self._stored.checkpoint.timestamp_ms
 
     @property
@@ -104,7 +104,7 @@ class SavepointReader:
         return str(self._stored.facts.get("name", ""))
 
     def operators(self) -> list[OperatorOverview]:
-        """Return all operators with what the metadata tells of their states; no state is read."""
+        """Return all operators with the metadata of their states; no state is read."""
         return [self._stored.overview(operator, vertex) for operator, vertex in self._stored.operators()]
 
     def operator(self, operator: _Operator) -> OperatorOverview:

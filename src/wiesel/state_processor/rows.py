@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 
 class Part(Protocol[T_co]):
-    """What one process reads. Can be pickled."""
+    """The part of the state read by one process. Picklable."""
 
     def items(self) -> Iterator[T_co]:
         """Read it."""
@@ -116,7 +116,7 @@ class StateRows(Generic[T]):
         Args:
             session: The Spark session.
             types: See :meth:`to_arrow`. Columns whose types are not known are looked at here: the first thousand rows.
-            partitions: How many partitions at least. By default one per old subtask; more of them share out its key groups, but each
+            partitions: How many partitions at least. By default one per old subtask; more of them divide its key groups, but each
                 reads the subtask's files.
         """
         parts = list(self._parts(partitions))

@@ -52,7 +52,7 @@ class StateBootstrapTransformation:
 
 
 class OperatorTransformation:
-    """Where the making of state begins: :meth:`bootstrap_with`."""
+    """Entry point for creating state: :meth:`bootstrap_with`."""
 
     @staticmethod
     def bootstrap_with(data: Any, type_info: TypeInformation | None = None) -> OneInputStateTransformation:

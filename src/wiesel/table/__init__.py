@@ -81,7 +81,7 @@ __all__ = [
 ]
 
 _ABSENT = frozenset(("UserDefinedType",))
-"""What PyFlink has here besides."""
+"""Further names in PyFlink."""
 
 
 def __getattr__(name: str) -> Any:

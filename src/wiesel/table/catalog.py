@@ -181,7 +181,7 @@ class Catalog:
         Raises:
             TableNotExistException: If there is none of the name.
         """
-        raise self._refused("tell of tables")
+        raise self._refused("describe tables")
 
     def table_exists(self, table_path: ObjectPath) -> bool:
         """Return whether there is a table or view of the name."""
@@ -229,7 +229,7 @@ class Catalog:
     # Partitions
 
     def list_partitions(self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec | None = None) -> list[CatalogPartitionSpec]:
-        """Return the partitions that the catalog was told of, or those among them with some values.
+        """Return the partitions registered in the catalog, or those among them with some values.
 
         Raises:
             TableNotExistException: If there is no such table.
@@ -243,7 +243,7 @@ class Catalog:
         Raises:
             PartitionNotExistException: If it is not there, or the table has no such partitions.
         """
-        raise self._refused("tell of partitions")
+        raise self._refused("describe partitions")
 
     def partition_exists(self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec) -> bool:
         """Return whether there is such a partition."""

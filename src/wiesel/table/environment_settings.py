@@ -1,4 +1,4 @@
-"""How a table environment is set up."""
+"""Settings of a table environment."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class EnvironmentSettings:
         return EnvironmentSettings.new_instance().in_batch_mode().build()
 
     class Builder:
-        """Puts together settings."""
+        """Builder of settings."""
 
         def __init__(self) -> None:
             self._configuration = Configuration()

@@ -1,4 +1,4 @@
-"""What EXPLAIN tells besides the plan."""
+"""Details of EXPLAIN in addition to the plan."""
 
 from enum import Enum
 
@@ -6,7 +6,7 @@ __all__ = ["ExplainDetail"]
 
 
 class ExplainDetail(Enum):
-    """What EXPLAIN tells besides the plan."""
+    """Details of EXPLAIN in addition to the plan."""
 
     ESTIMATED_COST = 0
     CHANGELOG_MODE = 1

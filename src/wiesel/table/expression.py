@@ -82,7 +82,7 @@ class JsonType(Enum):
 
 
 class JsonExistsOnError(Enum):
-    """What ``json_exists`` returns for a wrong path."""
+    """Result of ``json_exists`` for an invalid path."""
 
     TRUE = (0,)
     FALSE = (1,)
@@ -91,7 +91,7 @@ class JsonExistsOnError(Enum):
 
 
 class JsonValueOnEmptyOrError(Enum):
-    """What ``json_value`` does without a value."""
+    """Behaviour of ``json_value`` without a value."""
 
     NULL = (0,)
     ERROR = (1,)
@@ -99,7 +99,7 @@ class JsonValueOnEmptyOrError(Enum):
 
 
 class JsonQueryWrapper(Enum):
-    """When ``json_query`` makes an array of what it finds."""
+    """Condition for wrapping the result of ``json_query`` in an array."""
 
     WITHOUT_ARRAY = (0,)
     CONDITIONAL_ARRAY = (1,)
@@ -107,7 +107,7 @@ class JsonQueryWrapper(Enum):
 
 
 class JsonQueryOnEmptyOrError(Enum):
-    """What ``json_query`` does without a value."""
+    """Behaviour of ``json_query`` without a value."""
 
     NULL = (0,)
     EMPTY_ARRAY = (1,)
@@ -116,7 +116,7 @@ class JsonQueryOnEmptyOrError(Enum):
 
 
 class JsonOnNull(Enum):
-    """What becomes of NULL in objects and arrays of JSON."""
+    """Handling of NULL in JSON objects and arrays."""
 
     NULL = (0,)
     ABSENT = 1

@@ -367,7 +367,7 @@ def uuid() -> Expression[str]:
 
 
 def _on_null(on_null: JsonOnNull) -> list[str]:
-    require_instance(on_null, JsonOnNull, "what becomes of NULL", "give JsonOnNull.NULL or JsonOnNull.ABSENT first")
+    require_instance(on_null, JsonOnNull, "the handling of NULL", "give JsonOnNull.NULL or JsonOnNull.ABSENT first")
     return [f"{on_null.name} ON NULL"]
 
 

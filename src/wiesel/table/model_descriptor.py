@@ -76,7 +76,7 @@ class ModelDescriptor:
         return hash((self._inputs, self._outputs, frozenset(self._options.items()), self._comment))
 
     class Builder:
-        """Puts together a :class:`ModelDescriptor`."""
+        """Builder of a :class:`ModelDescriptor`."""
 
         def __init__(self, provider: str) -> None:
             self._inputs: Schema | None = None

@@ -9,7 +9,7 @@ __all__ = ["HiveModule", "Module", "ModuleEntry"]
 
 
 class Module:
-    """Where functions come from that have a name of their own.
+    """A module: a named provider of functions.
 
     Args:
         kind: What it is: ``core`` or ``hive``.

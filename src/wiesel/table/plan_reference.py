@@ -1,4 +1,4 @@
-"""Where a compiled plan is kept."""
+"""References to compiled plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a statement returned."""
+"""Kinds of results of statements."""
 
 from enum import Enum
 
@@ -6,7 +6,7 @@ __all__ = ["ResultKind"]
 
 
 class ResultKind(Enum):
-    """Whether a statement has returned rows, or only succeeded."""
+    """The kind of a result: rows, or success only."""
 
     SUCCESS = 0
     SUCCESS_WITH_CONTENT = 1

@@ -111,7 +111,7 @@ class TableDescriptor:
         return hash((self._schema, frozenset(self._options.items()), tuple(self._partition_keys), self._comment))
 
     class Builder:
-        """Puts together a :class:`TableDescriptor`."""
+        """Builder of a :class:`TableDescriptor`."""
 
         def __init__(self, connector: str) -> None:
             self._schema: Schema | None = None
@@ -197,7 +197,7 @@ class FormatDescriptor:
         return hash((self._format, frozenset(self._options.items())))
 
     class Builder:
-        """Puts together a :class:`FormatDescriptor`."""
+        """Builder of a :class:`FormatDescriptor`."""
 
         def __init__(self, format: str) -> None:  # noqa: A002 - PyFlink's name
             self._format = format

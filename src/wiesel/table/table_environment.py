@@ -658,7 +658,7 @@ class StreamTableEnvironment(TableEnvironment):
         """Return a stream of changes as a table: rows with their kinds (``Row.set_row_kind``).
 
         Args:
-            data_stream: A stream of rows of a declared type; for each ``-U`` and ``-D`` the row it takes back has come before.
+            data_stream: A stream of rows of a declared type; each ``-U`` and ``-D`` retracts a row inserted before.
             schema: As :meth:`from_data_stream` takes it; for upserts it has the primary key. All fields of the stream are columns
                 if it declares none of them.
             changelog_mode: The kinds that come, all by default; with ``ChangelogMode.upsert()`` rows take the place of those with the same

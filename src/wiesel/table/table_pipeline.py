@@ -17,7 +17,7 @@ __all__ = ["TablePipeline"]
 
 
 class TablePipeline:
-    """What ``Table.insert_into()`` returns: nothing runs before :meth:`execute`."""
+    """The result of ``Table.insert_into()``: nothing runs before :meth:`execute`."""
 
     def __init__(self, insertion: Insertion, t_env: TableEnvironment) -> None:
         self._insertion = insertion

@@ -1,4 +1,4 @@
-"""What the execution of a statement or table returns."""
+"""Results of executing statements and tables."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class CloseableIterator(Iterator[Row]):
 
 
 class TableResult:
-    """What a statement returned: rows of a table, or that it succeeded.
+    """The result of a statement: rows of a table, or success.
 
     Made by ``execute_sql()``, ``Table.execute()`` and ``StatementSet.execute()``.
     """

@@ -105,7 +105,7 @@ class TableSchema:
         return hash(self._row_type)
 
     class Builder:
-        """Puts together a :class:`TableSchema`."""
+        """Builder of a :class:`TableSchema`."""
 
         def __init__(self) -> None:
             self._names: list[str] = []

@@ -76,7 +76,7 @@ class TableFunction(UserDefinedFunction):
 
 
 class ImperativeAggregateFunction(UserDefinedFunction, Generic[T, ACC]):
-    """What aggregates of both kinds share."""
+    """Base of both kinds of aggregate functions."""
 
     @abc.abstractmethod
     def create_accumulator(self) -> ACC:
@@ -87,7 +87,7 @@ class ImperativeAggregateFunction(UserDefinedFunction, Generic[T, ACC]):
         """Add a row to an accumulator."""
 
     def retract(self, accumulator: ACC, *args: Any) -> None:
-        """Take a row from an accumulator; needed where rows of the input may be taken back."""
+        """Retract a row from an accumulator; required if rows of the input may be retracted."""
         raise RuntimeError("Method retract is not implemented")
 
     def merge(self, accumulator: ACC, accumulators: Any) -> None:
@@ -160,7 +160,7 @@ class UserDefinedFunctionWrapper:
 
 
 class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
-    """What :func:`udf` returns."""
+    """The result of :func:`udf`."""
 
     function: UserFunction
 
@@ -178,7 +178,7 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
 
 
 class UserDefinedAsyncScalarFunctionWrapper(UserDefinedScalarFunctionWrapper):
-    """What :func:`udf` returns for functions that wait."""
+    """The result of :func:`udf` for asynchronous functions."""
 
     @property
     def _kind(self) -> Any:
@@ -186,7 +186,7 @@ class UserDefinedAsyncScalarFunctionWrapper(UserDefinedScalarFunctionWrapper):
 
 
 class UserDefinedTableFunctionWrapper(UserDefinedFunctionWrapper):
-    """What :func:`udtf` returns."""
+    """The result of :func:`udtf`."""
 
     function: UserTableFunction
 
@@ -217,7 +217,7 @@ class _Rows:
 
 
 class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
-    """What :func:`udaf` and :func:`udtaf` return."""
+    """The result of :func:`udaf` and :func:`udtaf`."""
 
     function: UserAggregate
 

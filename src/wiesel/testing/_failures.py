@@ -14,10 +14,10 @@ from wiesel.engine.restart import RestartStrategy
 __all__ = ["MASTER_POINTS", "TASK_POINTS", "InjectedFailure", "InjectedRestart", "PlannedFailure", "WatchedMaster"]
 
 TASK_POINTS = ("before-barrier", "before-snapshot", "before-ack", "after-ack")
-"""What a task passes at a checkpoint, in order."""
+"""Stages of a checkpoint in a task, in order."""
 
 MASTER_POINTS = ("before-publish", "after-publish", "before-commit", "after-commit")
-"""What the JobMaster passes after that."""
+"""Subsequent stages in the JobMaster."""
 
 
 class InjectedFailure(WieselError):

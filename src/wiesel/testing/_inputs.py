@@ -59,7 +59,7 @@ class HarnessInput:
 
 
 class _Share:
-    """What a subtask gets of a batch."""
+    """The part of a batch for a subtask."""
 
     def __init__(self) -> None:
         self.batch = Batch([])

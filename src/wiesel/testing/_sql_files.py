@@ -45,7 +45,7 @@ class GivenTable:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a query, or the rows written to a table, must be."""
+    """The expected result of a query, or the expected rows of a table."""
 
     rows: Sequence[Any] | None = None
     changelog: Sequence[tuple[str, Any]] | None = None

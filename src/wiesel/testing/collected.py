@@ -1,4 +1,4 @@
-"""What a stream of a job under test has given."""
+"""Collected results of a stream of a job under test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["CollectedStream"]
 class CollectedStream:
     """The records of a stream, as an exactly-once sink would have them.
 
-    After a failure records that came after the restored checkpoint are taken back, as the job makes them again. They are in the order
+    After a failure records that came after the restored checkpoint are dropped, as the job emits them again. They are in the order
     in which they came; those of one subtask keep their order.
     """
 
@@ -35,13 +35,13 @@ class CollectedStream:
 
     @property
     def committed(self) -> list[Any]:
-        """The values that a checkpoint has made final (or the end of the job): no failure takes them back."""
+        """The values made final by a checkpoint (or the end of the job): no failure drops them."""
         until = self._receiver.committed_until
         return [record.value for c in self._receiver.collected if until is None or c.epoch < until for record in c.values]
 
 
 class _Receiver(DriverReceiver):
-    """Keeps what came, and takes back what a restart will make again."""
+    """Collects results, and drops those that a restart will repeat."""
 
     def __init__(self) -> None:
         self.collected: list[Collected] = []

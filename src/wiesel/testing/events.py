@@ -1,4 +1,4 @@
-"""What comes out of a stream under test, as plain values that compare with tuples."""
+"""Results of a stream under test, as plain values that compare with tuples."""
 
 from __future__ import annotations
 

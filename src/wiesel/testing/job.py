@@ -325,12 +325,12 @@ class PipelineJob:
 
     @property
     def restarts(self) -> int:
-        """How often the job has been restarted."""
+        """Return the number of restarts of the job."""
         return self._master.restarts
 
     @property
     def completed_checkpoints(self) -> int:
-        """How many checkpoints are complete."""
+        """Return the number of complete checkpoints."""
         return self._master.completed_checkpoints
 
     def metric(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What is kept of an operator or a job under test, to go on from."""
+"""Snapshots of an operator or a job under test, to restore from."""
 
 from __future__ import annotations
 

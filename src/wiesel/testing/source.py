@@ -36,7 +36,7 @@ _SOON_MS, _A_DAY_MS = 10, 86_400_000
 
 
 class _Split:
-    """What was written to a split: (kind, contents) in order. Records are pickled, so that each reading gets objects of its own."""
+    """The contents of a split: (kind, contents) in order. Records are pickled, so that each read returns new objects."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[str, Any]] = []
@@ -64,8 +64,8 @@ class ManualSource(Source["_ManualSplit"]):
             job.settle()
 
     Args:
-        splits: Number of splits, as of the partitions of a topic: each is read in order and has its own watermark. They are shared
-            out over the subtasks of the source; subtasks without one end at once.
+        splits: Number of splits, as of the partitions of a topic: each is read in order and has its own watermark. They are distributed
+            over the subtasks of the source; subtasks without one end at once.
         bounded: Whether the end moves event time to its end, which fires all windows and timers.
         type_info: The declared type of the records.
     """
@@ -150,7 +150,7 @@ class ManualSource(Source["_ManualSplit"]):
 
     @property
     def ended(self) -> bool:
-        """Whether all splits have ended."""
+        """Return whether all splits have ended."""
         return all(split.ended for split in self._splits)
 
     def _open(self, split: int | None) -> list[_Split]:

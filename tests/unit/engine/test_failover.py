@@ -404,7 +404,7 @@ def test_the_first_process_to_end_without_a_word_is_named(tmp_path: Path) -> Non
     driver.worker_dies(LEFT)
     driver.pass_time()
     name = driver.plan.graph.job.vertices[gone[0]].name
-    assert str(driver.master.failures[-1]).splitlines()[0] == f"the process of task {name} (1/1) on here ended without a word"
+    assert str(driver.master.failures[-1]).splitlines()[0] == f"the process of task {name} (1/1) on here ended without reporting an error"
     # What has an error of its own to tell, tells that; and a process of the attempt before is forgotten.
     driver.register(LEFT)
     driver.master.on_message(driver.number(LEFT), TaskFailed(behind, noticed))

@@ -31,7 +31,7 @@ Consider setting 'spark.sql.execution.pyspark.udf.faulthandler.enabled' or'spark
 def test_a_process_that_has_ended_is_told_as_that() -> None:
     # As Spark 4.3 tells it.
     error = spark_failure(RuntimeError(DIED))
-    assert error.message == "the process of a task on worker-7 ended without a word"
+    assert error.message == "the process of a task on worker-7 ended without reporting an error"
     assert "os._exit" in str(error) and "memory" in str(error) and "spark" not in str(error).lower()
     assert is_about_another_task(error) and is_about_another_task(broken_exchange(OSError(), None))
     other = spark_failure(RuntimeError("Job aborted\n\tat org.apache.spark.Somewhere"))

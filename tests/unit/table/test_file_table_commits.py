@@ -63,7 +63,7 @@ def test_files_of_a_checkpoint_are_put_together(tmp_path: Path) -> None:
     (file,) = [path for path in tmp_path.iterdir() if not path.name.startswith(".")]
     assert file.name.startswith("compacted-") and sorted(file.read_text().split()) == ["1", "2", "3"]
     parts_table(t_env, tmp_path / "parquet", ", 'auto-compaction' = 'true'", "parquet")
-    with pytest.raises(ConfigurationError, match="cannot be put together"):
+    with pytest.raises(ConfigurationError, match="cannot be compacted"):
         t_env.execute_sql("INSERT INTO parts VALUES (1, 'x')")
 
 

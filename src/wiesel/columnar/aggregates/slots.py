@@ -147,7 +147,7 @@ def _moments(slot: Slot, column: Column, groups: Groups) -> Column:
 
 
 _OF_ITSELF = ("min", "max", "first", "last")
-"""How a value alone becomes itself; a sum does not, where 0.0 is added to -0.0."""
+"""Reductions that map a single value to itself; a sum does not, as it adds 0.0 to -0.0."""
 
 _REDUCED: dict[str, Callable[[Slot, Column, Groups], Column]] = {
     "sum": _sum,

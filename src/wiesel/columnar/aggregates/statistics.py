@@ -1,9 +1,9 @@
 """Internal. Variances and standard deviations.
 
 A group is remembered by three numbers: how many values there are, their mean, and the sum of the squares of their distances from it. That
-is stable where the mean is large. Where rows may be taken back it is the number, the sum and the sum of the squares, as they can be taken
-back in any order. Flink adds row by row, so that the last digits may differ from its; it cuts results off where the type of the values is
-one of whole numbers, as is done here.
+is stable where the mean is large. Where rows may be retracted it is the number, the sum and the sum of the squares, as these can be
+retracted in any order. Flink adds row by row, so that the last digits may differ from its; it cuts results off where the type of the values
+is one of whole numbers, as is done here.
 """
 
 from __future__ import annotations

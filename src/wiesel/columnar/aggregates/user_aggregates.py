@@ -95,14 +95,14 @@ def _resolve(arguments: Arguments, may_be_empty: bool) -> Signature:
 
 
 def require_retract(function: UserAggregate) -> None:
-    """Refuse a function that cannot take rows back.
+    """Reject a function that does not support retraction.
 
     Raises:
         ProgramError: If it has no ``retract``, and is called row by row.
     """
     if function.kind == "general" and not function.retracts:
         raise ProgramError(
-            f"the function {function.name!r} has no retract(), but rows of its input may be taken back",
+            f"the function {function.name!r} has no retract(), but rows of its input may be retracted",
             hint="give it a method retract(self, accumulator, *args)",
         )
 

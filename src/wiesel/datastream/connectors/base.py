@@ -1,4 +1,4 @@
-"""What connectors have in common: the names of ``pyflink.datastream.connectors.base``, and the interfaces for connectors of one's own."""
+"""Parts common to all connectors: the names of ``pyflink.datastream.connectors.base``, and the interfaces for custom connectors."""
 
 from wiesel.connectors.base import DeliveryGuarantee
 from wiesel.spi.sink import Committer, Sink, SinkWriter, WriterInitContext

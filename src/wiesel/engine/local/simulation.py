@@ -282,7 +282,7 @@ class Simulation:
         self.master: JobMaster | None = None
         self.steps = 0
         self.slots: int | None = None
-        """How many tasks can run at the same time; None: as many as one likes."""
+        """Number of tasks that can run concurrently; None: unlimited."""
         self._launches: dict[int, _Launch] = {}
         """By region what runs of it."""
         self._background: dict[str, deque[Callable[[], Callable[[], None]]]] = {}

@@ -1,4 +1,4 @@
-"""Internal. What a job tells about itself, as JSON of the form that Flink's REST API has. Called in the master's thread."""
+"""Internal. Information on a job, as JSON in the form of Flink's REST API. Called in the master's thread."""
 
 from __future__ import annotations
 

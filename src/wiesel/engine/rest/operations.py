@@ -1,4 +1,4 @@
-"""Internal. What was asked of a job by its endpoint and takes a while: savepoints, checkpoints, the stop; by trigger id."""
+"""Internal. Asynchronous operations of a job's endpoint: savepoints, checkpoints, the stop; by trigger id."""
 
 from __future__ import annotations
 

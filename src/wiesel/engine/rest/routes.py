@@ -1,4 +1,4 @@
-"""Internal. Which path does what. Pure: a request goes in, a status and JSON come out; the server around it is in ``server``."""
+"""Internal. Routes of the REST API. Pure: converts a request to a status and JSON; the HTTP server is in ``server``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wiesel.engine.rest import answers, settings
 from wiesel.engine.rest.operations import Operations
 
 _ANSWER_S = 60.0
-"""How long the master's thread may take for an answer; it may be busy with a large job."""
+"""Timeout of answers of the master's thread, which may be busy with a large job."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What is answered."""
+    """The answer to a request."""
 
     status: int
     body: Any = field(default_factory=dict)

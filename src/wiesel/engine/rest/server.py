@@ -1,6 +1,6 @@
 """Internal. The HTTP server around ``Routes``: one request per job now and then, from this machine, with the job's token.
 
-It is the standard library's server, which makes a job's start no slower; it is not meant to stand in the open. Who serves many jobs to
+It is the standard library's server, which makes a job's start no slower; do not expose it publicly. Who serves many jobs to
 others puts a server of that kind in front of it.
 """
 

@@ -33,7 +33,7 @@ def of_checkpoints(master: JobMaster) -> dict[str, Any]:
     config, settings = _configuration(master), master.settings
     return {
         "mode": str(config.get(opt.CHECKPOINT_MODE)).lower(),
-        # Flink tells of no interval by the largest one.
+        # Flink reports no interval as the largest one.
         "interval": 2**63 - 1 if settings.checkpoints.interval_ms is None else settings.checkpoints.interval_ms,
         "timeout": settings.checkpoints.timeout_ms,
         "min_pause": settings.checkpoints.min_pause_ms,

@@ -25,10 +25,10 @@ _BACKLOG = 256
 _ACCEPT_AGAIN_S = 0.1
 _WAKE_S = 5.0
 _MOST_UNPROVEN = 128
-"""How many connections may be about to prove whose they are, each of which takes a thread."""
+"""Maximal number of unauthenticated connections, each of which has a thread."""
 
 _UNPROVEN_S = 1.0
-"""How long one may take for it when there are so many. A task needs some milliseconds."""
+"""Authentication timeout (s) when there are that many. A task needs some milliseconds."""
 
 
 
@@ -198,7 +198,7 @@ class ControlServer:
             threading.Thread(target=self._serve, args=(peer,), name="wiesel-control-read", daemon=True).start()
 
     def _serve(self, peer: _Peer) -> None:
-        """Read what a task says, to its end. In a thread of its own from the first byte on: strangers may say nothing at all."""
+        """Read the messages of a task to the end, in a thread from the first byte on, as an unauthenticated peer may send nothing."""
         known: list[tuple[int, TaskKey]] = []
         try:
             if self._proves_itself(peer):
@@ -227,7 +227,7 @@ class ControlServer:
             deliver_challenge(connection, self._token)
             answer_challenge(connection, self._token)
             _wait_at_most(connection, socket.SO_RCVTIMEO, 0)
-        except Exception as error:  # noqa: BLE001 - whatever a stranger sends, it must not end the service
+        except Exception as error:  # noqa: BLE001 - whatever an unauthenticated peer sends, it must not end the service
             if not self._closed.is_set():
                 _log.warning("refused a connection: %s", error)
             return False

@@ -85,7 +85,7 @@ def exchange(frame: DataFrame, partitions: int, *, pipelined: bool) -> DataFrame
 
 @dataclass(frozen=True)
 class Materialized:
-    """What an ordinary (blocking) shuffle gives: Spark keeps it as long as this is there, and computes it at most once.
+    """Output of an ordinary (blocking) shuffle: Spark retains it as long as this exists, and computes it at most once.
 
     Attributes:
         frame: The rows at their partitions.

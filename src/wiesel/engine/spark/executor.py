@@ -106,7 +106,7 @@ def least_slots(plan: StagePlan, settings: JobSettings) -> int:
 
 @dataclass
 class _Launch:
-    """What an attempt has started of a region: one Spark job per region of the plan, ``running`` of which have not ended."""
+    """The Spark jobs of a region: one per region of the plan, ``running`` of which have not ended."""
 
     attempt: int
     region: int

@@ -1,4 +1,4 @@
-"""Internal. What Spark says of a job that failed, as an error for whoever wrote the program."""
+"""Internal. Converts failures of Spark jobs to errors for the author of the program."""
 
 from __future__ import annotations
 

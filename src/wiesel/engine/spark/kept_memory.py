@@ -1,4 +1,4 @@
-"""Internal. That workers keep the memory of a batch for the next one."""
+"""Internal. Memory settings of workers, so that they reuse the memory of a batch for the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Internal. When a worker looks through all of its objects for cycles.
+"""Internal. Scheduling of full garbage collections in workers.
 
 Python does so after so many collections of young objects, whether or not memory grows: with much state that is a pause, again and again,
 for nothing. Here memory decides. What is in no cycle is freed at once in any case.

@@ -1,4 +1,4 @@
-"""Internal. What Spark's Python daemon does before it forks, so that not every worker has to: find packages, and import them.
+"""Internal. Preloading in Spark's Python daemon before it forks, so that not every worker has to find and import packages.
 
 A worker takes the greater part of a second of a core for it, and a job starts many of them at the same time. Imports nothing of Spark
 itself, as where that is found is decided here.

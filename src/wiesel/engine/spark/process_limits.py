@@ -1,4 +1,4 @@
-"""Internal. Whether the limits of this machine allow the processes, threads and open files of a job, looked at before any of them starts.
+"""Internal. Checks before the start that the limits of the machine allow the processes, threads and open files of a job.
 
 Without this, a job that is too large fails somewhere in the middle of its start, with whatever message the process at the limit has.
 """
@@ -58,7 +58,7 @@ class Footprint:
 
 @dataclass(frozen=True)
 class Limits:
-    """What this process and those that it starts may take beyond what they have; None where there is no limit.
+    """Remaining limits of this process and its children; None for unlimited.
 
     Attributes:
         files: Open files of this process.

@@ -1,4 +1,4 @@
-"""Internal. What a worker passes on to the level behind it for edges that skip its own, whatever its task is doing meanwhile.
+"""Internal. Relays of a worker: forwards buffers to the next level for edges that skip its level, independent of its task.
 
 Spark takes a worker's output from the thread in which it runs the worker. So in a worker that relays, that thread does nothing but hand
 over what two others put out: the input thread, which passes buffers on as they come, and the thread of the task. See

@@ -34,7 +34,7 @@ from wiesel.engine.spark.slots import in_this_process, local_cluster, most_slots
 
 _lock = threading.Lock()
 _MASTER_S = 5.0
-"""How long a master may take to accept a connection."""
+"""Timeout (s) for connecting to a master."""
 _log = get_logger("wiesel.spark")
 
 
@@ -112,7 +112,7 @@ def _check_slots(master: str, slots: int) -> None:
 
 
 def _check_master_answers(master: str) -> None:
-    """Look for a standalone master before Spark does, which tries for a minute without a word.
+    """Check for a standalone master before Spark does, which silently tries for a minute.
 
     Raises:
         ResourceError: None of the addresses accepts connections.

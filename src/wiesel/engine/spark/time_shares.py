@@ -1,4 +1,4 @@
-"""Internal. What the time of a task goes into: work, waiting for input, waiting because its output is not taken (backpressure)."""
+"""Internal. Time shares of a task: busy, idle (waiting for input), backpressured (waiting for output)."""
 
 from __future__ import annotations
 

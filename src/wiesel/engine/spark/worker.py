@@ -63,16 +63,16 @@ from wiesel.wire.buffers import read_buffers
 T = TypeVar("T")
 _MAILBOX_ROWS = 2
 _RELAYING_BYTES = 1 << 20
-"""How much may wait for the task of a worker that relays; what comes behind that, also to be relayed, waits as well."""
+"""Maximal number of queued rows for the task of a worker that relays; further rows, including those to relay, wait as well."""
 
 _ROW_BYTES = 256
-"""What a row takes up besides its bytes."""
+"""Overhead of a row in bytes."""
 
 _ABANDON_S = 2.0
 _LOST_GRACE_S = 2.0
 _HANG_UP_S = 5.0
 _FILL_AFTER_S = 0.005
-"""How long the last row of a partition may wait for the next one to push it through the JVM."""
+"""Time after which the last row of a partition is followed by a filler that pushes it through the JVM."""
 
 
 class _LostMaster(Exception):
@@ -118,7 +118,7 @@ class _RoomForBytes:
 
 
 class Mailbox:
-    """What the task's thread waits for: rows (bounded), control messages, results of asynchronous work, the end of the input.
+    """The mailbox of the task's thread: rows (bounded), control messages, results of asynchronous work, the end of the input.
 
     ``most_bytes`` bounds the rows by what they take up, instead of by their number.
     """
@@ -286,7 +286,7 @@ def _executor_dir() -> str:
 
 
 class AttemptPayload:
-    """What the closure of every stage of an attempt carries. ``tasks[level][partition]`` are pickled descriptors.
+    """Data carried by the closure of every stage of an attempt. ``tasks[level][partition]`` are pickled descriptors.
 
     ``hops`` has the partitions per level, ``relays`` the levels that edges skip. ``region`` is the number of the Spark job; its stages run
     at the same time if it is ``pipelined``. ``local_dir`` is None where tasks may run on other machines than the driver.

@@ -30,7 +30,7 @@ _Change = tuple[int, Any]
 
 @dataclass(frozen=True)
 class _Source:
-    """Which objects are read, and what is around them. Plain picklable data.
+    """Selection of the objects to read, and their envelope. Plain picklable data.
 
     Attributes:
         wrapped: Whether objects bring their schema.
@@ -51,7 +51,7 @@ class _ChangeTableFormat(TableFormatFactory):
     kinds = ALL_KINDS
     reader: ClassVar[type[_ChangeReader]]
     around: ClassVar[tuple[str, str]]
-    """What is written around the row of an insertion and of a deletion, with ``{}`` in its place."""
+    """Envelope of the row of an insertion and of a deletion, with the placeholder ``{}``."""
 
     def create_reader(self, options: TableOptions, rows: RowType) -> StreamFormat:
         """Return the format of files with these columns."""

@@ -56,7 +56,7 @@ _TRUE, _FALSE = ["true", "TRUE", "True"], ["false", "FALSE", "False"]
 
 @dataclass(frozen=True)
 class _Fields:
-    """How fields become values, and values fields. Plain picklable data.
+    """Conversion between fields and values. Plain picklable data.
 
     Attributes:
         elements: What stands between the elements of arrays and rows.

@@ -54,7 +54,7 @@ class JsonTableFormat(TableFormatFactory):
 
 def _taken_as_they_are(prefix: str, options: TableOptions) -> None:
     """Check options of Flink that make no difference here: no key of a map is NULL, and there is one parser."""
-    mode = ConfigOption[str](f"{prefix}.map-null-key.mode", "str", "FAIL", "What becomes of keys of maps that are NULL.")
+    mode = ConfigOption[str](f"{prefix}.map-null-key.mode", "str", "FAIL", "Handling of NULL keys of maps.")
     if options.get(mode).upper() not in ("FAIL", "DROP", "LITERAL"):
         raise ConfigurationError(f"option {mode.key} is {options.get(mode)!r}", hint="write 'FAIL', 'DROP' or 'LITERAL'", key=mode.key)
     options.get(ConfigOption[str](f"{prefix}.map-null-key.literal", "str", "null", "What stands for such a key."))
@@ -63,7 +63,7 @@ def _taken_as_they_are(prefix: str, options: TableOptions) -> None:
 
 
 class JsonObjects:
-    """How objects become rows. Plain picklable data."""
+    """Conversion of objects to rows. Plain picklable data."""
 
     def __init__(self, rows: t.RowType, *, iso: bool, ignore: bool, fail_on_missing: bool) -> None:
         self.rows = rows

@@ -49,7 +49,7 @@ class ParquetTableFormat(TableFormatFactory):
         return _ParquetFiles(RowType([rows[name] for name in names], nullable=False), filters)
 
     def create_describer(self, options: TableOptions, rows: RowType) -> Callable[[BinaryIO], Facts | None]:
-        """Return what tells of a file how many rows it has, and of their values what its statistics say for certain."""
+        """Return the number of rows of a file, and exact statistics of their values."""
         schema = file_schema(rows)
         return lambda stream: described(stream, schema)
 

@@ -297,7 +297,7 @@ def take_savepoint(job: str, directory: str | None, label: str, aligned_timeout:
 @savepoint.command("check", cls=_CheckCommand, context_settings={"allow_interspersed_args": False})
 @_json
 def check_savepoint(path: str, as_json: bool, allow_non_restored: bool, **options: Any) -> None:
-    """Tell what becomes of each state if a program starts from a savepoint or checkpoint; nothing is run or changed.
+    """Report how a program would restore each state of a savepoint or checkpoint; nothing is run or changed.
 
     Operators are opened, so what the open() of functions does is done: sources, sinks and asynchronous functions are left out.
     """

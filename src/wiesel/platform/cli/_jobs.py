@@ -37,17 +37,17 @@ __all__ = [
 _ANSWER_S = 90.0
 _ASK_EVERY_S = 0.1
 _SHOW_AFTER_S, _SHOW_EVERY_S = 2.0, 5.0
-"""When what an operation waits for is printed first, and then again."""
+"""Times at which the progress of an operation is printed first, and repeated."""
 
 _REPORT_S = 0.3
-"""How long tasks may take to report what they wait for."""
+"""Time for tasks to report their progress."""
 
 _NO_ANSWER = "(no answer)"
 _HEADS = ("job", "name", "state", "since", "process", "endpoint")
 
 
 class JobNotReachedError(WieselError):
-    """There is no such job, or it does not answer."""
+    """The job does not exist, or does not answer."""
 
 
 class JobRefusedError(WieselError):

@@ -1,4 +1,4 @@
-"""Internal. What a savepoint or stop waits for, in words."""
+"""Internal. Progress messages of savepoints and stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Internal. ``wiesel savepoint``: what can be told of savepoints, and done with them, without a running job."""
+"""Internal. ``wiesel savepoint``: inspects and manages savepoints without a running job."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _check_ended(checkpoint: Retained, *, force: bool) -> None:
 
 
 def repair(path: str, output: str, trust: SnapshotTrust) -> int:
-    """Take back what the file sinks of a job have made visible in a folder after a checkpoint; return the exit code."""
+    """Revert what the file sinks of a job have committed to a folder after a checkpoint; return the exit code."""
 
     def work() -> None:
         found = find_snapshot(path.rstrip("/"), verify=False, key=trust.key(path))
@@ -142,7 +142,7 @@ def _ends(master: MasterProcess) -> bool:
 
 
 def check(submission: Submission, path: str, *, allow_dropped: bool, as_json: bool = False) -> int:
-    """Print what becomes of the states of a savepoint if the program starts from it; return 0 if it would start."""
+    """Print how the program would restore the states of a savepoint; return 0 if it would start."""
 
     def work() -> int:
         found = check_savepoint(first_job(submission), path)

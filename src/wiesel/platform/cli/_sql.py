@@ -24,7 +24,7 @@ EXIT_INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class SqlSources:
-    """What is to be run: first the files, then the strings. ``-`` is the standard input."""
+    """The statements to run: first the files, then the strings. ``-`` is the standard input."""
 
     files: tuple[str, ...] = ()
     strings: tuple[str, ...] = ()

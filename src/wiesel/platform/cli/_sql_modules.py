@@ -1,4 +1,4 @@
-"""Internal. Where ``wiesel sql`` finds the Python modules that scripts name: functions and models."""
+"""Internal. Import of Python modules with functions and models for scripts of ``wiesel sql``."""
 
 from __future__ import annotations
 

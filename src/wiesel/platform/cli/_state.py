@@ -49,7 +49,7 @@ class SnapshotTrust:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be read of a checkpoint."""
+    """Selection of the state to read from a checkpoint."""
 
     uid: str | None
     operator_id: str | None

@@ -63,12 +63,12 @@ class SqlSession:
         self._jobs: list[TableResult] = []
         self._lines: dict[TableResult, int] = {}
         self._line = 0
-        """Of the statement that runs; those of jobs that run in the background are kept for what becomes of them."""
+        """Jobs of the running statement; those in the background are retained to report their outcome."""
         self.show_query: Callable[[TableResult], None] = self.write_lines
 
     @property
     def running_jobs(self) -> int:
-        """How many jobs of inserts have not ended."""
+        """Return the number of running insert jobs."""
         clients = [result.get_job_client() for result in self._jobs]
         return sum(client is not None and not client.get_job_execution_result().done() for client in clients)
 

@@ -31,7 +31,7 @@ __all__ = ["HISTORY", "SqlClient", "help_lines"]
 HISTORY = Path("~/.wiesel-sql-history")
 _PROMPT = "Wiesel SQL> "
 _CHANGES = 1000
-"""How many changes can be looked back at, as in Flink."""
+"""Number of changes in the scrollback, as in Flink."""
 
 _HELP = "A statement ends with a semicolon and may have several lines. Tab completes, the arrow keys recall earlier statements."
 _HELP_OF = {

@@ -1,4 +1,4 @@
-"""Internal. What may stand where the cursor is: words of the language, functions, options, and names from the catalogs."""
+"""Internal. Completion at the cursor: keywords, functions, options, and names from the catalogs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BEFORE_RELATIONS = frozenset({"FROM", "JOIN", ",", "INTO", "UPDATE"})
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What may be written, and what it is; ``typed`` letters before the cursor are replaced."""
+    """A completion and its kind; ``typed`` letters before the cursor are replaced."""
 
     text: str
     kind: str

@@ -12,7 +12,7 @@ Row = tuple[str, ...]
 
 
 class ResultRows(Protocol):
-    """What a view shows."""
+    """The rows displayed by a view."""
 
     def add(self, kind: str, row: Row) -> None:
         """Take a change in."""

@@ -21,13 +21,13 @@ __all__ = ["Shown", "show_result"]
 
 _INTERVALS_S = (0.1, 0.5, 1.0, 5.0, 10.0, 60.0)
 _CHROME = 5
-"""Lines of the screen that are no rows: the title, names and borders, the keys."""
+"""Lines of the screen that are not rows: the title, names and rules, the keys."""
 _KEYS = "Q quit   R refresh   +/- slower, faster   N/P next, previous page   G first   L last   O open row"
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What is shown: a title, names of columns and how wide they are."""
+    """The displayed table: a title, names of columns and their widths."""
 
     title: str
     names: Sequence[str]
@@ -104,8 +104,8 @@ class _View:
         if self._opened and rows:
             row = rows[self._selected]
             return [("", "\n".join(f"{name}: {value}" for name, value in zip(self._shown.names, row, strict=True)))]
-        border = border_line(self._shown.widths)
-        found: StyleAndTextTuples = [("", f"{border}\n"), ("bold", f"{row_line(self._shown.names, self._shown.widths)}\n"), ("", border)]
+        rule = border_line(self._shown.widths)
+        found: StyleAndTextTuples = [("", f"{rule}\n"), ("bold", f"{row_line(self._shown.names, self._shown.widths)}\n"), ("", rule)]
         for place, row in enumerate(rows):
             found.append(("reverse" if place == self._selected else "", f"\n{row_line(row, self._shown.widths)}"))
         return found

@@ -1,4 +1,4 @@
-"""Internal. What was typed: whether it is a whole statement yet, and the commands of the client that are no SQL."""
+"""Internal. Parser of user input: completeness of statements, and commands of the client."""
 
 from __future__ import annotations
 

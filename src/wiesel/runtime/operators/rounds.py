@@ -75,7 +75,7 @@ class RoundHead(StreamOperator):
         """Rounds are never idle."""
 
     def process_iteration_barrier(self, barrier: IterationBarrier) -> None:
-        """It belongs to a loop before this iteration, which has no use for it here."""
+        """Drop the barrier, which belongs to a loop before this iteration."""
 
     def on_event(self, event: Any) -> None:
         """Process feedback, or the end."""
@@ -133,7 +133,7 @@ class RoundInput(StreamOperator):
         """Ignore the status: rounds wait for the end."""
 
     def process_iteration_barrier(self, barrier: IterationBarrier) -> None:
-        """It belongs to a loop before this iteration, which has no use for it here."""
+        """Drop the barrier, which belongs to a loop before this iteration."""
 
 
 class RoundTail(StreamOperator):

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class SplitEnumeratorContext(Protocol[SplitT_contra]):
-    """What the engine offers an enumerator."""
+    """Services of the engine for an enumerator."""
 
     @property
     def parallelism(self) -> int:
@@ -81,7 +81,7 @@ class SplitEnumerator(ABC, Generic[SplitT]):
 
     def add_splits_back(self, splits: Sequence[SplitT]) -> None:
         """Splits of a restored reader whose subtask no longer exists come back for assignment (rescaling)."""
-        raise NotImplementedError(f"{type(self).__name__} cannot take splits back, so its job cannot be rescaled")
+        raise NotImplementedError(f"{type(self).__name__} does not support returned splits, so its job cannot be rescaled")
 
     def on_timer(self) -> None:
         """The time asked for by ``call_later`` has come."""

@@ -14,7 +14,7 @@ __all__ = ["InputStatus", "ReaderOutput", "SourceReader", "SourceReaderContext"]
 
 
 class InputStatus(enum.Enum):
-    """What a reader knows after a poll."""
+    """The status of a reader after a poll."""
 
     MORE_AVAILABLE = "MORE_AVAILABLE"
     NOTHING_AVAILABLE = "NOTHING_AVAILABLE"
@@ -22,7 +22,7 @@ class InputStatus(enum.Enum):
 
 
 class ReaderOutput(Protocol):
-    """Where a reader puts what it has read. Records of one call belong to one split."""
+    """Receives the records of a reader. Records of one call belong to one split."""
 
     @property
     def wanted(self) -> int:
@@ -61,7 +61,7 @@ class ReaderOutput(Protocol):
 
 
 class SourceReaderContext(Protocol):
-    """What the engine offers a reader."""
+    """Services of the engine for a reader."""
 
     @property
     def subtask_index(self) -> int:
@@ -101,13 +101,13 @@ class SourceReader(ABC, Generic[SplitT]):
     """
 
     poll_interval_ms: int = 10
-    """How long the task waits before it polls again after NOTHING_AVAILABLE, in ms.
+    """Delay (ms) before the next poll after NOTHING_AVAILABLE.
 
     A reader that knows may say so anew each time. With the default, one that has had nothing for seconds is polled a fifth as often.
     """
 
     splits_hold_watermarks: bool = False
-    """Whether a split holds event time back from its assignment on (log partitions), or only from its first record on (files)."""
+    """True if a split holds back event time from its assignment on (log partitions), False if from its first record on (files)."""
 
     def start(self) -> None:
         """Called once after restored splits were added."""

@@ -1,4 +1,4 @@
-"""Internal. What describes a source: plain data that makes the enumerator and the readers."""
+"""Internal. The description of a source: plain data that creates the enumerator and the readers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Boundedness", "Source"]
 
 
 class Boundedness(enum.Enum):
-    """Whether a source ends by itself."""
+    """Boundedness of a source."""
 
     BOUNDED = "BOUNDED"
     CONTINUOUS_UNBOUNDED = "CONTINUOUS_UNBOUNDED"

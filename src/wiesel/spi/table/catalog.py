@@ -31,7 +31,7 @@ class ObjectIdentifier:
 
 @dataclass(frozen=True)
 class CatalogPartition:
-    """What a catalog was told of a partition of a table; the rows of a table do not depend on it.
+    """Metadata of a partition of a table in a catalog; the rows of the table do not depend on it.
 
     Attributes:
         properties: Its properties.
@@ -44,7 +44,7 @@ class CatalogPartition:
 
 @dataclass(frozen=True)
 class CatalogTable:
-    """What a catalog knows of a table.
+    """Metadata of a table in a catalog.
 
     Attributes:
         schema: Its columns, of known types.
@@ -62,9 +62,9 @@ class CatalogTable:
     metadata: Mapping[str, str] = field(default_factory=dict)
     """For connectors: columns of the schema that are metadata, with the connector's names for them. Catalogs keep it empty."""
     statistics: Mapping[tuple[str | None, ...], TableStatistics] = field(default_factory=dict, compare=False)
-    """What ANALYZE TABLE found, by the values of the partition keys as strings (None for NULL); of a table without such keys by ``()``."""
+    """Results of ANALYZE TABLE by the partition key values as strings (None for NULL); ``()`` for tables without partitions."""
     partitions: Mapping[tuple[str, ...], CatalogPartition] = field(default_factory=dict, compare=False)
-    """The partitions that a catalog was told of, by the values of the partition keys."""
+    """Partitions registered in the catalog, by the values of the partition keys."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class CatalogView:
 
 @dataclass(frozen=True)
 class CatalogModel:
-    """What a catalog knows of a model.
+    """Metadata of a model in a catalog.
 
     Attributes:
         inputs: The columns that it is asked with.

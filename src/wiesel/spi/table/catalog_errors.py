@@ -1,4 +1,4 @@
-"""What catalogs refuse, by the names of ``pyflink.util.exceptions``. Catalogs of users raise these, too."""
+"""Errors of catalogs, with the names of ``pyflink.util.exceptions``. User-defined catalogs raise them, too."""
 
 # ruff: noqa: N818 - the names are PyFlink's
 
@@ -33,7 +33,7 @@ class CatalogException(ProgramError):
 
 
 class DatabaseAlreadyExistException(ProgramError):
-    """There is a database of the name already."""
+    """A database of this name exists already."""
 
 
 class DatabaseNotEmptyException(ProgramError):
@@ -41,31 +41,31 @@ class DatabaseNotEmptyException(ProgramError):
 
 
 class DatabaseNotExistException(ProgramError):
-    """There is no database of the name."""
+    """No database has this name."""
 
 
 class FunctionAlreadyExistException(ProgramError):
-    """There is a function of the name already."""
+    """A function of this name exists already."""
 
 
 class FunctionNotExistException(ProgramError):
-    """There is no function of the name."""
+    """No function has this name."""
 
 
 class ModelAlreadyExistException(ProgramError):
-    """There is a model of the name already."""
+    """A model of this name exists already."""
 
 
 class ModelNotExistException(ProgramError):
-    """There is no model of the name."""
+    """No model has this name."""
 
 
 class PartitionAlreadyExistsException(ProgramError):
-    """There is a partition of these values already."""
+    """A partition with these values exists already."""
 
 
 class PartitionNotExistException(ProgramError):
-    """There is no partition of these values, or no table with such partitions."""
+    """No partition has these values, or the table has no such partitions."""
 
 
 class PartitionSpecInvalidException(ProgramError):
@@ -73,11 +73,11 @@ class PartitionSpecInvalidException(ProgramError):
 
 
 class TableAlreadyExistException(ProgramError):
-    """There is a table or view of the name already."""
+    """A table or view of this name exists already."""
 
 
 class TableNotExistException(ProgramError):
-    """There is no table or view of the name."""
+    """No table or view has this name."""
 
 
 class TableNotPartitionedException(ProgramError):

@@ -1,4 +1,4 @@
-"""What a connector implements so that tables can be read through it, and how its options are checked."""
+"""Interfaces of table connectors, and the checks of their options."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class TableOptions:
 
 @dataclass(frozen=True)
 class TableContext:
-    """What a factory is told about the table.
+    """The table passed to a factory.
 
     Attributes:
         identifier: The full name of the table.
@@ -124,7 +124,7 @@ class TableContext:
     limit: int | None = None
     parts: Mapping[str, DataType] = field(default_factory=dict)
     overwrite: bool = False
-    """Whether rows are written in place of those of the table, or of the partitions that they are in."""
+    """True if rows replace those of the table, or of their partitions (INSERT OVERWRITE)."""
 
 
 @dataclass(frozen=True)
@@ -168,26 +168,26 @@ class TableSourceFactory(ABC):
     """Makes the source of a table from its options. One instance, made without arguments, serves all tables of the connector."""
 
     identifier: ClassVar[str]
-    """What tables name the connector by: ``'connector' = 'datagen'``."""
+    """Identifier of the connector in tables: ``'connector' = 'datagen'``."""
 
     forward_options: ClassVar[frozenset[str]] = frozenset()
     """Options that may change without a compiled plan being another one, such as where files lie: a plan that runs takes those that the
     catalog has by then."""
 
     supports_projection: ClassVar[bool] = False
-    """Whether :attr:`TableContext.row_type` may have fewer columns than the table stores."""
+    """True if :attr:`TableContext.row_type` may have fewer columns than the table stores."""
 
     supports_nested_projection: ClassVar[bool] = False
-    """Whether there may be :attr:`TableContext.parts`."""
+    """True if :attr:`TableContext.parts` may be set."""
 
     supports_filters: ClassVar[bool] = False
-    """Whether :attr:`TableContext.filters` are of use."""
+    """True if :attr:`TableContext.filters` are supported."""
 
     supports_limit: ClassVar[bool] = False
-    """Whether :attr:`TableContext.limit` is of use."""
+    """True if :attr:`TableContext.limit` is supported."""
 
     metadata: ClassVar[Mapping[str, DataType]] = {}
-    """What the connector tells besides the stored columns: names and types. A table that reads some of it has columns of these types
+    """Metadata columns of the connector: names and types. A table that reads some of it has columns of these types
     among those of :attr:`TableContext.row_type`; :attr:`CatalogTable.metadata <wiesel.spi.table.catalog.CatalogTable>` says which."""
 
     @abstractmethod
@@ -215,14 +215,14 @@ class TableSinkFactory(ABC):
     """Makes the sink of a table from its options. A connector that reads and writes is this and a :class:`TableSourceFactory` in one."""
 
     identifier: ClassVar[str]
-    """What tables name the connector by."""
+    """Identifier of the connector in tables."""
 
     forward_options: ClassVar[frozenset[str]] = frozenset()
     """Options that may change without a compiled plan being another one, such as where files lie: a plan that runs takes those that the
     catalog has by then."""
 
     supports_overwrite: ClassVar[bool] = False
-    """Whether :attr:`TableContext.overwrite` may be set."""
+    """True if :attr:`TableContext.overwrite` may be set."""
 
     @abstractmethod
     def create_sink(self, context: TableContext) -> TableSink:

@@ -1,4 +1,4 @@
-"""What a format implements so that tables can be kept in it: whole batches of rows are read and written."""
+"""Interfaces of table formats, which read and write batches of rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TableFormatFactory(ABC):
     """Makes readers and writers of a format from the options of a table. Records are :class:`~wiesel.columnar.row_batch.RowBatch`."""
 
     identifier: ClassVar[str]
-    """What tables name the format by: ``'format' = 'json'``; its options begin with it and a dot."""
+    """Identifier of the format in tables: ``'format' = 'json'``; prefix of its options, followed by a dot."""
 
     kinds: ClassVar[frozenset[RowKind]] = INSERT_ONLY
     """The kinds of rows that files of the format tell."""

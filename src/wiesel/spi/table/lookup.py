@@ -1,4 +1,4 @@
-"""What a connector implements so that rows of its tables can be looked up by key, while rows of another table pass.
+"""Interfaces of connectors that look up rows by key, for lookup joins.
 
 A query asks for it with ``JOIN customers FOR SYSTEM_TIME AS OF o.proc_time AS c ON o.customer = c.id``. The connector's factory derives
 from :class:`LookupTableFactory`; caches, retries and hints are the engine's.
@@ -43,7 +43,7 @@ class TableLookup(ABC):
     """Looks rows up, and waits for them. It is sent to the tasks, where each has its own; connections are made in :meth:`open`."""
 
     most_keys: int = 1_000
-    """How many keys one call gets at most."""
+    """Maximal number of keys per call."""
 
     def open(self) -> None:  # noqa: B027 - most need it, some do not
         """Get ready; called once before the first lookup."""
@@ -60,7 +60,7 @@ class AsyncTableLookup(ABC):
     """Looks rows up while others are on their way. All calls run in one event loop, in a thread of the task's own."""
 
     most_keys: int = 1
-    """How many keys one call gets at most."""
+    """Maximal number of keys per call."""
 
     async def open(self) -> None:  # noqa: B027 - most need it, some do not
         """Get ready; called once in the event loop before the first lookup."""
@@ -72,7 +72,7 @@ class AsyncTableLookup(ABC):
 
 @dataclass(frozen=True)
 class LookupCache:
-    """What a task remembers of lookups.
+    """Cache settings of lookups.
 
     Attributes:
         kind: ``NONE``, ``PARTIAL`` (keys that were asked for) or ``FULL`` (the whole table).
@@ -119,7 +119,7 @@ def _ms(duration: Any) -> int | None:
 
 @dataclass(frozen=True)
 class LookupTableSource:
-    """How rows of a table are looked up: at least one of both ways. With both, ``async`` of the hint LOOKUP chooses.
+    """Lookup functions of a table: synchronous, asynchronous or both. With both, ``async`` of the hint LOOKUP selects one.
 
     Attributes:
         lookup: Waits for rows.
@@ -142,7 +142,7 @@ class LookupTableFactory(ABC):
     """Makes what looks rows up. A connector that also reads or writes whole tables is a factory for these as well, in one class."""
 
     identifier: ClassVar[str]
-    """What tables name the connector by."""
+    """Identifier of the connector in tables."""
 
     forward_options: ClassVar[frozenset[str]] = frozenset()
     """Options that may change without a compiled plan being another one: a plan that runs takes those that the catalog has by then."""

@@ -1,4 +1,4 @@
-"""What a provider implements so that models can be asked in SQL: ``CREATE MODEL ... WITH ('provider' = ...)`` and ``ML_PREDICT``."""
+"""Interfaces of model providers for SQL: ``CREATE MODEL ... WITH ('provider' = ...)`` and ``ML_PREDICT``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROVIDER = ConfigOption[str]("provider", description="The provider of a model.")
 
 @dataclass(frozen=True)
 class ModelContext:
-    """What a factory is told about the model.
+    """The model passed to a factory.
 
     Attributes:
         identifier: The full name of the model.
@@ -35,7 +35,7 @@ class ModelContext:
 
 @dataclass(frozen=True)
 class Predictor:
-    """How a model is asked.
+    """Evaluates a model.
 
     Attributes:
         predict: ``general``: gets the inputs of a row, returns the one output, a tuple or ``Row`` of all of them, None for NULL, or a
@@ -58,7 +58,7 @@ class ModelProviderFactory(ABC):
     """Makes what asks a model. One instance, made without arguments, serves all models of the provider."""
 
     identifier: ClassVar[str]
-    """What models name the provider by: ``'provider' = 'python'``."""
+    """Identifier of the provider in models: ``'provider' = 'python'``."""
 
     @abstractmethod
     def create_predictor(self, context: ModelContext) -> Predictor:

@@ -58,7 +58,7 @@ class MetadataColumn:
 
     @property
     def extras(self) -> str:
-        """What is told of the column behind its type."""
+        """Properties of the column after its type."""
         source = "" if self.key is None else " FROM '" + self.key.replace("'", "''") + "'"
         return f"METADATA{source}{' VIRTUAL' if self.is_virtual else ''}"
 
@@ -140,11 +140,11 @@ class ResolvedSchema:
 
     @property
     def has_computed_columns(self) -> bool:
-        """Whether there are columns that are computed."""
+        """Return whether there are computed columns."""
         return any(isinstance(column, ComputedColumn) for column in self.columns)
 
     def watermark_text(self) -> str | None:
-        """Return how the watermark is told of, with the type of its column; None if there is none."""
+        """Return the declaration of the watermark, with the type of its column; None if there is none."""
         if self.watermark is None:
             return None
         kind = next((_type_text(column.data_type or "") for column in self.columns if column.name == self.watermark.column), "")
@@ -231,7 +231,7 @@ class Schema:
         return hash((self._columns, self._primary_key, self._watermark))
 
     class Builder:
-        """Puts together a :class:`Schema`; columns come in the order of the calls."""
+        """Builder of a :class:`Schema`; columns are in the order of the calls."""
 
         def __init__(self) -> None:
             self._columns: list[Column] = []

@@ -1,4 +1,4 @@
-"""What is known of the rows of a table without reading them, by which plans are chosen."""
+"""Statistics of the rows of a table, for the optimizer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EPOCH_DAY = datetime.date(1970, 1, 1)
 
 @dataclass(frozen=True)
 class ColumnStatistics:
-    """What is known of the values of a column; None is what is not known.
+    """Statistics of the values of a column; None for unknown values.
 
     Attributes:
         distinct: How many different values there are, NULL not counted.
@@ -41,7 +41,7 @@ class ColumnStatistics:
 
 @dataclass(frozen=True)
 class TableStatistics:
-    """What is known of a table or of a partition of it.
+    """Statistics of a table or of a partition of it.
 
     Attributes:
         rows: How many rows there are.
@@ -115,7 +115,7 @@ def number_of(value: Any) -> float | None:
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What is certain of the values of a column.
+    """Exact statistics of the values of a column.
 
     Attributes:
         nulls: How many rows have NULL; None if it is not known.
@@ -129,7 +129,7 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is certain of rows without reading them: results may be made of it.
+    """Exact statistics of rows: results may be computed from them.
 
     Attributes:
         rows: How many there are.

@@ -22,7 +22,7 @@ class WindowAssigner(ABC, Generic[T, W]):
     """Says into which windows an element goes: none, one or several. Pickled into every subtask; must keep nothing per key in itself."""
 
     class WindowAssignerContext(ABC):
-        """What an assigner can ask; the current key is that of the element."""
+        """The context of an assigner; the current key is that of the element."""
 
         @abstractmethod
         def get_current_processing_time(self) -> int:

@@ -40,7 +40,7 @@ class Evictor(ABC, Generic[T, W]):
     """
 
     class EvictorContext(ABC):
-        """What an evictor can ask; times are in ms."""
+        """The context of an evictor; times are in ms."""
 
         @abstractmethod
         def get_current_processing_time(self) -> int:

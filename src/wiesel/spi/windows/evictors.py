@@ -41,7 +41,7 @@ def delta_callable(function: Any, owner: str) -> Callable[[Any, Any], float]:
 
 
 class _BeforeOrAfter(Evictor[T, W]):
-    """What the evictors share: they evict at one of the two occasions."""
+    """Base of the evictors: they evict before or after the evaluation."""
 
     def __init__(self, do_evict_after: bool) -> None:
         self._do_evict_after = do_evict_after

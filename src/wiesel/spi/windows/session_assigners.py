@@ -39,7 +39,7 @@ _GapExtractor: TypeAlias = SessionWindowTimeGapExtractor | Callable[[Any], int]
 
 
 class _SessionWindows(MergingWindowAssigner[T, TimeWindow]):
-    """What all session windows share: overlapping and touching windows merge."""
+    """Base of session windows: overlapping and touching windows are merged."""
 
     def merge_windows(self, windows: Iterable[TimeWindow], callback: MergingWindowAssigner.MergeCallback[TimeWindow]) -> None:
         """Have windows that overlap or touch become one."""

@@ -29,7 +29,7 @@ W = TypeVar("W")
 
 
 class TriggerResult(Enum):
-    """What is to happen with a window. Firing a window that holds nothing gives no results."""
+    """The action for a window. Firing an empty window has no results."""
 
     CONTINUE = (False, False)
     """Nothing."""
@@ -114,7 +114,7 @@ class Trigger(ABC, Generic[T, W]):
             """Return the trigger's state of that name for this key and window."""
 
     class OnMergeContext(TriggerContext):
-        """What ``on_merge`` gets: the context of the window that results, and access to the state of those that went into it."""
+        """The context of ``on_merge``: that of the resulting window, with access to the state of the merged ones."""
 
         @abstractmethod
         def merge_partitioned_state(self, state_descriptor: StateDescriptor) -> None:

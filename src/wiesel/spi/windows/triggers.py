@@ -111,7 +111,7 @@ class ProcessingTimeTrigger(Trigger[T, TimeWindow]):
 
 
 class _ContinuousTrigger(Trigger[T, TimeWindow]):
-    """What the continuous triggers share: the next time to fire, per key and window.
+    """Base of the continuous triggers: store the next firing time per key and window.
 
     Args:
         interval: The interval in ms; firings fall on multiples of it.

@@ -46,7 +46,7 @@ class Columns:
     def __init__(self, expressions: Sequence[Expression] = (), own: int = 0) -> None:
         self.expressions = list(expressions)
         self._own = own
-        """How many of the first columns are nobody else's."""
+        """Number of leading columns used only here."""
 
     def add(self, expression: Expression) -> int:
         """Return the index of the column of an expression."""

@@ -75,7 +75,7 @@ _PARTS = {"YEAR", "QUARTER", "MONTH", "WEEK", "HOUR", "MINUTE", "SECOND", "DAYOF
 
 
 class Names(Protocol):
-    """Where the full names and columns of tables and views are found, and the functions of users."""
+    """Lookup of full names and columns of tables and views, and of user functions."""
 
     @property
     def user_functions(self) -> Mapping[str, Any]:

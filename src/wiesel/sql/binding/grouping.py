@@ -42,7 +42,7 @@ _GROUPING = ("GROUPING", "GROUPING_ID", "GROUP_ID")
 
 @dataclass
 class GroupItems:
-    """What stands in GROUP BY.
+    """The items of GROUP BY.
 
     Attributes:
         nodes: All items, each once.

@@ -1,4 +1,4 @@
-"""Internal. What names mean in queries of Hive: capitals do not matter, and functions are those of Hive."""
+"""Internal. Name resolution in Hive queries: names are case-insensitive, and functions are those of Hive."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HiveTables:
 
     @property
     def in_batch(self) -> bool:
-        """Whether queries run in batch mode."""
+        """Return whether queries run in batch mode."""
         return self._tables.in_batch
 
     @cached_property

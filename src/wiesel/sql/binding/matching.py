@@ -1,4 +1,4 @@
-"""Internal. MATCH_RECOGNIZE: patterns of rows, their conditions, and what is told of a match."""
+"""Internal. MATCH_RECOGNIZE: patterns of rows, their conditions, and measures of matches."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _named(node: exp.Column, variables: frozenset[str]) -> tuple[str | None, str
 
 @dataclass
 class _Matching:
-    """What the parts of one MATCH_RECOGNIZE have in common."""
+    """The shared context of the parts of one MATCH_RECOGNIZE."""
 
     queries: QueryBinder
     plain: ExpressionBinder

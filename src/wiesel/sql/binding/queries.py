@@ -40,7 +40,7 @@ __all__ = ["QueryBinder", "Tables"]
 
 
 class Tables(Protocol):
-    """Where queries find tables and functions."""
+    """Lookup of tables and functions."""
 
     @property
     def user_functions(self) -> Mapping[str, AnyFunction]:
@@ -49,7 +49,7 @@ class Tables(Protocol):
 
     @property
     def in_batch(self) -> bool:
-        """Whether queries run in batch mode."""
+        """Return whether queries run in batch mode."""
         ...
 
     def relation(self, path: tuple[str, ...], options: Mapping[str, str]) -> Relation:
@@ -102,7 +102,7 @@ class QueryBinder:
         self.outer: Scope | None = None
         """The names of the query around the one that is bound, where it may read them."""
         self._sets_parallelism = "PARALLELISM" in sql.upper()
-        """Whether there may be such a hint: each SELECT decides about its own operators then, and none about those of others."""
+        """True if there may be such a hint: each SELECT then applies to its own operators only."""
 
     def table(self, node: exp.Table) -> Relation:
         """Return what a table, a view or a query of WITH is read by.
@@ -128,7 +128,7 @@ class QueryBinder:
 
     @property
     def in_batch(self) -> bool:
-        """Whether the statement runs in batch mode."""
+        """Return whether the statement runs in batch mode."""
         return self._tables.in_batch
 
     def model(self, node: exp.Table) -> tuple[ObjectIdentifier, CatalogModel]:

@@ -63,7 +63,7 @@ def _name(node: exp.Window, below: Relation) -> str:
 
 
 def _window(selection: Selection, node: exp.Window) -> exp.Window:
-    """Return what stands in the brackets of OVER, or behind WINDOW for its name."""
+    """Return the window specification of OVER, or of WINDOW for its name."""
     alias = node.args.get("alias")
     if alias is None:
         return node

@@ -1,4 +1,4 @@
-"""Internal. ``WITH RECURSIVE``: a query, and one that reads its own rows, put together by UNION or UNION ALL."""
+"""Internal. ``WITH RECURSIVE``: a query, and one that reads its own rows, combined by UNION or UNION ALL."""
 
 from __future__ import annotations
 

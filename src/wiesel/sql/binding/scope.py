@@ -1,4 +1,4 @@
-"""Internal. Which columns the names in a query may mean."""
+"""Internal. Scopes of column names in queries."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ __all__ = ["Selection", "bound_condition", "having", "project", "unique_names"]
 
 @dataclass
 class Selection:
-    """What the steps of a SELECT work on.
+    """Shared state of the steps of binding a SELECT.
 
     Attributes:
         queries: Binds queries in this one.

@@ -156,7 +156,7 @@ def _sessions(
         columns = _columns(plain, fields, keys, bounds)
         made = WindowAggregate(free.relation, places, moved, columns, bounds.window, free.time, None, bounds.by_clock)
         return _ordered(made, bounds, keys, len(plain), fields)
-    # Values of DISTINCT and rows that are taken back are kept until the session is over; then its rows are those of one window.
+    # Values of DISTINCT and retractable rows are stored until the session is over; then its rows are those of one window.
     table = WindowTable(free.relation, free.time, bounds.window, places)
     end = len(table.fields) - 2
     columns = (*(fields[key] for key in plain), table.fields[end - 1], *_columns((), fields, keys, bounds))

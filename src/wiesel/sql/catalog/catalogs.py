@@ -43,7 +43,7 @@ def kind_of(entry: CatalogEntry) -> str:
 
 @dataclass(frozen=True)
 class FunctionDefinition:
-    """Where the code of a function is found: ``module.name`` of a language."""
+    """Definition of a function: ``module.name`` and its language."""
 
     identifier: str
     language: str = "PYTHON"
@@ -62,7 +62,7 @@ class Database:
 
 
 class Catalog(ABC):
-    """What an environment asks of a catalog. Whoever calls has looked whether what is named is there.
+    """Interface of a catalog. Callers have checked that the named objects exist.
 
     Attributes:
         default_database: The database that is used first.

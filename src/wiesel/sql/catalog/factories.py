@@ -29,7 +29,7 @@ OfUsers = Callable[[str, Any], Catalog]
 
 
 def open_catalog(name: str, options: Mapping[str, str], comment: str | None, of_users: OfUsers | None = None) -> Catalog:
-    """Return the catalog that options tell of.
+    """Return the catalog described by options.
 
     Args:
         name: Its name.

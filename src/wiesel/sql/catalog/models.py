@@ -28,7 +28,7 @@ _GROUP = "wiesel.model_providers"
 
 @dataclass(frozen=True)
 class Asked:
-    """What a function asks: a model, with options in place of its own."""
+    """A call of a model, with overridden options."""
 
     identifier: ObjectIdentifier
     model: CatalogModel

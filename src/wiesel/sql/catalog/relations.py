@@ -1,4 +1,4 @@
-"""Internal. What tables and views of catalogs are read by."""
+"""Internal. Reads tables and views of catalogs as relations."""
 
 from __future__ import annotations
 

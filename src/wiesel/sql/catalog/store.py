@@ -1,4 +1,4 @@
-"""Internal. Where it is kept which catalogs there are: a file for each, as Flink's file store has them."""
+"""Internal. Catalog store: a file for each catalog, like Flink's file store."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class UserTableFunction:
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """The name in messages."""
         return self.listing.name
 
 

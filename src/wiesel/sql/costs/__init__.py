@@ -1,1 +1,1 @@
-"""Internal. How many rows relations have, as far as statistics tell, and what it costs to compute them."""
+"""Internal. Row count estimates of relations from statistics, and costs of computing them."""

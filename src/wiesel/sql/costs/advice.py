@@ -1,4 +1,4 @@
-"""Internal. What could make a plan a better one, by estimates: for EXPLAIN PLAN_ADVICE."""
+"""Internal. Advice on improving a plan, by estimates: for EXPLAIN PLAN_ADVICE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Internal. What it costs to compute relations, in Flink's five measures (``FlinkCost``)."""
+"""Internal. Costs of relations, in Flink's five measures (``FlinkCost``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Cost", "cost_of"]
 
 @dataclass(frozen=True)
 class Cost:
-    """What it costs.
+    """The cost of a relation.
 
     Attributes:
         rows: Rows that come out of operators.

@@ -1,4 +1,4 @@
-"""Internal. What is estimated of a relation's rows."""
+"""Internal. Estimates of a relation's rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WIDTHS: tuple[tuple[type[t.DataType], int], ...] = (
 
 @dataclass(frozen=True)
 class ColumnEstimate:
-    """What is estimated of a column; None for what is not known.
+    """Estimated statistics of a column; None for unknown values.
 
     Attributes:
         distinct: How many different values it has.
@@ -49,7 +49,7 @@ class ColumnEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """How many rows a relation has, and what is in its columns.
+    """Estimated number of rows of a relation, and its column statistics.
 
     Attributes:
         rows: How many rows.

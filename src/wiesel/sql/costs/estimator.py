@@ -1,4 +1,4 @@
-"""Internal. How many rows relations have.
+"""Internal. Estimator of row counts of relations.
 
 The formulas are those of Flink's ``FlinkRelMdRowCount``, which go back to Selinger et al., "Access Path Selection in a Relational Database
 Management System" (1979): values of different columns do not depend on each other, and the values of the side that has fewer of them are
@@ -27,7 +27,7 @@ from wiesel.sql.session.stream_rows import table_row_info
 __all__ = ["REPORTED", "Estimator", "joined_rows"]
 
 REPORTED = "table.optimizer.source.report-statistics-enabled"
-"""Whether connectors are asked for statistics where the catalog has none (``true`` by default, as in Flink)."""
+"""Use statistics reported by connectors if the catalog has none (``true`` by default, as in Flink)."""
 
 _ROWS = 1e8
 """Rows of a table of which nothing is known, as in Flink."""

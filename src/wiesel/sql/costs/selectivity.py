@@ -1,4 +1,4 @@
-"""Internal. Which part of rows a condition leaves.
+"""Internal. Selectivity of conditions.
 
 Rules and guesses are those of Flink's ``SelectivityEstimator`` and Calcite's ``RelMdUtil.guessSelectivity``: values are spread evenly
 between the least and the greatest one, conditions on different columns do not depend on each other.

@@ -50,7 +50,7 @@ _ORDERED = (t.NumericType, t.DateType, t.TimeType, t.TimestampType, t.LocalZoned
 
 @dataclass(frozen=True)
 class Analysis:
-    """What ANALYZE TABLE asks.
+    """The request of ANALYZE TABLE.
 
     Attributes:
         identifier: The table's name.

@@ -1,4 +1,4 @@
-"""Internal. What ``SHOW`` and ``DESCRIBE`` return: rows of strings."""
+"""Internal. Results of ``SHOW`` and ``DESCRIBE``: rows of strings."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ __all__ = ["Insertion", "bind_insert", "insertion_of", "is_written"]
 class Insertion:
     """Rows that are written to a table; the relation has the stored columns of the table, in order.
 
-    With ``overwrite`` they replace what is there: all of the table, or of the partitions that they are in. ``conflict`` says what
-    becomes of rows that have the same primary key, but are no versions of each other: DEDUPLICATE, ERROR or NOTHING.
+    With ``overwrite`` they replace what is there: all of the table, or of the partitions that they are in. ``conflict`` is the handling
+    of rows that have the same primary key, but are no versions of each other: DEDUPLICATE, ERROR or NOTHING.
     """
 
     identifier: ObjectIdentifier

@@ -1,4 +1,4 @@
-"""Internal. Which values may be written to columns of which types without a CAST, as in Flink."""
+"""Internal. Types that can be written to columns without a CAST, as in Flink."""
 
 from __future__ import annotations
 

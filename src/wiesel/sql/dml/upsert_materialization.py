@@ -1,4 +1,4 @@
-"""Internal. Where changes are put in order by the primary key of the table that they are written to, and why.
+"""Internal. Inserts that need an upsert materializer to restore the order by primary key, and the reasons.
 
 Changes of a row come in order from the subtask that makes them. If the columns by which they find their row are not all in the primary
 key of the table, changes of one primary key come from several subtasks, and in any order. Then, and only then, an operator in front of
@@ -36,12 +36,12 @@ REQUIRE_ON_CONFLICT = ConfigOption[bool](
     "table.exec.sink.require-on-conflict",
     "bool",
     True,
-    "Whether an INSERT whose changes may be out of order by the primary key of the table has to say what becomes of rows with one key.",
+    "Whether an INSERT whose changes may be out of order by the primary key of the table must declare the handling of conflicts.",
 )
 
 
 CONFLICTS = ("ERROR", "NOTHING")
-"""What ON CONFLICT may say of several rows with one key, if not which of them is left."""
+"""Values of ON CONFLICT for several rows with one key, except for those that select one."""
 
 
 def key_columns(insertion: Insertion) -> tuple[int, ...]:

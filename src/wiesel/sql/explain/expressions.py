@@ -24,7 +24,7 @@ __all__ = ["Expressions", "Notation"]
 
 
 class Notation(enum.Enum):
-    """How expressions are written."""
+    """The notation of expressions."""
 
     LOGICAL = "of the abstract syntax tree"
     PHYSICAL = "of the physical plan"

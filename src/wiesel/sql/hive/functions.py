@@ -546,7 +546,7 @@ _COUNTS = {
     "pmod": (2, 2),
     "mod": (2, 2),
 }
-"""How many arguments functions take, least and most, that do not look themselves."""
+"""Minimal and maximal number of arguments of functions that do not check it."""
 _ONE = frozenset(
     """
     trim ltrim rtrim floor ceil ceiling sqrt ln log2 log10 positive year quarter month week day dayofmonth dayofweek hour minute second

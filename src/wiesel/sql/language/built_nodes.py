@@ -19,7 +19,7 @@ class Stand(exp.Expression):
 
     @property
     def bound(self) -> Any:
-        """What it stands for."""
+        """The represented bound expression."""
         return self.meta["bound"]
 
     @staticmethod
@@ -38,7 +38,7 @@ class BuiltIn(exp.Expression, exp.Func):
 
     @property
     def options(self) -> tuple[Any, ...]:
-        """What the call says besides its operands."""
+        """Options of the call in addition to its operands."""
         return self.meta.get("options", ())  # type: ignore[no-any-return]
 
 
@@ -78,7 +78,7 @@ class UserCall(exp.Expression, exp.Func):
 
 
 class WindowProperty(exp.Expression):
-    """What is known of the window of an alias (``this``): its ``START``, ``END``, ``ROWTIME`` or ``PROCTIME`` (``kind``)."""
+    """Property of the window of an alias (``this``): its ``START``, ``END``, ``ROWTIME`` or ``PROCTIME`` (``kind``)."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "kind": True}
 

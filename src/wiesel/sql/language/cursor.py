@@ -70,7 +70,7 @@ class Cursor:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether no token is left in the statement."""
+        """Return whether no token is left in the statement."""
         token = self.peek()
         return token is None or token.token_type == TokenType.SEMICOLON
 
@@ -207,7 +207,7 @@ class Cursor:
 
     @property
     def is_bare_option(self) -> bool:
-        """Whether ``key = value`` comes next, without quotes."""
+        """Return whether ``key = value`` is next, without quotes."""
         return self._bare_option() is not None
 
     def bare_option(self) -> tuple[str, str]:

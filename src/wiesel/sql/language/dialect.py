@@ -28,7 +28,7 @@ __all__ = ["CHARACTER_SETS", "Flink", "FlinkParser", "hints_between", "up_to_bra
 _WITH_WORDS = frozenset({"JSON_ARRAY", "JSON_ARRAYAGG", "JSON_EXISTS", "JSON_OBJECT", "JSON_OBJECTAGG", "JSON_QUERY", "JSON_VALUE"})
 _KEPT_PARSERS = ("CEIL", "EXTRACT", "FLOOR", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
 _KEPT = frozenset({"GROUP BY", "GROUPING SETS", "ORDER BY", "PARTITION BY", "SIMILAR TO", "/*+", "||", "<>", "!=", "<=", ">=", "=>"})
-"""What sqlglot takes as one token, besides words; not what Flink has no use for, such as ``::`` and ``->``."""
+"""Multi-character tokens of sqlglot other than words; excluding those that Flink does not have, such as ``::`` and ``->``."""
 
 _DROPPED = frozenset({"SESSION"})
 """Words that are names of functions here."""
@@ -48,7 +48,7 @@ CHARACTER_SETS = {
     "ISO-8859-1": "latin-1",
     "US-ASCII": "ascii",
 }
-"""What may stand in front of a text, as in ``_UTF8'a'``, and what Python calls it."""
+"""Character set prefixes of strings, as in ``_UTF8'a'``, and their Python names."""
 
 _UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 _HINT = re.compile(r"/\*\+(.*?)\*/", re.DOTALL)

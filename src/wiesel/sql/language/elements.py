@@ -1,4 +1,4 @@
-"""Internal. What stands in the brackets of a table: columns, the watermark, the primary key."""
+"""Internal. Elements of table definitions: columns, the watermark, the primary key."""
 
 from __future__ import annotations
 

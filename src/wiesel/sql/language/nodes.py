@@ -1,4 +1,4 @@
-"""Internal. What Flink's queries have beyond the nodes of sqlglot."""
+"""Internal. AST nodes of Flink's queries in addition to sqlglot's."""
 
 from __future__ import annotations
 

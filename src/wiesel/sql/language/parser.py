@@ -94,7 +94,7 @@ def _read(sql: str, options: Mapping[str, str]) -> Iterator[s.Statement | SqlPar
 
 
 def _parts(sql: str) -> Iterator[str]:
-    """Yield the parts of a script that are in one dialect each: blanks stand in the place of the others."""
+    """Yield the parts of a script by dialect: other parts are replaced by blanks."""
     begin = 0
     for found in _SWITCH.finditer(sql):
         if found["name"]:

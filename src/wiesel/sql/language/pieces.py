@@ -33,7 +33,7 @@ class Word:
 
     @property
     def is_name(self) -> bool:
-        """Whether it is a word or a quoted name."""
+        """Return whether it is a word or a quoted name."""
         return bool(self.upper) or self.text.startswith("`")
 
 

@@ -1,4 +1,4 @@
-"""Internal. How operators of two operands are written."""
+"""Internal. Signs of binary operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Internal. Where spaces stand between the pieces of a line, and which words are written in capitals."""
+"""Internal. Spacing between the tokens of a line, and upper case of keywords."""
 
 from __future__ import annotations
 

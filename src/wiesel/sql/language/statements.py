@@ -88,11 +88,11 @@ class Span:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement, and where it stands in the script."""
+    """A statement, and its position in the script."""
 
     span: Span = field(compare=False)
     ignores_case: bool = field(default=False, compare=False, kw_only=True)
-    """Whether names of tables are told apart without regard to case, as in Hive."""
+    """True if names of tables are case-insensitive, as in Hive."""
 
 
 # Queries and changes of tables
@@ -116,9 +116,9 @@ class Insert(Statement):
     overwrite: bool = False
     hints: tuple[exp.Expr, ...] = ()
     conflict: str | None = None
-    """What stands behind ON CONFLICT DO: DEDUPLICATE, ERROR or NOTHING."""
+    """The action of ON CONFLICT DO: DEDUPLICATE, ERROR or NOTHING."""
     target_span: Span = field(default=Span(0, 0), compare=False)
-    """Where the name of the table stands."""
+    """Position of the name of the table."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ class PrimaryKeyDefinition:
 
 @dataclass(frozen=True)
 class TableElements:
-    """What stands in the brackets of a table."""
+    """The elements of a table definition."""
 
     columns: tuple[ColumnDefinition, ...] = ()
     watermark: WatermarkDefinition | None = None

@@ -28,7 +28,7 @@ def to_changelog(translator: Translator, relation: ToChangelog) -> Transformatio
 
 
 def from_changelog(translator: Translator, relation: FromChangelog) -> Transformation:
-    """Return the changes that rows tell of."""
+    """Return the changes encoded in rows."""
     _refuse_batch(translator, "FROM_CHANGELOG")
     kinds = {code: _NUMBERS[kind] for code, kind in relation.codes}
     spec = ChangelogSpec(codes={}, kinds=kinds, op=relation.op, schema=translator.schema(relation))

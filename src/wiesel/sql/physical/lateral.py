@@ -1,4 +1,4 @@
-"""Internal. What belongs to each row."""
+"""Internal. Lateral joins: rows joined with their elements or results of table functions."""
 
 from __future__ import annotations
 

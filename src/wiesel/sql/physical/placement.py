@@ -1,4 +1,4 @@
-"""Internal. By which columns rows are shared out over subtasks already: an exchange by the same ones is left out."""
+"""Internal. Existing hash distribution of rows; avoids redundant shuffles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def lies_by(relation: Relation, columns: Sequence[int]) -> bool:
 
 
 def _key_of(relation: Relation) -> tuple[_Place, ...] | None:
-    """Return the columns by which rows were shared out last; None where it is not known."""
+    """Return the columns of the last hash distribution of rows; None if unknown."""
     if getattr(relation, "parallelism", None) is not None:
         return None  # what follows has another one, most likely
     if isinstance(relation, Filter):
@@ -46,7 +46,7 @@ def _key_of_join(relation: Join) -> tuple[_Place, ...] | None:
     found: list[_Place] = []
     for left, right in zip(keys.left, keys.right, strict=True):
         if not isinstance(left, InputRef) or not isinstance(right, InputRef):
-            return None  # shared out by a column that is made for it
+            return None  # distributed by a generated column
         lefts = {left.index} if relation.type in _LEFT else set[int]()
         rights = {right.index + width} if relation.type in _RIGHT else set[int]()
         found.append(frozenset(lefts | rights))

@@ -56,7 +56,7 @@ def _parallelism_of(stream: Transformation) -> int | None:
 
 
 def values(translator: Translator, relation: Values) -> Transformation:
-    """Return rows that stand in the query."""
+    """Return literal rows (VALUES)."""
     once = translator.environment.from_collection([0], Types.INT())
     payload = {"rows": relation.rows, "schema": translator.schema(relation)}
     return translator.operator("Values", "table_values", payload, [once._transformation])

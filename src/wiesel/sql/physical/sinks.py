@@ -27,7 +27,7 @@ KEYED_SHUFFLE = ConfigOption[str](
     "table.exec.sink.keyed-shuffle",
     "enum",
     "AUTO",
-    "Whether new rows are shared out by the primary key of a sink: where there are not as many writers as before it, always, or never.",
+    "Whether inserts are hash-distributed by the primary key of a sink: if its parallelism differs from its input's, always, or never.",
     choices=("AUTO", "FORCE", "NONE"),
 )
 
@@ -114,7 +114,7 @@ def _materialized(
 
 
 def _shuffles(translator: Translator, sink: TableSink, source: Transformation) -> bool:
-    """Return whether new rows are shared out by key: as in Flink where there are not as many writers as subtasks before them."""
+    """Return whether inserts are hash-distributed by key: as in Flink if the parallelism of the sink differs from its input."""
     wanted = KEYED_SHUFFLE.parse(translator.environment._config.get_string(KEYED_SHUFFLE.key, "AUTO"))
     if wanted == "AUTO" and sink.parallelism is not None:
         return sink.parallelism != _parallelism(translator, source)

@@ -160,13 +160,13 @@ class Translator:
         """Add an operator of a kind of the registry."""
         operator = self.environment._new_operator(name, OperatorSpec(kind, {}, payload), tuple(inputs), Types.PICKLED_BYTE_ARRAY(), "{}")
         operator.node.keyed = keyed
-        # Changes of a row must not overtake each other: what comes from one subtask, and is not shared out by key, is left to one.
+        # The order of changes of a row must be kept: a single subtask's output that is not distributed by key stays on one subtask.
         if inputs and all(map(runs_alone, inputs)):
             single(operator)
         return operator
 
     def by_key(self, source: Transformation, columns: Sequence[int], *, in_place: bool = False) -> Transformation:
-        """Return the rows of a transformation shared out by columns; all to one subtask where there are none.
+        """Return the rows of a transformation hash-distributed by columns; all to one subtask without columns.
 
         Args:
             source: The transformation.
@@ -178,7 +178,7 @@ class Translator:
         return PartitionTransformation(source.output_type, source.location, source, partitioner)
 
     def in_order(self, relation: Relation, rows: Transformation) -> Transformation:
-        """Return changes shared out so that equal rows stay in their order: one must not be taken back before it has come."""
+        """Return changes distributed so that the order of equal rows is kept: a retraction must not precede the insertion."""
         return self.by_key(rows, [index for index, field in enumerate(relation.fields) if not isinstance(field.data_type, NESTED)])
 
     def schema(self, relation: Relation) -> Any:

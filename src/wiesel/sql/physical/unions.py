@@ -15,7 +15,7 @@ def union(translator: Translator, relation: Union) -> Transformation:
     inputs = [translator.translate(each) for each in relation.relations]
     if not all(map(runs_alone, inputs)):
         # What reads the union runs in several subtasks. Changes of one subtask must not be dealt out to them in turn: a row could be
-        # taken back before it has come.
+        # retracted before it is inserted.
         inputs = [
             translator.in_order(below, rows) if runs_alone(rows) and not changes_of(below).append_only else rows
             for below, rows in zip(relation.relations, inputs, strict=True)

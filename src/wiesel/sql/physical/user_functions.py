@@ -26,7 +26,7 @@ def table_aggregate(translator: Translator, relation: TableAggregate) -> Transfo
     """Return the rows of groups.
 
     Raises:
-        ProgramError: If rows of the input may be taken back, and the function cannot do so.
+        ProgramError: If rows of the input may be retracted, and the function does not support it.
     """
     function = relation.call.options[0]
     assert isinstance(function, UserAggregate)  # noqa: S101 - the call of one

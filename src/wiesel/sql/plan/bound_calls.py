@@ -33,7 +33,7 @@ def calls_of_groups(relation: Aggregate) -> tuple[BoundCall, ...]:
 
 
 def calls_of_windows(relation: WindowAggregate) -> tuple[BoundCall, ...]:
-    """Return the calls of windows; where rows are taken back, MIN and MAX are of the different values, counted as those of DISTINCT."""
+    """Return the calls of windows; with retraction, MIN and MAX use the distinct values, counted as those of DISTINCT."""
     retracts = not changes_of(relation.input).append_only
 
     def bound(call: AggregateCall) -> BoundCall:

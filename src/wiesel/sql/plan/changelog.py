@@ -1,4 +1,4 @@
-"""Internal. Which kinds of changes a relation emits, and which its readers need of it.
+"""Internal. Changelog modes: the row kinds emitted by a relation, and those required by its consumers.
 
 What a relation emits follows from its inputs, from the bottom up: new rows only, or also updates and deletions. Whether an update is
 told by two rows (``-U`` with the old one, ``+U`` with the new one) or by ``+U`` alone is decided from the top down: by two only where a
@@ -23,14 +23,14 @@ __all__ = ["ALL_CHANGES", "APPEND", "UPSERTS", "ChangelogPlan", "Changes", "chan
 
 @dataclass(frozen=True)
 class Changes:
-    """What happens to the rows of a relation, besides that there are new ones."""
+    """Row kinds of a relation other than inserts."""
 
     updates: bool = False
     deletes: bool = False
 
     @property
     def append_only(self) -> bool:
-        """Whether rows only ever come."""
+        """Return whether the relation is insert-only."""
         return not self.updates and not self.deletes
 
     def __or__(self, other: Changes) -> Changes:
@@ -51,7 +51,7 @@ ALL_CHANGES = Changes(updates=True, deletes=True)
 
 @dataclass(frozen=True)
 class _Rule:
-    """How a kind of relation stands to changes.
+    """Changelog behaviour of a kind of relation.
 
     Attributes:
         emits: From the relation and what its inputs emit to what it emits.
@@ -139,7 +139,7 @@ def _wanted(relation: Relation, index: int, wanted: bool) -> bool:
     return wanted
 
 
-# A filter needs the old row: where it passed and the new one does not, it has to be taken back.
+# A filter needs the old row: if only that satisfied the condition, it has to be retracted.
 _RULES: dict[str, _Rule] = {
     "TableScan": _Rule(_scanned),
     "StreamScan": _Rule(lambda relation, inputs: _changes_of_kinds(relation.kinds)),

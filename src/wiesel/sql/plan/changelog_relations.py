@@ -31,7 +31,7 @@ class ToChangelog(Relation):
 
 @dataclass(frozen=True)
 class FromChangelog(Relation):
-    """The changes that new rows tell of.
+    """The changes encoded in insert-only rows.
 
     Attributes:
         input: The rows.

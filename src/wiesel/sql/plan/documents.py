@@ -48,7 +48,7 @@ _MODULES = (
     "wiesel.sql.plan.user_relations",
     "wiesel.sql.plan.window_relations",
 )
-"""Where the classes are that a document may name; no other is ever looked up for it."""
+"""Modules of the classes that a document may refer to; no others are looked up."""
 
 _TEXTS: dict[type[Any], tuple[str, Callable[[Any], str], Callable[[str], Any]]] = {
     Decimal: ("$decimal", str, Decimal),
@@ -209,7 +209,7 @@ class PlanReader:
 
     Args:
         nodes: The nodes; each stands behind those that it reads.
-        restored: Returns the table that a document tells of, as it is now.
+        restored: Returns the present table for the description in a document.
         function: Returns the function of the user that is found by what ``name_of`` told.
     """
 

@@ -1,4 +1,4 @@
-"""Internal. What the condition of a join says of equal values of its sides."""
+"""Internal. Equi-join keys in the condition of a join."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EQUALS = {"=": False, "IS NOT DISTINCT FROM": True}
 
 @dataclass(frozen=True)
 class EquiKeys:
-    """What a condition says of a pair: values that must be equal, by side and over the columns of that side, and the rest."""
+    """A condition split into pairs of equal values, by side and over the columns of that side, and the rest."""
 
     left: tuple[Expression, ...]
     right: tuple[Expression, ...]

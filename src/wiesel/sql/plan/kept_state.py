@@ -1,4 +1,4 @@
-"""Internal. What each kind of relation keeps in state, for how long, and what follows from that: for EXPLAIN.
+"""Internal. State kept by each kind of relation, its TTL, and the consequences: for EXPLAIN.
 
 ``_KEPT`` has a line per kind of relation; those without a line keep nothing.
 """
@@ -38,7 +38,7 @@ class Kept:
 
     @property
     def duration(self) -> str:
-        """How long it is kept."""
+        """The TTL of the state."""
         if self.ttl_ms is None:
             return self.until
         return f"for {shown(self.ttl_ms)} after it was last written" if self.ttl_ms else "for ever"

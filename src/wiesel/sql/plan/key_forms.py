@@ -1,7 +1,7 @@
 """Internal. Rows, arrays and maps as keys.
 
 Flink compares them by their bytes, in which -0.0 is not 0.0 and the order of a map's entries counts. Here equal values are one key, as they
-are for ``=``: they get one form below what compares them, so that a row that is taken back is the one that was sent.
+are for ``=``: they get one form below what compares them, so that a retracted row equals the inserted one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Internal. Where VARIANTs cannot stand: in what rows are grouped, sorted or told apart by; and maps, which have no order. As in Flink."""
+"""Internal. Checks that VARIANTs, and maps, which have no order, are not used as grouping, sort or distinct keys. As in Flink."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class MatchValue:
 
 @dataclass(frozen=True)
 class MatchVariable:
-    """A variable where it stands in the pattern.
+    """A variable in the pattern.
 
     Attributes:
         name: Its name.

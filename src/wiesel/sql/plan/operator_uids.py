@@ -96,7 +96,7 @@ class OperatorUids:
             told = _text(relation.condition, columns) if isinstance(relation, Filter) else columns[relation.column]
             return _digest(relation.name, *inputs, told), columns
         values = [getattr(relation, each.name) for each in fields(relation) if each.name not in _UNIMPORTANT]  # type: ignore[arg-type]
-        # What is split between phases is kept elsewhere; else the phases share their state out in the same way.
+        # State that is split between phases is stored elsewhere; otherwise the phases distribute their state in the same way.
         split = ["split"] if isinstance(relation, Aggregate) and relation.phases.buckets else []
         # So do first rows that wait for the watermark; those that come at once have the state of any other Top-N.
         split += ["waits"] if isinstance(relation, TopN) and relation.waits_for_watermark else []

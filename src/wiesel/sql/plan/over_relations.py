@@ -15,7 +15,7 @@ POSITIONS = frozenset({"RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE
 
 @dataclass(frozen=True)
 class Frame:
-    """Which rows around the current one an aggregate is of.
+    """The frame of rows of an OVER aggregate.
 
     Attributes:
         by_rows: Whether rows are counted; else it is their key that counts, and rows of the same key have the same frame.
@@ -39,7 +39,7 @@ class OverAggregate(Relation):
     calls: tuple[AggregateCall, ...]
     columns: Fields
     parallelism: int | None = None
-    """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
+    """Parallelism set by a hint; 0 for that of the job, None if undecided."""
 
     @property
     def fields(self) -> Fields:
@@ -55,7 +55,7 @@ class OverAggregate(Relation):
 
     @property
     def by_clock(self) -> bool:
-        """Whether rows have the time at which they come."""
+        """Return whether rows have processing time."""
         return self.time is TimeAttribute.PROCTIME
 
 

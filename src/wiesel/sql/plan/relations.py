@@ -57,7 +57,7 @@ __all__ = [
 
 
 class TimeAttribute(enum.Enum):
-    """What makes a column one that windows and joins in time go by."""
+    """The kind of a time attribute, used by windows and temporal joins."""
 
     ROWTIME = "ROWTIME"
     PROCTIME = "PROCTIME"
@@ -95,7 +95,7 @@ class Relation(ABC):
 
     @property
     def inputs(self) -> tuple[Relation, ...]:
-        """What it reads."""
+        """The inputs."""
         found = (getattr(self, name) for name in ("input", "left", "right") if hasattr(self, name))
         return tuple(relation for relation in found if isinstance(relation, Relation))
 
@@ -116,7 +116,7 @@ class Relation(ABC):
 
     @property
     def name(self) -> str:
-        """What EXPLAIN calls it."""
+        """The name in EXPLAIN."""
         return type(self).__name__
 
 
@@ -293,7 +293,7 @@ class AggregateCall:
 
 @dataclass(frozen=True)
 class Phases:
-    """How a result is aggregated, which makes no difference to it.
+    """Aggregation phases of a result; they do not affect it.
 
     Attributes:
         local: Whether each task aggregates its rows before they are sent to the tasks of their keys.
@@ -326,7 +326,7 @@ class Aggregate(Relation):
     grouping_sets: tuple[tuple[int, ...], ...] | None = None
     ttl: int | None = None
     parallelism: int | None = None
-    """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
+    """Parallelism set by a hint; 0 for that of the job, None if undecided."""
     phases: Phases = ONE_PHASE
 
     @property
@@ -336,7 +336,7 @@ class Aggregate(Relation):
 
 
 class JoinType(enum.Enum):
-    """Which rows a join returns besides the pairs."""
+    """The rows that a join returns in addition to the pairs."""
 
     INNER = "INNER"
     LEFT = "LEFT"
@@ -348,7 +348,7 @@ class JoinType(enum.Enum):
 
 @dataclass(frozen=True)
 class JoinHint:
-    """How somebody wants a join to be done: ``BROADCAST``, ``SHUFFLE_HASH``, ``SHUFFLE_MERGE`` or ``NEST_LOOP``.
+    """Join strategy hint: ``BROADCAST``, ``SHUFFLE_HASH``, ``SHUFFLE_MERGE`` or ``NEST_LOOP``.
 
     ``side``: the input that the hint names, 0 for the left one.
     """
@@ -375,9 +375,9 @@ class Join(Relation):
     ttl: tuple[int | None, int | None] = (None, None)
     hint: JoinHint | None = None
     strategy: JoinHint | None = None
-    """How it is done, in batch mode: the side is the one that is kept. None for both sides."""
+    """Join strategy in batch mode: the side is the build side. None for both sides."""
     parallelism: int | None = None
-    """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
+    """Parallelism set by a hint; 0 for that of the job, None if undecided."""
 
     @property
     def fields(self) -> Fields:
@@ -436,7 +436,7 @@ class Recursion(Relation):
 
     @property
     def inputs(self) -> tuple[Relation, ...]:
-        """What it begins with, and what it does in each round."""
+        """The initial query, and the query of each round."""
         return self.seed, self.step
 
     def with_inputs(self, *inputs: Relation) -> Relation:
@@ -501,9 +501,9 @@ class TopN(Relation):
     last: int | None = None
     numbered: bool = True
     parallelism: int | None = None
-    """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
+    """Parallelism set by a hint; 0 for that of the job, None if undecided."""
     revises: bool = False
-    """Whether the first row by event time comes at once and is replaced if an earlier one comes, as in Flink with mini-batches."""
+    """True if the first row by event time is emitted immediately and replaced by an earlier one, as in Flink with mini-batches."""
     row_key: tuple[int, ...] | None = None
     """The key of the rows of the input, where their updates only move them up and are read without ``-U``."""
 
@@ -514,27 +514,27 @@ class TopN(Relation):
 
     @property
     def sorts_only(self) -> bool:
-        """Whether all rows come out, in an order."""
+        """Return whether all rows are returned in an order."""
         return self.first == 1 and self.last is None and not self.numbered and not self.partition
 
     @property
     def numbers_in_time(self) -> bool:
-        """Whether all rows come out with their numbers in the order of time, which do not change any more."""
+        """Return whether all rows are returned with their numbers in the order of time, which are final."""
         if self.last is not None or not self.numbered or self.first != 1 or len(self.keys) != 1:
             return False
         return self.keys[0].ascending and self.input.fields[self.keys[0].index].time is not None
 
     @property
     def deduplicates(self) -> bool:
-        """Whether it leaves the first or last row of each partition in time."""
+        """Return whether it keeps the first or last row of each partition in time (deduplication)."""
         return self.last == 1 and len(self.keys) == 1 and self.input.fields[self.keys[0].index].time is not None
 
     @property
     def is_first_in_time(self) -> bool:
-        """Whether it leaves of new rows the first one of each partition in time, which does not change any more when it comes out."""
+        """Return whether it keeps the first row of each partition in time of insert-only input, which is final when emitted."""
         return self.deduplicates and self.keys[0].ascending and not self.revises
 
     @property
     def waits_for_watermark(self) -> bool:
-        """Whether that is by event time, so that the first row is known when the watermark has passed it."""
+        """Return whether that is by event time, so that the first row is known when the watermark has passed it."""
         return self.is_first_in_time and self.input.fields[self.keys[0].index].time is TimeAttribute.ROWTIME

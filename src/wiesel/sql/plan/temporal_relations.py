@@ -34,7 +34,7 @@ class TemporalJoin(Relation):
     key: tuple[int, ...]
     columns: Fields
     parallelism: int | None = None
-    """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
+    """Parallelism set by a hint; 0 for that of the job, None if undecided."""
 
     @property
     def fields(self) -> Fields:
@@ -44,7 +44,7 @@ class TemporalJoin(Relation):
 
 @dataclass(frozen=True)
 class LookupHint:
-    """What the hint LOOKUP says; None where it says nothing.
+    """Options of the hint LOOKUP; None where not set.
 
     Attributes:
         asynchronous: Whether lookups are waited for.

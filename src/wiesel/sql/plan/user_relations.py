@@ -93,7 +93,7 @@ class ProcessTable(Relation):
 
     @property
     def has_state(self) -> bool:
-        """Whether rows belong together by keys."""
+        """Return whether rows are partitioned by keys."""
         return any(argument.is_set for argument in self.function.arguments)
 
     @property

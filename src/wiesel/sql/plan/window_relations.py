@@ -82,7 +82,7 @@ class WindowAggregate(Relation):
     by_clock: bool = False
     start: int | None = None
     parallelism: int | None = None
-    """How many subtasks a hint says; 0 for as many as the job has, None if nobody has decided."""
+    """Parallelism set by a hint; 0 for that of the job, None if undecided."""
     phases: Phases = ONE_PHASE
 
     @property
@@ -107,7 +107,7 @@ class Expand(Relation):
 
 @dataclass(frozen=True)
 class WindowBounds:
-    """Which columns of a relation are the start, the end and the time of a window of a table.
+    """The columns of a relation with the start, the end and the time of a window.
 
     ``partition``: for each column within whose values sessions are told apart where it is now; None for those of the groups.
     """

@@ -17,7 +17,7 @@ from wiesel.sql.session.stream_rows import table_row_info
 __all__ = ["AGGREGATES", "with_known_aggregates"]
 
 AGGREGATES = "table.optimizer.source.aggregate-pushdown-enabled"
-"""Whether that is done (``true`` by default, as in Flink)."""
+"""Enables the rule (``true`` by default, as in Flink)."""
 
 _UNKNOWN = object()
 

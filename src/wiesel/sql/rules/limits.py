@@ -1,4 +1,4 @@
-"""Internal. How many rows of a table are wanted at most is told to its connector, which may stop reading then.
+"""Internal. Limit push-down to connectors, which may stop reading then.
 
 The limit stays where it is as well: each part of a table may bring so many rows.
 """

@@ -1,6 +1,6 @@
 """Internal. Groups change by mini-batches: rows wait for each other, so that a group changes, and says so, once for many of them.
 
-Which first rows are replaced by earlier ones is decided by a rule of its own, which runs before those that ask whether rows are taken back.
+A separate rule decides which first rows are replaced by earlier ones; it runs before those that depend on retraction.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ALLOW_LATENCY = "table.exec.mini-batch.allow-latency"
 SIZE = "table.exec.mini-batch.size"
 
 _READ_CHANGES = (Aggregate, Filter, Project, TopN, Union)
-"""What may stand above a first row that is replaced by an earlier one; others were bound to one that comes once."""
+"""Relations allowed above a first row that is replaced by an earlier one; others are bound to a final first row."""
 
 
 def by_mini_batches(relation: Relation, options: Options) -> Relation:

@@ -30,7 +30,7 @@ from wiesel.sql.rules.watermarks import filtered_below_watermarks
 __all__ = ["REUSE", "Options", "estimator_of", "is_batch", "optimized"]
 
 REUSE = "table.optimizer.reuse-sub-plan-enabled"
-"""Whether what is computed at several places is computed once (``true`` by default, as in Flink)."""
+"""Reuse common sub-plans (``true`` by default, as in Flink)."""
 
 
 def optimized(roots: Sequence[Relation], options: Options) -> list[Relation]:

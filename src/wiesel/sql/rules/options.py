@@ -1,4 +1,4 @@
-"""Internal. Where rules find their options."""
+"""Internal. Options of rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Options", "is_on", "number_of"]
 
 
 class Options(Protocol):
-    """Where options are found."""
+    """Access to options."""
 
     def get_string(self, key: str, default: str) -> str:
         """Return the value of an option."""

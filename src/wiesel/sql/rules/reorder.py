@@ -24,7 +24,7 @@ from wiesel.sql.rules.push_down import all_of, conjuncts
 __all__ = ["BUSHY", "REORDERS", "reordered"]
 
 REORDERS = "table.optimizer.join-reorder-enabled"
-"""Whether that is done (``false`` by default, as in Flink)."""
+"""Enables the rule (``false`` by default, as in Flink)."""
 
 BUSHY = "table.optimizer.bushy-join-reorder-threshold"
 """Of how many tables the best order is found (12 by default, as in Flink)."""

@@ -1,4 +1,4 @@
-"""Internal. What is computed in the same way at several places of a job is computed once.
+"""Internal. Reuse of common sub-plans of a job.
 
 From the tables upwards, relations that do the same to the same inputs become one object, of which the translator makes one operator. Names
 of columns make no difference: operators know columns by their places.

@@ -1,4 +1,4 @@
-"""Internal. What does not depend on rows is computed when the query is planned, and conditions lose the parts that say nothing.
+"""Internal. Constant folding during planning, and simplification of conditions.
 
 A value that is compared with itself is equal to itself, even if it is NaN.
 """

@@ -1,4 +1,4 @@
-"""Internal. DISTINCT of groups split by buckets of the values, so that the values of one key are shared out over several tasks."""
+"""Internal. Split DISTINCT aggregates: buckets of values, so that the values of one key are distributed over several tasks."""
 
 from __future__ import annotations
 

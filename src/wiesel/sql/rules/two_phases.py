@@ -2,7 +2,7 @@
 
 As each task does so for the rows that come together, which are thousands, nothing has to wait for it: so it is done wherever it can be,
 where Flink does it for groups only by mini-batches. Left alone are aggregates that need all rows: functions of users, and MIN, MAX and
-DISTINCT of groups whose rows may be taken back. ``AUTO`` lets a task that finds nearly as many keys as rows send rows as they are
+DISTINCT of groups whose rows may be retracted. ``AUTO`` lets a task that finds nearly as many keys as rows send rows as they are
 (:mod:`wiesel.runtime.table.aggregate.sampling`).
 """
 

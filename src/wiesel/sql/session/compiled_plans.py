@@ -33,7 +33,7 @@ __all__ = ["FORCE_RECOMPILE", "PlanParts", "changed_settings", "plan_parts", "pl
 
 _VERSION = 1
 FORCE_RECOMPILE = "table.plan.force-recompile"
-"""Whether COMPILE PLAN writes over a file that is there."""
+"""Let COMPILE PLAN overwrite an existing file."""
 
 _COMPILE_OBJECTS = "table.plan.compile.catalog-objects"
 _RESTORE_OBJECTS = "table.plan.restore.catalog-objects"
@@ -53,7 +53,7 @@ _IN_PROGRAM = "$internal"
 
 @dataclass(frozen=True)
 class PlanParts:
-    """What a compiled plan says.
+    """The contents of a compiled plan.
 
     Attributes:
         insertions: What is written, by plans that are optimised.

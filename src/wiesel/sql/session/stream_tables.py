@@ -20,7 +20,7 @@ from wiesel.types.row import RowKind
 __all__ = ["stream_relation", "with_fields"]
 
 _ROWTIME = "rowtime"
-"""What a stream tells of its records besides their fields."""
+"""Metadata of the records of a stream in addition to their fields."""
 
 
 def with_fields(stream: DataStream, schema: Schema) -> Schema:

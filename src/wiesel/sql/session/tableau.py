@@ -38,17 +38,17 @@ def _type_width(of: t.DataType, most: int) -> int:
 
 def lines_by_type(names: Sequence[str], widths: Sequence[int], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """Yield the lines of a table, each as soon as its row is there."""
-    border = border_line(widths)
+    rule = border_line(widths)
     count = 0
     for row in rows:
         if not count:
-            yield from (border, row_line(names, widths), border)
+            yield from (rule, row_line(names, widths), rule)
         count += 1
         yield row_line(row, widths)
     if not count:
         yield "Empty set"
         return
-    yield border
+    yield rule
     yield f"{count} {'rows' if count > 1 else 'row'} in set"
 
 

@@ -1,4 +1,4 @@
-"""Internal. Streams of upserts as streams of changes that tell what they take back."""
+"""Internal. Conversion of upsert streams to changelogs with UPDATE_BEFORE rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Normalize(KeyedProcessFunction):
         self._known = runtime_context.get_state(ValueStateDescriptor("row", self._info))
 
     def process_element(self, value: Row, ctx: Any) -> Iterator[Row]:
-        """Return what becomes of the row of a key."""
+        """Return the changes of the row of a key."""
         before = self._known.value()
         if value.get_row_kind() in (RowKind.DELETE, RowKind.UPDATE_BEFORE):
             if before is not None:

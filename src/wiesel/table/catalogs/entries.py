@@ -1,4 +1,4 @@
-"""Internal. What catalogs hold, as ``wiesel.table.catalog`` hands it out and takes it."""
+"""Internal. Entries of catalogs, in the classes of ``wiesel.table.catalog``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NOT_KNOWN = -1
 
 
 class CatalogDatabase:
-    """What a catalog knows of a database. Made by :meth:`create_instance`."""
+    """Metadata of a database. Created by :meth:`create_instance`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -67,7 +67,7 @@ class CatalogDatabase:
 
 
 class CatalogBaseTable:
-    """What a catalog knows of a table or view. Made by :meth:`create_table` and :meth:`create_view`."""
+    """Metadata of a table or view. Created by :meth:`create_table` and :meth:`create_view`."""
 
     def __init__(self, entry: CatalogEntry) -> None:
         self._entry = entry
@@ -161,7 +161,7 @@ def _resolved(schema: AnySchema) -> schemas.ResolvedSchema:
 
 
 class CatalogPartition:
-    """What a catalog knows of a partition. Made by :meth:`create_instance`."""
+    """Metadata of a partition. Created by :meth:`create_instance`."""
 
     def __init__(self, partition: spi.CatalogPartition) -> None:
         self._partition = partition
@@ -194,7 +194,7 @@ class CatalogPartition:
 
 
 class CatalogFunction:
-    """Where the code of a function is found. Made by :meth:`create_instance`."""
+    """Definition of a function. Created by :meth:`create_instance`."""
 
     def __init__(self, definition: FunctionDefinition) -> None:
         self._definition = definition
@@ -241,7 +241,7 @@ class CatalogFunction:
 
 
 class CatalogModel:
-    """What a catalog knows of a model. Made by :meth:`create_model`."""
+    """Metadata of a model. Created by :meth:`create_model`."""
 
     def __init__(self, model: spi.CatalogModel) -> None:
         self._model = model
@@ -284,7 +284,7 @@ class Procedure:
 
 
 class CatalogTableStatistics:
-    """What is known of the rows of a table or partition; -1 is what is not known.
+    """Statistics of the rows of a table or partition; -1 for unknown values.
 
     Args:
         row_count: How many rows there are.
@@ -344,7 +344,7 @@ class CatalogTableStatistics:
 
 
 class CatalogColumnStatistics:
-    """What is known of the values of columns.
+    """Statistics of the values of columns.
 
     Args:
         column_statistics_data: A :class:`~wiesel.spi.table.statistics.ColumnStatistics` for each column, by its name; PyFlink has objects

@@ -1,4 +1,4 @@
-"""Internal. What an environment knows by name: catalogs, databases, modules, models and functions."""
+"""Internal. Named objects of an environment: catalogs, databases, modules, models and functions."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class ObjectIdentifier:
 
 
 class CatalogPartitionSpec:
-    """Which partition of a table is meant: values of the columns by which it is partitioned, in any order.
+    """Identification of a partition of a table: values of the partition columns, in any order.
 
     Args:
         partition_spec: The values as strings, by the names of the columns.

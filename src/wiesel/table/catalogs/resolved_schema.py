@@ -69,7 +69,7 @@ class Column(ABC):
 
     @abstractmethod
     def explain_extras(self) -> str | None:
-        """Return what is told of it behind its type, if there is anything."""
+        """Return the description of further properties after the type, if there are any."""
 
     def with_comment(self, comment: str | None) -> Any:
         """Return the column with a comment."""
@@ -132,7 +132,7 @@ class PhysicalColumn(Column):
         return True
 
     def explain_extras(self) -> str | None:
-        """Return what is told of it behind its type: nothing."""
+        """Return no description of further properties."""
         return None
 
     def copy(self, new_data_type: DataType) -> PhysicalColumn:
@@ -184,7 +184,7 @@ class MetadataColumn(Column):
         return self._column.key  # type: ignore[no-any-return]
 
     def explain_extras(self) -> str | None:
-        """Return what is told of it behind its type."""
+        """Return the description of further properties after the type."""
         return self._column.extras  # type: ignore[no-any-return]
 
     def copy(self, new_data_type: DataType) -> MetadataColumn:
@@ -237,7 +237,7 @@ class WatermarkSpec:
 
 
 class Constraint:
-    """What rows of a table fulfil."""
+    """A constraint of the rows of a table."""
 
     class ConstraintType(Enum):
         """Kinds of constraints."""

@@ -173,7 +173,7 @@ class KeptCatalog(Catalog):
         return table
 
     def list_partitions(self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec | None = None) -> list[CatalogPartitionSpec]:
-        """Return the partitions that the catalog was told of."""
+        """Return the partitions registered in the catalog."""
         table = self._partitioned(table_path)
         wanted = {} if partition_spec is None else partition_spec.get_partition_spec()
         found = (dict(zip(table.partition_keys, values, strict=True)) for values in table.partitions)

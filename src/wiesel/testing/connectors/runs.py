@@ -132,7 +132,7 @@ class Run:
 
     @property
     def collected(self) -> list[Any]:
-        """Return the records of a source that no failure takes back."""
+        """Return the final records of a source, which no failure drops."""
         return self._before + ([] if self._collected is None else self._collected.committed)
 
     def _do(self, what: str, action: Callable[[], object]) -> None:

@@ -24,7 +24,7 @@ from wiesel.state.backend import StateBackend
 __all__ = ["Aggregation", "changed_places", "python_values", "slot_column", "stored_type"]
 
 Values: TypeAlias = tuple[Arguments, int | None]
-"""Which values calls with DISTINCT read: their arguments and filter."""
+"""Input of calls with DISTINCT: their arguments and filter."""
 
 COUNT_ROWS = Slot("sum", pa.int64(), 0)
 """The first slot of a group: how many rows it has."""
@@ -70,7 +70,7 @@ class Aggregation:
         self._extremes: dict[int, KeptValues] = {}
 
     def open(self, backend: StateBackend, ttl: Any = None, *, by_place: bool = False) -> None:
-        """Take the tables for the values of DISTINCT and of MIN and MAX with rows taken back; ``by_place``: groups have places."""
+        """Open the tables for the values of DISTINCT and of retractable MIN and MAX; ``by_place``: groups have indexes."""
 
         def kept(name: str) -> Any:
             return backend.table(name, ttl=ttl, kind="map")

@@ -1,4 +1,4 @@
-"""Internal. Where the groups of GROUP BY are between two batches.
+"""Internal. Storage of the groups of GROUP BY between batches.
 
 Where keyed state lies in memory and does not expire, groups are held as columns and keyed state gets what has changed when a checkpoint is
 taken. Else, so that no more is in memory than the backend holds there, groups are read and written one by one.

@@ -1,4 +1,4 @@
-"""Internal. The values of DISTINCT of a key shared out over buckets, so that several tasks look for those that are new."""
+"""Internal. Values of DISTINCT of a key distributed over buckets, so that several tasks deduplicate them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Internal. What is aggregated of rows without the state of their groups: the first of two phases, or the first half of the only one.
+"""Internal. Partial aggregates of rows without the state of their groups, in the local and the global phase of aggregation.
 
 A partial of a group is how many rows there are, the slots of its calls, and for DISTINCT the different values, each with a bit for every
 filter that it has passed. As columns, in which it crosses to another task, the values of a group are lists.
@@ -24,10 +24,10 @@ Arguments = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Partial:
-    """What rows come to.
+    """Partial aggregates of rows.
 
     Attributes:
-        added: How many rows each group has; less than 0 where more were taken back than added.
+        added: Number of rows of each group; negative if more were retracted than added.
         slots: For each call without DISTINCT a column per slot; none for others.
         values: By the arguments of DISTINCT the different values, as rows of groups, and their bits.
     """
@@ -59,7 +59,7 @@ class Partials:
 
     @property
     def complete(self) -> bool:
-        """Whether partials tell all that is to be known of rows."""
+        """Return whether partials represent the rows completely."""
         return all(plain or (call.distinct and not call.spec.retracts) for call, plain in zip(self._calls, self._plain, strict=True))
 
     def of(self, rows: Input) -> Partial:

@@ -1,4 +1,4 @@
-"""Internal. Whether it is worth its while to aggregate before rows are sent, told by a sample of them.
+"""Internal. Adaptive local aggregation: a sample of rows decides whether to aggregate before the exchange.
 
 So does Flink's local aggregation of batch jobs (``table.exec.local-hash-agg.adaptive.*``), once and for all; as a stream has no end, here a
 sample is taken again from time to time. What is decided makes no difference to results, and so is in no snapshot.
@@ -21,7 +21,7 @@ _ONE_OF = 10
 
 @dataclass(frozen=True)
 class Sampling:
-    """How many rows a sample has, and how many groups per row are too many."""
+    """Size of a sample, and the maximal number of groups per row."""
 
     rows: int
     rate: float

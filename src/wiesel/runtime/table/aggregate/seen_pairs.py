@@ -20,7 +20,7 @@ _MIX_OTHER = np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 class SeenPairs:
-    """Which bits were set for pairs of numbers. ``len()`` is the number of pairs."""
+    """Bits set for pairs of numbers. ``len()`` is the number of pairs."""
 
     def __init__(self) -> None:
         self._resize(_FIRST_SIZE)

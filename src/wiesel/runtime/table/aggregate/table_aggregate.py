@@ -1,4 +1,4 @@
-"""Internal. Aggregates of users that return rows: of each group that changes, the rows before are taken back and those after sent.
+"""Internal. User-defined table aggregates: for each changed group, the old rows are retracted and the new ones emitted.
 
 Retry story: state is, per key, how many rows the group has and the pickled accumulator; nothing else outlives a batch.
 """

@@ -1,4 +1,4 @@
-"""Internal. The values of a group, each with how often it is there: for DISTINCT, and for MIN and MAX where rows are taken back."""
+"""Internal. Value multisets of groups, with counts: for DISTINCT, and for retractable MIN and MAX."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["ArrayValues", "KeptValues", "SeenValues", "StateValues", "distinct_v
 
 
 def distinct_values(rows: Input) -> tuple[Input, Any]:
-    """Return one row per group and different values, and how often each was added; less than 0 where it was taken back more often."""
+    """Return one row per group and distinct values, with its count; negative if it was retracted more often than added."""
     length = len(rows.groups)
     values = group_by(rows.columns, length)
     pairs = group_by([pa.array(rows.groups.ids * max(values.count, 1) + values.ids)], length)
@@ -93,7 +93,7 @@ def _order(value: Any) -> tuple[bool, Any]:
 
 
 class SeenValues(ABC):
-    """Which values of a group have come, where rows are only added: for DISTINCT with several filters at once, a bit for each."""
+    """Values seen by a group, for insert-only input: a bit for each of several filters with DISTINCT."""
 
     @abstractmethod
     def mark(self, keys: GroupKeys, values: Input, bits: Places) -> Places:

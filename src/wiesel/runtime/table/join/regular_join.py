@@ -51,7 +51,7 @@ class JoinSpec:
 
     @property
     def outer(self) -> tuple[bool, bool]:
-        """Whether rows of the left and the right side come out without a partner."""
+        """True for each side whose unmatched rows are emitted."""
         return self.type in ("LEFT", "FULL"), self.type in ("RIGHT", "FULL")
 
     @property

@@ -147,4 +147,4 @@ AGGREGATES: dict[str, _Change] = {
         )
     },
 }
-"""What calls of them become, by their names."""
+"""Replacements of their calls, by name."""

@@ -29,7 +29,7 @@ _DELIMITERS = {"FIELDS": "csv.field-delimiter", "COLLECTION ITEMS": "csv.array-e
 
 @dataclass
 class _Storage:
-    """How a table is stored, as its clauses say."""
+    """Storage clauses of a table."""
 
     format: str = "csv"
     location: str | None = None

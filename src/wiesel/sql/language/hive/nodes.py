@@ -1,4 +1,4 @@
-"""Internal. What the trees of Hive's queries have beyond those of Flink's: calls and operators that follow Hive's rules for types."""
+"""Internal. AST nodes of Hive's queries in addition to Flink's: calls and operators with Hive's type rules."""
 
 from __future__ import annotations
 
