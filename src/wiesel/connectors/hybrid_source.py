@@ -16,6 +16,7 @@ from typing import Any
 from wiesel.core.errors import ProgramError
 from wiesel.spi.source import (
     Boundedness,
+    FetcherThread,
     InputStatus,
     ReaderOutput,
     Source,
@@ -311,6 +312,12 @@ class _ReaderContext:
 
     def now_ms(self) -> int:
         return self._context.now_ms()
+
+    def start_fetcher(self, step: Callable[[], int | None], finish: Callable[[], None]) -> FetcherThread:
+        return self._context.start_fetcher(step, finish)
+
+    def wake(self) -> None:
+        self._context.wake()
 
     def get_operator_state_store(self) -> OperatorStateStore:
         return _States(self._context.get_operator_state_store(), self._source)

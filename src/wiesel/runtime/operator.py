@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from wiesel.core.clock import Clock
     from wiesel.core.metrics import MetricGroup
     from wiesel.runtime.event_loop import StartEventLoop
+    from wiesel.spi.source import FetcherThread
     from wiesel.state.backend import StateBackend
     from wiesel.wire.events import IterationBarrier
 
@@ -79,6 +80,10 @@ class OperatorContext:
     restarts: int = 0
     start_event_loop: StartEventLoop | None = None
     """Starts an event loop for asynchronous requests."""
+    start_fetcher: Callable[[Callable[[], int | None], Callable[[], None]], FetcherThread] | None = None
+    """Starts a thread of a source reader."""
+    wake_source: Callable[[], None] | None = None
+    """Has a source polled soon; any thread may call it."""
     send_event: Callable[[Any], None] | None = None
     """Sends an event to the operator's coordinator in the JobMaster, which may answer with ``on_event``."""
     managed_memory_bytes: int = 64 << 20

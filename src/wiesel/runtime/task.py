@@ -189,6 +189,8 @@ class StreamTask:
             restored_checkpoint_id=d.restored_checkpoint_id,
             restarts=d.restarts,
             start_event_loop=self._start_event_loop,
+            start_fetcher=self.services.start_fetcher,
+            wake_source=self.services.wake_source,
             send_event=lambda event: self.services.send(EventFromOperator(d.key, described.operator_id, event, self._epoch)),
             managed_memory_bytes=self._memory_bytes,
             local_dir=self.services.local_dir,

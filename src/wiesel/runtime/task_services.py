@@ -10,6 +10,7 @@ from wiesel.checkpoint.messages import FromTask
 from wiesel.core.clock import Clock
 from wiesel.runtime.descriptor import OperatorDescriptor, TaskDescriptor
 from wiesel.runtime.event_loop import EventLoop
+from wiesel.spi.source import FetcherThread
 from wiesel.state.backend import StateBackend, StateFileReader, StateFileWriter
 
 __all__ = ["DEBLOAT", "HOLDS_PRODUCERS", "TaskServices"]
@@ -40,6 +41,14 @@ class TaskServices(Protocol):
 
     def start_event_loop(self, on_results: Callable[[], None]) -> EventLoop:
         """Start an event loop; ``wake`` of it has ``on_results`` called in the mailbox thread."""
+        ...
+
+    def start_fetcher(self, step: Callable[[], int | None], finish: Callable[[], None]) -> FetcherThread:
+        """Start a thread of a source reader; see ``SourceReaderContext.start_fetcher``."""
+        ...
+
+    def wake_source(self) -> None:
+        """Have the task polled soon. Any thread may call it."""
         ...
 
     def make_backend(self, operator: OperatorDescriptor, descriptor: TaskDescriptor) -> StateBackend:

@@ -9,6 +9,7 @@ from typing import Any
 from wiesel.core import code_pickling
 from wiesel.core.clock import ManualClock
 from wiesel.core.errors import ConnectorError
+from wiesel.engine.spark.step_thread import StepThread
 from wiesel.spi.source import InputStatus, Source
 
 WAITS_AT_MOST = 10_000
@@ -81,6 +82,12 @@ class Reader:
 
     def now_ms(self) -> int:
         return self.world.clock.now_ms()
+
+    def start_fetcher(self, step: Any, finish: Any) -> StepThread:
+        return StepThread(step, finish)
+
+    def wake(self) -> None:
+        pass
 
     def collect(self, values: list[Any], timestamps: list[int] | None = None, split_id: str = "") -> None:
         assert isinstance(values, list)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import operator
 import pickle
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, TypeVar
@@ -27,9 +27,11 @@ from wiesel.core.options import CHECKPOINT_INLINE_THRESHOLD
 from wiesel.engine.job_attempt import CHECKPOINTS
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.local.event_loop import SteppedEventLoop
+from wiesel.engine.local.fetcher import Patience, SteppedFetcher
 from wiesel.engine.task_errors import picklable_error
 from wiesel.graph.stage_plan import Region, StagePlan
 from wiesel.runtime.descriptor import OperatorDescriptor, TaskDescriptor
+from wiesel.runtime.event_loop import Waker
 from wiesel.runtime.task import StreamTask
 from wiesel.state.backend import StateBackend
 from wiesel.state.factory import make_backend
@@ -87,6 +89,8 @@ class SimulatedTask:
         self.calls: deque[Callable[[], None]] = deque()
         self.links: dict[int, deque[bytes]] = {}
         self.loops: list[SteppedEventLoop] = []
+        self.fetchers: list[SteppedFetcher] = []
+        self._source_waker = Waker(self._poll_again, self.calls.append)
         self.started = False
         self.gone = False
         self.more = True
@@ -133,6 +137,19 @@ class SimulatedTask:
         self.loops.append(loop)
         return loop
 
+    def start_fetcher(self, step: Callable[[], int | None], finish: Callable[[], None]) -> SteppedFetcher:
+        """Start a thread of a source reader; the scheduler says when it does its steps."""
+        fetcher = SteppedFetcher(step, finish, self.clock.now_ms, self.world.patience[self.key])
+        self.fetchers.append(fetcher)
+        return fetcher
+
+    def wake_source(self) -> None:
+        """Have the source polled without time passing."""
+        self._source_waker.wake()
+
+    def _poll_again(self) -> None:
+        self.more = True
+
     def make_backend(self, operator: OperatorDescriptor, descriptor: TaskDescriptor) -> StateBackend:
         """Create the state backend of one operator."""
         vertex = descriptor.vertex
@@ -169,6 +186,11 @@ class SimulatedTask:
         self.world.reached(point, self.key)
 
     # Steps
+
+    @property
+    def stepped(self) -> list[SteppedEventLoop | SteppedFetcher]:
+        """Return what runs beside the task, when the scheduler says so."""
+        return [*self.loops, *self.fetchers]
 
     def start(self) -> None:
         """Open the task and register it."""
@@ -285,6 +307,7 @@ class Simulation:
         """Number of tasks that can run concurrently; None: unlimited."""
         self._launches: dict[int, _Launch] = {}
         """By region what runs of it."""
+        self.patience: defaultdict[TaskKey, Patience] = defaultdict(Patience)
         self._background: dict[str, deque[Callable[[], Callable[[], None]]]] = {}
         self._requests: deque[Callable[[], None]] = deque()
         self._faults = faults
@@ -380,7 +403,7 @@ class Simulation:
         if any(task.outbox for task in self.tasks.values()):
             return
         deadline = self.next_deadline()
-        outside = [loop for task in self.tasks.values() for loop in task.loops if loop.waits_outside]
+        outside = [each for task in self.tasks.values() for each in task.stepped if each.waits_outside]
         if outside:
             self._wait_outside(outside, deadline)
             return
@@ -388,12 +411,12 @@ class Simulation:
             raise JobExecutionError("the job stands still: nothing can happen and nothing is due", steps=self.steps)
         self.pass_time(max(self.clock.now_ms(), deadline))
 
-    def _wait_outside(self, loops: list[SteppedEventLoop], deadline: int | None) -> None:
-        """Let real time pass while requests wait for connections or threads, and as much virtual time."""
+    def _wait_outside(self, outside: Sequence[SteppedEventLoop | SteppedFetcher], deadline: int | None) -> None:
+        """Let real time pass while requests wait for connections or threads, and fetchers for their clients, and as much virtual time."""
         started_s = time.monotonic()
         left_s = _OUTSIDE_S if deadline is None else (deadline - self.clock.now_ms()) / 1e3
-        for loop in loops:
-            loop.wait_outside(max(0.0, min(left_s, _OUTSIDE_S)) / len(loops))
+        for each in outside:
+            each.wait_outside(max(0.0, min(left_s, _OUTSIDE_S)) / len(outside))
         self.pass_time(self.clock.now_ms() + max(1, round((time.monotonic() - started_s) * 1e3)))
 
     def step_now(self) -> bool:
@@ -417,12 +440,12 @@ class Simulation:
         self._master().on_time(now_ms)
 
     def wake_sources(self) -> int:
-        """Have all sources that found nothing polled again without time passing; return how many there are."""
+        """Have all sources and fetchers that found nothing asked again without time passing; return how many there are."""
         unfinished = [t for t in self.tasks.values() if t.started and t.task.polled and not t.task.finished]
         waiting = [t for t in unfinished if not t.more]
         for task in unfinished:
             task.woken, task.more = task.more, True
-        return len(waiting)
+        return len(waiting) + sum(fetcher.hurry() for task in unfinished for fetcher in task.fetchers)
 
     def _master(self) -> JobMaster:
         if self.master is None:
@@ -470,7 +493,7 @@ class Simulation:
             actions.append(lambda: task.calls.append(task.work.popleft()()))
         if task.calls:
             actions.append(lambda: self._do(task, lambda: task.calls.popleft()()))
-        actions += [lambda loop=loop: self._do(task, loop.step) for loop in task.loops if loop.ready]  # type: ignore[misc]
+        actions += [lambda each=each: self._do(task, each.step) for each in task.stepped if each.ready]  # type: ignore[misc]
         if task.task.backlogged and not task.blocked and not task.task.paused:
             actions.append(lambda: self._do(task, task.work_off))
         can_poll = task.task.polled and not task.task.finished and not task.task.paused and not task.blocked
@@ -525,7 +548,7 @@ class Simulation:
                 deadlines.append(deadline)
             if task.task.polled and not task.task.finished and not task.task.paused:
                 deadlines.append(task.next_poll_ms)
-            deadlines += [due for loop in task.loops if (due := loop.next_deadline_ms()) is not None]
+            deadlines += [due for each in task.stepped if (due := each.next_deadline_ms()) is not None]
         return min(deadlines, default=None)
 
 

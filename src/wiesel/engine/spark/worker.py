@@ -50,10 +50,12 @@ from wiesel.engine.spark.event_loop import EventLoopThread
 from wiesel.engine.spark.handshake import ExpectedGreetings, LevelId, greeting
 from wiesel.engine.spark.major_collections import MajorCollections
 from wiesel.engine.spark.relay import Outlet, OutletClosedError, Relay
+from wiesel.engine.spark.step_thread import StepThread
 from wiesel.engine.spark.time_shares import TimeShares
 from wiesel.engine.spark.worker_files import unpacked
 from wiesel.engine.task_errors import broken_exchange, picklable_error
 from wiesel.runtime.descriptor import OperatorDescriptor, TaskDescriptor
+from wiesel.runtime.event_loop import Waker
 from wiesel.runtime.task import StreamTask
 from wiesel.state.backend import StateBackend
 from wiesel.state.factory import make_backend
@@ -197,6 +199,7 @@ class WorkerServices:
         self._client = client
         self._mailbox = mailbox
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="wiesel-async")
+        self._source_waker = Waker(lambda: None, lambda call: mailbox.put("wake", call))
         self.outstanding = 0
         self._faults = FaultPoints(payload.fault_plan, descriptor.attempt, f"task-{descriptor.vertex.vertex}-{descriptor.subtask}")
         self._prefix = prefix = f"{descriptor.attempt}-{descriptor.vertex.vertex}-{descriptor.subtask}"
@@ -239,6 +242,14 @@ class WorkerServices:
     def start_event_loop(self, on_results: Callable[[], None]) -> EventLoopThread:
         """Start an event loop in a thread; results come back through the mailbox."""
         return EventLoopThread(on_results, lambda call: self._mailbox.put("wake", call))
+
+    def start_fetcher(self, step: Callable[[], int | None], finish: Callable[[], None]) -> StepThread:
+        """Start a thread of a source reader."""
+        return StepThread(step, finish)
+
+    def wake_source(self) -> None:
+        """Have the task polled: it is when it has taken something out of its mailbox."""
+        self._source_waker.wake()
 
     def make_backend(self, operator: OperatorDescriptor, descriptor: TaskDescriptor) -> StateBackend:
         """Create the state backend of one operator."""

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from wiesel.core.clock import PausableClock
+from wiesel.core.errors import InvariantError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
 from wiesel.runtime.alignment import AlignWatermark, SourceAlignment
 from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
 from wiesel.runtime.operator_states import OperatorStates
 from wiesel.runtime.slicing import MOST_RECORDS, SliceSizer, cut
 from wiesel.runtime.user_code import map_all
-from wiesel.spi.source import Boundedness, InputStatus, Source, SourceReader
+from wiesel.spi.source import Boundedness, FetcherThread, InputStatus, Source, SourceReader
 from wiesel.spi.state import OperatorStateStore
 from wiesel.spi.watermark import WatermarkGenerator, WatermarkStrategy
 from wiesel.wire.batch import Batch
@@ -106,6 +107,18 @@ class SourceOperator(StreamOperator):
     def now_ms(self) -> int:
         """Return the processing time."""
         return self.context.clock.now_ms()
+
+    def start_fetcher(self, step: Callable[[], int | None], finish: Callable[[], None]) -> FetcherThread:
+        """Start a thread of the reader."""
+        start = self.context.start_fetcher
+        if start is None:
+            raise InvariantError(f"source {self.context.name!r} got no threads")
+        return start(step, finish)
+
+    def wake(self) -> None:
+        """Have the task poll soon."""
+        if self.context.wake_source is not None:
+            self.context.wake_source()
 
     def get_operator_state_store(self) -> OperatorStateStore:
         """Return the operator state."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Generic, Protocol
 
 from wiesel.spi.source.split import SplitT
 from wiesel.spi.state import OperatorStateStore
 
-__all__ = ["InputStatus", "ReaderOutput", "SourceReader", "SourceReaderContext"]
+__all__ = ["FetcherThread", "InputStatus", "ReaderOutput", "SourceReader", "SourceReaderContext"]
 
 
 class InputStatus(enum.Enum):
@@ -60,6 +60,22 @@ class ReaderOutput(Protocol):
         ...
 
 
+class FetcherThread(Protocol):
+    """A thread that the engine runs for a reader."""
+
+    def resume(self) -> None:
+        """Have the next step done now if the thread waits. Any thread may call it."""
+        ...
+
+    def end(self) -> None:
+        """Have the thread end behind the step that it is doing. Returns at once."""
+        ...
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait until the thread has ended; return whether it has. One that has not ends with its step, or with the process."""
+        ...
+
+
 class SourceReaderContext(Protocol):
     """Services of the engine for a reader."""
 
@@ -82,7 +98,21 @@ class SourceReaderContext(Protocol):
         ...
 
     def now_ms(self) -> int:
-        """Return the processing time in ms since the epoch (a virtual clock under test)."""
+        """Return the processing time in ms since the epoch (a virtual clock under test). Any thread may call it."""
+        ...
+
+    def start_fetcher(self, step: Callable[[], int | None], finish: Callable[[], None]) -> FetcherThread:
+        """Start a thread for calls that may block. Most readers use :class:`SourceReaderBase`, which does.
+
+        Args:
+            step: Called again and again in the thread. Returns in how many ms to call it again, at the latest; None: when resumed.
+                It must not raise.
+            finish: Called in the thread at its end.
+        """
+        ...
+
+    def wake(self) -> None:
+        """Have the reader polled soon, as there is something to emit. Any thread may call it."""
         ...
 
     def get_operator_state_store(self) -> OperatorStateStore:
@@ -97,7 +127,7 @@ class SourceReader(ABC, Generic[SplitT]):
     """Reads the splits of one subtask.
 
     Contract: all calls come from the task's mailbox thread. ``poll`` returns within a few milliseconds and emits at most a few
-    thousand records; it never waits (clients with blocking calls use their own thread and a bounded queue).
+    thousand records; it never waits. Clients with calls that block are :class:`SplitReader` of a :class:`SourceReaderBase`.
     """
 
     poll_interval_ms: int = 10
@@ -125,6 +155,14 @@ class SourceReader(ABC, Generic[SplitT]):
 
     def handle_source_event(self, event: Any) -> None:
         """The enumerator has sent an event."""
+
+    def pause_or_resume_splits(self, to_pause: Collection[str], to_resume: Collection[str]) -> None:
+        """Emit nothing of some splits until they are resumed, and go on with the others. Ids of splits; see FLIP-217.
+
+        Raises:
+            NotImplementedError: The reader cannot pause single splits.
+        """
+        raise NotImplementedError(f"{type(self).__name__} cannot pause single splits")
 
     @abstractmethod
     def snapshot_state(self, checkpoint_id: int) -> list[SplitT]:
