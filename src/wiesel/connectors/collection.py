@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import cloudpickle
 
+from wiesel.connectors.split_list import SplitList
 from wiesel.core import code_pickling
 from wiesel.core.argument_checks import describe
 from wiesel.core.errors import ArgumentTypeError, ProgramError, SerializationError, TypeMismatchError
@@ -159,7 +160,7 @@ class _CollectionReader(SourceReader[CollectionSplit]):
     def __init__(self, context: SourceReaderContext, chunks: list[bytes]) -> None:
         self._context = context
         self._chunks = chunks
-        self._splits: list[CollectionSplit] = []
+        self._splits: SplitList[CollectionSplit] = SplitList()
         self._no_more = False
         self._loaded: tuple[int, list[Any]] | None = None
 
@@ -175,27 +176,31 @@ class _CollectionReader(SourceReader[CollectionSplit]):
     def poll(self, output: ReaderOutput) -> InputStatus:
         if not self._splits:
             return InputStatus.END_OF_INPUT if self._no_more else InputStatus.NOTHING_AVAILABLE
-        split = self._splits[0]
+        split = self._splits.take()
+        if split is None:
+            return InputStatus.NOTHING_AVAILABLE
         index, offset = divmod(split.position, _CHUNK)
         position = min((index + 1) * _CHUNK, split.end, split.position + output.wanted)
         output.collect(self._chunk(index)[offset : position - index * _CHUNK], None, split.split_id)
         if position < split.end:
-            self._splits[0] = replace(split, position=position)
+            self._splits.put_back(replace(split, position=position))
             return InputStatus.MORE_AVAILABLE
-        self._splits.pop(0)
         output.split_finished(split.split_id)
         if not self._splits:
             self._context.request_split()
-        return InputStatus.MORE_AVAILABLE if self._splits else InputStatus.NOTHING_AVAILABLE
+        return InputStatus.MORE_AVAILABLE if self._splits.readable else InputStatus.NOTHING_AVAILABLE
 
     def add_splits(self, splits: Sequence[CollectionSplit]) -> None:
-        self._splits.extend(splits)
+        self._splits.add(splits)
+
+    def pause_or_resume_splits(self, to_pause: Collection[str], to_resume: Collection[str]) -> None:
+        self._splits.pause_or_resume(to_pause, to_resume)
 
     def notify_no_more_splits(self) -> None:
         self._no_more = True
 
     def snapshot_state(self, checkpoint_id: int) -> list[CollectionSplit]:
-        return list(self._splits)
+        return self._splits.all()
 
 
 def collection_source(collection: Iterable[Any], type_info: TypeInformation | None) -> tuple[CollectionSource, TypeInformation]:

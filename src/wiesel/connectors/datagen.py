@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from wiesel.connectors.index_ranges import IndexRange, IndexRangeEnumerator, even_ranges, interleaved_ranges
+from wiesel.connectors.split_list import SplitList
 from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.spi.source import (
     Boundedness,
@@ -230,7 +231,7 @@ class _GeneratorReader(SourceReader[IndexRange]):
         self._function = function
         self._make: Callable[[int], Any] = function.map if isinstance(function, GeneratorFunction) else function
         self._limiter = limiter
-        self._splits: list[IndexRange] = []
+        self._splits: SplitList[IndexRange] = SplitList()
         self._no_more = False
 
     @property
@@ -246,19 +247,22 @@ class _GeneratorReader(SourceReader[IndexRange]):
     def poll(self, output: ReaderOutput) -> InputStatus:
         if not self._splits:
             return InputStatus.END_OF_INPUT if self._no_more else InputStatus.NOTHING_AVAILABLE
+        before = self._splits.take()
+        if before is None:
+            return InputStatus.NOTHING_AVAILABLE
         permits = self._limiter.permits(self._context.now_ms(), min(_CHUNK, output.wanted))
         if permits == 0:
+            self._splits.put_back(before)
             return InputStatus.NOTHING_AVAILABLE
-        indexes, split = self._splits.pop(0).take(permits)
+        indexes, split = before.take(permits)
         output.collect(self._generate(indexes), None, split.split_id)
         if not split.finished:
-            self._splits.append(split)
+            self._splits.put_back(split, last=True)
             return InputStatus.MORE_AVAILABLE
         output.split_finished(split.split_id)
-        if self._splits:
-            return InputStatus.MORE_AVAILABLE
-        self._context.request_split()
-        return InputStatus.NOTHING_AVAILABLE
+        if not self._splits:
+            self._context.request_split()
+        return InputStatus.MORE_AVAILABLE if self._splits.readable else InputStatus.NOTHING_AVAILABLE
 
     def _generate(self, indexes: range) -> list[Any]:
         if isinstance(self._function, BatchGeneratorFunction):
@@ -277,13 +281,16 @@ class _GeneratorReader(SourceReader[IndexRange]):
         return values
 
     def add_splits(self, splits: Sequence[IndexRange]) -> None:
-        self._splits.extend(splits)
+        self._splits.add(splits)
+
+    def pause_or_resume_splits(self, to_pause: Collection[str], to_resume: Collection[str]) -> None:
+        self._splits.pause_or_resume(to_pause, to_resume)
 
     def notify_no_more_splits(self) -> None:
         self._no_more = True
 
     def snapshot_state(self, checkpoint_id: int) -> list[IndexRange]:
-        return list(self._splits)
+        return self._splits.all()
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         self._limiter.notify_checkpoint_complete(checkpoint_id)

@@ -8,7 +8,7 @@ the order of paths and names; readers read one split after the other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
@@ -264,6 +264,10 @@ class _FileReader(SourceReader[FileSourceSplit]):
 
     def add_splits(self, splits: Sequence[FileSourceSplit]) -> None:
         self._splits.extend(splits)
+
+    def pause_or_resume_splits(self, to_pause: Collection[str], to_resume: Collection[str]) -> None:
+        # One split is read at a time: while it is ahead the subtask is, which then waits as a whole.
+        return
 
     def notify_no_more_splits(self) -> None:
         self._no_more = True

@@ -9,7 +9,7 @@ goes over to the next and tells them. So a checkpoint holds splits of one source
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -412,6 +412,12 @@ class _HybridReader(SourceReader[HybridSplit]):
     def add_splits(self, splits: Sequence[HybridSplit]) -> None:
         if splits:
             (self._inner or self._make(splits[0].source)).add_splits([split.split for split in splits])
+
+    def pause_or_resume_splits(self, to_pause: Collection[str], to_resume: Collection[str]) -> None:
+        if self._inner is not None:
+            prefix = _split_id(self._source, "")
+            pause, resume = [[i.removeprefix(prefix) for i in ids if i.startswith(prefix)] for ids in (to_pause, to_resume)]
+            self._inner.pause_or_resume_splits(pause, resume)
 
     def notify_no_more_splits(self) -> None:
         if self._inner is not None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from wiesel.connectors.index_ranges import IndexRange, IndexRangeEnumerator, even_ranges
+from wiesel.connectors.split_list import SplitList
 from wiesel.core.errors import ProgramError
 from wiesel.spi.source import (
     Boundedness,
@@ -73,7 +74,7 @@ class NumberSequenceSource(Source[IndexRange]):
 class _NumberReader(SourceReader[IndexRange]):
     def __init__(self, context: SourceReaderContext) -> None:
         self._context = context
-        self._splits: list[IndexRange] = []
+        self._splits: SplitList[IndexRange] = SplitList()
         self._no_more = False
 
     def start(self) -> None:
@@ -83,23 +84,27 @@ class _NumberReader(SourceReader[IndexRange]):
     def poll(self, output: ReaderOutput) -> InputStatus:
         if not self._splits:
             return InputStatus.END_OF_INPUT if self._no_more else InputStatus.NOTHING_AVAILABLE
-        numbers, split = self._splits[0].take(min(_CHUNK, output.wanted))
+        before = self._splits.take()
+        if before is None:
+            return InputStatus.NOTHING_AVAILABLE
+        numbers, split = before.take(min(_CHUNK, output.wanted))
         output.collect(list(numbers), None, split.split_id)
         if not split.finished:
-            self._splits[0] = split
+            self._splits.put_back(split)
             return InputStatus.MORE_AVAILABLE
-        self._splits.pop(0)
         output.split_finished(split.split_id)
-        if self._splits:
-            return InputStatus.MORE_AVAILABLE
-        self._context.request_split()
-        return InputStatus.NOTHING_AVAILABLE
+        if not self._splits:
+            self._context.request_split()
+        return InputStatus.MORE_AVAILABLE if self._splits.readable else InputStatus.NOTHING_AVAILABLE
 
     def add_splits(self, splits: Sequence[IndexRange]) -> None:
-        self._splits.extend(splits)
+        self._splits.add(splits)
+
+    def pause_or_resume_splits(self, to_pause: Collection[str], to_resume: Collection[str]) -> None:
+        self._splits.pause_or_resume(to_pause, to_resume)
 
     def notify_no_more_splits(self) -> None:
         self._no_more = True
 
     def snapshot_state(self, checkpoint_id: int) -> list[IndexRange]:
-        return list(self._splits)
+        return self._splits.all()

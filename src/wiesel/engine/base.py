@@ -235,6 +235,7 @@ def _task_config(config: Configuration) -> dict[str, Any]:
         "execution.runtime-mode": str(config.get(opt.RUNTIME_MODE)),
         "pipeline.object-reuse": bool(config.get(opt.OBJECT_REUSE)),
         "pipeline.auto-watermark-interval": duration_ms(config, opt.AUTO_WATERMARK_INTERVAL),
+        opt.ALIGNMENT_ALLOW_UNALIGNED_SPLITS.key: config.get(opt.ALIGNMENT_ALLOW_UNALIGNED_SPLITS),
         "pipeline.global-job-parameters": config.get(opt.GLOBAL_JOB_PARAMETERS) or {},
         "execution.checkpointing.mode": str(config.get(opt.CHECKPOINT_MODE)),
         "state.backend.type": str(config.get(opt.STATE_BACKEND)),

@@ -51,6 +51,11 @@ class SourceAlignment:
         """Return whether a subtask with this watermark has to wait."""
         return watermark > self._limit
 
+    def split_limit(self, watermark: int) -> int:
+        """Return how far single splits of a subtask may go whose watermark, the minimum over them, has come so far."""
+        own = MAX_TIMESTAMP if watermark == MIN_TIMESTAMP else min(watermark + self._settings.max_drift_ms, MAX_TIMESTAMP)
+        return min(own, self._limit)
+
     def set_limit(self, limit: int) -> None:
         """Set the limit sent by the coordinator."""
         self._limit = limit

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import uuid
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import cloudpickle
 
+from wiesel.connectors.split_list import SplitList
 from wiesel.core import code_pickling
 from wiesel.core.argument_checks import describe, require_count
 from wiesel.core.errors import ProgramError, SerializationError
@@ -243,7 +244,7 @@ class _Reader(SourceReader[_ManualSplit]):
 
     def __init__(self, source: ManualSource) -> None:
         self._source = source
-        self._splits: list[_ManualSplit] = []
+        self._splits: SplitList[_ManualSplit] = SplitList()
         self._complete = False
 
     @property
@@ -252,26 +253,31 @@ class _Reader(SourceReader[_ManualSplit]):
         return _A_DAY_MS if self._splits else _SOON_MS
 
     def add_splits(self, splits: Sequence[_ManualSplit]) -> None:
-        self._splits.extend(splits)
+        self._splits.add(splits)
+
+    def pause_or_resume_splits(self, to_pause: Collection[str], to_resume: Collection[str]) -> None:
+        self._splits.pause_or_resume(to_pause, to_resume)
 
     def notify_no_more_splits(self) -> None:
         self._complete = True
 
     def poll(self, output: ReaderOutput) -> InputStatus:
         for _ in range(len(self._splits)):
-            split = self._splits.pop(0)
+            split = self._splits.take()
+            if split is None:
+                break
             entries, ended = self._source.written(split)
             if split.position < len(entries):
                 self._emit(entries[split.position], split.split_id, output)
-                self._splits.append(replace(split, position=split.position + 1))
+                self._splits.put_back(replace(split, position=split.position + 1), last=True)
                 break
             if ended:
                 output.split_finished(split.split_id)
             else:
-                self._splits.append(split)
+                self._splits.put_back(split, last=True)
         if self._complete and not self._splits:
             return InputStatus.END_OF_INPUT
-        return InputStatus.MORE_AVAILABLE if any(self._has_more(s) for s in self._splits) else InputStatus.NOTHING_AVAILABLE
+        return InputStatus.MORE_AVAILABLE if any(self._has_more(s) for s in self._splits.unpaused()) else InputStatus.NOTHING_AVAILABLE
 
     def _has_more(self, split: _ManualSplit) -> bool:
         entries, ended = self._source.written(split)
@@ -289,4 +295,4 @@ class _Reader(SourceReader[_ManualSplit]):
 
     def snapshot_state(self, checkpoint_id: int) -> list[_ManualSplit]:
         # By number: what is restored does not depend on whose turn it was.
-        return sorted(self._splits, key=lambda split: split.number)
+        return sorted(self._splits.all(), key=lambda split: split.number)

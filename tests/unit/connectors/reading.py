@@ -66,6 +66,7 @@ class Reader:
         self.parallelism = world.parallelism
         self.values: list[Any] = []
         self.chunks: list[int] = []
+        self.by_split: dict[str, int] = {}
         self.wanted = 1 << 20
         self.asked = False
         self.sent: list[Any] = []
@@ -93,6 +94,7 @@ class Reader:
         assert isinstance(values, list)
         self.chunks.append(len(values))
         self.values += values
+        self.by_split[split_id] = self.by_split.get(split_id, 0) + len(values)
 
     def split_finished(self, split_id: str) -> None:
         self.finished_splits.append(split_id)

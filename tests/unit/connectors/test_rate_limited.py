@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,16 @@ import pytest
 
 from tests.unit.connectors.reading import World, read_with_restarts
 from wiesel.common import Configuration, WatermarkStrategy
+from wiesel.connectors.index_ranges import interleaved_ranges
 from wiesel.core.errors import ProgramError
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors.base import Source
+from wiesel.datastream.connectors.datagen import DataGeneratorSource
 from wiesel.datastream.connectors.file_system import FileSource, StreamFormat
 from wiesel.datastream.connectors.hybrid_source import HybridSource
 from wiesel.datastream.connectors.number_seq import NumberSequenceSource
 from wiesel.datastream.connectors.rate_limited import RateLimitedSource, RateLimiterStrategy
-from wiesel.spi.source import Boundedness
+from wiesel.spi.source import Boundedness, InputStatus, SourceReader
 
 RECORDS = 20_000
 STEP_MS = 20
@@ -89,6 +92,61 @@ def test_records_may_be_allowed_by_the_checkpoint(tmp_path: Path) -> None:
     world.readers[0].reader.notify_checkpoint_complete(1)
     world.readers[0].reader.notify_checkpoint_complete(2)
     assert emitted() > at_one_go
+
+
+def test_each_split_is_read_at_its_own_rate() -> None:
+    # All four splits in one reader.
+    source = RateLimitedSource(DataGeneratorSource(identity), RateLimiterStrategy.per_second(1_000), per_split=True)
+    world = World(source)
+    world.readers[0].reader.add_splits(interleaved_ranges(4)[1:])
+    world.readers[0].wanted = 50
+    seconds = 0.0
+    while seconds < 3:
+        while world.step(0) is InputStatus.MORE_AVAILABLE:
+            pass
+        by_split = [sum(n % 4 == split for n in world.values()) for split in range(4)]
+        # Split 0 reads all numbers, the others each fourth.
+        assert 4_000 * seconds - 50 <= sum(by_split) <= 4_000 * seconds + 4 * 51
+        world.advance(STEP_MS)
+        seconds += STEP_MS / 1000
+    per_split = Counter(world.readers[0].by_split)
+    assert set(per_split) == {"0--1", "1--4", "2--4", "3--4"}
+    assert all(abs(count - 3_000) <= 51 for count in per_split.values())
+    world.close()
+
+
+def identity(index: int) -> int:
+    return index
+
+
+def test_a_split_limited_reader_repeats_and_loses_nothing() -> None:
+    source = RateLimitedSource(NumberSequenceSource(1, RECORDS), RateLimiterStrategy.per_second(1e5), per_split=True)
+    world = World(source, 3)
+    while not all(reader.ended for reader in world.readers):
+        state = world.snapshot()
+        values = len(world.values())
+        for subtask in range(3):
+            world.step(subtask)
+        world.advance(STEP_MS)
+    assert sorted(world.values()) == list(range(1, RECORDS + 1))
+    again = World(source, 3, state)
+    while not all(reader.ended for reader in again.readers):
+        for subtask in range(3):
+            again.step(subtask)
+        again.advance(STEP_MS)
+    assert len(again.values()) == RECORDS - values
+
+
+def test_readers_that_cannot_pause_splits_have_no_rate_per_split() -> None:
+    class Unpausable(NumberSequenceSource):
+        def create_reader(self, context: Any) -> Any:
+            reader = super().create_reader(context)
+            reader.pause_or_resume_splits = SourceReader.pause_or_resume_splits.__get__(reader)  # type: ignore[method-assign]
+            return reader
+
+    world = World(RateLimitedSource(Unpausable(1, RECORDS), RateLimiterStrategy.per_second(1), per_split=True))
+    with pytest.raises(ProgramError, match="a rate per split has to pause splits, but _NumberReader cannot"):
+        world.run()
 
 
 def test_a_job_reads_at_a_rate() -> None:

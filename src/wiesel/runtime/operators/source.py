@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from wiesel.core.clock import PausableClock
-from wiesel.core.errors import InvariantError
+from wiesel.core.errors import InvariantError, ProgramError
 from wiesel.core.ids import MAX_TIMESTAMP, MIN_TIMESTAMP
+from wiesel.core.options import ALIGNMENT_ALLOW_UNALIGNED_SPLITS
 from wiesel.runtime.alignment import AlignWatermark, SourceAlignment
 from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
 from wiesel.runtime.operator_states import OperatorStates
@@ -26,11 +27,11 @@ _MOST_INTERVALS = 5
 class _SplitOutput:
     """Watermark output of one split; keeps the highest watermark and whether the split is idle."""
 
-    __slots__ = ("generator", "idle", "operator", "split_id", "watermark")
+    __slots__ = ("clock", "generator", "idle", "operator", "watermark")
 
-    def __init__(self, operator: SourceOperator, split_id: str, generator: WatermarkGenerator) -> None:
+    def __init__(self, operator: SourceOperator, clock: PausableClock, generator: WatermarkGenerator) -> None:
         self.operator = operator
-        self.split_id = split_id
+        self.clock = clock
         self.generator = generator
         self.watermark = MIN_TIMESTAMP
         self.idle = False
@@ -62,6 +63,9 @@ class SourceOperator(StreamOperator):
         self._strategy = strategy or WatermarkStrategy.no_watermarks()
         self._coerce = coerce
         self._splits: dict[str, _SplitOutput] = {}
+        self._assigned: set[str] = set()
+        self._paused: set[str] = set()
+        self._pauses_splits = True
         self._without_splits: _SplitOutput | None = None
         self._emitted = MIN_TIMESTAMP
         self._idle = False
@@ -152,6 +156,7 @@ class SourceOperator(StreamOperator):
     def add_splits(self, splits: list[Any]) -> None:
         """Give splits to the reader."""
         self.reader.add_splits(splits)
+        self._assigned.update(split.split_id for split in splits)
         if self.reader.splits_hold_watermarks:
             for split in splits:
                 self._add_split(split.split_id)
@@ -162,6 +167,7 @@ class SourceOperator(StreamOperator):
             if self._alignment is not None:
                 self._alignment.set_limit(event.limit)
                 self._is_held()
+                self._align_splits(self._alignment)
         else:
             self.reader.handle_source_event(event)
 
@@ -177,6 +183,8 @@ class SourceOperator(StreamOperator):
             if self._alignment is not None:
                 # Not only now and then: a slice at a time, so that no more than one is read beyond the limit.
                 self._emit_of_generators()
+        if self._alignment is not None:
+            self._align_splits(self._alignment)
         return InputStatus.MORE_AVAILABLE if self._pending else self._status
 
     @property
@@ -195,6 +203,31 @@ class SourceOperator(StreamOperator):
         held = self._alignment is not None and self._alignment.holds(self._emitted)
         self._idleness_clock.set_paused(held)
         return held
+
+    def _align_splits(self, alignment: SourceAlignment) -> None:
+        """Pause splits that are ahead of the others, resume those that are so no longer; a single split holds the subtask instead."""
+        if not self._pauses_splits:
+            return
+        ahead: set[str] = set()
+        if len(self._assigned) > 1:
+            limit = alignment.split_limit(self._emitted)
+            ahead = {split_id for split_id, split in self._splits.items() if split.watermark > limit} & self._assigned
+        pause, resume = ahead - self._paused, self._paused - ahead
+        if not pause and not resume:
+            return
+        try:
+            self.reader.pause_or_resume_splits(sorted(pause), sorted(resume))
+        except NotImplementedError as error:
+            self._pauses_splits = False
+            if not self.context.config.get(ALIGNMENT_ALLOW_UNALIGNED_SPLITS.key):
+                raise ProgramError(
+                    f"watermark alignment has to pause splits of the source, but {error}",
+                    hint=f"set {ALIGNMENT_ALLOW_UNALIGNED_SPLITS.key} to true to align its subtasks only",
+                ) from error
+            return
+        self._paused = ahead
+        for split_id in pause | resume:
+            self._splits[split_id].clock.set_paused(split_id in pause)
 
     def process_pending(self) -> None:
         """Process all that the reader has emitted: its position is behind it."""
@@ -281,6 +314,8 @@ class SourceOperator(StreamOperator):
 
     def _drop_split(self, split_id: str) -> None:
         split = self._splits.pop(split_id, None)
+        self._assigned.discard(split_id)
+        self._paused.discard(split_id)
         if split is not None and self._splits:
             self.emit_merged()
 
@@ -289,8 +324,8 @@ class SourceOperator(StreamOperator):
         self.checkpoint_requested = True
 
     def _add_split(self, split_id: str) -> _SplitOutput:
-        split = _SplitOutput(self, split_id, self._strategy.create_watermark_generator(self._idleness_clock))
-        self._splits[split_id] = split
+        clock = PausableClock(self._idleness_clock)
+        split = self._splits[split_id] = _SplitOutput(self, clock, self._strategy.create_watermark_generator(clock))
         return split
 
     # Time
@@ -332,6 +367,8 @@ class SourceOperator(StreamOperator):
         if self._next_emit_ms is None or now_ms < self._next_emit_ms or self._ended:
             return
         self._emit_of_generators()
+        if self._alignment is not None:
+            self._align_splits(self._alignment)
         if not self._splits:
             self._look_at_idleness()
         self._next_emit_ms = now_ms + self._interval_ms
@@ -344,7 +381,9 @@ class SourceOperator(StreamOperator):
     def _look_at_idleness(self) -> None:
         """A subtask of which no split has said anything becomes idle too, if the strategy knows idleness."""
         if self._without_splits is None:
-            self._without_splits = _SplitOutput(self, _ONLY_SPLIT, self._strategy.create_watermark_generator(self._idleness_clock))
+            self._without_splits = _SplitOutput(
+                self, self._idleness_clock, self._strategy.create_watermark_generator(self._idleness_clock)
+            )
         nobody = self._without_splits
         nobody.generator.on_periodic_emit(nobody)
         if nobody.idle:
