@@ -1,4 +1,4 @@
-"""Complex event processing: sequences of events that make a pattern. Flink's CEP library (the Pattern API) in Python.
+"""Complex event processing: detection of patterns in event streams. Flink's CEP library (the Pattern API) in Python.
 
 ::
 
@@ -53,7 +53,7 @@ __all__ = [
     "WithinType",
 ]
 
-# A worker comes here when it unpickles the operator's specification, and loads the rest only then.
+# Imported when a worker unpickles the operator's specification; the rest is loaded lazily.
 register("cep", "wiesel.cep.operator:cep_operator")
 
 _MODULES = {

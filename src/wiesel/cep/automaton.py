@@ -1,14 +1,13 @@
 """Internal. The automaton of a pattern, as data.
 
-A *run* is a partial match: the state it waits in, and the events it has taken. For an event a run looks at the *moves* out of its state:
+A *run* is a partial match: its state, and the events it has taken. For an event a run evaluates the *moves* of its state:
 
-* ``TAKE``: the event becomes part of the match, as one of the events of the move's stage, and the run goes on in the move's target;
-* ``IGNORE``: the event is passed over;
-* ``STOP``: something came that must not come, the run ends.
+* ``TAKE``: the event becomes part of the match, as one of the events of the move's stage, and the run continues in the move's target;
+* ``IGNORE``: the event is skipped;
+* ``STOP``: a forbidden event ends the run.
 
-All moves whose guards hold are made, so that a run may become several. The states also know transitions without an event (PROCEED, as
-in the NFA with a buffer of SASE+, on which Flink's matching is built as well); these are followed beforehand, so that the moves of a
-state are those that can be reached by them.
+All moves whose guards hold are executed, so a run may fork. Transitions without an event (PROCEED, as in the NFA with a buffer of SASE+, on
+which Flink's matching is also based) are resolved at compile time, so that the moves of a state include those reachable by them.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ Guard = tuple[Any, ...]
 
 
 class Move(NamedTuple):
-    """A way out of a state for an event."""
+    """A transition of a state for an event."""
 
     kind: int
     guard: Guard
     stage: int
     target: int
     finals: tuple[Guard, ...]
-    """Of a TAKE: when one of these holds as well, the match is complete."""
+    """Of a TAKE: if one of these holds as well, the match is complete."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +46,17 @@ class Atom:
 
 @dataclass(frozen=True)
 class Automaton:
-    """All that the operator needs of a pattern.
+    """The compiled form of a pattern for the operator.
 
     Attributes:
-        stages: Names of the patterns, as they stand in matches.
+        stages: Names of the patterns, as used in matches.
         moves: The moves out of each state.
-        start: The state of a match that has not begun.
-        final: The state of a match that is complete.
-        pending: States in which a run is a match once its time has passed.
+        start: The initial state of a match.
+        final: The state of a complete match.
+        pending: States in which a run becomes a match when its time has expired.
         atoms: The conditions.
-        window_ms: Longest time from the first to the last event, or None.
-        gaps_ms: For some states the longest time since the event taken last.
+        window_ms: Maximal time from the first to the last event, or None.
+        gaps_ms: For some states the maximal time since the last taken event.
     """
 
     stages: tuple[str, ...]

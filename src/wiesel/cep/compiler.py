@@ -1,6 +1,6 @@
-"""Internal. From a pattern to its automaton, as Flink's rules of contiguity, quantifiers, groups and negation have it.
+"""Internal. Compiler from a pattern to its automaton, by Flink's rules of contiguity, quantifiers, groups and negation.
 
-The sequence is compiled from its end: each pattern becomes states that lead to the entry of what follows, its *sink*.
+The sequence is compiled from its end: each pattern becomes states that lead to the entry of its successor, its *sink*.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def compile_pattern(pattern: Pattern) -> Automaton:
     """Return the automaton of a sequence.
 
     Raises:
-        MalformedPatternException: If the sequence as a whole cannot be.
+        MalformedPatternException: If the sequence as a whole is invalid.
     """
     everything = _all_patterns(pattern)
     _check_names(everything)
@@ -88,14 +88,14 @@ def _check_gaps(patterns: list[Pattern], window_ms: int | None) -> None:
 
 @dataclass(frozen=True)
 class _Place:
-    """A pattern where it stands.
+    """A pattern in its context.
 
     Attributes:
         patterns: The sequence it is part of.
         index: Its index in it.
         group: The group that the sequence is, if any.
-        first_round: Whether the states are those of the first time that the group occurs.
-        following: The pattern behind it, also behind the group; None at the end.
+        first_round: The states are those of the first iteration of the group.
+        following: The next pattern, also after the group; None at the end.
     """
 
     patterns: list[Pattern]
@@ -125,14 +125,14 @@ class _Place:
         return conjunction(self.group_until, self.pattern._where())
 
     def ignore_condition(self) -> Condition | None:
-        """Return which events may be passed over before the pattern's first one; None if none may."""
+        """Return the condition of events skipped before the pattern's first one; None if there are none."""
         if not self.heads_group or self.group is None:
             return self._passed_over(self.pattern._quantifier.consuming)
         quantifier = self.group._quantifier
         return self._passed_over(quantifier.consuming if self.first_round else quantifier.inner)
 
     def inner_ignore_condition(self) -> Condition | None:
-        """Return which events may be passed over between the pattern's events."""
+        """Return the condition of events skipped between the pattern's events."""
         owner = self.group if self.heads_group and self.group is not None else self.pattern
         return self._passed_over(owner._quantifier.inner)
 
@@ -143,7 +143,7 @@ class _Place:
         return conjunction(self.group_until, condition)
 
     def nots_before(self) -> list[Pattern]:
-        """Return what must not come before this pattern takes an event, also across optional patterns before it."""
+        """Return the negated patterns before this pattern, also across optional patterns."""
         nots = []
         for pattern in reversed(self.patterns[: self.index]):
             if pattern._quantifier.consuming is Contiguity.NOT_FOLLOW:
@@ -179,12 +179,12 @@ class _Compiler:
         self._stop_by(entry, place.nots_before(), place)
         return entry
 
-    # What must not come
+    # Negated patterns
 
     def _not_next(self, place: _Place, sink: State) -> State:
         state = self._new(place)
         condition = place.take_condition()
-        # At the end an event is needed that says that the forbidden one did not come.
+        # At the end an event must prove that the forbidden one did not occur.
         state.add(IGNORE if sink.kind == "final" else PROCEED, sink, condition.negated())
         state.add(PROCEED, self._stop(place.pattern), condition)
         return state
@@ -209,7 +209,7 @@ class _Compiler:
             self._stop_by(state, [place.following], place)
 
     def _after_taking(self, place: _Place, sink: State) -> State:
-        """Return the sink as it is once an optional pattern has taken an event: what must not come before it may come now."""
+        """Return the sink after an optional pattern has taken an event: preceding negations no longer apply."""
         nots = {p._name for p in place.nots_before()}
         return self._without(sink, nots) if nots and place.pattern._quantifier.optional else sink
 
@@ -224,7 +224,7 @@ class _Compiler:
             copy.add(edge.action, target, edge.condition)
         return copy
 
-    # What must come
+    # Positive patterns
 
     def _occurrences(self, place: _Place, sink: State) -> State:
         quantifier = place.pattern._quantifier
@@ -235,7 +235,7 @@ class _Compiler:
         return self._several(place, sink, sink, quantifier.maximum or quantifier.minimum)
 
     def _several(self, place: _Place, sink: State, proceed: State, maximum: int) -> State:
-        """Chain as many occurrences; those beyond the minimum can be left out."""
+        """Chain a number of occurrences; those beyond the minimum are optional."""
         quantifier, until = place.pattern._quantifier, place.pattern._until
         no_stop = None if until is None else until.negated()
         take = conjunction(no_stop, place.take_condition())
@@ -256,7 +256,7 @@ class _Compiler:
     def _once(
         self, place: _Place, sink: State, proceed: State | None, take: Condition, ignore: Condition | None, optional: bool, first: bool
     ) -> State:
-        """Return the entry of the states that take the pattern once and go on to ``sink``; ``proceed`` is where it is left out to."""
+        """Return the entry of the states that take the pattern once and continue to ``sink``; ``proceed`` skips it."""
         if isinstance(place.pattern, GroupPattern):
             entry = self.sequence(place.pattern._raw._sequence(), sink, place.pattern, first, place.following)
             if optional and proceed is not None:
@@ -271,7 +271,7 @@ class _Compiler:
             return state
         waiting = state
         if optional or (place.heads_group and place.first_round and place.group is not None and place.group._quantifier.optional):
-            # Once an event was passed over, the pattern (or the group) can no longer be left out by this run.
+            # Once an event was skipped, the pattern (or the group) cannot be skipped by this run.
             waiting = State(place.pattern._name)
             waiting.add(TAKE, behind, take)
             waiting.add(IGNORE, waiting, ignore)
@@ -322,7 +322,7 @@ class _Compiler:
         return entry
 
     def _be_greedy(self, sink: State, take: Condition, until: Condition | None) -> State | None:
-        """Let what follows a greedy pattern happen only for events that the pattern does not take; return the sink without that."""
+        """Restrict the successor of a greedy pattern to events that the pattern does not take; return the sink without that."""
         original = None
         if until is not None:
             original = self._without_greed[sink] = sink.copied()
@@ -331,9 +331,9 @@ class _Compiler:
         return original
 
     def _new(self, place: _Place, kind: str = "normal") -> State:
-        """Return a new state, with the time that may pass before it is left.
+        """Return a new state, with the maximal time before it is left.
 
-        As in Flink, a time given with the number of occurrences holds for all of them but the last.
+        As in Flink, a time set with the number of occurrences applies to all of them except the last.
         """
         pattern = place.pattern
         gap_ms = pattern._window_ms.get(WithinType.PREVIOUS_AND_CURRENT) if pattern._quantifier.kind == "single" else None

@@ -15,10 +15,10 @@ __all__ = ["Condition", "IterativeCondition", "RichIterativeCondition", "SimpleC
 
 
 class IterativeCondition(ABC):
-    """Accepts an event by what it says and by what the partial match has accepted before.
+    """A condition on an event and the events accepted earlier by the partial match.
 
-    It is asked once for every partial match that could take the event, so a :class:`SimpleCondition`, which is asked once per event,
-    is much cheaper where it will do.
+    It is evaluated for every partial match that could take the event, so a :class:`SimpleCondition`, which is evaluated once per event, is
+    much cheaper if sufficient.
     """
 
     class Context(ABC):
@@ -26,11 +26,11 @@ class IterativeCondition(ABC):
 
         @abstractmethod
         def get_events_for_pattern(self, name: str) -> list[Any]:
-            """Return the events that the partial match has accepted for a pattern so far, in order; the list is the caller's."""
+            """Return the events accepted for a pattern so far, in order; the caller owns the list."""
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Return the event's time in ms; in processing time, when it came into the operator."""
+            """Return the event's time in ms; in processing time, its arrival time."""
 
         @abstractmethod
         def current_processing_time(self) -> int:
@@ -42,20 +42,20 @@ class IterativeCondition(ABC):
 
 
 class SimpleCondition(IterativeCondition):
-    """Accepts an event by what it says alone."""
+    """A condition on an event alone."""
 
     @staticmethod
     def of(function: Callable[[Any], Any]) -> SimpleCondition:
-        """Return the condition that a function of the event makes."""
+        """Return the condition defined by a function of the event."""
         return _FunctionCondition(function)
 
     @abstractmethod
     def filter(self, value: Any, ctx: IterativeCondition.Context | None = None) -> bool:
-        """Return whether the event is accepted. It is called with the event alone: ``ctx`` may be left out."""
+        """Return whether the event is accepted. Called with the event alone: ``ctx`` is optional."""
 
 
 class RichIterativeCondition(IterativeCondition, Function):
-    """An iterative condition with ``open`` and ``close``; its runtime context gives no state."""
+    """An iterative condition with ``open`` and ``close``; its runtime context has no state."""
 
 
 class _FunctionCondition(SimpleCondition):
@@ -71,11 +71,11 @@ class Condition:
 
     Args:
         kind: ``atom``, ``and``, ``or``, ``not`` or ``true``.
-        parts: The conditions that are combined.
+        parts: The combined conditions.
         function: Of an atom: called with the event, or with event and context if ``iterative``.
-        iterative: Whether an atom wants the context.
-        owner: Of an atom: what the user gave; opened and closed if it is a Function.
-        text: The expression of an atom that was given as text, else None.
+        iterative: The atom needs the context.
+        owner: Of an atom: the user's object; opened and closed if it is a Function.
+        text: The expression of an atom given as a string, else None.
     """
 
     __slots__ = ("function", "iterative", "kind", "owner", "parts", "text")
@@ -98,17 +98,17 @@ class Condition:
         self.text = text
 
     def and_(self, other: Condition) -> Condition:
-        """Return the condition that both hold; a condition that always holds leaves the other one."""
+        """Return the conjunction of both conditions."""
         if self.kind == "true":
             return other
         return self if other.kind == "true" else Condition("and", (self, other))
 
     def or_(self, other: Condition) -> Condition:
-        """Return the condition that one of the two holds."""
+        """Return the disjunction of both conditions."""
         return Condition("or", (self, other))
 
     def negated(self) -> Condition:
-        """Return the condition that this one does not hold."""
+        """Return the negation of this condition."""
         return self.parts[0] if self.kind == "not" else Condition("not", (self,))
 
 
@@ -116,7 +116,7 @@ TRUE = Condition("true")
 
 
 def as_condition(given: Any, method: str) -> Condition:
-    """Return the condition for what the user gave.
+    """Convert the user's argument to a condition.
 
     Args:
         given: A condition object, or a function of the event or of event and context.
@@ -143,7 +143,7 @@ def _wants_context(function: Callable[..., Any], method: str) -> bool:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return False  # a builtin that does not tell
+        return False  # a builtin without signature
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in positional if p.default is p.empty]
     keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]

@@ -1,4 +1,4 @@
-"""Internal. The error of a pattern that cannot be."""
+"""Internal. The error of invalid patterns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["MalformedPatternException", "malformed"]
 
 
 class MalformedPatternException(ProgramError):
-    """The pattern contradicts itself or lacks something; raised where it is built, or when the stream is given to it."""
+    """The pattern is contradictory or incomplete; raised where it is built, or when it is applied to the stream."""
 
 
 def malformed(message: str, hint: str) -> MalformedPatternException:

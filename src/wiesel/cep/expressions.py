@@ -1,7 +1,8 @@
-"""Internal. Conditions as text: expressions over the fields of an event, which can compute but neither call nor change anything.
+"""Internal. Conditions as strings: expressions over the fields of an event, without side effects and calls of other functions.
 
-They are read by Python's parser and then by an interpreter of their own that knows literals, fields, comparisons, ``and or not``,
-``in``, ``is None``, arithmetic of numbers, ``a if c else b`` and the functions below. ``name.field`` is the list of a field's values
+They are parsed by Python's parser and evaluated by an interpreter that knows literals, fields, comparisons, ``and or not``, ``in``, ``is
+None``, arithmetic of numbers, ``a if c else b`` and the functions below. ``name.field`` is the list of a field's values over the events
+taken by the partial match for the pattern ``name``.
 over the events that the partial match has taken for the pattern ``name``.
 """
 
@@ -21,7 +22,7 @@ _Node = Callable[[Any, Any], Any]
 
 
 class ExpressionError(ValueError):
-    """The text is no such expression."""
+    """The string is not a valid expression."""
 
 
 def _numbers(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -96,7 +97,7 @@ def field_of(event: Any, name: str) -> Any:
     """Return a field of an event: the entry of a mapping, else the attribute (of rows, named tuples and objects).
 
     Raises:
-        LookupError: There is none.
+        LookupError: If there is none.
     """
     if isinstance(event, Mapping):
         if name in event:
@@ -109,17 +110,17 @@ def field_of(event: Any, name: str) -> Any:
 
 
 class Expression:
-    """A condition made of text; picklable.
+    """A condition given as a string; picklable.
 
     Args:
         text: The expression.
-        patterns: Names of the patterns whose events it may speak of.
+        patterns: Names of the patterns whose events it may use.
 
     Attributes:
-        iterative: Whether it does.
+        iterative: True if it uses them.
 
     Raises:
-        ExpressionError: If the text is no expression, with the place in it.
+        ExpressionError: If the string is no expression, with the position in it.
     """
 
     def __init__(self, text: str, patterns: Iterable[str] = ()) -> None:
@@ -130,7 +131,7 @@ class Expression:
         self.iterative = compiler.iterative
 
     def __call__(self, event: Any, ctx: Any = None) -> bool:
-        """Return whether the event fulfils the condition.
+        """Return whether the event satisfies the condition.
 
         Raises:
             ExpressionError: If it cannot be evaluated for this event; the message has the expression, as there is no program line.
@@ -159,7 +160,7 @@ class _Compiler:
             tree = ast.parse(text.strip(), mode="eval")
             return self._node(tree.body)
         except SyntaxError as error:
-            # At the end of the text Python counts from its last line, which is empty.
+            # At the end of the string Python counts from its last line, which is empty.
             place = f"at character {error.offset}" if error.offset else "at the end"
             raise ExpressionError(f"{error.msg} {place} of {text!r}") from None
         except (RecursionError, MemoryError, ValueError) as error:

@@ -1,7 +1,7 @@
 """Functions that convert matches to results.
 
-A match is a dict: for each pattern that took events its name, and the list of them in order. As in all process functions, results are
-returned as an iterable (usually by ``yield``), and a result ``(OutputTag, value)`` goes to a side output.
+A match is a dict: for each pattern with events its name, and the list of events in order. As in all process functions, results are returned
+as an iterable (usually by ``yield``), and a result ``(OutputTag, value)`` goes to a side output.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Match: TypeAlias = "dict[str, list[Any]]"
 
 
 class PatternProcessFunction(Function):
-    """Gives any number of results for a match."""
+    """Returns any number of results for a match."""
 
     class Context(ABC):
         """The context of a call for a match."""
@@ -46,7 +46,7 @@ class PatternProcessFunction(Function):
 
 
 class TimedOutPartialMatchHandler(ABC):
-    """A second base of a :class:`PatternProcessFunction` that wants to see partial matches which ran out of time."""
+    """A second base of a :class:`PatternProcessFunction` that processes timed-out partial matches."""
 
     @abstractmethod
     def process_timed_out_match(self, match: Match, ctx: PatternProcessFunction.Context) -> Iterable[Any] | None:
@@ -54,7 +54,7 @@ class TimedOutPartialMatchHandler(ABC):
 
 
 class PatternSelectFunction(Function):
-    """Gives one result per match."""
+    """Returns one result per match."""
 
     @abstractmethod
     def select(self, pattern: Match) -> Any:
@@ -62,7 +62,7 @@ class PatternSelectFunction(Function):
 
 
 class PatternFlatSelectFunction(Function):
-    """Gives any number of results per match."""
+    """Returns any number of results per match."""
 
     @abstractmethod
     def flat_select(self, pattern: Match) -> Iterable[Any] | None:
@@ -70,7 +70,7 @@ class PatternFlatSelectFunction(Function):
 
 
 class PatternTimeoutFunction(Function):
-    """Gives one result per partial match that ran out of time."""
+    """Returns one result per timed-out partial match."""
 
     @abstractmethod
     def timeout(self, pattern: Match, timeout_timestamp: int) -> Any:
@@ -78,7 +78,7 @@ class PatternTimeoutFunction(Function):
 
 
 class PatternFlatTimeoutFunction(Function):
-    """Gives any number of results per partial match that ran out of time."""
+    """Returns any number of results per timed-out partial match."""
 
     @abstractmethod
     def timeout(self, pattern: Match, timeout_timestamp: int) -> Iterable[Any] | None:
@@ -86,8 +86,8 @@ class PatternFlatTimeoutFunction(Function):
 
 
 class EventComparator(ABC):
-    """Puts events of the same time into order."""
+    """Orders events of the same time."""
 
     @abstractmethod
     def compare(self, first: Any, second: Any) -> int:
-        """Return a negative number if ``first`` comes first, a positive one if ``second`` does, 0 if they stay as they came."""
+        """Return a negative number if ``first`` is first, a positive one if ``second`` is, 0 to keep the order of arrival."""

@@ -1,4 +1,4 @@
-"""Internal. The states while a pattern is compiled, and how they become an :class:`~wiesel.cep.automaton.Automaton`."""
+"""Internal. State graph of a pattern during compilation, and its conversion to an :class:`~wiesel.cep.automaton.Automaton`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class State:
         self.edges.append(Edge(action, target, condition))
 
     def copied(self) -> State:
-        """Return a state with the same transitions; those to itself lead to the copy."""
+        """Return a copy of a state; transitions to itself lead to the copy."""
         copy = State(self.name, self.kind)
         copy.edges = [Edge(e.action, copy if e.target is self else e.target, e.condition) for e in self.edges]
         return copy
@@ -63,7 +63,7 @@ class _Freezer:
         self.stages: dict[str, int] = {}
 
     def moves(self, state: State) -> tuple[Move, ...]:
-        """Follow the transitions without an event and collect the moves behind them."""
+        """Follow the transitions without an event and collect the subsequent moves."""
         moves: list[Move] = []
         stack: list[tuple[State, tuple[Condition, ...]]] = [(state, ())]
         while stack:
@@ -123,7 +123,7 @@ def to_automaton(start: State, window_ms: int | None) -> Automaton:
 
 
 def _refuse_endless(states: list[State]) -> None:
-    """Refuse a loop that takes no event: what is repeated could be left out altogether."""
+    """Reject a loop without events: the repeated part could be skipped altogether."""
     state_of: dict[int, int] = {}  # 1: on the way, 2: done
 
     def visit(root: State) -> None:

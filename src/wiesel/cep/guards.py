@@ -1,4 +1,4 @@
-"""Internal. Conditions of moves in a form that is quick to evaluate: the user's conditions numbered, and conjunctions of them."""
+"""Internal. Guards of moves: conjunctions of the user's numbered conditions, compiled for fast evaluation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Guards"]
 
 
 class Guards:
-    """Numbers the user's conditions and makes guards of combined ones."""
+    """Numbers the user's conditions and compiles guards of combined ones."""
 
     def __init__(self) -> None:
         self.atoms: list[Atom] = []
@@ -19,7 +19,7 @@ class Guards:
         self._kept: list[Condition] = []
 
     def make(self, conditions: tuple[Condition, ...]) -> Guard | None:
-        """Return the guard that all conditions hold, or None if they contradict each other."""
+        """Return the guard of a conjunction, or None if it is contradictory."""
         literals: dict[Any, bool] = {}
         for condition in conditions:
             if not self._add(condition, True, literals):
@@ -44,13 +44,13 @@ class Guards:
         number = self._numbers.get(id(atom))
         if number is None and atom.function is not None:
             number = self._numbers[id(atom)] = len(self.atoms)
-            self._kept.append(atom)  # so that its id stays its own
+            self._kept.append(atom)  # so that its id stays unique
             self.atoms.append(Atom(atom.function, atom.iterative, atom.owner))
         return -1 if number is None else number
 
 
 def conjunction(*conditions: Condition | None) -> Condition:
-    """Return the condition that all of these hold; None says nothing."""
+    """Return the conjunction of conditions; None is ignored."""
     joined = TRUE
     for condition in conditions:
         if condition is not None:

@@ -16,7 +16,7 @@ from wiesel.cep.skipping import Skipper
 __all__ = ["Matcher"]
 
 Fired: TypeAlias = "tuple[tuple[Move, bool], ...] | None"
-"""The moves of a run for an event, each with whether the match is complete by it; None: the run stays as it is."""
+"""The moves of a run for an event, each with whether it completes the match; None: the run is unchanged."""
 
 _NO_GROUPS: dict[int, Group] = {}
 
@@ -33,7 +33,7 @@ class _Context(IterativeCondition.Context):
         self.time = 0
 
     def at(self, node: int) -> None:
-        """Speak of the run that ends in this node."""
+        """Select the run that ends in this node."""
         self.node = node
         self._taken = None
 
@@ -56,10 +56,10 @@ class Matcher:
 
     Args:
         automaton: The compiled pattern.
-        strategy: What matches leave of others.
-        tables: Where partial matches are kept.
-        clock: Tells the processing time.
-        want_timeouts: Whether anybody looks at partial matches that ran out of time.
+        strategy: The after-match skip strategy.
+        tables: The tables of partial matches.
+        clock: Returns the processing time.
+        want_timeouts: Timed-out partial matches are processed.
     """
 
     def __init__(
@@ -87,40 +87,40 @@ class Matcher:
         self._only_start = self._only_start_atom()
 
     def _is_plain(self, moves: Iterable[Move]) -> bool:
-        """Return whether what a run does in a state depends on the event alone."""
+        """Return whether a run's moves in a state depend on the event alone."""
         guards = [g for m in moves for g in (m.guard, *m.finals)]
         return not any(self._is_iterative[atom] for g in guards for tree, _ in g for atom in atoms_of(tree))
 
     def _only_start_atom(self) -> int | None:
-        """Return the condition without which no match begins, if there is such a one that looks at the event alone."""
+        """Return the necessary condition of the beginning of a match, if it depends on the event alone."""
         takes = [m for m in self._moves[self._start] if m.kind == TAKE]
         common = set.intersection(*({a for a, wanted in m.guard if wanted and isinstance(a, int)} for m in takes)) if takes else set()
         return min((a for a in common if not self._is_iterative[a]), default=None)
 
     def first_look(self, values: list[Any]) -> list[Any] | None:
-        """Return for each event what the condition says without which no match begins; None if that cannot be told at once."""
+        """Evaluate the necessary condition of the beginning of a match for each event; None if it cannot be evaluated in advance."""
         if self._only_start is None:
             return None
         try:
             looked = list(map(self._functions[self._only_start], values))
-            return looked if len(looked) == len(values) else None  # a StopIteration that it raised ends the list
+            return looked if len(looked) == len(values) else None  # a StopIteration of the condition ends the list
         except Exception:  # noqa: BLE001 - it will be raised again for the event that it is about
             return None
 
     def process(self, key: Any, value: Any, time: int, looked: Any = None) -> tuple[list[Match], list[int]]:
-        """Hand in an event.
+        """Process an event.
 
         Args:
             key: Its key.
             value: The event.
             time: Its time in ms.
-            looked: What :meth:`first_look` said of it.
+            looked: Result of :meth:`first_look` for it.
 
         Returns:
-            The matches that it completes; the times at which partial matches that it began or prolonged will run out of time.
+            The completed matches; the timeouts of new or extended partial matches.
 
         Raises:
-            Exception: What a condition raises; then nothing has changed.
+            Exception: Any exception of a condition; nothing has changed then.
         """
         groups = self._groups.get(key)
         memo: list[Any] = [None] * len(self._functions)
@@ -131,10 +131,10 @@ class Matcher:
         return _Round(self, key, value, time, memo, _NO_GROUPS if groups is None else groups).run()
 
     def advance(self, key: Any, now: int) -> tuple[list[Match], list[tuple[Match, int]]]:
-        """Let time pass.
+        """Advance time.
 
         Returns:
-            The matches that are complete by that; the partial matches that ran out of time, with when they did.
+            The matches completed by that; the timed-out partial matches, with their timeouts.
         """
         if self._window_ms is None and not self._gaps_ms:
             return [], []
@@ -148,7 +148,7 @@ class Matcher:
 
     def _expire(self, key: Any, now: int, groups: dict[int, Group], starts: list[int]) -> tuple[list[Match], list[tuple[Match, int]]]:
         turn = Turn(self._tables, key, groups)
-        turn.event_number = 0  # no event comes with it
+        turn.event_number = 0  # without an event
         found: list[int] = []
         timed_out: list[tuple[Match, int]] = []
         for start in starts:
@@ -172,7 +172,7 @@ class Matcher:
         return matches, timed_out
 
     def _end(self, run: Run, start_time: int, now: int) -> int | None:
-        """Return when a run has run out of time, None if it has not."""
+        """Return the timeout of a run, None if it has not timed out."""
         gap_ms = self._gaps_ms.get(run[0])
         if gap_ms is not None and now - run[2] >= gap_ms:
             return run[2] + gap_ms
@@ -181,7 +181,7 @@ class Matcher:
         return None
 
     def _settle_group(self, turn: Turn, start: int, group: Group, done: list[int], found: list[int]) -> None:
-        """Note what has become of a group; ``done``: matches, to which it refers already."""
+        """Update a group after its runs were processed; ``done``: matches, which are already referenced."""
         start_time, runs, complete = group
         if self._skipper is None:
             found += done
@@ -287,7 +287,7 @@ class _Round:
         turn.refer(node, -1)
 
     def _look(self, state: int, node: int) -> Fired:
-        """Return the moves of a run, for all runs of the state if they depend on the event alone."""
+        """Return the moves of a run, cached for all runs of the state if they depend on the event alone."""
         matcher, memo = self._matcher, self._memo
         plain = matcher._plain[state]
         if not plain:

@@ -1,7 +1,7 @@
-"""Internal. The operator that finds patterns in a keyed stream.
+"""Internal. The operator of CEP on a keyed stream.
 
 In event time, events wait in keyed state until the watermark has passed them; then those of all keys are matched in the order of their
-times. In processing time an event is matched as it comes (with a comparator: a millisecond later, together with the others of its
+times. In processing time an event is matched on arrival (with a comparator: a millisecond later, together with the others of its
 millisecond).
 """
 
@@ -41,12 +41,12 @@ class CepSpec:
 
     Attributes:
         automaton: The compiled pattern.
-        strategy: What matches leave of others.
+        strategy: The after-match skip strategy.
         function: The user's function for matches.
         on_match: Calls it with match and context; returns an iterable of results, or None.
-        timeout_function: A function of its own for partial matches that ran out of time, or None.
-        on_timeout: As ``on_match`` for these; None if nobody looks at them.
-        event_time: Whether events are matched by their timestamps.
+        timeout_function: A separate function for timed-out partial matches, or None.
+        on_timeout: As ``on_match`` for these; None if they are ignored.
+        event_time: Match events by their timestamps.
         compare: Orders events of the same time, or None.
         late_tag: The side output for late events, or None.
         input_type: The declared type of the events.
@@ -79,7 +79,7 @@ class CepOperator(FunctionOperator):
         self._more_functions = [*owners.values(), *([] if spec.timeout_function is None else [spec.timeout_function])]
 
     def open(self) -> None:
-        """Take up state and timers, then open the functions."""
+        """Restore state and timers, then open the functions."""
         spec, backend = self.spec, self.context.backend
         self.key_context = KeyContext()
         serializer = None if spec.input_type is None else spec.input_type.create_serializer()
@@ -107,7 +107,7 @@ class CepOperator(FunctionOperator):
         super().close()
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Put events into the queue, or match them at once."""
+        """Add events to the queue, or match them immediately."""
         invariant(batch.keys is not None, f"operator {self.context.name!r} got records without keys")
         if self.spec.event_time:
             self._enqueue(batch)
@@ -139,11 +139,11 @@ class CepOperator(FunctionOperator):
             self._late_dropped.inc(len(late))
 
     def process_watermark(self, timestamp: int) -> None:
-        """Match the events up to the watermark, and give up what has run out of time."""
+        """Match the events up to the watermark, and drop timed-out partial matches."""
         self.timers.advance_watermark(timestamp)
         self._match_due(0, timestamp)
         if timestamp == MAX_TIMESTAMP and is_batch(self.context):
-            # In BATCH mode the end of the input is the end of processing time as well.
+            # In BATCH mode processing time ends with the input as well.
             self.on_processing_time(timestamp)
         self.output.emit_watermark(timestamp)
 
@@ -176,7 +176,7 @@ class CepOperator(FunctionOperator):
             self._wake(key, now)
 
     def on_processing_time(self, now_ms: int) -> None:
-        """Match what has waited for the end of its millisecond, and give up what has run out of time."""
+        """Match the events of past milliseconds, and drop timed-out partial matches."""
         self.timers.advance_processing_time(now_ms)
         self._match_due(1, now_ms)
 
@@ -184,13 +184,13 @@ class CepOperator(FunctionOperator):
         self._due[(timestamp, key)] = None
 
     def finish(self) -> None:
-        """Fire the processing timers whose time has come; later ones are dropped, as in Flink."""
+        """Fire the processing timers that are due; later ones are dropped, as in Flink."""
         self.on_processing_time(self.context.clock.now_ms())
 
     # Both
 
     def _match_due(self, delay: int, now: int) -> None:
-        """Match what is due, then let all the keys concerned know the time."""
+        """Match due events, then advance the time of their keys."""
         due, self._due = list(self._due), {}
         queue, order = self._queue, self._order
         events: list[tuple[int, Any, Any]] = []
@@ -235,7 +235,7 @@ class CepOperator(FunctionOperator):
             self.results.add_timed_out(timed_out)
 
     def _wake(self, key: Any, time: int) -> None:
-        """Have the key looked at once ``time`` is over."""
+        """Register a check of the key after ``time``."""
         if not self.spec.event_time:
             self.key_context.key = key
             self.timers.register_processing_time_timer(time + 1)

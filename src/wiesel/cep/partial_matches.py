@@ -1,15 +1,15 @@
 """Internal. Partial matches in keyed state.
 
-For each key there are
+For each key there are:
 
-* *groups*: the runs that began with the same event, under the event's number. A group is ``(start time, runs, complete)``; a run
-  ``(state, node, time of its last event)``; ``complete`` holds the nodes of matches that wait until those that began earlier are decided.
-  Under ``COUNTER`` stands the next number.
-* *nodes*: what a run has taken: ``(stage, event number, node before, references)``. Runs that fork share the nodes before the fork, so a
-  node is written when an event is taken and stays as it is: taking one event writes one node, however long the match.
-* *events*: each event that some node refers to, once; and how many nodes do, if it is more than one.
+* *groups*: the runs that began with the same event, by the event's number. A group is ``(start time, runs, complete)``; a run ``(state,
+    node, time of its last event)``; ``complete`` holds the nodes of matches that wait until earlier ones are decided. The next number is
+    stored under ``COUNTER``.
+* *nodes*: the taken events of a run: ``(stage, event number, previous node, references)``. Runs that fork share the nodes before the fork,
+    so a node is immutable: taking one event writes one node, however long the match.
+* *events*: each event referenced by a node, once; and the number of references, if it is more than one.
 
-All are maps with access to single entries: an event changes the entries of the runs it concerns, and a checkpoint writes these.
+All are maps with access to single entries: an event changes the entries of the affected runs only, and a checkpoint writes these.
 """
 
 from __future__ import annotations
@@ -60,18 +60,18 @@ class Turn:
         self._next = self.event_number + 1
 
     def take(self, stage: int, previous: int) -> int:
-        """Return a new node for the event, behind another one (0: none)."""
+        """Return a new node for the event, after another one (0: none)."""
         node = self._next
         self._next = node + 1
         self._fresh[node] = (stage, self.event_number, previous)
         return node
 
     def refer(self, node: int, by: int = 1) -> None:
-        """Count a run or match more that ends in a node, or one less with -1."""
+        """Change the reference count of a node, on which a run or match ends, by ``by``."""
         self._references[node] += by
 
     def path(self, node: int) -> list[tuple[int, int]]:
-        """Return (stage, event number) of all that was taken up to a node, in order."""
+        """Return (stage, event number) of all events up to a node, in order."""
         taken: list[tuple[int, int]] = []
         fresh, nodes, key = self._fresh, self._tables.nodes, self._key
         while node:
@@ -86,7 +86,7 @@ class Turn:
         return self._event if number == self.event_number else self._tables.events.get_entry(self._key, number)
 
     def commit(self) -> None:
-        """Write what has changed, and remove what nothing refers to any more."""
+        """Write the changes, and remove unreferenced entries."""
         kept = self._keep_fresh()
         self._release()
         groups, key = self._tables.groups, self._key
@@ -106,7 +106,7 @@ class Turn:
             groups.put_entry(key, COUNTER, self._next)
 
     def _keep_fresh(self) -> int:
-        """Write the new nodes that something refers to, and the event if there is one."""
+        """Write the new referenced nodes, and the event if it is referenced."""
         tables, key, references = self._tables, self._key, self._references
         kept = 0
         for node, (stage, event, previous) in self._fresh.items():

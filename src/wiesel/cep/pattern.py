@@ -1,4 +1,4 @@
-"""Patterns: what sequence of events is looked for."""
+"""Patterns: definitions of event sequences."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ ConditionLike = Callable[..., Any] | IterativeCondition | Condition
 
 
 class Pattern:
-    """One pattern of a sequence; it knows the one before it.
+    """One pattern of a sequence; it references its predecessor.
 
-    A sequence starts with :meth:`begin`. The methods that say something about a pattern return the pattern itself, those that append
-    one return the new one, and that is what a stream is given: the last pattern stands for the sequence.
+    A sequence starts with :meth:`begin`. The methods that configure a pattern return the pattern itself, those that append one return the
+    new one, and that is applied to a stream: the last pattern represents the sequence.
 
     ::
 
         Pattern.begin("first").where(lambda e: e["sum"] < 1).followed_by("second").where(lambda e: e["sum"] > 500).within("1 min")
 
-    Wrong calls raise :class:`~wiesel.cep.MalformedPatternException` with the line of the call.
+    Invalid calls raise :class:`~wiesel.cep.MalformedPatternException` with the line of the call.
     """
 
     def __init__(self, name: str, previous: Pattern | None, consuming: Contiguity, skip_strategy: AfterMatchSkipStrategy) -> None:
@@ -52,7 +52,7 @@ class Pattern:
 
         Args:
             pattern: Its name; or a sequence, which becomes a group.
-            after_match_skip_strategy: Which matches are given up when one is found; by default none.
+            after_match_skip_strategy: Partial matches to discard after a match; by default none.
         """
         strategy = AfterMatchSkipStrategy.no_skip() if after_match_skip_strategy is None else after_match_skip_strategy
         require_instance(strategy, AfterMatchSkipStrategy, "the skip strategy", "e.g. AfterMatchSkipStrategy.skip_past_last_event()")
@@ -60,39 +60,39 @@ class Pattern:
 
     @staticmethod
     def from_dict(document: Any) -> Pattern:
-        """Return the sequence that a document (of JSON or YAML, say) describes; see the page on patterns for the form.
+        """Return the sequence described by a document (of JSON or YAML, say); see the page on patterns for its structure.
 
         Raises:
-            MalformedPatternException: With the place in the document.
+            MalformedPatternException: With the path in the document.
         """
         from wiesel.cep.rules import pattern_from_dict
 
         return pattern_from_dict(document)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document of this sequence, which :meth:`from_dict` reads. Its conditions must have come from a document."""
+        """Return the document of this sequence, which :meth:`from_dict` reads. Its conditions must originate from a document."""
         from wiesel.cep.rules import pattern_to_dict
 
         return pattern_to_dict(self)
 
     def next(self, pattern: str | Pattern) -> Pattern:
-        """Append a pattern whose event must come directly after the one before (strict contiguity)."""
+        """Append a pattern whose event must directly follow the previous one (strict contiguity)."""
         return self._append(pattern, Contiguity.STRICT, "next()")
 
     def followed_by(self, pattern: str | Pattern) -> Pattern:
-        """Append a pattern; events that do not fit may come in between (relaxed contiguity)."""
+        """Append a pattern; non-matching events in between are skipped (relaxed contiguity)."""
         return self._append(pattern, Contiguity.RELAXED, "followed_by()")
 
     def followed_by_any(self, pattern: str | Pattern) -> Pattern:
-        """Append a pattern; any events may come in between, also such as fit (non-deterministic relaxed contiguity)."""
+        """Append a pattern; any events in between, including matching ones, may be skipped (non-deterministic relaxed contiguity)."""
         return self._append(pattern, Contiguity.NON_DETERMINISTIC, "followed_by_any()")
 
     def not_next(self, name: str) -> Pattern:
-        """Append a pattern whose event must not come directly after the one before."""
+        """Append a pattern whose event must not directly follow the previous one."""
         return self._append_not(name, Contiguity.NOT_NEXT, "not_next()")
 
     def not_followed_by(self, name: str) -> Pattern:
-        """Append a pattern whose event must not come before that of the next pattern; or, at the end, within the time of the match."""
+        """Append a pattern whose event must not occur before that of the next pattern; or, at the end, within the time of the match."""
         return self._append_not(name, Contiguity.NOT_FOLLOW, "not_followed_by()")
 
     def _append(self, pattern: str | Pattern, consuming: Contiguity, call: str) -> Pattern:
@@ -108,10 +108,10 @@ class Pattern:
             )
         return self._append(name, consuming, call)
 
-    # What one pattern says
+    # Properties of one pattern
 
     def where(self, condition: ConditionLike) -> Pattern:
-        """Set a condition of the events; with further calls all of them must hold.
+        """Add a condition on the events; conditions of several calls must all hold.
 
         Args:
             condition: A function of the event; a function of event and context; or a condition object.
@@ -119,7 +119,7 @@ class Pattern:
         return self._constrain(as_condition(condition, "where()"), Condition.and_, "where()")
 
     def or_where(self, condition: ConditionLike) -> Pattern:
-        """Add a condition that will do instead of those set so far (``or`` in Java)."""
+        """Add an alternative to the present conditions (``or`` in Java)."""
         return self._constrain(as_condition(condition, "or_where()"), Condition.or_, "or_where()")
 
     def subtype(self, subtype: type | tuple[type, ...]) -> Pattern:
@@ -134,7 +134,7 @@ class Pattern:
         return self
 
     def until(self, condition: ConditionLike) -> Pattern:
-        """End a pattern that loops: once an event fulfils the condition no more events are taken for it."""
+        """End a looping pattern: once an event satisfies the condition no more events are taken for it."""
         stop = as_condition(condition, "until()")
         if self._until is not None:
             raise malformed("the pattern has an until() condition already", "combine the two in one function")
@@ -144,18 +144,18 @@ class Pattern:
         return self
 
     def within(self, window_time: Duration | Time | Any, within_type: WithinType = WithinType.FIRST_AND_LAST) -> Pattern:
-        """Give up partial matches that take longer. Of several times in one sequence the smallest counts.
+        """Discard partial matches that take longer. Of several times in one sequence the smallest is used.
 
         Args:
-            window_time: A Duration, timedelta, Time, number of ms or text such as ``5 min``.
-            within_type: Between the first and the last event of the match; or between the event of this pattern and the one before.
+            window_time: A Duration, timedelta, Time, number of ms or string such as ``5 min``.
+            within_type: Between the first and the last event of the match; or between the event of this pattern and the previous one.
         """
         require_instance(within_type, WithinType, "the second argument of within()", "e.g. WithinType.PREVIOUS_AND_CURRENT")
         self._window_ms[within_type] = _millis(window_time, "within()")
         return self
 
     def optional(self) -> Pattern:
-        """Let matches do without an event for this pattern."""
+        """Make the pattern optional."""
         if self._previous is not None and self._previous._quantifier.greedy:
             raise malformed(
                 f"the optional pattern {self._name!r} follows the greedy pattern {self._previous._name!r}",
@@ -165,7 +165,7 @@ class Pattern:
         return self
 
     def one_or_more(self, window_time: Any = None) -> Pattern:
-        """Take one event or any number of them.
+        """Take at least one event.
 
         Args:
             window_time: Time between the events; see :meth:`within` with ``PREVIOUS_AND_CURRENT``.
@@ -173,11 +173,11 @@ class Pattern:
         return self._repeat("one_or_more()", 1, None, window_time)
 
     def times(self, from_times: int, to_times: int | None = None, window_time: Any = None) -> Pattern:
-        """Take so many events.
+        """Take a number of events.
 
         Args:
-            from_times: How many; or, with ``to_times``, how many at least. 0 makes the pattern optional.
-            to_times: How many at most.
+            from_times: The number; or, with ``to_times``, the minimum. 0 makes the pattern optional.
+            to_times: The maximum.
             window_time: Time between the events.
         """
         call = f"times({from_times}{'' if to_times is None else f', {to_times}'})"
@@ -187,10 +187,10 @@ class Pattern:
         return self._repeat(call, minimum, maximum, window_time)
 
     def times_or_more(self, times: int, window_time: Any = None) -> Pattern:
-        """Take so many events or more.
+        """Take at least a number of events.
 
         Args:
-            times: How many at least.
+            times: The minimum.
             window_time: Time between the events.
         """
         _count(times, f"times_or_more({times})", 1)
@@ -202,17 +202,17 @@ class Pattern:
         return self
 
     def greedy(self) -> Pattern:
-        """Take as many events as there are: a longer match replaces the shorter ones. Not for groups."""
+        """Take as many events as possible: a longer match replaces the shorter ones. Not for groups."""
         self._quantifier = self._quantifier.made_greedy()
         return self
 
     def consecutive(self) -> Pattern:
-        """Let no other event come between the events of this pattern, which occurs several times."""
+        """Require strict contiguity of the events of this repeated pattern."""
         self._quantifier = self._quantifier.made_consecutive()
         return self
 
     def allow_combinations(self) -> Pattern:
-        """Let any events come between the events of this pattern, also such as fit."""
+        """Allow skipping any events between the events of this pattern, including matching ones."""
         self._quantifier = self._quantifier.made_combining()
         return self
 
@@ -227,7 +227,7 @@ class Pattern:
         return self._previous
 
     def get_quantifier(self) -> Quantifier:
-        """Return how often the pattern occurs."""
+        """Return the quantifier of the pattern."""
         return self._quantifier
 
     def get_window_size(self, within_type: WithinType = WithinType.FIRST_AND_LAST) -> Duration | None:
@@ -256,7 +256,7 @@ class Pattern:
 
 
 class GroupPattern(Pattern):
-    """A sequence that stands where a pattern can stand; it can occur several times or be optional, but has no condition of its own."""
+    """A sequence used as a pattern; it can be repeated or optional, but has no condition."""
 
     def __init__(self, sequence: Pattern, previous: Pattern | None, consuming: Contiguity, skip_strategy: AfterMatchSkipStrategy) -> None:
         """Internal: give a sequence to :meth:`Pattern.begin`, :meth:`Pattern.next` and so on."""

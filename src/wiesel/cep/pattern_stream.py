@@ -1,4 +1,4 @@
-"""Streams in which a pattern is looked for."""
+"""Pattern streams: the matches of patterns in streams."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ class CEP:
     def pattern(
         input_stream: DataStream, pattern: Pattern, comparator: EventComparator | Callable[[Any, Any], int] | None = None
     ) -> PatternStream:
-        """Return the stream in which the pattern is looked for: per key on a keyed stream, otherwise in all events, by one subtask.
+        """Apply a pattern to a stream: per key on a keyed stream, otherwise to all events, by one subtask.
 
         Args:
             input_stream: The events.
             pattern: The last pattern of the sequence.
-            comparator: Orders events of the same time; without one they are taken as they come.
+            comparator: Orders events of the same time; by default the order of arrival.
 
         Raises:
-            MalformedPatternException: The sequence cannot be.
+            MalformedPatternException: If the sequence is invalid.
         """
         require_instance(input_stream, DataStream, "the first argument of CEP.pattern()", "give a stream")
-        require_instance(pattern, Pattern, "the second argument of CEP.pattern()", "give what Pattern.begin(...) and the like returned")
+        require_instance(pattern, Pattern, "the second argument of CEP.pattern()", "give the result of Pattern.begin(...)")
         if comparator is not None and not isinstance(comparator, EventComparator):
             require_function(comparator, None, "the comparator of CEP.pattern()", arguments=2)
         return PatternStream(input_stream, pattern, comparator)
 
 
 class PatternStream:
-    """The matches of a pattern. They come in event time unless :meth:`in_processing_time` is called."""
+    """The matches of a pattern, in event time unless :meth:`in_processing_time` is called."""
 
     def __init__(self, input_stream: DataStream, pattern: Pattern, comparator: EventComparator | Callable[[Any, Any], int] | None) -> None:
         self._input = input_stream
@@ -67,15 +67,15 @@ class PatternStream:
         self._late_tag: OutputTag | None = None
 
     def in_processing_time(self) -> PatternStream:
-        """Return a stream that goes by when events come, not by their timestamps."""
+        """Return a stream that uses the arrival times of events, not their timestamps."""
         return self._with(_event_time=False)
 
     def in_event_time(self) -> PatternStream:
-        """Return a stream that goes by the timestamps of the events, which wait for the watermark."""
+        """Return a stream that uses the timestamps of the events, which wait for the watermark."""
         return self._with(_event_time=True)
 
     def side_output_late_data(self, late_data_output_tag: OutputTag) -> PatternStream:
-        """Return a stream that sends events behind the watermark to a side output of the result, instead of dropping them."""
+        """Return a stream that sends late events to a side output of the result, instead of dropping them."""
         require_instance(late_data_output_tag, OutputTag, "the argument of side_output_late_data()", "give an OutputTag('late', type)")
         return self._with(_late_tag=late_data_output_tag)
 
@@ -85,9 +85,9 @@ class PatternStream:
         return other
 
     def process(self, pattern_process_function: PatternProcessFunction, output_type: TypeInformation | None = None) -> DataStream:
-        """Return what the function gives for matches.
+        """Return the results of the function for matches.
 
-        If it is a :class:`~wiesel.cep.TimedOutPartialMatchHandler` as well, it also gets partial matches that run out of time.
+        If it is a :class:`~wiesel.cep.TimedOutPartialMatchHandler` as well, it also processes timed-out partial matches.
         """
         function = pattern_process_function
         require_function(function, PatternProcessFunction, "process() on patterns", callable_ok=False)
@@ -107,8 +107,8 @@ class PatternStream:
         Args:
             pattern_select_function: Gets a match, returns the result.
             output_type: The type of the results.
-            timed_out_partial_matches_tag: The side output for partial matches that run out of time.
-            pattern_timeout_function: Gets such a partial match and the time (ms) at which its time was over, returns the result.
+            timed_out_partial_matches_tag: The side output for timed-out partial matches.
+            pattern_timeout_function: Gets such a partial match and its timeout (ms), returns the result.
         """
         require_function(pattern_select_function, PatternSelectFunction, "select()")
         on_timeout = None
@@ -130,9 +130,8 @@ class PatternStream:
         Args:
             pattern_flat_select_function: Gets a match, returns or yields the results.
             output_type: The type of the results.
-            timed_out_partial_matches_tag: The side output for partial matches that run out of time.
-            pattern_flat_timeout_function: Gets such a partial match and the time (ms) at which its time was over, returns or yields
-                results.
+            timed_out_partial_matches_tag: The side output for timed-out partial matches.
+            pattern_flat_timeout_function: Gets such a partial match and its timeout (ms), returns or yields the results.
         """
         require_function(pattern_flat_select_function, PatternFlatSelectFunction, "flat_select()")
         on_timeout = None
@@ -176,7 +175,7 @@ class PatternStream:
         source = stream if keyed else stream.key_by(NullByteKeySelector())
         result = source._add("CepOperator", OperatorSpec("cep", payload=spec), declared, keyed=True)
         if not keyed:
-            # All events have one key: more subtasks than one would only wait.
+            # All events have one key: further subtasks would only wait.
             operator = result._operator("CEP.pattern()")
             operator.node.parallelism, operator.node.parallelism_set = 1, True
             operator.non_parallel = True

@@ -17,7 +17,7 @@ class WithinType(enum.Enum):
     """The first and the last event of the match."""
 
     PREVIOUS_AND_CURRENT = 1
-    """The event that the pattern takes, and the one taken before it."""
+    """The event of the pattern, and the previously taken one."""
 
 
 class Contiguity(enum.Enum):
@@ -27,10 +27,10 @@ class Contiguity(enum.Enum):
     """None."""
 
     RELAXED = "relaxed"
-    """Those that do not fit."""
+    """Non-matching events."""
 
     NON_DETERMINISTIC = "non-deterministic relaxed"
-    """All: those that fit are both taken and passed over."""
+    """All events: matching ones are both taken and skipped."""
 
     NOT_NEXT = "not next"
     NOT_FOLLOW = "not followed by"
@@ -46,15 +46,15 @@ class Quantifier:
     """Immutable; the methods return another one or raise MalformedPatternException.
 
     Attributes:
-        consuming: Contiguity with the pattern before.
-        inner: Contiguity between the events of a pattern that occurs several times.
+        consuming: Contiguity with the previous pattern.
+        inner: Contiguity between the events of a repeated pattern.
         kind: ``single``, ``times`` or ``looping``.
-        minimum: How often at least.
-        maximum: How often at most, None for any number.
-        gap_ms: Time between events that was given with the number of times, or None.
-        optional: Whether it may be left out.
-        greedy: Whether it takes as many events as there are.
-        text: How the program said it, for errors.
+        minimum: Minimal number of events.
+        maximum: Maximal number of events, None for unbounded.
+        gap_ms: Maximal time between events set with the number of times, or None.
+        optional: The pattern is optional.
+        greedy: It takes as many events as possible.
+        text: The call in the program, for errors.
     """
 
     consuming: Contiguity
@@ -68,7 +68,7 @@ class Quantifier:
     text: str = ""
 
     def repeated(self, text: str, minimum: int, maximum: int | None, gap_ms: int | None) -> Quantifier:
-        """Return the quantifier for several occurrences."""
+        """Return the quantifier of a repeated pattern."""
         self._refuse_not(text)
         if self.kind != "single":
             raise malformed(f"{text} follows {self.text}, but a pattern has one quantifier", "keep one of the two")
@@ -77,14 +77,14 @@ class Quantifier:
         return replace(self, kind=kind, minimum=max(minimum, 1), maximum=maximum, gap_ms=gap_ms, optional=optional, text=text)
 
     def made_optional(self) -> Quantifier:
-        """Return the quantifier of a pattern that may be left out."""
+        """Return the quantifier of an optional pattern."""
         self._refuse_not("optional()")
         if self.optional:
             raise malformed("the pattern is optional already", "leave the second optional() out")
         return replace(self, optional=True)
 
     def made_greedy(self) -> Quantifier:
-        """Return the quantifier of a pattern that takes all it can."""
+        """Return the quantifier of a greedy pattern."""
         self._refuse_not("greedy()")
         if self.inner is Contiguity.NON_DETERMINISTIC:
             raise malformed("greedy() contradicts allow_combinations()", "keep one of the two")

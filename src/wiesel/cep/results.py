@@ -1,4 +1,4 @@
-"""Internal. From matches to results, by the user's functions."""
+"""Internal. Emits results of matches by the user's functions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _FailedMatch(NamedTuple):
 
 
 class PatternResults:
-    """Calls the functions and collects what they give."""
+    """Calls the functions and collects their results."""
 
     def __init__(self, spec: CepSpec, context: OperatorContext, guard: UserCode, collector: ResultCollector) -> None:
         self._spec = spec
@@ -59,7 +59,7 @@ class PatternResults:
             self._call(self._spec.on_match, match, time)
 
     def add_timed_out(self, timed_out: list[tuple[Match, int]]) -> None:
-        """Add the results for partial matches, each with the time at which it ran out of time."""
+        """Add the results for timed-out partial matches, each with its timeout."""
         if self._spec.on_timeout is not None:
             for match, time in timed_out:
                 self._call(self._spec.on_timeout, match, time)
@@ -81,7 +81,7 @@ class PatternResults:
                 raise_failure(failure, error)
 
     def flush(self) -> None:
-        """Hand on what has come together."""
+        """Emit the collected results."""
         values, times = self._values, self._times
         self._values, self._times = [], []
         self._collector.emit(values, times if self._spec.event_time else None)

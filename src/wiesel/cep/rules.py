@@ -1,4 +1,4 @@
-"""Internal. Patterns as documents: nested dicts and lists, as JSON and YAML give them. The form is described in ``docs/cep.md``."""
+"""Internal. Patterns as documents: nested dicts and lists, as in JSON and YAML. The structure is described in ``docs/cep.md``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _error(path: str, message: str, hint: str) -> MalformedPatternException:
 
 
 def _at(path: str, call: Callable[[], Any]) -> Any:
-    """Create a call of the Pattern API, whose errors get the place in the document."""
+    """Execute a call of the Pattern API and add the path in the document to its errors."""
     try:
         return call()
     except MalformedPatternException as error:
@@ -76,7 +76,7 @@ def pattern_from_dict(document: Any) -> Pattern:
 
 
 def _names(steps: Any, path: str) -> list[str]:
-    """Return the names of all patterns, also of those inside groups, so that conditions can speak of them."""
+    """Return the names of all patterns, including those inside groups, for conditions."""
     if not isinstance(steps, list) or not steps:
         raise _error(path, f"a list of patterns is needed, got {steps!r:.80}", "give at least one pattern with a name")
     found: list[str] = []

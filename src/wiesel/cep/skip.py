@@ -1,4 +1,4 @@
-"""After-match skip strategies: what a match leaves of the partial matches that share events with it."""
+"""After-match skip strategies: selection of the partial matches discarded after a match."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["AfterMatchSkipStrategy"]
 
 @dataclass(frozen=True)
 class AfterMatchSkipStrategy:
-    """Says which other matches are given up when one is found; matches are found in the order of their first events.
+    """Selects the matches discarded when one is found; matches are found in the order of their first events.
 
-    Make one by the static methods.
+    Created by the static methods.
     """
 
     kind: str
@@ -23,27 +23,27 @@ class AfterMatchSkipStrategy:
 
     @staticmethod
     def no_skip() -> AfterMatchSkipStrategy:
-        """Every possible match comes out."""
+        """Emit every possible match."""
         return AfterMatchSkipStrategy("no_skip")
 
     @staticmethod
     def skip_to_next() -> AfterMatchSkipStrategy:
-        """Give up partial matches that began with the same event."""
+        """Discard partial matches that began with the same event."""
         return AfterMatchSkipStrategy("skip_to_next")
 
     @staticmethod
     def skip_past_last_event() -> AfterMatchSkipStrategy:
-        """Give up partial matches that began after the match began and before it ended."""
+        """Discard partial matches that began after the match began and before it ended."""
         return AfterMatchSkipStrategy("skip_past_last_event")
 
     @staticmethod
     def skip_to_first(pattern_name: str) -> AfterMatchSkipStrategy:
-        """Give up partial matches that began before the first event of the match that was mapped to ``pattern_name``."""
+        """Discard partial matches that began before the first event of the match mapped to ``pattern_name``."""
         return AfterMatchSkipStrategy("skip_to_first", _named(pattern_name, "skip_to_first()"))
 
     @staticmethod
     def skip_to_last(pattern_name: str) -> AfterMatchSkipStrategy:
-        """Give up partial matches that began before the last event of the match that was mapped to ``pattern_name``."""
+        """Discard partial matches that began before the last event of the match mapped to ``pattern_name``."""
         return AfterMatchSkipStrategy("skip_to_last", _named(pattern_name, "skip_to_last()"))
 
     def throw_exception_on_miss(self) -> AfterMatchSkipStrategy:
@@ -56,7 +56,7 @@ class AfterMatchSkipStrategy:
         return replace(self, throws_on_miss=True)
 
     def is_skip_strategy(self) -> bool:
-        """Return whether anything is ever given up."""
+        """Return whether matches are ever discarded."""
         return self.kind != "no_skip"
 
 

@@ -1,4 +1,4 @@
-"""Internal. After-match skip strategies at work: matches in the order of their beginnings, each giving up others."""
+"""Internal. Execution of after-match skip strategies: matches in the order of their beginnings, each discarding others."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["Skipper"]
 
 
 class Skipper:
-    """Hands out complete matches, as soon as no run is left that began earlier."""
+    """Emits complete matches as soon as no earlier run is left."""
 
     def __init__(self, strategy: AfterMatchSkipStrategy, stages: tuple[str, ...]) -> None:
         self._strategy = strategy
         self._stage = stages.index(strategy.pattern_name) if strategy.pattern_name in stages else None
 
     def release(self, turn: Turn) -> list[int]:
-        """Return the nodes of the matches that are due, and note in the turn what has become of all groups."""
+        """Return the nodes of the due matches, and record the outcome of all groups."""
         groups = {start: group for start, group in turn.before.items() if start != COUNTER}
         groups.update({start: group for start, group in turn.changed.items() if group is not None})
         for start in [s for s, group in turn.changed.items() if group is None]:
@@ -32,7 +32,7 @@ class Skipper:
             group = groups.get(start)
             if group is None or not group[2]:
                 if group is not None and group[1]:
-                    break  # a match that began earlier is still possible
+                    break  # an earlier match is still possible
                 position += 1
                 continue
             node = group[2][0]
@@ -64,7 +64,7 @@ class Skipper:
                 self._set(turn, groups, start, (group[0], (), ()))
 
     def _limit(self, path: list[tuple[int, int]]) -> int | None:
-        """Return the number of the event before which everything that began is given up; None for nothing."""
+        """Return the number of the event before which all partial matches are discarded; None for none."""
         strategy = self._strategy
         first = path[0][1]
         if strategy.kind == "skip_to_next":

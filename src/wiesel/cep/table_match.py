@@ -1,8 +1,7 @@
 """Internal. MATCH_RECOGNIZE: the operator of patterns over batches of rows.
 
-What a condition or result needs of single rows is a column of its own, computed for whole batches before they come here. So a condition
-that looks at one row alone costs a look at a tuple; others are evaluated over the values of the rows taken so far, results for all matches
-of a watermark at once.
+Conditions and results over single rows are precomputed as columns for whole batches. So a condition on one row alone costs a tuple access;
+others are evaluated over the values of the rows taken so far, results for all matches of a watermark at once.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ __all__ = ["match_operator"]
 
 Event = tuple[Any, ...]
 Rows = Callable[[int, str | None], list[Event]]
-"""The rows that a variable (None: all) has taken in a match of a number."""
+"""The rows of a variable (None: all) in a match of a number."""
 
 
 class _Values:
@@ -73,7 +72,7 @@ class _Values:
 
 
 class _ColumnCondition(SimpleCondition):
-    """A column says it."""
+    """A condition computed as a column."""
 
     def __init__(self, column: int) -> None:
         self._column = column
@@ -83,7 +82,7 @@ class _ColumnCondition(SimpleCondition):
 
 
 class _RowsCondition(IterativeCondition):
-    """An expression says it, of the row and those taken before it."""
+    """A condition computed by an expression over the row and those taken before it."""
 
     def __init__(self, variable: VariableSpec, names: list[str], schema: pa.Schema, session: Callable[[], Session]) -> None:
         self._variable = variable
@@ -105,7 +104,7 @@ class _RowsCondition(IterativeCondition):
 
 
 class _Results:
-    """Collects matches; their rows are computed at once."""
+    """Collects matches; their results are computed together."""
 
     def __init__(self, operator: MatchOperator) -> None:
         self._operator = operator
@@ -115,7 +114,7 @@ class _Results:
         self._matches += matches
 
     def add_timed_out(self, timed_out: list[Any]) -> None:
-        """Nobody asks for partial matches."""
+        """Ignore partial matches."""
 
     def flush(self) -> None:
         matches, self._matches = self._matches, []
@@ -124,7 +123,7 @@ class _Results:
 
 
 class MatchOperator(CepOperator):
-    """Matches rows by the time in one of their columns, or as they come."""
+    """Matches rows by their time column, or in order of arrival."""
 
     def __init__(self, spec: MatchSpec) -> None:
         self._match_spec = spec
@@ -154,20 +153,20 @@ class MatchOperator(CepOperator):
         return pattern if spec.within_ms is None else pattern.within(Duration.of_millis(spec.within_ms))
 
     def open(self) -> None:
-        """Take up the state."""
+        """Restore the state."""
         super().open()
         self._session = session_of(self.context)
         self.results: Any = _Results(self)
 
     def process_batch(self, batch: Batch, input_index: int = 0) -> None:
-        """Let rows wait for the watermark, or match them."""
+        """Buffer rows until the watermark, or match them."""
         if not batch.values:
             return
         rows = concat(batch.values).rows
         spec = self._match_spec
         times = None if spec.time is None else rows.column(spec.time)
         if times is not None and times.null_count:
-            raise UserFunctionError("the event time of a row under MATCH_RECOGNIZE is NULL", hint="leave such rows out")
+            raise UserFunctionError("the event time of a row under MATCH_RECOGNIZE is NULL", hint="filter such rows out")
         columns = [column.to_pylist() for column in rows.columns]
         keys = list(zip(*(columns[index] for index in spec.partition), strict=True)) if spec.partition else [()] * len(rows)
         events = list(zip(*columns, strict=True))

@@ -1,4 +1,4 @@
-"""Internal. Select functions as the operator calls all functions: with match and context, for an iterable of results."""
+"""Internal. Adapters of select functions to the common form: called with match and context, returning an iterable of results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FlatSelect:
 
 
 class Timeout:
-    """One result per partial match that ran out of time, to a side output."""
+    """One result per timed-out partial match, to a side output."""
 
     def __init__(self, tag: OutputTag | None, function: Any) -> None:
         self._tag = tag
@@ -46,7 +46,7 @@ class Timeout:
 
 
 class FlatTimeout(Timeout):
-    """Any number of results per partial match that ran out of time, to a side output."""
+    """Any number of results per timed-out partial match, to a side output."""
 
     def __call__(self, match: Match, ctx: Context) -> Iterable[Any]:
         return [(self._tag, result) for result in self._call(match, ctx.timestamp()) or ()]

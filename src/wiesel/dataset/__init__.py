@@ -1,4 +1,4 @@
-"""Programs over bounded data, with Flink's DataSet API: grouping, joining, sorting within a memory budget, chosen by cost.
+"""Programs over bounded data, with Flink's DataSet API: grouping, joining, sorting within a memory budget, optimised by cost.
 
 >>> from wiesel.dataset import ExecutionEnvironment
 >>> env = ExecutionEnvironment.get_execution_environment()

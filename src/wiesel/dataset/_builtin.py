@@ -1,4 +1,4 @@
-"""Internal. Functions that the API brings along; they are shipped like those of users."""
+"""Internal. Built-in functions of the API; they are shipped like user functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SELECTED: dict[Aggregations, Callable[[Any, Any], Any]] = {
 
 
 class FieldKey:
-    """Takes fields out of a tuple or row: one as it is, several as a tuple."""
+    """Selects fields of a tuple or row: a single one as a value, several as a tuple."""
 
     def __init__(self, fields: Sequence[int | str]) -> None:
         self.fields = tuple(fields)
@@ -74,7 +74,7 @@ class FieldsReduce(ReduceFunction):
 
 
 class SelectedBy(ReduceFunction):
-    """The record with the smallest or largest fields; the first of equal ones."""
+    """Returns the record with the smallest or largest fields; the first of equal ones."""
 
     def __init__(self, fields: Sequence[int | str], *, largest: bool) -> None:
         self._key = FieldKey(fields)
@@ -93,7 +93,7 @@ class FirstOfGroup(Function):
         self.n = n
 
     def reduce(self, values: Iterator[Any]) -> Iterable[Any]:
-        """Return the first ones."""
+        """Return the first records."""
         return islice(values, self.n)
 
     combine = reduce
@@ -105,7 +105,7 @@ def to_tuple(row: Row) -> tuple[Any, ...]:
 
 
 class CsvLine:
-    """Writes a tuple or row as a line of CSV, without the end of the line."""
+    """Formats a tuple or row as a line of CSV, without line end."""
 
     def __init__(self, field_delimiter: str) -> None:
         self._field_delimiter = field_delimiter

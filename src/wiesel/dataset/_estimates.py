@@ -1,7 +1,7 @@
 """Internal. Estimates of the number and size of records: measured at sources, guessed for functions, or set by the user.
 
-What is guessed: a filter keeps half of its records, flat_map gives five for one, a group is ten records large, a join has as many
-results as its larger input. Guesses are only compared with each other, so what counts is where they begin: at the sizes of the data.
+Guesses: a filter keeps half of its records, flat_map returns five for one, a group has ten records, a join has as many results as its
+larger input. Guesses are only compared with each other, so the sizes of the data dominate.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _size(count: float) -> str:
 
 
 def estimate_of(node: Node, inputs: Sequence[Estimate]) -> Estimate:
-    """Return the estimate for the results of an operation; what the user says comes first."""
+    """Return the estimate for the results of an operation; hints of the user take precedence."""
     guessed = _guessed(node, inputs)
     said = node.hints
     return Estimate(
@@ -125,7 +125,7 @@ def _source(source: Any) -> Estimate:
 
 
 def _files(paths: Sequence[str]) -> Estimate:
-    """Look at the sizes of local files and at the lines of the first one; files elsewhere are not looked at."""
+    """Measure the sizes of local files and the lines of the first one; remote files are not accessed."""
     total = 0
     line_bytes: float | None = None
     try:

@@ -1,4 +1,4 @@
-"""Internal. The optimised plan as text and as JSON, made without running anything."""
+"""Internal. The optimised plan as text and as JSON, without execution."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _shipped(planned: PlannedNode, index: int) -> str:
 
 
 def _in_rounds(planned: PlannedNode) -> bool:
-    """Return whether an operation is part of an iteration, whose operators run at the same time."""
+    """Return whether an operation is part of an iteration, whose operators run concurrently."""
     return planned.head is not None or "head" in planned.node.params
 
 
@@ -42,7 +42,7 @@ def _part(planned: PlannedNode) -> str:
 
 
 def _reads(planned: PlannedNode, index: int) -> str:
-    """Return what an operation reads, and which part of an iteration that is."""
+    """Return the inputs of an operation, and their role in an iteration."""
     node, source = planned.node, planned.node.inputs[index]
     part = ""
     if node.kind == "iteration_head":

@@ -1,4 +1,4 @@
-"""Internal. By what records are grouped, joined, sorted and partitioned: fields of tuples and rows, or what a function returns."""
+"""Internal. Keys for grouping, joining, sorting and partitioning: fields of tuples and rows, or key selectors."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class KeySpec:
 
     Attributes:
         selector: Returns the key of a record.
-        key_type: The type of the keys, None if it is not known.
-        fields: The fields that make it, empty if a function does.
-        identity: Equal for two keys of which the one partitions as the other does.
+        key_type: The type of the keys, None if unknown.
+        fields: The key fields, empty for a key selector.
+        identity: Equal for keys with the same partitioning.
     """
 
     selector: Any
@@ -44,18 +44,18 @@ def whole_record(record_type: TypeInformation) -> KeySpec:
 
 
 def declared(kind: TypeInformation) -> TypeInformation | None:
-    """Return the type, None where nothing was declared."""
+    """Return the type, None if undeclared."""
     return None if isinstance(kind, PickledBytesTypeInfo) else kind
 
 
 def key_spec(keys: tuple[Any, ...], record_type: TypeInformation, method: str, key_type: TypeInformation | None = None) -> KeySpec:
-    """Return the key that a call names.
+    """Return the key specified in a call.
 
     Args:
         keys: Positions or names of fields, or one function.
         record_type: The type of the records.
-        method: The method that was called, for messages.
-        key_type: The type of what the function returns, if the user says so.
+        method: The method, for messages.
+        key_type: The type of the function's results, if declared.
     """
     if not keys:
         raise program_error(f"{method} needs a key", "give positions or names of fields, or a function that returns the key")

@@ -1,4 +1,4 @@
-"""Internal. Iterations of the plan as operators: head, step, tail and, of delta iterations, the solution set."""
+"""Internal. Translation of iterations to operators: head, step, tail and, for delta iterations, the solution set."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _Add: TypeAlias = Callable[[PlannedNode, OperatorSpec, Sequence[Transformation]]
 def partitioned(source: Transformation, partitioner: PartitionerSpec, location: str) -> Transformation:
     """Return the records partitioned by a partitioner."""
     if partitioner is FORWARD and isinstance(source, UnionTransformation):
-        return source  # it says for each of its inputs how that gets there
+        return source  # it has a partitioner for each of its inputs
     return PartitionTransformation(source.output_type, location, source, partitioner)
 
 
 class LoopTranslation:
-    """Makes the operators of iterations.
+    """Creates the operators of iterations.
 
     Args:
         add: Adds an operator for a node.
-        plan: How each operation is done.
+        plan: The plan of each operation.
     """
 
     def __init__(self, add: _Add, plan: dict[int, PlannedNode]) -> None:
@@ -57,12 +57,12 @@ class LoopTranslation:
         return [index for index, source in enumerate(planned.node.inputs[:inputs]) if self._plan[source.id].head is None]
 
     def in_rounds(self, planned: PlannedNode, spec: OperatorSpec, static: Sequence[int]) -> tuple[OperatorSpec, list[Transformation]]:
-        """Return what an operator is in the step of an iteration, and the inputs that it has there besides its own.
+        """Return the operator in the step of an iteration, and its additional inputs.
 
         Args:
             planned: The operation.
             spec: The operator.
-            static: Which of its inputs come from outside, broadcast sets aside.
+            static: Its inputs from outside, except broadcast sets.
         """
         if planned.head is None:
             return spec, []
@@ -127,7 +127,7 @@ class LoopTranslation:
         return self._tail(planned, {"records": inputs[0]}, inputs[1] if len(inputs) > 1 else None, emits_result=True)
 
     def delta_result(self, planned: PlannedNode, inputs: list[Transformation]) -> OperatorTransformation:
-        """Add the tail of a delta iteration, and the operator that has the solution set at its end."""
+        """Add the tail of a delta iteration, and the operator that emits the solution set at the end."""
         changes, workset, initial = inputs
         assert isinstance(changes, PartitionTransformation)  # noqa: S101 - it is sent by key
         carried = partitioned(changes.input, REBALANCE, planned.node.location)
@@ -163,7 +163,7 @@ class LoopTranslation:
         return tail
 
     def _criterion(self, planned: PlannedNode, head: Node, termination: Transformation | None) -> Transformation | None:
-        """Return the stream of pairs of a name and what a subtask has aggregated under it."""
+        """Return the stream of pairs of a name and a subtask's aggregate."""
         location = planned.node.location
         streams: list[Transformation] = []
         for operator in self._aggregating[head.id]:

@@ -15,7 +15,7 @@ from wiesel.spi.functions import AggregateFunction
 __all__ = ["TERMINATION", "Criterion", "Registered", "RoundAggregates", "check_ends", "head_of"]
 
 TERMINATION = "termination criterion"
-"""The name under which the records of a termination criterion are counted."""
+"""The name of the count of records of a termination criterion."""
 
 _RESULTS = ("iteration_result", "delta_result")
 
@@ -27,7 +27,7 @@ class Registered:
     Attributes:
         aggregators: By name.
         criterion: The name of an aggregator and the test of its aggregate, or None.
-        terminates: Whether an empty data set ends the iteration.
+        terminates: An empty data set ends the iteration.
     """
 
     aggregators: dict[str, Any] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class RoundAggregates(AggregateFunction):
         return accumulator
 
     def get_result(self, accumulator: dict[str, list[Any]]) -> dict[str, Any]:
-        """Return what was aggregated in all subtasks, by name."""
+        """Return the aggregates of all subtasks, by name."""
         return {name: self._together(name, accumulator.get(name, [])) for name in sorted(self._names)}
 
     def _together(self, name: str, partials: list[Any]) -> Any:
@@ -126,7 +126,7 @@ def check_ends(ends: list[Node], heads: Mapping[int, Node | None]) -> None:
     """Check that no result is inside of an iteration.
 
     Raises:
-        ProgramError: One is.
+        ProgramError: If one is.
     """
     for end in ends:
         head = heads[end.id]

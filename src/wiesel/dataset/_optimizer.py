@@ -1,9 +1,9 @@
-"""Internal. From what is to be done to how it is done: what is sent where, by which algorithm, and why.
+"""Internal. The optimizer: selects shipping strategies and algorithms, with reasons.
 
 The choice is made on the client, operation by operation from the sources on, by the costs of the candidates: bytes over the network, bytes
 written to and read from disk when memory is short, and work per byte (P. G. Selinger et al., "Access Path Selection in a Relational
-Database Management System", SIGMOD 1979, for the idea). Costs are compared, not predicted. An input that is already partitioned as
-wanted stays where it is.
+Database Management System", SIGMOD 1979, for the idea). Costs are compared, not predicted. An input with a suitable partitioning is not
+shuffled.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FORWARD, HASH, BROADCAST, REBALANCE, GLOBAL = "forward", "hash", "broadcast", "r
 RANGE, CUSTOM = "range", "custom"
 
 _RECORD_OVERHEAD = 250.0
-"""Bytes of a record in a hash table besides itself."""
+"""Overhead of a record in a hash table, in bytes."""
 
 _DISK = 1.5
 _BUILD = 0.3
@@ -35,12 +35,12 @@ _COMPARE = 0.05
 
 @dataclass(frozen=True)
 class Partitioning:
-    """Records with one key are in one of so many subtasks.
+    """A partitioning of records by key over subtasks.
 
     Attributes:
-        identity: That of the key.
+        identity: The identity of the key.
         parallelism: The number of subtasks.
-        by_range: The operation that has found the ranges; None if the hash of a key says in which subtask it is.
+        by_range: The operation that determined the ranges; None for hash partitioning.
     """
 
     identity: tuple[object, ...]
@@ -50,17 +50,17 @@ class Partitioning:
 
 @dataclass
 class PlannedNode:
-    """An operation and how it is done.
+    """An operation with its plan.
 
     Attributes:
-        ship: How each input gets there: forward, hash, broadcast, rebalance or global.
-        strategy: The algorithm in words; empty where there is nothing to choose.
-        build: The input that makes the hash table or is held, None if none does.
-        combine: Whether records are combined before they are sent.
-        reasons: Why it is done so.
-        partitioned: How the results are partitioned, None if nothing is known.
-        head: The head of the iteration in whose step it is, None if it is in none.
-        solution: The input that is the solution set of a delta iteration, None if none is.
+        ship: Shipping strategy of each input: forward, hash, broadcast, rebalance or global.
+        strategy: The algorithm in words; empty without alternatives.
+        build: The build side or the stored input, None if there is none.
+        combine: Records are combined before the exchange.
+        reasons: Reasons of the choice.
+        partitioned: Partitioning of the results, None if unknown.
+        head: The head of the iteration that contains it, None if there is none.
+        solution: The input that is the solution set of a delta iteration, None if there is none.
     """
 
     node: Node
@@ -86,11 +86,11 @@ class _Candidate:
 
 
 def optimize(ends: Iterable[Node], parallelism: int, memory_bytes: int) -> dict[int, PlannedNode]:
-    """Return how each operation is done, by its id, in an order in which each comes behind those that it reads.
+    """Return the plan of each operation by its id, in topological order.
 
     Args:
-        ends: The operations whose results are wanted.
-        parallelism: The environment's.
+        ends: The operations whose results are requested.
+        parallelism: The parallelism of the environment.
         memory_bytes: The memory budget of a task.
     """
     optimizer = _Optimizer(parallelism, memory_bytes)
@@ -120,7 +120,7 @@ class _Optimizer:
     # One input.
 
     def _plan_per_record(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
-        """Map, filter, sort_partition, sinks: records stay where they are if the parallelism allows it."""
+        """Plan map, filter, sort_partition and sinks: records stay on their subtask if the parallelism allows it."""
         planned.ship = [FORWARD if i.parallelism == planned.parallelism else REBALANCE for i in inputs]
         if planned.node.kind in ("filter", "sort_partition") or (
             inputs and inputs[0].partitioned is not None and self._forwards(planned.node, inputs[0].partitioned.identity)
@@ -136,7 +136,7 @@ class _Optimizer:
         elif "partitioner" in node.params:
             planned.ship = [CUSTOM]
         elif node.keys:
-            # Whoever asks for it may rely on where a key is, so ranges will not do.
+            # Consumers may rely on hash partitioning, so ranges are unsuitable.
             self._send_by_hash(planned, inputs, node.keys[0])
             planned.partitioned = Partitioning(node.keys[0].identity, planned.parallelism)
         else:
@@ -188,7 +188,7 @@ class _Optimizer:
 
     @staticmethod
     def _gathered(planned: PlannedNode, inputs: list[PlannedNode]) -> Partitioning | None:
-        """Return how groups are partitioned: as their records were, or by the hash of the key."""
+        """Return the partitioning of groups: that of their records, or by the hash of the key."""
         return inputs[0].partitioned if planned.ship == [FORWARD] else Partitioning(planned.node.keys[0].identity, planned.parallelism)
 
     def _plan_group_combine(self, planned: PlannedNode, inputs: list[PlannedNode]) -> None:
@@ -197,7 +197,7 @@ class _Optimizer:
         self._plan_per_record(planned, inputs)
 
     def _gather(self, planned: PlannedNode, inputs: list[PlannedNode], key: KeySpec) -> bool:
-        """Bring records of one key together; return whether they are already."""
+        """Partition records by key; return whether they already are."""
         known = inputs[0].partitioned
         in_ranges = known is not None and known == Partitioning(key.identity, planned.parallelism, known.by_range)
         reused = in_ranges and inputs[0].parallelism == planned.parallelism
@@ -257,7 +257,7 @@ class _Optimizer:
             candidates.append(_Candidate(hint, cost, f"hash join, hash table of input {build + 1}", ship, build))
         sort_cost = moved + sum(self._sort_cost(size, count, p) for size, count in zip(sizes, counts, strict=True))
         candidates.append(_Candidate(JoinHint.REPARTITION_SORT_MERGE, sort_cost, "sort-merge join", ship, None))
-        # A record without a match is known as such only where all of the other input is: not on the side that every subtask has whole.
+        # An unmatched record is only recognised where all of the other input is available: not on a replicated side.
         preserved = {"inner": (), "left": (0,), "right": (1,), "full": (0, 1)}[node.params["join"]]
         for build, hint in enumerate((JoinHint.BROADCAST_HASH_FIRST, JoinHint.BROADCAST_HASH_SECOND)):
             if build in preserved:
@@ -271,7 +271,7 @@ class _Optimizer:
         return candidates
 
     def _hash_cost(self, build: float, build_count: float, probe: float, *, tables: int, parallelism: int) -> float:
-        """Return the cost of a hash join: ``tables`` copies of the build side, each in its share of the subtasks."""
+        """Return the cost of a hash join: ``tables`` copies of the build side, distributed over the subtasks."""
         in_memory = (build + build_count * _RECORD_OVERHEAD) * tables / parallelism
         on_disk = max(0.0, 1 - self._memory / in_memory) if in_memory else 0.0
         return _BUILD * build * tables + _PROBE * probe + 2 * _DISK * on_disk * (build * tables + probe)
@@ -311,7 +311,7 @@ class _Optimizer:
 
     @staticmethod
     def _solution_input(node: Node) -> int | None:
-        """Return which input is a solution set, None if none is; it can be used in certain ways only."""
+        """Return the input that is a solution set, None if there is none; its uses are restricted."""
         sides = [index for index, source in enumerate(node.inputs) if source.kind == "solution_set"]
         if not sides and not any(source.kind == "solution_set" for source in node.broadcast.values()):
             return None
@@ -348,7 +348,7 @@ class _Optimizer:
         planned.ship = [HASH, FORWARD if inputs[1].parallelism == planned.parallelism else REBALANCE, HASH]
         planned.partitioned = Partitioning(planned.node.keys[0].identity, planned.parallelism)
 
-    # What is known of partitionings.
+    # Properties of partitionings
 
     @staticmethod
     def _is_partitioned(planned: PlannedNode, key: KeySpec, parallelism: int) -> bool:

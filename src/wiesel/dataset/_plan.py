@@ -1,4 +1,4 @@
-"""Internal. The plan of a program over bounded data, as its calls leave it: what is to be done, not how."""
+"""Internal. The logical plan of a program over bounded data."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Hints:
     """Size hints of the user; None if not set.
 
     Attributes:
-        records: How many there are.
-        record_bytes: The mean size of one.
+        records: Number of records.
+        record_bytes: Their mean size.
     """
 
     records: float | None = None
@@ -31,21 +31,21 @@ class Node:
     """One operation.
 
     Attributes:
-        id: Its place in the order of the calls.
-        kind: What it does; the optimiser and the translation know the kinds.
+        id: Its index in the order of the calls.
+        kind: The kind of operation, known to the optimizer and the translation.
         name: Shown in plans.
-        inputs: What it reads.
-        output_type: The type of its results; pickled objects if none was declared.
+        inputs: The inputs.
+        output_type: The type of its results; pickled objects if undeclared.
         location: ``file:line`` of the call.
         function: The user's function.
-        keys: The keys of its inputs, where it has some.
+        keys: The keys of its inputs, if any.
         sort: ``(key, ascending)`` for sorts.
         params: Further parameters.
         parallelism: Subtasks; None takes the environment's.
         broadcast: Broadcast sets by name.
-        forwarded: Fields that are in the results where they were in the input.
-        hints: What the user says about the size of the results.
-        join_hint: How a join is to be done.
+        forwarded: Fields copied unchanged from the input to the results.
+        hints: Size hints of the user.
+        join_hint: Strategy of a join.
     """
 
     id: int
@@ -66,7 +66,7 @@ class Node:
 
 
 def reachable(ends: Iterable[Node]) -> list[Node]:
-    """Return these operations and all before them, each behind those that it reads."""
+    """Return these operations and all upstream ones, in topological order."""
     ordered: dict[int, Node] = {}
     waiting = [(end, False) for end in sorted(ends, key=lambda n: n.id, reverse=True)]
     while waiting:

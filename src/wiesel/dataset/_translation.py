@@ -1,4 +1,4 @@
-"""Internal. From the optimised plan to the operators that run it, in BATCH mode."""
+"""Internal. Translation of the optimised plan to operators in BATCH mode."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _ONE_TO_ONE = {"map_partition": "batch_map_partition", "count": "batch_count", "
 
 
 class Translation:
-    """Makes the operators of a plan in a stream environment, which only holds them and the settings.
+    """Creates the operators of a plan in a stream environment, which only holds them and the settings.
 
     Args:
         environment: The environment.
-        plan: How each operation is done.
+        plan: The plan of each operation.
     """
 
     def __init__(self, environment: StreamExecutionEnvironment, plan: dict[int, PlannedNode]) -> None:
@@ -42,7 +42,7 @@ class Translation:
             self._done[planned.node.id] = self._translate(planned)
 
     def operator(self, node_id: int) -> OperatorTransformation:
-        """Return what an operation became."""
+        """Return the operator of an operation."""
         transformation = self._done[node_id]
         assert isinstance(transformation, OperatorTransformation)  # noqa: S101 - sinks always are
         return transformation
@@ -76,7 +76,7 @@ class Translation:
                 return self._first(planned)
         return self._per_subtask(planned)
 
-    # How records get to an operation.
+    # Shipping of records
 
     def _shipped(self, planned: PlannedNode, index: int, behind: Transformation | None = None) -> Transformation:
         source = self._done[planned.node.inputs[index].id] if behind is None else behind
@@ -103,7 +103,7 @@ class Translation:
         return operator
 
     def _partition(self, planned: PlannedNode) -> OperatorTransformation:
-        # An operator of its own, so that whatever reads it finds the records where they are said to be.
+        # A separate operator, so that the partitioning holds for all of its consumers.
         node = planned.node
         if planned.ship[0] == "range":
             return self._by_range(planned)
@@ -131,7 +131,7 @@ class Translation:
     def _part(
         self, planned: PlannedNode, name: str, spec: OperatorSpec, inputs: Sequence[Transformation], parallelism: int
     ) -> OperatorTransformation:
-        """Add an operator of its own for a part of an operation."""
+        """Add a separate operator for a part of an operation."""
         spec, _ = self._loops.in_rounds(planned, spec, [])
         operator = self._environment._new_operator(f"{planned.node.name}: {name}", spec, tuple(inputs), Types.PICKLED_BYTE_ARRAY(), "{}")
         return self._placed(operator, planned, parallelism)
@@ -139,7 +139,7 @@ class Translation:
     def _union(self, planned: PlannedNode) -> Transformation:
         node, inputs = planned.node, self._inputs(planned)
         if planned.head is not None and self._loops.static(planned, len(inputs)):
-            # Some of the records come once, and are part of the result in each round.
+            # Some of the records arrive once, and are part of the result in each round.
             return self._operation(planned, "batch_union", {}, {}, inputs)
         return UnionTransformation(node.output_type, node.location, tuple(inputs))
 
@@ -187,7 +187,7 @@ class Translation:
     def _before(
         self, planned: PlannedNode, kind: str, params: dict[str, Any], payload: dict[str, Any], *, typed: bool = True
     ) -> OperatorTransformation:
-        """Add the part of an operation that comes before its records are sent; its results are of the type of its input."""
+        """Add the part of an operation before the exchange; its results have the type of its input."""
         source = planned.node.inputs[0]
         payload = {**payload, "function": planned.node.function, "output_type": source.output_type if typed else None}
         params = {**params, "inputs": 1, "broadcast": list(planned.node.broadcast)}
@@ -208,7 +208,7 @@ class Translation:
         first, second = node.keys
         payload = {
             "keys": [first.selector, second.selector],
-            # Both sides have to write a key in the same way: by its type only where that is one.
+            # Both sides have to encode keys in the same way: by type only if both have the same.
             "key_type": first.key_type if first.key_type == second.key_type else None,
             "input_types": [declared(i.output_type) for i in node.inputs],
         }
@@ -253,10 +253,10 @@ class Translation:
             planned: The operation.
             kind: The operator.
             params: Its parameters.
-            payload: What it is given besides the function.
-            inputs: What it reads besides broadcast sets.
-            combined: Whether there is an operator before it, which has the operation's own input.
-            static: Which inputs come once in all rounds of an iteration, if they are not simply those of the operation.
+            payload: Its payload in addition to the function.
+            inputs: Its inputs except broadcast sets.
+            combined: There is a combiner before it, which has the operation's own input.
+            static: Inputs that are constant in all rounds of an iteration, if they differ from those of the operation.
         """
         node = planned.node
         params = {**params, "inputs": len(inputs), **({"broadcast": list(node.broadcast)} if node.broadcast else {})}

@@ -1,4 +1,4 @@
-"""Bounded data and what can be done with them."""
+"""Data sets: bounded data and their operations."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ __all__ = ["AggregatedDataSet", "DataSet"]
 class DataSet(Generic[T]):
     """Bounded data of one type.
 
-    Methods that transform it return a new one; nothing runs before ``collect``, ``count``, ``print`` or, for sinks, ``env.execute()``. How
-    it is done is chosen by sizes; :meth:`explain` tells.
+    Transformations return a new data set; nothing runs before ``collect``, ``count``, ``print`` or, for sinks, ``env.execute()``. The
+    optimizer selects algorithms by size; :meth:`explain` shows the plan.
     """
 
     def __init__(self, environment: ExecutionEnvironment, node: Node) -> None:
@@ -53,14 +53,14 @@ class DataSet(Generic[T]):
         self._node = node
 
     def get_execution_environment(self) -> ExecutionEnvironment:
-        """Return the environment in which this was made."""
+        """Return the environment of this data set."""
         return self._environment
 
     def get_type(self) -> TypeInformation:
         """Return the declared type of the records; pickled objects if none was declared."""
         return self._node.output_type
 
-    # Settings of the operation behind this.
+    # Settings of the last operation
 
     def name(self, name: str) -> DataSet[T]:
         """Set the name that shows in plans and metrics."""
@@ -74,9 +74,9 @@ class DataSet(Generic[T]):
         return self
 
     def with_broadcast_set(self, data: DataSet[Any], name: str) -> DataSet[T]:
-        """Give all records of another data set to the function of this operation.
+        """Pass all records of another data set to the function of this operation.
 
-        The function finds them in ``open``, by ``runtime_context.get_broadcast_variable(name)``: a list, in the memory of every subtask.
+        The function reads them in ``open``, by ``runtime_context.get_broadcast_variable(name)``: a list, in the memory of every subtask.
         """
         self._check_partner(data, "with_broadcast_set()")
         require_instance(name, str, "the name of a broadcast set", "give a text")
@@ -88,12 +88,12 @@ class DataSet(Generic[T]):
         return self
 
     def with_forwarded_fields(self, *fields: int | str) -> DataSet[T]:
-        """Tell that the function leaves these fields where and as they are, so that a partitioning by them is still there behind it."""
+        """Declare that the function copies these fields unchanged, so that a partitioning by them is preserved."""
         self._node.forwarded = fields
         return self
 
     def with_hints(self, records: float | None = None, record_bytes: float | None = None) -> DataSet[T]:
-        """Tell how many records there are and the mean size of one, where the estimates are wrong or missing."""
+        """Set the number of records and their mean size, if the estimates are wrong or missing."""
         self._node.hints.records = records
         self._node.hints.record_bytes = record_bytes
         return self
@@ -101,7 +101,7 @@ class DataSet(Generic[T]):
     # Records.
 
     def map(self, func: Callable[[Any], Any] | MapFunction, output_type: TypeInformation | None = None) -> DataSet[Any]:
-        """Return the data with each record replaced by what ``func`` returns for it."""
+        """Return the data with each record replaced by the result of ``func``."""
         require_function(func, MapFunction, "map()")
         return self._then("map", "Map", require_type(output_type, "map()"), function=func)
 
@@ -111,35 +111,35 @@ class DataSet(Generic[T]):
         return self._then("flat_map", "FlatMap", require_type(output_type, "flat_map()"), function=func)
 
     def filter(self, func: Callable[[T], Any] | FilterFunction) -> DataSet[T]:
-        """Return the records for which ``func`` returns something true."""
+        """Return the records for which ``func`` returns a true value."""
         require_function(func, FilterFunction, "filter()")
         return self._then("filter", "Filter", self.get_type(), function=func)
 
     def map_partition(self, func: Callable[[Any], Any] | MapPartitionFunction, output_type: TypeInformation | None = None) -> DataSet[Any]:
-        """Return what ``func`` returns or yields for all records of a subtask, which it gets as an iterator."""
+        """Return the results of ``func`` for all records of a subtask, which it gets as an iterator."""
         require_function(func, MapPartitionFunction, "map_partition()")
         return self._then("map_partition", "MapPartition", require_type(output_type, "map_partition()"), function=func)
 
     # Groups, and all records as one group.
 
     def group_by(self, *keys: Any, key_type: TypeInformation | None = None) -> UnsortedGrouping:
-        """Return the records grouped by positions or names of fields, or by what a function returns.
+        """Return the records grouped by positions or names of fields, or by a key selector.
 
         Args:
             keys: Fields, or one function.
-            key_type: The type of what the function returns; with it keys are compared in a shorter form.
+            key_type: The type of the selector's results; with it keys are encoded compactly.
         """
         from wiesel.dataset.groupings import UnsortedGrouping
 
         return UnsortedGrouping(self, self._key(keys, "group_by()", key_type))
 
     def reduce(self, func: Callable[[T, T], T] | ReduceFunction) -> DataSet[T]:
-        """Return one record, made of all by calling ``func`` with two at a time."""
+        """Return one record, reduced from all by calling ``func`` with two at a time."""
         require_function(func, ReduceFunction, "reduce()", arguments=2)
         return self._then("reduce", "Reduce", self.get_type(), function=func)
 
     def reduce_group(self, func: Callable[[Any], Any] | GroupReduceFunction, output_type: TypeInformation | None = None) -> DataSet[Any]:
-        """Return what ``func`` returns or yields for all records, which it gets as an iterator in one subtask."""
+        """Return the results of ``func`` for all records, which it gets as an iterator in one subtask."""
         require_function(func, GroupReduceFunction, "reduce_group()")
         return self._then("group_reduce", "GroupReduce", require_type(output_type, "reduce_group()"), function=func)
 
@@ -173,7 +173,7 @@ class DataSet(Generic[T]):
         return self._then("reduce", "Distinct", self.get_type(), function=KeepFirst(), keys=(key,), params={"keeps_key": True})
 
     def first(self, n: int) -> DataSet[T]:
-        """Return ``n`` records, any ones, or all if there are fewer."""
+        """Return ``n`` arbitrary records, or all if there are fewer."""
         return self._then("first", "First", self.get_type(), params={"n": require_count(n, "n")})
 
     # Two data sets.
@@ -189,7 +189,7 @@ class DataSet(Generic[T]):
         return DataSet(self._environment, node)
 
     def join(self, other: DataSet[Any], strategy: JoinHint = JoinHint.OPTIMIZER_CHOOSES) -> JoinSets:
-        """Return the join of this and another, by keys to be named next: ``.where(...).equal_to(...)``, then ``.apply(func)`` if wanted."""
+        """Return the join with another data set; set the keys with ``.where(...).equal_to(...)``, then optionally ``.apply(func)``."""
         return self._join(other, "inner", strategy)
 
     def join_with_tiny(self, other: DataSet[Any]) -> JoinSets:
@@ -197,19 +197,19 @@ class DataSet(Generic[T]):
         return self._join(other, "inner", JoinHint.BROADCAST_HASH_SECOND)
 
     def join_with_huge(self, other: DataSet[Any]) -> JoinSets:
-        """Return the join with another beside which this is so small that every subtask can have all of it."""
+        """Return the join with a much larger data set: this one is broadcast to every subtask."""
         return self._join(other, "inner", JoinHint.BROADCAST_HASH_FIRST)
 
     def left_outer_join(self, other: DataSet[Any], strategy: JoinHint = JoinHint.OPTIMIZER_CHOOSES) -> JoinSets:
-        """Return the join that has each record of this at least once, with None for the other where nothing matches."""
+        """Return the left outer join: each record of this at least once, with None for unmatched ones."""
         return self._join(other, "left", strategy)
 
     def right_outer_join(self, other: DataSet[Any], strategy: JoinHint = JoinHint.OPTIMIZER_CHOOSES) -> JoinSets:
-        """Return the join that has each record of the other at least once, with None for this where nothing matches."""
+        """Return the right outer join: each record of the other at least once, with None for unmatched ones."""
         return self._join(other, "right", strategy)
 
     def full_outer_join(self, other: DataSet[Any], strategy: JoinHint = JoinHint.OPTIMIZER_CHOOSES) -> JoinSets:
-        """Return the join that has each record of both at least once, with None where nothing matches."""
+        """Return the full outer join: each record of both at least once, with None for unmatched ones."""
         return self._join(other, "full", strategy)
 
     def _join(self, other: DataSet[Any], kind: str, hint: JoinHint) -> JoinSets:
@@ -220,14 +220,14 @@ class DataSet(Generic[T]):
         return JoinSets(self, other, kind, hint)
 
     def co_group(self, other: DataSet[Any]) -> CoGroupSets:
-        """Return this and another, for one call per key with the records of both: ``.where(...).equal_to(...).apply(func)``."""
+        """Return the co-group with another data set, with one call per key: ``.where(...).equal_to(...).apply(func)``."""
         from wiesel.dataset.joins import CoGroupSets
 
         self._check_partner(other, "co_group()")
         return CoGroupSets(self, other)
 
     def cross(self, other: DataSet[Any]) -> CrossDataSet:
-        """Return all pairs of a record of this and one of another; ``.apply(func)`` makes something else of them."""
+        """Return all pairs of a record of this and one of another; ``.apply(func)`` transforms them."""
         return self._cross(other, None)
 
     def cross_with_tiny(self, other: DataSet[Any]) -> CrossDataSet:
@@ -250,20 +250,20 @@ class DataSet(Generic[T]):
     # Iterations.
 
     def iterate(self, max_iterations: int) -> IterativeDataSet:
-        """Return what a round of an iteration starts from: these records in the first one, else what the round before gave.
+        """Return the input of a round of an iteration: these records in the first one, else the result of the previous round.
 
-        What is made of it is the step; ``close_with(result)`` ends it.
+        The operations on it are the step; ``close_with(result)`` ends it.
         """
         from wiesel.dataset.iterations import IterativeDataSet
 
         return IterativeDataSet(self._environment, self._head("Bulk Iteration", max_iterations, "iterate()"))
 
     def iterate_delta(self, workset: DataSet[Any], max_iterations: int, *keys: Any) -> DeltaIteration:
-        """Return a delta iteration, whose solution set begins with these records.
+        """Return a delta iteration, whose initial solution set has these records.
 
         Args:
-            workset: What the first round starts from.
-            max_iterations: The last round.
+            workset: The input of the first round.
+            max_iterations: Maximal number of rounds.
             keys: The key of the solution set: fields, or a function.
         """
         from wiesel.dataset.iterations import DeltaIteration
@@ -281,14 +281,14 @@ class DataSet(Generic[T]):
     # Order and partitioning.
 
     def sort_partition(self, key: Any, order: Order = Order.ASCENDING, key_type: TypeInformation | None = None) -> DataSet[T]:
-        """Return the records of each subtask sorted by a field or by what a function returns; call it again to sort by more keys.
+        """Return the records of each subtask sorted by a field or a key selector; call it again for further keys.
 
-        All records are sorted where the parallelism is 1.
+        With parallelism 1 all records are sorted.
         """
         sort = (self._key((key,), "sort_partition()", key_type), _ascending(order))
         node = self._node
         if node.kind == "sort_partition":
-            # A further key of the same sort, as in Flink; the operation before stays as it is for who uses it too.
+            # A further key of the same sort, as in Flink; the previous operation stays unchanged for its other consumers.
             result = self._environment._node("sort_partition", "SortPartition", node.inputs, self.get_type(), sort=(*node.sort, sort))
             result.parallelism = node.parallelism
             return DataSet(self._environment, result)
@@ -299,13 +299,13 @@ class DataSet(Generic[T]):
         return self._then("partition", "PartitionByHash", self.get_type(), keys=(self._key(keys, "partition_by_hash()"),))
 
     def partition_by_range(self, *keys: Any, key_type: TypeInformation | None = None) -> DataSet[T]:
-        """Send records to subtasks in the order of their keys: none in one subtask comes before one in the subtask before it.
+        """Partition records by ranges of their keys, in the order of the subtasks.
 
-        The bounds come from a sample, so that about as many records are in each subtask; records with equal keys are in one.
+        The bounds are determined from a sample, so that subtasks have about equally many records; records with equal keys are in one.
 
         Args:
             keys: Fields, or one function.
-            key_type: The type of what the function returns.
+            key_type: The type of the function's results.
         """
         key = self._key(keys, "partition_by_range()", key_type)
         return self._then("partition", "PartitionByRange", self.get_type(), keys=(key,), params={"by_range": True})
@@ -317,21 +317,21 @@ class DataSet(Generic[T]):
         return self._then("partition", "PartitionCustom", self.get_type(), keys=(key,), params={"partitioner": partitioner})
 
     def rebalance(self) -> DataSet[T]:
-        """Send records to all subtasks in turn."""
+        """Distribute records round-robin to all subtasks."""
         return self._then("partition", "Rebalance", self.get_type())
 
     # Results.
 
     def collect(self) -> list[T]:
-        """Run what leads to this and return all records, in no particular order."""
+        """Run the program up to here and return all records, in undefined order."""
         return self._environment._collect(self._node)
 
     def count(self) -> int:
-        """Run what leads to this and return the number of records."""
+        """Run the program up to here and return the number of records."""
         return sum(self._environment._collect(self._then("count", "Count", Types.LONG())._node))
 
     def print(self) -> None:
-        """Run what leads to this and write the records to the standard output, one per line."""
+        """Run the program up to here and write the records to the standard output, one per line."""
         text = print_formatter(self.get_type())
         for value in self.collect():
             print(text(value))
@@ -356,10 +356,10 @@ class DataSet(Generic[T]):
         return self.map(CsvLine(field_delimiter), Types.STRING()).write_text(path)
 
     def explain(self) -> str:
-        """Return how this will be made, with estimates and reasons; nothing runs."""
+        """Return the plan with estimates and reasons, without execution."""
         return self._environment._explain([self._node])
 
-    # How data sets are made.
+    # Creation of data sets
 
     def _key(self, keys: tuple[Any, ...], method: str, key_type: TypeInformation | None = None) -> KeySpec:
         return key_spec(keys, self.get_type(), method, key_type)
@@ -387,7 +387,7 @@ def _ascending(order: Order) -> bool:
 
 
 class AggregatedDataSet(DataSet[Any]):
-    """Records with aggregated fields, one per group; the other fields are those of any record of the group."""
+    """Records with aggregated fields, one per group; the other fields are those of an arbitrary record of the group."""
 
     _source: DataSet[Any]
     _group_key: KeySpec | None
@@ -406,7 +406,7 @@ class AggregatedDataSet(DataSet[Any]):
         source._key((field,), "aggregate()")
         aggregations = (*before, (aggregation, field))
         name = "Aggregate " + ", ".join(f"{kind.value}({f})" for kind, f in aggregations)
-        # A key of fields is untouched unless one of them is aggregated; a position and a name may be one field.
+        # Key fields are unchanged unless one of them is aggregated; a position and a name may refer to one field.
         aggregated = {f for _, f in aggregations}
         keeps = key is not None and not aggregated & set(key.fields) and len(set(map(type, aggregated | set(key.fields)))) == 1
         node = source._environment._node(
@@ -423,5 +423,5 @@ class AggregatedDataSet(DataSet[Any]):
         return result
 
     def and_aggregate(self, aggregation: Aggregations, field: int | str) -> AggregatedDataSet:
-        """Return the same with one more aggregated field."""
+        """Return the aggregation with a further aggregated field."""
         return AggregatedDataSet.of(self._source, self._group_key, aggregation, field, self._aggregations)

@@ -41,7 +41,7 @@ class ExecutionEnvironment:
     """The entry point of programs over bounded data: creates sources, holds settings and runs jobs in BATCH mode.
 
     Args:
-        configuration: The settings to begin with.
+        configuration: Initial settings.
     """
 
     def __init__(self, configuration: Configuration | None = None) -> None:
@@ -56,12 +56,12 @@ class ExecutionEnvironment:
         return ExecutionEnvironment(StreamExecutionEnvironment.get_execution_environment(configuration)._config)
 
     def set_parallelism(self, parallelism: int) -> ExecutionEnvironment:
-        """Set the number of subtasks of operations that have none of their own."""
+        """Set the default parallelism of operations."""
         self._config.set(options.PARALLELISM_DEFAULT, require_count(parallelism, "parallelism"))
         return self
 
     def get_parallelism(self) -> int:
-        """Return the number of subtasks of operations that have none of their own."""
+        """Return the default parallelism of operations."""
         return default_parallelism(self._config)
 
     # Sources.
@@ -76,7 +76,7 @@ class ExecutionEnvironment:
         return self.from_collection(elements)
 
     def generate_sequence(self, start: int, end: int) -> DataSet[int]:
-        """Return the whole numbers from ``start`` to ``end``, both included."""
+        """Return the integers from ``start`` to ``end``, inclusive."""
         return self._source(NumberSequenceSource(start, end), "Sequence", Types.LONG())
 
     def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataSet[str]:
@@ -101,9 +101,9 @@ class ExecutionEnvironment:
             file_path: A file, or a directory whose files are all read.
             types: The types of the columns.
             names: Their names.
-            field_delimiter: What is between two columns.
-            ignore_first_line: Whether files begin with a line that is no data.
-            ignore_invalid_lines: Whether lines that do not fit the types are left out, instead of ending the job.
+            field_delimiter: Delimiter of columns.
+            ignore_first_line: Skip the first line of files.
+            ignore_invalid_lines: Skip lines that do not match the types, instead of failing the job.
         """
         if names is not None and len(names) != len(types):
             raise program_error(f"read_csv() got {len(names)} names for {len(types)} types", "give a name per column")
@@ -116,7 +116,7 @@ class ExecutionEnvironment:
         return rows if names is not None else rows.map(to_tuple, Types.TUPLE(list(types)))
 
     def from_source(self, source: Source[Any], name: str = "Source", type_info: TypeInformation | None = None) -> DataSet[Any]:
-        """Return what a bounded source reads."""
+        """Return the records of a bounded source."""
         require_built(source, Source, "from_source()")
         if source.boundedness is not Boundedness.BOUNDED:
             raise program_error("from_source() got a source that never ends", "use a bounded one, or a DataStream program")
@@ -132,7 +132,7 @@ class ExecutionEnvironment:
     # Running.
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
-        """Run all sinks that were added since the last time and wait for the end.
+        """Run all sinks added since the last call and wait for the end.
 
         Raises:
             JobExecutionError: If the job failed.
@@ -144,11 +144,11 @@ class ExecutionEnvironment:
         return _execution.wait(client)
 
     def explain(self) -> str:
-        """Return how the sinks will be filled, with estimates and reasons; nothing runs."""
+        """Return the plan of the sinks with estimates and reasons, without execution."""
         return self._explain(self._require_sinks())
 
     def get_execution_plan(self) -> str:
-        """Return the optimised plan of the sinks as JSON, in Flink's form; nothing runs."""
+        """Return the optimised plan of the sinks as JSON, in Flink's form, without execution."""
         return plan_json(self._planned(self._require_sinks()))
 
     def _require_sinks(self) -> list[Node]:
@@ -167,10 +167,10 @@ class ExecutionEnvironment:
 
     def _start(self, sinks: Sequence[Node], job_name: str | None) -> Any:
         settings = Configuration(self._config)
-        # What is kept of bounded data is in no checkpoint.
+        # Bounded data is not part of checkpoints.
         settings.remove_config(options.CHECKPOINT_INTERVAL.key)
         plan = self._planned(sinks)
-        # The rounds of an iteration need all of its operators at once.
+        # The rounds of an iteration need all of its operators concurrently.
         loops = any(planned.head is not None for planned in plan.values())
         mode = RuntimeExecutionMode.STREAMING if loops else RuntimeExecutionMode.BATCH
         streams = StreamExecutionEnvironment(settings).set_runtime_mode(mode)

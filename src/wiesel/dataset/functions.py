@@ -44,21 +44,21 @@ class MapPartitionFunction(Function):
 class GroupReduceFunction(Function):
     """Any number of results for all records of a group.
 
-    One that also has a method ``combine(values)`` is called with parts of groups before they are sent to where the group is whole; what it
-    returns or yields takes their place, so it must be of the type of the records.
+    One with a method ``combine(values)`` is also called with parts of groups before the exchange; its results replace them, so they must
+    have the type of the records.
     """
 
     @abstractmethod
     def reduce(self, values: Iterator[Any]) -> Iterable[Any] | None:
-        """Return or yield the results; the records can be gone through once."""
+        """Return or yield the results; the iterator can be consumed once."""
 
 
 class GroupCombineFunction(Function):
-    """Any number of results for some of the records of a group, as many as memory holds."""
+    """Any number of results for some of the records of a group, as many as fit into memory."""
 
     @abstractmethod
     def combine(self, values: Iterator[Any]) -> Iterable[Any] | None:
-        """Return or yield the results; the records can be gone through once."""
+        """Return or yield the results; the iterator can be consumed once."""
 
 
 class CoGroupFunction(Function):
@@ -66,7 +66,7 @@ class CoGroupFunction(Function):
 
     @abstractmethod
     def co_group(self, first: Iterator[Any], second: Iterator[Any]) -> Iterable[Any] | None:
-        """Return or yield the results; the records can be gone through once."""
+        """Return or yield the results; the iterators can be consumed once."""
 
 
 class CrossFunction(Function):
@@ -104,23 +104,23 @@ class JoinHint(Enum):
 
 
 class Aggregator(ABC):
-    """Aggregates what functions in the step of an iteration give it, over all subtasks, in each round anew."""
+    """Aggregates values from functions in the step of an iteration, over all subtasks, separately for each round."""
 
     @abstractmethod
     def get_aggregate(self) -> Any:
-        """Return what was aggregated."""
+        """Return the aggregate."""
 
     @abstractmethod
     def aggregate(self, element: Any) -> None:
-        """Add a value, or what the aggregator of another subtask has aggregated."""
+        """Add a value, or the aggregate of another subtask."""
 
     @abstractmethod
     def reset(self) -> None:
-        """Start anew."""
+        """Reset to the initial value."""
 
 
 class LongSumAggregator(Aggregator):
-    """The sum of whole numbers."""
+    """The sum of integers."""
 
     def __init__(self) -> None:
         self._sum = 0
@@ -158,8 +158,8 @@ class DoubleSumAggregator(Aggregator):
 
 
 class ConvergenceCriterion(ABC):
-    """Says when an iteration has come to its end."""
+    """Decides when an iteration has converged."""
 
     @abstractmethod
     def is_converged(self, iteration: int, value: Any) -> bool:
-        """Return whether round ``iteration`` (from 1), in which ``value`` was aggregated, was the last one."""
+        """Return whether round ``iteration`` (from 1), with aggregate ``value``, was the last one."""

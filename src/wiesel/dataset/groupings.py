@@ -23,17 +23,17 @@ class _Grouping:
         self._sort = sort
 
     def reduce_group(self, func: Callable[[Any], Any] | GroupReduceFunction, output_type: TypeInformation | None = None) -> DataSet[Any]:
-        """Return what ``func`` returns or yields for each group, whose records it gets as an iterator."""
+        """Return the results of ``func`` for each group, whose records it gets as an iterator."""
         require_function(func, GroupReduceFunction, "reduce_group()")
         return self._grouped("group_reduce", "GroupReduce", require_type(output_type, "reduce_group()"), func)
 
     def combine_group(self, func: Callable[[Any], Any] | GroupCombineFunction, output_type: TypeInformation | None = None) -> DataSet[Any]:
-        """Return what ``func`` returns or yields for records of one group: those of a subtask, as many as memory holds; nothing is sent."""
+        """Return the results of ``func`` for parts of groups: records of a subtask, as many as fit into memory, without an exchange."""
         require_function(func, GroupCombineFunction, "combine_group()")
         return self._grouped("group_combine", "GroupCombine", require_type(output_type, "combine_group()"), func)
 
     def first(self, n: int) -> DataSet[Any]:
-        """Return ``n`` records of each group, the first ones if groups are sorted, or all if there are fewer."""
+        """Return ``n`` records of each group, the first ones of sorted groups, or all if there are fewer."""
         function = FirstOfGroup(require_count(n, "n"))
         return self._grouped("group_reduce", "First", self._data.get_type(), function, keeps_key=True)
 
@@ -43,10 +43,10 @@ class _Grouping:
 
 
 class UnsortedGrouping(_Grouping):
-    """Records grouped by key; within a group they are in no particular order."""
+    """Records grouped by key, unordered within a group."""
 
     def reduce(self, func: Callable[[Any, Any], Any] | ReduceFunction) -> DataSet[Any]:
-        """Return one record per group, made of its records by calling ``func`` with two at a time."""
+        """Return one record per group, reduced by calling ``func`` with two at a time."""
         require_function(func, ReduceFunction, "reduce()", arguments=2)
         return self._data._then("reduce", "Reduce", self._data.get_type(), function=func, keys=(self._key,))
 
@@ -75,7 +75,7 @@ class UnsortedGrouping(_Grouping):
         return self._data._selected(fields, self._key, largest=True)
 
     def sort_group(self, key: Any, order: Order = Order.ASCENDING, key_type: TypeInformation | None = None) -> SortedGrouping:
-        """Return the grouping with the records of each group sorted by a field or by what a function returns."""
+        """Return the grouping with the records of each group sorted by a field or a key selector."""
         return SortedGrouping(self._data, self._key, ()).sort_group(key, order, key_type)
 
 

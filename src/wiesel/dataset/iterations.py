@@ -1,4 +1,4 @@
-"""Iterations: data sets that a step makes again and again."""
+"""Iterations over data sets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class IterativeDataSet(DataSet[Any]):
     """The input of a round of a bulk iteration; the operations on it, up to ``close_with``, are the step."""
 
     def register_aggregator(self, name: str, aggregator: Aggregator) -> IterativeDataSet:
-        """Add an aggregator, which function objects of the step find by ``runtime_context.get_iteration_aggregator(name)``."""
+        """Add an aggregator, accessible in functions of the step by ``runtime_context.get_iteration_aggregator(name)``."""
         _register(self._node.params["registered"], name, aggregator)
         return self
 
@@ -56,15 +56,15 @@ class IterativeDataSet(DataSet[Any]):
         return self
 
     def get_max_iterations(self) -> int:
-        """Return the number of rounds after which it ends in any case."""
+        """Return the maximal number of rounds."""
         return int(self._node.params["max_rounds"])
 
     def close_with(self, iteration_result: DataSet[Any], termination_criterion: DataSet[Any] | None = None) -> DataSet[Any]:
-        """End the step, and return what the last round gives.
+        """End the step, and return the result of the last round.
 
         Args:
-            iteration_result: What the next round starts from.
-            termination_criterion: A data set of the step: a round in which it is empty is the last one.
+            iteration_result: The input of the next round.
+            termination_criterion: A data set of the step: the iteration ends after a round in which it is empty.
         """
         given = [iteration_result] if termination_criterion is None else [iteration_result, termination_criterion]
         for data in given:
@@ -83,7 +83,7 @@ class IterativeDataSet(DataSet[Any]):
 
 
 class DeltaIteration:
-    """A delta iteration: a solution set, and a workset from which each round starts."""
+    """A delta iteration: a solution set, and a workset as the input of each round."""
 
     def __init__(self, workset: DataSet[Any], solution_set: DataSet[Any], initial: DataSet[Any], key: KeySpec) -> None:
         self._workset = workset
@@ -92,11 +92,11 @@ class DeltaIteration:
         self._key = key
 
     def get_workset(self) -> DataSet[Any]:
-        """Return what a round starts from."""
+        """Return the input of a round."""
         return self._workset
 
     def get_solution_set(self) -> DataSet[Any]:
-        """Return the solution set: to be joined or co-grouped with other data of the step, by the key of the iteration."""
+        """Return the solution set, for joins and co-groups with other data of the step by the key of the iteration."""
         return self._solution_set
 
     def name(self, name: str) -> DeltaIteration:
@@ -105,12 +105,12 @@ class DeltaIteration:
         return self
 
     def parallelism(self, parallelism: int) -> DeltaIteration:
-        """Set the number of subtasks of the iteration's beginning and end."""
+        """Set the parallelism of the head and the tail of the iteration."""
         self._workset.set_parallelism(require_count(parallelism, "parallelism"))
         return self
 
     def register_aggregator(self, name: str, aggregator: Aggregator) -> DeltaIteration:
-        """Add an aggregator, which function objects of the step find by ``runtime_context.get_iteration_aggregator(name)``."""
+        """Add an aggregator, accessible in functions of the step by ``runtime_context.get_iteration_aggregator(name)``."""
         _register(self._workset._node.params["registered"], name, aggregator)
         return self
 
@@ -122,12 +122,11 @@ class DeltaIteration:
         return self
 
     def close_with(self, solution_set_delta: DataSet[Any], new_workset: DataSet[Any]) -> DataSet[Any]:
-        """End the step, and return the solution set as it is when the workset is empty, or after the last round.
+        """End the step, and return the solution set when the workset is empty, or after the last round.
 
         Args:
-            solution_set_delta: Records that take the places of those with their keys in the solution set, or are new in it. They are seen
-                from the next round on.
-            new_workset: What the next round starts from.
+            solution_set_delta: Records that replace those with equal keys in the solution set, or are added to it, from the next round on.
+            new_workset: The input of the next round.
         """
         for data in (solution_set_delta, new_workset):
             self._workset._check_partner(data, "close_with()")

@@ -1,4 +1,4 @@
-"""Two data sets in one operation."""
+"""Binary operations of data sets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PRESERVED = {
 
 
 class JoinSets:
-    """Two data sets to be joined; say next by which keys."""
+    """Two data sets to be joined; set the keys next."""
 
     def __init__(self, first: DataSet[Any], second: DataSet[Any], kind: str, hint: JoinHint) -> None:
         if hint in _PRESERVED.get(kind, ()):
@@ -68,7 +68,7 @@ class WhereClause:
 
 
 class _Pairs(DataSet[Any]):
-    """Pairs of records, of which ``apply`` makes something else."""
+    """Pairs of records, optionally transformed by ``apply``."""
 
     def _applied(self, function: Any, output_type: TypeInformation, **params: Any) -> DataSet[Any]:
         pairs: Node = self._node
@@ -87,21 +87,21 @@ class _Pairs(DataSet[Any]):
 
 
 class JoinDataSet(_Pairs):
-    """The pairs of a join: tuples ``(first, second)``, in outer joins with None where nothing matches."""
+    """The pairs of a join: tuples ``(first, second)``, in outer joins with None for unmatched records."""
 
     def apply(
         self,
         func: Callable[[Any, Any], Any] | JoinFunction[Any, Any, Any] | FlatJoinFunction[Any, Any, Any],
         output_type: TypeInformation | None = None,
     ) -> DataSet[Any]:
-        """Return what ``func`` returns for each pair, where that is not None; of a FlatJoinFunction, all that it returns or yields."""
+        """Return the results of ``func`` for each pair that are not None; of a FlatJoinFunction, all results."""
         flat = isinstance(func, FlatJoinFunction)
         require_function(func, FlatJoinFunction if flat else JoinFunction, "apply()", arguments=2)
         return self._applied(func, require_type(output_type, "apply()"), **({"flat": True} if flat else {}))
 
 
 class CoGroupSets:
-    """Two data sets to be grouped together; say next by which keys."""
+    """Two data sets to be co-grouped; set the keys next."""
 
     def __init__(self, first: DataSet[Any], second: DataSet[Any]) -> None:
         self._first, self._second = first, second
@@ -114,7 +114,7 @@ class CoGroupSets:
         return result
 
     def equal_to(self, *keys: Any, key_type: TypeInformation | None = None) -> CoGrouped:
-        """Name the key of the second input; say next what is to be done, by ``apply``."""
+        """Set the key of the second input; next call ``apply``."""
         if self._key is None:
             raise program_error("equal_to() comes before where()", "write .where(...).equal_to(...)")
         second = self._second._key(keys, "equal_to()", key_type)
@@ -130,7 +130,7 @@ class CoGrouped:
         self._keys = (first_key, second_key)
 
     def apply(self, func: Callable[[Any, Any], Any] | CoGroupFunction, output_type: TypeInformation | None = None) -> DataSet[Any]:
-        """Return what ``func`` returns or yields for each key, of which it gets the records of both inputs as iterators."""
+        """Return the results of ``func`` for each key, which gets the records of both inputs as iterators."""
         require_function(func, CoGroupFunction, "apply()", arguments=2)
         environment = self._sides[0]._environment
         nodes = (self._sides[0]._node, self._sides[1]._node)
@@ -142,7 +142,7 @@ class CrossDataSet(_Pairs):
     """All pairs: tuples ``(first, second)``."""
 
     def apply(self, func: Callable[[Any, Any], Any] | CrossFunction, output_type: TypeInformation | None = None) -> DataSet[Any]:
-        """Return what ``func`` returns for each pair."""
+        """Return the result of ``func`` for each pair."""
         require_function(func, CrossFunction, "apply()", arguments=2)
         return self._applied(func, require_type(output_type, "apply()"))
 

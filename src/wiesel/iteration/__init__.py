@@ -1,7 +1,7 @@
-"""Bounded iterations: the same step again and again, in rounds, until a number of rounds or a criterion ends it.
+"""Bounded iterations: a step is repeated in rounds, until a maximal number of rounds or a criterion ends it.
 
-* :func:`iterate_bulk`: each round makes all records anew (Flink's bulk iteration).
-* :func:`iterate_delta`: a solution set is kept, each round starts from what has changed in it (Flink's delta iteration).
+* :func:`iterate_bulk`: each round recomputes all records (Flink's bulk iteration).
+* :func:`iterate_delta`: each round starts from the changes of a solution set (Flink's delta iteration).
 
 Within a step event time is the number of the round: :func:`each_round` is the window of one round, and an event-time timer for
 ``ctx.timestamp()`` fires when the function has all records of the round. The how-to is ``docs/iterations.md``.

@@ -1,4 +1,4 @@
-"""Internal. Bulk iterations, and what delta iterations have in common with them."""
+"""Internal. Bulk iterations, and the base of delta iterations."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def iterate_bulk(
     converged: Converged | None = None,
     name: str = "Bulk Iteration",
 ) -> DataStream:
-    """Return what the last round of a step gives: round 1 starts from the initial records, each other one from what the one before gave.
+    """Return the result of the last round of a step: round 1 starts from the initial records, each later one from the previous result.
 
-    It ends after ``max_rounds`` rounds, when ``converged`` says so, or after a round that gave nothing.
+    It ends after ``max_rounds`` rounds, when ``converged`` returns true, or after a round without results.
 
     Args:
-        initial: The records of round 1; a stream that ends.
-        step: Gets the stream of a round's records and returns the stream of those that it gives; with an ``aggregator``, a pair of that
-            stream and the stream of the criterion. It is called once, when the job is built. Other streams that it uses must end; no
-            round passes before all of their records are there.
-        max_rounds: The last round.
+        initial: The records of round 1; a bounded stream.
+        step: Gets the stream of a round's records and returns the stream of its results; with an ``aggregator``, a pair of that stream and
+            the stream of the criterion. It is called once, when the job is built. Other streams that it uses must be bounded; no round
+            passes before all of their records have arrived.
+        max_rounds: Maximal number of rounds.
         aggregator: Aggregates the criterion's records of each round; its ``merge`` is used.
-        converged: Called after each round, in the process of the JobMaster, with the round's number and what the aggregator gave
-            (None without one).
+        converged: Called after each round, in the process of the JobMaster, with the round's number and the aggregator's result (None
+            without one).
         name: Name of the iteration.
     """
     if max_rounds is None and converged is None:

@@ -18,7 +18,7 @@ _SOLUTION = OutputTag("wiesel-solution-set")
 
 
 class _SolutionSet(KeyedCoProcessFunction):
-    """Keeps the solution of each key, changes it at the end of each round in which candidates came, and gives it away at the end."""
+    """Stores the solution of each key, updates it at the end of each round with candidates, and emits it at the end."""
 
     def __init__(self, update: Callable[[Any, list[Any]], Any]) -> None:
         self._update = update
@@ -29,17 +29,17 @@ class _SolutionSet(KeyedCoProcessFunction):
         self._candidates = runtime_context.get_list_state(ListStateDescriptor("candidates"))
 
     def process_element1(self, value: Any, ctx: Any) -> None:
-        """Take a record of the initial solution set."""
+        """Add a record of the initial solution set."""
         self._solution.update(value)
         ctx.timer_service().register_event_time_timer(MAX_TIMESTAMP)
 
     def process_element2(self, value: Any, ctx: Any) -> None:
-        """Take a candidate."""
+        """Add a candidate."""
         self._candidates.add(value)
         ctx.timer_service().register_event_time_timer(ctx.timestamp())
 
     def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
-        """Change the solution, or give it away."""
+        """Update the solution, or emit it."""
         if timestamp == MAX_TIMESTAMP:
             yield _SOLUTION, self._solution.value()
             return
@@ -63,20 +63,20 @@ def iterate_delta(
     converged: Converged | None = None,
     name: str = "Delta Iteration",
 ) -> DataStream:
-    """Return the solution set when nothing in it changes any more.
+    """Return the final solution set.
 
-    Each round starts from what has changed in the round before: the workset. The iteration ends after a round in which nothing
-    changes, after ``max_rounds`` rounds, or when ``converged`` says so.
+    Each round starts from the changes of the previous round: the workset. The iteration ends after a round without changes, after
+    ``max_rounds`` rounds, or when ``converged`` returns true.
 
     Args:
-        initial_solution: The solution set at the beginning, at most one record for each key; a stream that ends.
-        initial_workset: The workset of round 1; a stream that ends.
+        initial_solution: The initial solution set, at most one record for each key; a bounded stream.
+        initial_workset: The workset of round 1; a bounded stream.
         key: Returns the key of a record of the solution set, and of a candidate.
         step: Gets the stream of worksets and returns the stream of candidates: records that may change the solution. It is called once,
             when the job is built.
-        update: Gets the record that the solution set has for a key (None if it has none) and all candidates of a round for it; returns
-            the new record, or None if nothing changes. What it returns is in the next workset.
-        max_rounds: The last round.
+        update: Gets the record of a key in the solution set (None if there is none) and all candidates of a round for it; returns the new
+            record, or None for no change. Its result is in the next workset.
+        max_rounds: Maximal number of rounds.
         converged: Called after each round, in the process of the JobMaster, with the round's number and None.
         name: Name of the iteration.
     """

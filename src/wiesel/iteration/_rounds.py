@@ -1,4 +1,4 @@
-"""Internal. Rounds as programs see them: as windows, and as numbers when the job has ended."""
+"""Internal. Rounds as windows in programs, and as results of the job."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Round:
 
     Attributes:
         round: Its number, from 1.
-        records: How many records it gave: those from which the next round started, or the result.
-        value: What the aggregator made of the criterion's records; None without one.
+        records: Number of records for the next round, or in the result.
+        value: Result of the aggregator over the criterion's records; None without one.
     """
 
     round: int
@@ -38,8 +38,8 @@ def rounds_of(result: JobExecutionResult | Mapping[str, Any], name: str | None =
     """Return the rounds of an iteration of a job.
 
     Args:
-        result: What ``execute()`` returned; or, while the job runs, what ``JobClient.get_accumulators().result()`` returned.
-        name: The name of the iteration; not needed if the job has only one. A second one of the same name is ``<name> 2``.
+        result: The result of ``execute()``; or, while the job runs, of ``JobClient.get_accumulators().result()``.
+        name: The name of the iteration; optional if the job has only one. A second one of the same name is ``<name> 2``.
     """
     metrics = result.metrics if isinstance(result, JobExecutionResult) else result
     iterations: Mapping[str, list[dict[str, Any]]] = metrics.get("iterations", {})

@@ -1,4 +1,4 @@
-"""Internal. Several aggregates of groups whose slots are kept by key: reads, changes and writes them for all groups of a batch at once."""
+"""Internal. The aggregates of a GROUP BY, with their slots by key: reads, updates and writes those of all groups of a batch at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Values: TypeAlias = tuple[Arguments, int | None]
 """Input of calls with DISTINCT: their arguments and filter."""
 
 COUNT_ROWS = Slot("sum", pa.int64(), 0)
-"""The first slot of a group: how many rows it has."""
+"""The first slot of a group: its number of rows."""
 
 
 def stored_type(kind: pa.DataType) -> pa.DataType | None:
@@ -55,7 +55,7 @@ def slot_column(slot: Slot, values: Sequence[Any]) -> Column:
 class Aggregation:
     """The aggregates of an operator.
 
-    The slots of a group are a tuple: how many rows there are, then the slots of each call in order.
+    The slots of a group are a tuple: the number of rows, then the slots of each call in order.
     """
 
     def __init__(self, calls: Sequence[BoundCall]) -> None:
@@ -90,7 +90,7 @@ class Aggregation:
 
     def columns(self, states: Sequence[tuple[Any, ...]]) -> list[Column]:
         """Return the slots of groups as columns."""
-        # A list per slot is several times faster than zip(*states), which goes round all groups for each slot.
+        # A list per slot is several times faster than zip(*states), which iterates over all groups for each slot.
         return [slot_column(slot, [state[place] for state in states]) for place, slot in enumerate(self.slots)]
 
     def states(self, columns: Sequence[Column]) -> list[tuple[Any, ...]]:
@@ -98,7 +98,7 @@ class Aggregation:
         return list(zip(*map(python_values, columns), strict=True))
 
     def add(self, keys: GroupKeys, old: Sequence[Column], rows: Input) -> list[Column]:
-        """Return the slots of groups after rows; ``keys`` are those of the groups."""
+        """Return the slots of groups after adding rows; ``keys`` are those of the groups."""
         return self._after(keys, old, self.partials.of(rows), rows)
 
     def merge(self, keys: GroupKeys, old: Sequence[Column], columns: Sequence[Column], groups: Groups) -> list[Column]:
@@ -106,7 +106,7 @@ class Aggregation:
         return self._after(keys, old, self.partials.read(columns, groups), None)
 
     def new_slots(self, keys: GroupKeys, partial: Partial) -> list[list[Column]]:
-        """Return the slots of each call that a partial adds, values of DISTINCT only where they are new."""
+        """Return the slots of each call to be added for a partial, for values of DISTINCT only the new ones."""
         changed = self._new_values(keys, partial)
         return [
             reduced(accumulator, changed[call.arguments, call.filter]) if call.distinct else slots
@@ -114,7 +114,7 @@ class Aggregation:
         ]
 
     def _after(self, keys: GroupKeys, old: Sequence[Column], partial: Partial, rows: Input | None) -> list[Column]:
-        """``rows`` are those of the partial; None where it tells all."""
+        """``rows`` are those of the partial; None if it is complete."""
         found: list[Column] = [pa.array(numbers(old[0]) + partial.added)]
         changed = self._new_values(keys, partial)
         place = 1
@@ -132,7 +132,7 @@ class Aggregation:
         return found
 
     def _new_values(self, keys: GroupKeys, partial: Partial) -> dict[Values, Input]:
-        """Return the values of DISTINCT that a group has not had yet, by arguments and filter."""
+        """Return the new DISTINCT values of a group, by arguments and filter."""
         found: dict[Values, Input] = {}
         for arguments, (values, bits) in partial.values.items():
             fresh = self._seen[arguments].mark(keys, values, bits)
@@ -141,7 +141,7 @@ class Aggregation:
         return found
 
     def _from_rows(self, index: int, keys: GroupKeys, old: list[Column], rows: Input, changed: dict[Values, Input]) -> list[Column]:
-        """Return the slots of a call that needs rows; ``changed`` gets the values of DISTINCT that it has found to change."""
+        """Return the slots of a call that needs rows; ``changed`` gets its changed DISTINCT values."""
         call, accumulator = self._calls[index], self._accumulators[index]
         if call.distinct:
             values = (call.arguments, call.filter)
@@ -165,21 +165,21 @@ class Aggregation:
         return found
 
     def clear(self, key: Any) -> None:
-        """Forget the values that are kept of a group."""
+        """Remove the stored values of a group."""
         for kept in (*self._distinct.values(), *self._extremes.values()):
             kept.clear(key)
         for seen in self._seen.values():
             seen.clear(key)
 
-    # Groups with places
+    # Groups with indexes
 
     def flush(self, keys: Sequence[Any]) -> None:
-        """Put the values that have come into keyed state; ``keys`` are those of the groups by their places."""
+        """Write new values to keyed state; ``keys`` are those of the groups by index."""
         for seen in self._arrays():
             seen.flush(keys)
 
     def restore(self, places: Mapping[Any, int]) -> None:
-        """Take the values in keyed state; ``places`` are those of the groups."""
+        """Restore the values from keyed state; ``places`` are the indexes of the groups."""
         for seen in self._arrays():
             seen.restore(places)
 
@@ -200,7 +200,7 @@ def _merged(accumulator: Accumulator, old: list[Column], new: list[Column]) -> l
 
 
 def changed_places(old: Sequence[Column], new: Sequence[Column], count: int) -> npt.NDArray[np.bool_]:
-    """Return for each place whether any of some columns has another value than before."""
+    """Return for each index whether any of some columns has changed."""
     found = np.zeros(count, np.bool_)
     for before, after in zip(old, new, strict=True):
         found |= _differs(before, after)
@@ -208,7 +208,7 @@ def changed_places(old: Sequence[Column], new: Sequence[Column], count: int) -> 
 
 
 def _differs(before: Column, after: Column) -> npt.NDArray[np.bool_]:
-    """Return for each place whether a column has another value than before; NULL is equal to NULL."""
+    """Return for each index whether a column has changed; NULL equals NULL."""
     if pa.types.is_nested(after.type):
         return np.array([one != other for one, other in zip(before.to_pylist(), after.to_pylist(), strict=True)], np.bool_)
     different = numbers(pc.fill_null(pc.not_equal(before, after), False))

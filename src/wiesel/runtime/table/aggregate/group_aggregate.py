@@ -1,10 +1,9 @@
-"""Internal. GROUP BY: one row per key, which changes as rows come.
+"""Internal. GROUP BY: one row per key, updated as rows arrive.
 
-What a batch has for a key is aggregated first, so that state is read and written once per key and batch, and one change comes of it:
-Flink's operator does so with mini-batches, its other one emits a change per row, as this one does in rounds if it is asked for. The table
-that the changes make is the same.
+The rows of a batch are aggregated by key first, so that state is read and written once per key and batch, with one change: Flink's operator
+does so with mini-batches, its other one emits a change per row, as this one does in rounds if configured. The resulting table is the same.
 
-Retry story: state is a tuple of slots per key, and the values of DISTINCT by key; what is held as columns is put there by each snapshot.
+Retry semantics: state is a tuple of slots per key, and the values of DISTINCT by key; columnar data is written to it by each snapshot.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ class GroupAggregateOperator(BundledOperator, EmittingAtEnd):
     """Aggregates by key.
 
     Args:
-        keys: The columns of the key; without any all rows are one group.
-        calls: What is aggregated.
+        keys: The key columns; without any all rows are one group.
+        calls: The aggregates.
         schema: That of the results: the key, then a column per call.
-        sends_before: Whether ``-U`` rows are wanted.
-        ttl_ms: After which time without a row a group is forgotten; 0 for never, None for what the job says.
-        merges: Whether what comes are no rows but partials: the columns of the key, then those of :class:`Partials`.
-        mini_batch: How rows wait for each other; None if they do not.
+        sends_before: Emit ``-U`` rows.
+        ttl_ms: TTL of a group; 0 for never, None for that of the job.
+        merges: The input has partial aggregates instead of rows: the key columns, then those of :class:`Partials`.
+        mini_batch: Settings of mini-batches; None for none.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class GroupAggregateOperator(BundledOperator, EmittingAtEnd):
         self._sends_before = sends_before
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         ttl = state_ttl(self.context, self._ttl_ms)
         self._expires = ttl is not None
@@ -100,7 +99,7 @@ class GroupAggregateOperator(BundledOperator, EmittingAtEnd):
             self._emit_changes(key_columns, was, old, new)
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> None:
-        """Put what has changed into keyed state."""
+        """Write changes to keyed state."""
         self._groups.flush()
 
     def _emit_changes(self, keys: pa.RecordBatch | None, was: Mask, old: list[Column], new: list[Column]) -> None:
@@ -119,10 +118,10 @@ class GroupAggregateOperator(BundledOperator, EmittingAtEnd):
     def _changes(
         self, keys: pa.RecordBatch | None, before: list[Column], after: list[Column], fate: tuple[Any, Any, Any]
     ) -> tuple[RowBatch, Places | None]:
-        """Return the changes of groups, and which groups they are of: the places of their old rows, and behind them those of the new ones.
+        """Return the changes of groups, and the groups' indexes: those of their old rows, followed by those of the new ones.
 
-        The fate of groups is whether each was there before, whether it lives, and whether it was updated. The places are None for the new
-        rows of all that live.
+        The fate of groups is whether each existed before, whether it exists now, and whether it was updated. The indexes are None for the
+        new rows of all existing groups.
         """
         was, lives, updated = fate
         count = len(was)
@@ -132,7 +131,7 @@ class GroupAggregateOperator(BundledOperator, EmittingAtEnd):
         if not was.any():
             rows = pa.RecordBatch.from_arrays([*key_columns, *after], schema=self._schema)
             return RowBatch(rows if lives.all() else rows.filter(pa.array(lives))), None
-        # Old rows and new ones by turns.
+        # Old rows and new ones alternately.
         olds, news = np.arange(count), np.arange(count) + count
         places = np.stack([olds, news], axis=1).ravel()
         wanted = np.stack([deleted | (updated if self._sends_before else np.False_), inserted | updated], axis=1).ravel()

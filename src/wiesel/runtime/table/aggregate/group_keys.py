@@ -13,10 +13,10 @@ __all__ = ["GroupKeys"]
 
 
 class GroupKeys(list[Any]):
-    """Keys as they are in keyed state.
+    """Keys as in keyed state.
 
     Attributes:
-        places: Where each group is, if groups have places; one that has rows keeps its place.
+        places: Index of each group, if groups have indexes; it is fixed while the group has rows.
     """
 
     def __init__(self, keys: Iterable[Any], places: Places | None = None) -> None:

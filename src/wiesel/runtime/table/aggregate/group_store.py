@@ -1,7 +1,7 @@
 """Internal. Storage of the groups of GROUP BY between batches.
 
-Where keyed state lies in memory and does not expire, groups are held as columns and keyed state gets what has changed when a checkpoint is
-taken. Else, so that no more is in memory than the backend holds there, groups are read and written one by one.
+If keyed state is in memory and does not expire, groups are stored as columns and changes are written to keyed state when a checkpoint is
+taken. Otherwise, to limit memory to that of the backend, groups are read and written one by one.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Mask = npt.NDArray[np.bool_]
 
 
 class GroupStore(ABC):
-    """The slots of groups by key; a group that has no rows any more is not there."""
+    """The slots of groups by key; groups without rows are removed."""
 
     def keys(self, keys: list[Any]) -> GroupKeys:
-        """Return keys, each another one, as the other methods take them."""
+        """Convert distinct keys for the other methods."""
         return GroupKeys(keys)
 
     @abstractmethod
@@ -44,10 +44,10 @@ class GroupStore(ABC):
 
     @abstractmethod
     def parts(self, size: int) -> Iterator[tuple[list[Any], list[Column]]]:
-        """Yield keys and slots of all groups, so many at once."""
+        """Yield keys and slots of all groups, in chunks."""
 
     def flush(self) -> None:
-        """Put what has changed into keyed state."""
+        """Write changes to keyed state."""
 
 
 class StateGroups(GroupStore):
@@ -82,7 +82,7 @@ class StateGroups(GroupStore):
 
 
 class ArrayGroups(GroupStore):
-    """Groups as arrays, each at its place."""
+    """Groups as arrays, by index."""
 
     def __init__(self, table: Any, aggregation: Aggregation) -> None:
         self._table = table

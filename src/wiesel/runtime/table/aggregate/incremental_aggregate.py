@@ -1,8 +1,8 @@
-"""Internal. Between the two phases of GROUP BY where the values of DISTINCT are split: which of a bucket's values are new.
+"""Internal. Incremental aggregation between the two phases of GROUP BY with split DISTINCT: deduplicates the values of a bucket.
 
-It emits what they add to the aggregates of their key, so that the second phase has no values to keep.
+It emits their contribution to the aggregates of their key, so that the global phase stores no values.
 
-Retry story: state is the values by key and bucket; what is held as columns is put there by each snapshot.
+Retry semantics: state is the values by key and bucket; columnar data is written to it by each snapshot.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["IncrementalGroupAggregateOperator", "incremental_group_aggregate_ope
 
 
 def without_distinct(calls: Sequence[BoundCall]) -> tuple[BoundCall, ...]:
-    """Return calls to which only different values come."""
+    """Return the calls for input of distinct values."""
     return tuple(replace(call, distinct=False) for call in calls)
 
 
@@ -39,11 +39,11 @@ class IncrementalGroupAggregateOperator(BundledOperator):
     """Takes partials by key and bucket and emits partials without values.
 
     Args:
-        keys: How many columns the key has; that of the bucket is behind them.
-        calls: What is aggregated.
-        schema: That of what is emitted: the key, and the columns of the partials of :func:`without_distinct` calls.
-        ttl_ms: After which time a value is forgotten; 0 for never, None for what the job says.
-        mini_batch: How rows wait for each other; None if they do not.
+        keys: Number of key columns; that of the bucket follows.
+        calls: The aggregates.
+        schema: That of the output: the key, and the columns of the partials of :func:`without_distinct` calls.
+        ttl_ms: TTL of a value; 0 for never, None for that of the job.
+        mini_batch: Settings of mini-batches; None for none.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class IncrementalGroupAggregateOperator(BundledOperator):
         self._keys: list[Any] = []
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         ttl = state_ttl(self.context, self._ttl_ms)
         self._by_place = ttl is None and self.context.backend.in_memory
@@ -85,7 +85,7 @@ class IncrementalGroupAggregateOperator(BundledOperator):
         return GroupKeys(keys, places)
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> None:
-        """Put what has changed into keyed state."""
+        """Write changes to keyed state."""
         self._aggregation.flush(self._keys)
 
 

@@ -1,6 +1,6 @@
-"""Internal. The first of two phases of GROUP BY: what a task has for a key becomes one row before it is sent on.
+"""Internal. Local aggregation of GROUP BY: a task combines its rows of a key before the exchange.
 
-Retry story: nothing is kept between mini-batches, and they end before each checkpoint.
+Retry semantics: there is no state between mini-batches, which end before each checkpoint.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ __all__ = ["LocalGroupAggregateOperator", "local_group_aggregate_operator"]
 
 
 class LocalGroupAggregateOperator(BundledOperator):
-    """Aggregates rows as far as it goes without state.
+    """Aggregates rows as far as possible without state.
 
     Args:
         keys: The columns of the key.
-        calls: What is aggregated.
+        calls: The aggregates.
         schema: That of the partials: the key, the bucket if there are any, and the columns of :class:`Partials`.
-        mini_batch: How rows wait for each other; None if they do not.
-        buckets: By how many buckets of the values of DISTINCT the partials of a key are split; 0 for not at all.
-        sampling: When rows are not aggregated, as there are nearly as many keys; None for never.
+        mini_batch: Settings of mini-batches; None for none.
+        buckets: Number of buckets for the DISTINCT values of a key; 0 for no split.
+        sampling: Adaptive decision not to aggregate nearly distinct keys; None to aggregate always.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class LocalGroupAggregateOperator(BundledOperator):
         self._reduction = Reduction(sampling)
 
     def process_bundle(self, rows: RowBatch) -> None:
-        """Emit a row per group, or per group and bucket; or, where that is hardly less, per row."""
+        """Emit a row per group, or per group and bucket; or per row, if that hardly reduces them."""
         columns = rows.rows.columns
         keys = [columns[index] for index in self._keys]
         groups = self._reduction.groups(keys, len(rows))

@@ -15,9 +15,9 @@ __all__ = ["bucketed"]
 
 
 def bucketed(partial: Partial, partials: Partials, buckets: int) -> tuple[Partial, Places, Places]:
-    """Return partials of groups by bucket of their values, with the group and the bucket of each.
+    """Return partials of groups split by bucket of their values, with the group and the bucket of each.
 
-    What is aggregated without DISTINCT goes with the first bucket.
+    Aggregates without DISTINCT are in the first bucket.
     """
     count = len(partial.added)
     chosen = {arguments: values.groups.ids * buckets + _buckets(values, buckets) for arguments, (values, _) in partial.values.items()}
@@ -29,7 +29,7 @@ def bucketed(partial: Partial, partials: Partials, buckets: int) -> tuple[Partia
 
     values = {arguments: (Input(values.columns, groups(chosen[arguments])), bits) for arguments, (values, bits) in partial.values.items()}
     first = groups(firsts)
-    # That of another bucket may be the first to come to its group, which is there as soon as it has a row.
+    # Another bucket may be the first to reach its group, which is created when it has a row.
     added = np.maximum(first.sizes(partial.added), 1)
     return Partial(added, partials.spread(partial.slots, first), values), found // buckets, found % buckets
 

@@ -1,7 +1,7 @@
 """Internal. Partial aggregates of rows without the state of their groups, in the local and the global phase of aggregation.
 
-A partial of a group is how many rows there are, the slots of its calls, and for DISTINCT the different values, each with a bit for every
-filter that it has passed. As columns, in which it crosses to another task, the values of a group are lists.
+A partial aggregate of a group is the number of rows, the slots of its calls, and for DISTINCT the distinct values, each with a bit for
+every filter that it has passed. In columns, as they cross the exchange, the values of a group are lists.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Partial:
     Attributes:
         added: Number of rows of each group; negative if more were retracted than added.
         slots: For each call without DISTINCT a column per slot; none for others.
-        values: By the arguments of DISTINCT the different values, as rows of groups, and their bits.
+        values: By the arguments of DISTINCT the distinct values, as rows of groups, and their bits.
     """
 
     added: Places
@@ -41,8 +41,8 @@ class Partials:
     """The partials of some calls.
 
     Attributes:
-        filters: By the arguments of DISTINCT over rows that are only added, the filters of its calls: indexes of boolean columns, None for
-            all rows. A filter's place is that of its bit.
+        filters: By the arguments of DISTINCT over insert-only rows, the filters of its calls: indexes of boolean columns, None for all
+            rows. The index of a filter is that of its bit.
     """
 
     def __init__(self, calls: Sequence[BoundCall]) -> None:
@@ -72,7 +72,7 @@ class Partials:
         return Partial(rows.groups.sizes(rows.signs), slots, values)
 
     def spread(self, slots: Sequence[Sequence[Column]], groups: Groups) -> list[list[Column]]:
-        """Return slots with a row per group as those of more groups; ``groups`` says which one each row becomes."""
+        """Return slots with a row per group expanded to more groups; ``groups`` maps each row to them."""
         pairs = zip(self._accumulators, slots, strict=True)
         return [[slot.reduce(column, groups) for slot, column in zip(each.slots, mine, strict=False)] for each, mine in pairs]
 
@@ -97,7 +97,7 @@ class Partials:
         return found
 
     def read(self, columns: Sequence[Column], groups: Groups) -> Partial:
-        """Return the partials of groups, of which there may be several rows each."""
+        """Return the partials of groups, which may have several rows each."""
         left = list(columns)
         added = groups.sizes(numbers(left.pop(0)))
         slots: list[list[Column]] = []
@@ -115,7 +115,7 @@ class Partials:
 
 
 def _different(rows: Input, arguments: Arguments, filters: Sequence[int | None]) -> tuple[Input, Places]:
-    """Return one row per group and different values, with bits for the filters that any row with them has passed."""
+    """Return one row per group and distinct values, with bits for the filters passed by any row with them."""
     own = Input([rows.columns[index] for index in arguments], rows.groups)
     pairs = own.groups if own.groups.apart else _pairs(own)
     bits = np.zeros(pairs.count, np.int64)
@@ -127,7 +127,7 @@ def _different(rows: Input, arguments: Arguments, filters: Sequence[int | None])
 
 
 def _united(values: Input, bits: Places, again: bool) -> tuple[Input, Places]:
-    """Return values each once; ``again``: whether any may be there more than once."""
+    """Return distinct values; ``again``: whether there may be duplicates."""
     if not again:
         return values, bits
     pairs = _pairs(values)

@@ -1,7 +1,7 @@
 """Internal. Adaptive local aggregation: a sample of rows decides whether to aggregate before the exchange.
 
-So does Flink's local aggregation of batch jobs (``table.exec.local-hash-agg.adaptive.*``), once and for all; as a stream has no end, here a
-sample is taken again from time to time. What is decided makes no difference to results, and so is in no snapshot.
+Flink's local aggregation of batch jobs does so (``table.exec.local-hash-agg.adaptive.*``) once; as a stream is unbounded, here the sample
+is repeated periodically. The decision does not affect results, so it is not in snapshots.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wiesel.columnar.grouping import Groups, group_by
 __all__ = ["Reduction", "Sampling"]
 
 _ONE_OF = 10
-"""Behind a sample with too many groups nine times as many rows are not looked at."""
+"""After a sample with too many groups nine times as many rows are passed through."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Sampling:
 
 
 class Reduction:
-    """Groups rows as long as that leaves fewer of them; without ``sampling`` always."""
+    """Groups rows as long as that reduces their number; without ``sampling`` always."""
 
     def __init__(self, sampling: Sampling | None) -> None:
         self._sampling = sampling
@@ -36,7 +36,7 @@ class Reduction:
         self._to_pass = 0
 
     def groups(self, columns: Sequence[pa.Array], length: int) -> Groups:
-        """Return the groups of rows of which all columns are equal, or a group for each row where samples say so."""
+        """Return the groups of rows with equal columns, or a group for each row if the sample says so."""
         if self._to_pass > 0:
             self._to_pass -= length
             return Groups.each(length)

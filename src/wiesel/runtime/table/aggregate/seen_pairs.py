@@ -1,7 +1,7 @@
-"""Internal. Bits of pairs of numbers, in a hash table of NumPy arrays that takes a whole batch at once.
+"""Internal. A vectorised hash table of NumPy arrays: bits of pairs of numbers.
 
-Open addressing with linear probing (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm L): all pairs of a batch look
-at their places together, and those that have met another pair go on to the next one together. Nothing is ever removed.
+Open addressing with linear probing (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm L): all pairs of a batch probe
+together, and those with a collision continue with the next slot. There are no removals.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["SeenPairs"]
 
 _FIRST_SIZE = 1 << 10
 _FULL = 0.5
-# Odd numbers of 64 bits far from any pattern of keys: multiplicative hashing, of which the upper bits are good.
+# Odd numbers of 64 bits without patterns: multiplicative hashing, whose upper bits are good.
 _MIX_ONE = np.uint64(0x9E3779B97F4A7C15)
 _MIX_OTHER = np.uint64(0xC2B2AE3D27D4EB4F)
 
@@ -31,19 +31,19 @@ class SeenPairs:
 
     def _resize(self, size: int) -> None:
         self._ones, self._others = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        self._bits = np.zeros(size, np.int64)  # 0 where there is no pair
+        self._bits = np.zeros(size, np.int64)  # 0 for free slots
         self._changed = np.zeros(size, np.bool_)
         self._shift = np.uint64(64 - size.bit_length() + 1)
 
     def mark(self, ones: Places, others: Places, bits: Places) -> Places:
-        """Set bits (at least one for each pair) of pairs that are all different; return those that were set before."""
+        """Set bits (at least one for each) of distinct pairs; return the bits that were set before."""
         self._make_room(len(ones))
         before = np.zeros(len(ones), np.int64)
         waiting, places = np.arange(len(ones)), self._places(ones, others)
         while len(waiting):
             mine, other = ones[waiting], others[waiting]
             free = np.flatnonzero(self._bits[places] == 0)
-            # Where several want a free place the last one has it; all but it go on.
+            # If several want a free slot the last one gets it; the others continue.
             self._ones[places[free]], self._others[places[free]] = mine[free], other[free]
             here = (self._ones[places] == mine) & (self._others[places] == other)
             taken, met = places[here], waiting[here]
@@ -55,7 +55,7 @@ class SeenPairs:
         return before
 
     def changed(self) -> tuple[Places, Places, Places]:
-        """Return the pairs, and all their bits, of which bits were set since this was last asked."""
+        """Return the pairs with changed bits, and all their bits, since the last call."""
         found = np.flatnonzero(self._changed)
         self._changed[:] = False
         return self._ones[found], self._others[found], self._bits[found]
@@ -75,7 +75,7 @@ class SeenPairs:
         ones, others, bits, changed = self._ones[used], self._others[used], self._bits[used], self._changed[used]
         self._resize(size)
         self._count = 0
-        # Those that have not changed first, as what is put in counts as changed.
+        # Unchanged ones first, as inserted ones count as changed.
         for which in (~changed, changed):
             self._changed[:] = False
             self.mark(ones[which], others[which], bits[which])

@@ -1,4 +1,4 @@
-"""Internal. The slots of many groups as arrays that grow, so that those of a batch's groups are read and written at once."""
+"""Internal. Slots of many groups as growing arrays, for vectorised access."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["SlotArray"]
 
 
 class SlotArray:
-    """One slot of all groups, by the place of the group.
+    """One slot of all groups, by the index of the group.
 
-    Numbers and times are kept as numbers, with a mask where there may be none; other values as they are stored in state.
+    Numbers and times are stored as numbers, with a mask if nullable; other values as in state.
     """
 
     def __init__(self, slot: Slot, size: int) -> None:
@@ -37,7 +37,7 @@ class SlotArray:
         return values
 
     def grow(self, size: int) -> None:
-        """Make room for so many groups."""
+        """Ensure capacity for a number of groups."""
         more = size - len(self._values)
         self._values = np.concatenate([self._values, self._empty(more)])
         if self._valid is not None:
@@ -68,7 +68,7 @@ class SlotArray:
         self._values[places] = numbers(column)
 
     def clear(self, places: Places) -> None:
-        """Make groups as if they were new."""
+        """Reset groups to their initial values."""
         self._values[places] = self._empty(len(places))
         if self._valid is not None:
             self._valid[places] = False

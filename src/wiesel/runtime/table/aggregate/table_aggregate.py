@@ -1,6 +1,6 @@
 """Internal. User-defined table aggregates: for each changed group, the old rows are retracted and the new ones emitted.
 
-Retry story: state is, per key, how many rows the group has and the pickled accumulator; nothing else outlives a batch.
+Retry semantics: state is, per key, the number of rows and the pickled accumulator; nothing else outlives a batch.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["TableAggregateSpec", "table_aggregate_operator"]
 
 @dataclass(frozen=True)
 class TableAggregateSpec:
-    """Attributes: the columns of the key, those of the arguments, the function, and the schema of what comes out."""
+    """Attributes: the key columns, the arguments, the function, and the schema of the results."""
 
     keys: tuple[int, ...]
     arguments: tuple[int, ...]
@@ -45,7 +45,7 @@ class TableAggregateOperator(TableOperator):
         self._spec = spec
 
     def open(self) -> None:
-        """Take the state."""
+        """Initialise the state."""
         super().open()
         self._table = self.context.backend.table("groups", ttl=state_ttl(self.context))
         self._rounds = rounds_of(self.context, self._spec.keys, self._change, self.emit_rows)
@@ -79,7 +79,7 @@ class TableAggregateOperator(TableOperator):
             self._send(taken, owners, kinds, found)
 
     def _changes(self, key: Any, rows: Sequence[tuple[Any, ...]], signs: Sequence[int]) -> list[tuple[int, tuple[Any, ...]]]:
-        """Return the rows of a group before and after others have come."""
+        """Return the rows of a group before and after an update."""
         function = self._spec.function
         stored = self._table.get(key)
         count, accumulator = (0, function.prepared().create_accumulator()) if stored is None else (stored[0], pickle.loads(stored[1]))

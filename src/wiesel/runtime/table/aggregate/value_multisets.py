@@ -39,7 +39,7 @@ class KeptValues:
         self._table = table
 
     def update(self, keys: Sequence[Any], rows: Input) -> Input:
-        """Count rows; return those whose values were not there before, and with sign -1 those whose values are not there any more."""
+        """Count rows; return those with new values, and with sign -1 those with removed values."""
         unique, counts = distinct_values(rows)
         values = list(zip(*(key_values(column) for column in unique.columns), strict=True))
         get, put, remove = self._table.get_entry, self._table.put_entry, self._table.remove_entry
@@ -70,7 +70,7 @@ class KeptValues:
         added = np.flatnonzero(changed.signs > 0)
         current = stored_column(old)
         lost = zip(groups.ids[gone].tolist(), stored_column(column.take(pa.array(gone))), strict=True)
-        searched = {group for group, value in lost if value == current[group] or value is current[group]}  # there is one NaN
+        searched = {group for group, value in lost if value == current[group] or value is current[group]}  # NaN is normalised
         come = slot.reduce(column.take(pa.array(added)), groups.take(added))
         found = _merged(slot, old, come)
         if not searched:
@@ -97,7 +97,7 @@ class SeenValues(ABC):
 
     @abstractmethod
     def mark(self, keys: GroupKeys, values: Input, bits: Places) -> Places:
-        """Keep bits of values, each another one; return those that were not there."""
+        """Add bits of distinct values; return those that were not set."""
 
     def clear(self, key: Any) -> None:
         """Forget a group."""
@@ -107,8 +107,8 @@ class StateValues(SeenValues):
     """Values in keyed state, looked up one by one.
 
     Args:
-        table: Where they are kept.
-        refreshes: Whether values that come again are written again, as they expire else.
+        table: Their table.
+        refreshes: Rewrite repeated values, to renew their TTL.
     """
 
     def __init__(self, table: MapTable, *, refreshes: bool) -> None:
@@ -133,12 +133,12 @@ class StateValues(SeenValues):
 
 
 class ArrayValues(SeenValues):
-    """Values of groups that have places, as numbers: integers as they are, others by the order in which they came.
+    """Values of groups with indexes, as numbers: integers themselves, others by the order of insertion.
 
-    A group with values stays, as rows are only added; so there is nothing to forget.
+    A group with values is permanent, as input is insert-only; so there are no removals.
 
     Args:
-        table: Where they are kept.
+        table: Their table.
         kinds: The types of the columns.
     """
 
@@ -161,7 +161,7 @@ class ArrayValues(SeenValues):
     def _mark(self, groups: Places, columns: Sequence[Column], bits: Places) -> Places:
         column = columns[0]
         if len(columns) == 1 and pa.types.is_integer(column.type):
-            if column.null_count:  # NULL is number 0 of the group on the other side
+            if column.null_count:  # NULL is number 0 of the mirrored group
                 groups = np.where(numbers(column.is_null()), ~groups, groups)
                 column = column.fill_null(0)
             codes = numbers(column).astype(np.int64)
@@ -178,7 +178,7 @@ class ArrayValues(SeenValues):
     # State
 
     def flush(self, keys: Sequence[Any]) -> None:
-        """Put what has changed into keyed state; ``keys`` are those of the groups by their places."""
+        """Write changes to keyed state; ``keys`` are those of the groups by index."""
         groups, codes, bits = self._pairs.changed()
         if not len(groups):
             return
@@ -202,7 +202,7 @@ class ArrayValues(SeenValues):
         return values
 
     def restore(self, places: Mapping[Any, int]) -> None:
-        """Take what is in keyed state; ``places`` are those of the groups."""
+        """Restore the contents from keyed state; ``places`` are the indexes of the groups."""
         for key, _, entries in self._table.items():
             columns = [pa.array(list(values), kind) for values, kind in zip(zip(*entries, strict=True), self._kinds, strict=True)]
             self._mark(np.full(len(entries), places[key]), columns, np.array(list(entries.values()), np.int64))
