@@ -117,7 +117,7 @@ def test_strangers_cost_an_attempt_and_no_record(tmp_path: Path) -> None:
             job.wait_for(partial(is_later, last), "the attempt after it")
         assert hostile.has_taken.is_set(), job.tail()
         deadline_s = time.monotonic() + LIMIT_S
-        while "could not connect to all tasks that it reads from" not in job.log.read_text():
+        while "could not connect to all of its producers" not in job.log.read_text():
             assert time.monotonic() < deadline_s, job.tail()
             time.sleep(0.05)
         hostile.end()

@@ -62,5 +62,5 @@ def test_where_there_is_no_place_the_error_says_so(tmp_path: Path, monkeypatch: 
     file.write_text("")
     monkeypatch.setattr(sys, "prefix", str(file))
     monkeypatch.setenv("XDG_CACHE_HOME", str(file))
-    with pytest.raises(ResourceError, match="there is no place for the archive"):
+    with pytest.raises(ResourceError, match="there is no directory for the archive"):
         class_archive.make_archive(find_java(Configuration()))

@@ -1,1 +1,1 @@
-"""Sources and sinks. They stand on ``wiesel.spi`` as those of users do; programs import them from ``wiesel.datastream.connectors``."""
+"""Sources and sinks, built on ``wiesel.spi`` like user-defined ones; programs import them from ``wiesel.datastream.connectors``."""

@@ -10,7 +10,7 @@ __all__ = ["DeliveryGuarantee"]
 class DeliveryGuarantee(Enum):
     """The guarantee of a sink for each record after failures.
 
-    EXACTLY_ONCE: it is there once. AT_LEAST_ONCE: it is there, perhaps more often. NONE: it may be lost or repeated.
+    EXACTLY_ONCE: each record is written once. AT_LEAST_ONCE: records may be repeated. NONE: records may be lost or repeated.
     """
 
     EXACTLY_ONCE = 0

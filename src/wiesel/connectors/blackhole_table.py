@@ -1,4 +1,4 @@
-"""Internal. The table connector ``blackhole``: takes all rows and keeps none."""
+"""Internal. The table connector ``blackhole``: discards all rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["BlackHoleTableFactory"]
 
 
 class BlackHoleTableFactory(TableSinkFactory):
-    """Makes sinks that keep nothing."""
+    """Creates sinks that discard rows."""
 
     identifier = "blackhole"
 

@@ -1,10 +1,10 @@
-"""Collect: the records of a stream come back to the program that started the job.
+"""Collect: returns the records of a stream to the program that started the job.
 
 The time of returning a record depends on the handling of failures, because it cannot be retracted:
 
-* *exactly once* (checkpoints on): a record is handed out when a checkpoint covers it, so it never comes again;
-* *at least once* (checkpoints in that mode): at once; after a failure some come again;
-* *no restart* (checkpoints off): at once; a restart would begin anew, so it is an error once something was handed out.
+* *exactly once* (checkpoints on): a record is returned when a checkpoint covers it, so it is never repeated;
+* *at least once* (checkpoints in that mode): immediately; after a failure some are repeated;
+* *no restart* (checkpoints off): immediately; a restart would start from the beginning, so it is an error once records were returned.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["CollectDelivery", "CollectReceiver", "CollectResultBuffer", "Collect
 
 
 class Collected(NamedTuple):
-    """Values on their way to the driver. ``epoch``: the last checkpoint before them; the next one covers them."""
+    """Values sent to the driver. ``epoch``: the last checkpoint before them; the next one covers them."""
 
     subtask: int
     attempt: int
@@ -40,10 +40,10 @@ class CollectDelivery(Enum):
 
 
 class CollectResultBuffer:
-    """Decides which values may be handed out. Pure: it is told what happens, and never waits.
+    """Decides which values may be returned. Pure: it processes events, and never waits.
 
     Args:
-        delivery: When values may be handed out.
+        delivery: Condition for returning values.
     """
 
     def __init__(self, delivery: CollectDelivery) -> None:
@@ -52,12 +52,12 @@ class CollectResultBuffer:
         self._ready: deque[Any] = deque()
         self._attempt = 0
         self._taken = 0
-        self._last_epoch = -1  # the newest epoch of which something became ready
+        self._last_epoch = -1  # the newest epoch with ready values
         self._done = False
         self._error: BaseException | None = None
 
     def add(self, collected: Collected) -> None:
-        """Take values; those of older attempts are dropped."""
+        """Add values; those of older attempts are dropped."""
         if self._done or collected.attempt < self._attempt:
             return
         if self._delivery is CollectDelivery.EXACTLY_ONCE:
@@ -73,7 +73,7 @@ class CollectResultBuffer:
             self._release(collected)
 
     def restored(self, checkpoint_id: int, attempt: int) -> None:
-        """A new attempt starts from this checkpoint: what came after it will come again."""
+        """Handle a new attempt from this checkpoint: later values will be repeated."""
         self._attempt = attempt
         self.checkpoint_complete(checkpoint_id)
         self._pending.clear()
@@ -92,7 +92,7 @@ class CollectResultBuffer:
         self._done = True
 
     def failed(self, error: BaseException) -> None:
-        """The job has failed: what is not final yet is lost."""
+        """Handle a failed job: values that are not final are dropped."""
         if not self._done:
             self._pending.clear()
             self._done = True
@@ -103,7 +103,7 @@ class CollectResultBuffer:
         self._last_epoch = max(self._last_epoch, collected.epoch)
 
     def take(self) -> list[Any]:
-        """Return all values that may be handed out now; empty if there are none yet, or none any more."""
+        """Return all values that may be returned now; empty if there are none."""
         values = list(self._ready)
         self._ready.clear()
         self._taken += len(values)
@@ -136,14 +136,14 @@ def _repeated(delivery: CollectDelivery, checkpoint_id: int) -> JobExecutionErro
 
 
 class CollectReceiver(DriverReceiver):
-    """The buffer, with a lock around it and a way to wait for values."""
+    """The buffer with a lock and a way to wait for values."""
 
     def __init__(self, delivery: CollectDelivery) -> None:
         self._buffer = CollectResultBuffer(delivery)
         self._changed = threading.Condition()
 
     def receive(self, payload: Collected) -> None:
-        """Take values."""
+        """Add values."""
         with self._changed:
             self._buffer.add(payload)
             self._changed.notify_all()
@@ -173,10 +173,10 @@ class CollectReceiver(DriverReceiver):
             self._changed.notify_all()
 
     def take(self, timeout_s: float) -> list[Any] | None:
-        """Wait for values and return all there are; an empty list after the timeout, None if no more will come.
+        """Wait for values and return all of them; an empty list after the timeout, None if there will be no more.
 
         Raises:
-            BaseException: What the job failed with, once all values that may be handed out have been.
+            BaseException: The failure of the job, once all values that may be returned have been.
         """
         with self._changed:
             self._changed.wait_for(lambda: len(self._buffer) or self._buffer.done, timeout_s)
@@ -193,7 +193,7 @@ class CollectSink(DriverSink):
 
     Args:
         channel: Name of the channel, unique in the job.
-        receiver: Where they arrive; stays with the process that made the sink.
+        receiver: Their receiver; stays in the process that created the sink.
     """
 
     def __init__(self, channel: str, receiver: CollectReceiver | None = None) -> None:
@@ -205,7 +205,7 @@ class CollectSink(DriverSink):
         return _CollectWriter(context, self.channel)
 
     def create_receiver(self) -> DriverReceiver:
-        """Return the receiver that was given; one that drops all in a process which did not make the sink."""
+        """Return the given receiver; one that drops all values in other processes."""
         return self.receiver or DriverReceiver()
 
     def __getstate__(self) -> dict[str, Any]:

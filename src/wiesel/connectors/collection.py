@@ -1,4 +1,4 @@
-"""A bounded source of the elements of a collection, which travel with the program."""
+"""A bounded source of the elements of a collection, shipped with the program."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class CollectionSplit:
 class CollectionSource(Source[CollectionSplit]):
     """Reads the elements in order; with several readers each reads a range of them.
 
-    The elements are checked and pickled at once: changing the collection later changes nothing, and what is wrong with an element
-    is found where the source is made.
+    The elements are checked and pickled immediately: later changes of the collection have no effect, and errors of elements are raised
+    where the source is created.
 
     Args:
         elements: The elements.
@@ -98,7 +98,7 @@ class CollectionSource(Source[CollectionSplit]):
 
 
 def _conform(elements: Sequence[Any], type_info: TypeInformation) -> list[Any]:
-    """Return the elements as the declared type has them."""
+    """Convert the elements to the declared type."""
     convert = from_collection_converter(type_info)
     if convert is not None:
         elements = list(map(convert, elements))
@@ -125,7 +125,7 @@ def _pickled(chunk: Sequence[Any], first: int) -> bytes:
                 hint="use elements of plain values, or make their class picklable",
                 element=first,
             ) from error
-    # One of several cannot be pickled: say which.
+    # One of several cannot be pickled: identify it.
     for offset, element in enumerate(chunk):
         _pickled([element], first + offset)
     raise SerializationError(
@@ -140,7 +140,7 @@ class _CollectionEnumerator(SplitEnumerator[CollectionSplit]):
         self._splits = splits
 
     def add_reader(self, subtask: int) -> None:
-        # Readers ask when they have nothing to read.
+        # Readers send requests when they are idle.
         return
 
     def handle_split_request(self, subtask: int) -> None:

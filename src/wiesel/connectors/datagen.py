@@ -1,4 +1,4 @@
-"""Generated records: a function of the user's makes each from its index, as fast as a rate limit lets it.
+"""Generated records: a user function creates each from its index, at a limited rate.
 
 >>> source = DataGeneratorSource(lambda i: f"event {i}", 1_000, RateLimiterStrategy.per_second(100), Types.STRING())
 """
@@ -34,21 +34,21 @@ _LONGEST_WAIT_MS = 1_000
 
 
 class GeneratorFunction(ABC):
-    """Makes records; one copy per reader, used by one thread."""
+    """Generates records; one copy per reader, used by one thread."""
 
     def open(self, context: SourceReaderContext) -> None:
         """Prepare; called once before the first record."""
 
     @abstractmethod
     def map(self, index: int) -> Any:
-        """Return the record of an index. The same index must give the same record, or a restart changes what was there."""
+        """Return the record of an index. The same index must give the same record, or a restart changes earlier output."""
 
     def close(self) -> None:
         """Release resources."""
 
 
 class BatchGeneratorFunction(GeneratorFunction):
-    """Makes many records at once, where that is cheaper."""
+    """Generates many records at once, where that is cheaper."""
 
     @abstractmethod
     def map_all(self, indexes: range) -> list[Any]:
@@ -60,11 +60,11 @@ class BatchGeneratorFunction(GeneratorFunction):
 
 
 class RateLimiter(ABC):
-    """Says how many records a reader may emit. Never waits: time and completed checkpoints are told to it."""
+    """Limits how many records a reader may emit. Never waits: time and completed checkpoints are passed in."""
 
     @abstractmethod
     def permits(self, now_ms: int, wanted: int) -> int:
-        """Take at most ``wanted`` permits; 0 means to ask again later."""
+        """Acquire at most ``wanted`` permits; 0 means to retry later."""
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """A checkpoint is complete."""
@@ -81,7 +81,7 @@ class _Unlimited(RateLimiter):
 
 
 class _PerSecond(RateLimiter):
-    """A bucket of permits that fills at the rate and holds those of one second, so that a pause is caught up a little."""
+    """A token bucket that fills at the rate up to the permits of one second, so that a short pause is compensated."""
 
     def __init__(self, per_second: float) -> None:
         self._per_ms = per_second / 1e3
@@ -116,7 +116,7 @@ class _PerCheckpoint(RateLimiter):
 
 
 class RateLimiterStrategy(ABC):
-    """Makes the rate limiter of each reader. The limits hold for all readers together."""
+    """Creates the rate limiter of each reader. The limits apply to all readers together."""
 
     @abstractmethod
     def create_rate_limiter(self, parallelism: int, subtask_index: int = 0) -> RateLimiter:
@@ -124,12 +124,12 @@ class RateLimiterStrategy(ABC):
 
     @staticmethod
     def no_op() -> RateLimiterStrategy:
-        """As fast as the job takes the records."""
+        """No limit."""
         return _Strategy(lambda parallelism, subtask: _Unlimited())
 
     @staticmethod
     def per_second(records_per_second: float) -> RateLimiterStrategy:
-        """At most so many records each second.
+        """Limit the number of records per second.
 
         Raises:
             ProgramError: If the rate is not positive.
@@ -140,14 +140,14 @@ class RateLimiterStrategy(ABC):
 
     @staticmethod
     def per_checkpoint(records_per_checkpoint: int) -> RateLimiterStrategy:
-        """So many records, then none until the next checkpoint is complete.
+        """Emit a number of records, then none until the next checkpoint is complete.
 
         Raises:
             ProgramError: If the number is not positive.
         """
         if records_per_checkpoint <= 0:
             raise ProgramError(f"RateLimiterStrategy.per_checkpoint({records_per_checkpoint})", hint="give a positive number of records")
-        # The first readers take what does not divide evenly; with fewer records than readers some emit none.
+        # The first readers get the remainder; with fewer records than readers some emit none.
         return _Strategy(
             lambda parallelism, subtask: _PerCheckpoint(
                 records_per_checkpoint // parallelism + (1 if subtask < records_per_checkpoint % parallelism else 0)
@@ -164,16 +164,16 @@ class _Strategy(RateLimiterStrategy):
 
 
 class DataGeneratorSource(Source[IndexRange]):
-    """Records made from the indexes 0, 1, 2, ...
+    """Records generated from the indexes 0, 1, 2, ...
 
-    A bounded source gives each reader a range of the indexes; an endless one deals them to the readers in turn, so that the
-    indexes of all readers rise together (see :meth:`first_splits`).
+    A bounded source gives each reader a range of the indexes; an unbounded one distributes them round-robin, so that the indexes of all
+    readers advance together (see :meth:`first_splits`).
 
     Args:
-        generator_function: Makes the record of an index: a callable or a :class:`GeneratorFunction`. The same index must give the
-            same record: after a failure records are made again.
-        count: How many records; None for ever.
-        rate_limiter_strategy: How fast; as fast as possible if it is None.
+        generator_function: Creates the record of an index: a callable or a :class:`GeneratorFunction`. The same index must give the same
+            record: after a failure records are generated again.
+        count: Number of records; None for unbounded.
+        rate_limiter_strategy: Rate limit; None for none.
         type_info: The type of the records.
 
     Raises:
@@ -201,7 +201,7 @@ class DataGeneratorSource(Source[IndexRange]):
 
     @property
     def boundedness(self) -> Boundedness:
-        """Return BOUNDED if there is a count."""
+        """Return BOUNDED if there is a count, else CONTINUOUS_UNBOUNDED."""
         return Boundedness.CONTINUOUS_UNBOUNDED if self._count is None else Boundedness.BOUNDED
 
     @property
@@ -214,7 +214,7 @@ class DataGeneratorSource(Source[IndexRange]):
         return IndexRangeEnumerator(context, self.first_splits(context.parallelism) if state is None else state)
 
     def first_splits(self, parallelism: int) -> list[IndexRange]:
-        """Return which indexes each of so many readers begins with."""
+        """Return the first index range of each reader."""
         return interleaved_ranges(parallelism) if self._count is None else even_ranges(0, self._count, parallelism)
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[IndexRange]:
@@ -224,7 +224,7 @@ class DataGeneratorSource(Source[IndexRange]):
 
 
 class _GeneratorReader(SourceReader[IndexRange]):
-    """Reads its ranges in turn, a chunk of each: endless ones must all advance."""
+    """Reads its ranges round-robin, a chunk of each: unbounded ones must all advance."""
 
     def __init__(self, context: SourceReaderContext, function: Callable[[int], Any] | GeneratorFunction, limiter: RateLimiter) -> None:
         self._context = context
@@ -269,7 +269,7 @@ class _GeneratorReader(SourceReader[IndexRange]):
             return self._function.map_all(indexes)
         values: list[Any] = []
         try:
-            # extend keeps what was made before a failure, which tells the failing index.
+            # extend retains the records before a failure, whose number is the failing index.
             values.extend(map(self._make, indexes))
         except Exception as error:
             index = indexes[len(values)]

@@ -1,4 +1,4 @@
-"""Internal. Makes the values of generated columns, many at a time. A value is a function of its row's index and of a seed.
+"""Internal. Vectorised generation of columns. A value is a function of its row's index and of a seed.
 
 Columns are plain picklable data; their parts (elements of arrays, fields of rows) are columns too, with an index for each part.
 """
@@ -47,7 +47,7 @@ _DECIMALS = Context(prec=38)
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows whose values are wanted: their indexes, and the time at which they are made."""
+    """The rows to generate: their indexes, and the generation time."""
 
     indexes: Words
     now_ms: int
@@ -56,7 +56,7 @@ class Rows:
         return len(self.indexes)
 
     def parts(self, count: int) -> Rows:
-        """Return ``count`` parts of each row as rows of their own."""
+        """Return ``count`` parts of each row as separate rows."""
         firsts: Words = self.indexes * np.uint64(count)
         return Rows(np.add.outer(firsts, np.arange(count, dtype=np.uint64)).ravel(), self.now_ms)
 
@@ -71,7 +71,7 @@ class Column(ABC):
 
 @dataclass(frozen=True)
 class NullableColumn(Column):
-    """Puts ``None`` in the place of a share of the values."""
+    """Replaces a fraction of the values by ``None``."""
 
     column: Column
     null_rate: float
@@ -97,7 +97,7 @@ class BooleanColumn(Column):
 
 @dataclass(frozen=True)
 class IntegerColumn(Column):
-    """Whole numbers between two bounds, both included."""
+    """Integers between two inclusive bounds."""
 
     seed: int
     low: int
@@ -136,7 +136,7 @@ class DecimalColumn(Column):
         if self.low >= -(2**63) and self.high < 2**63:
             unscaled = uniform_integers(self.seed, rows.indexes, self.low, self.high).tolist()
         else:
-            # 128 random bits, taken as a fraction of the span.
+            # 128 random bits, as a fraction of the range.
             upper, lower = words(self.seed, rows.indexes).tolist(), words(derived_seed(self.seed, "lower"), rows.indexes).tolist()
             span = self.high - self.low + 1
             unscaled = [self.low + (((u << 64) | v) * span >> 128) for u, v in zip(upper, lower, strict=True)]
@@ -150,7 +150,7 @@ class _LengthColumn(Column):
     varying: bool
 
     def _cut(self, rows: Rows, joined: Any, width: int) -> list[Any]:
-        """Cut what stands in a row of pieces of a width to the lengths wanted."""
+        """Split a string of fixed-width pieces into pieces of the requested lengths."""
         starts = range(0, len(rows) * width, width)
         if not self.varying:
             return [joined[at : at + self.length] for at in starts]
@@ -162,7 +162,7 @@ class _LengthColumn(Column):
 
 
 class TextColumn(_LengthColumn):
-    """Strings of hexadecimal digits, of one length or of varying ones below it."""
+    """Strings of hexadecimal digits, of fixed or varying length."""
 
     def values(self, rows: Rows) -> list[Any]:
         words_per_row = -(-self.length // 16)
@@ -170,7 +170,7 @@ class TextColumn(_LengthColumn):
 
 
 class BytesColumn(_LengthColumn):
-    """Bytes, of one length or of varying ones below it."""
+    """Bytes of fixed or varying length."""
 
     def values(self, rows: Rows) -> list[Any]:
         words_per_row = -(-self.length // 8)
@@ -213,7 +213,7 @@ class _PastColumn(Column):
 
 
 class TimestampColumn(_PastColumn):
-    """Points of time, as a clock in UTC shows them."""
+    """Timestamps in UTC."""
 
     def values(self, rows: Rows) -> list[Any]:
         return [_EPOCH + datetime.timedelta(milliseconds=millis) for millis in self._millis(rows)]
@@ -226,7 +226,7 @@ class InstantColumn(_PastColumn):
         return [Instant.of_epoch_milli(millis) for millis in self._millis(rows)]
 
 
-# Values made of values.
+# Composite values
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ class ArrayColumn(Column):
 
 @dataclass(frozen=True)
 class MapColumn(Column):
-    """Dicts of some keys; fewer where a key comes twice."""
+    """Dicts with some keys; fewer if keys coincide."""
 
     keys: ArrayColumn
     entries: ArrayColumn
@@ -275,7 +275,7 @@ class RowColumn(Column):
 
 @dataclass(frozen=True)
 class IntegerSequence(Column):
-    """The whole numbers from a start on."""
+    """The integers from a start on."""
 
     start: int
 
@@ -306,7 +306,7 @@ class BytesSequence(IntegerSequence):
 
 @dataclass(frozen=True)
 class DecimalSequence(Column):
-    """The same as decimals with digits behind the point."""
+    """The same as decimals with a scale."""
 
     start: int
     scale: int

@@ -83,10 +83,10 @@ _DOUBLE_MIN, _DOUBLE_MAX = 2.0**-1074, (2 - 2.0**-52) * 2.0**1023
 
 
 class DataGenTableFactory(TableSourceFactory):
-    """Makes the source of a ``datagen`` table.
+    """Creates the source of a ``datagen`` table.
 
     Args:
-        seed: Of the random values; another one for each source if it is None.
+        seed: Seed of the random values; None for a different one per source.
     """
 
     identifier = "datagen"
@@ -109,7 +109,7 @@ class DataGenTableFactory(TableSourceFactory):
 
 
 class _RowSource(DataGeneratorSource):
-    """Rows with the indexes 0, 1, 2, ... dealt to the readers in turn, as Flink deals out sequences."""
+    """Rows with the indexes 0, 1, 2, ... distributed round-robin to the readers, as Flink distributes sequences."""
 
     def __init__(self, rows: RowColumn, count: int | None, per_second: int, row_type: RowTypeInfo) -> None:
         super().__init__(_RowFunction(rows), count, RateLimiterStrategy.per_second(per_second), row_type)
@@ -131,7 +131,7 @@ class _RowFunction(BatchGeneratorFunction):
 
 
 class _Fields:
-    """Makes columns from the options of fields; ``path`` is a field's name, or ``name.element`` and the like for its parts."""
+    """Creates columns from the options of fields; ``path`` is a field's name, or ``name.element`` and similar for its parts."""
 
     def __init__(self, options: TableOptions, seed: int) -> None:
         self._options = options
@@ -295,7 +295,7 @@ def _integer_range(data_type: IntegralType) -> tuple[int, int]:
 
 
 def _scaled(value: float, scale: int) -> Decimal:
-    # By its shortest text: a bound of 0.1 means a tenth, not the binary number next to it.
+    # By its shortest decimal: a bound of 0.1 means a tenth, not the nearest binary number.
     return Decimal(repr(value)).scaleb(scale)
 
 
@@ -318,7 +318,7 @@ def _sequence_of(data_type: DataType) -> tuple[Callable[[int], Column] | None, i
     return None, 0, 0
 
 
-# Types, how their values are made, and whether Flink's generator has nulls for them.
+# Types, their generators, and whether Flink's generator has nulls for them.
 _RANDOM: list[tuple[type[DataType], Callable[[_Fields, str, Any], Column], bool]] = [
     (BooleanType, _Fields._boolean, True),
     (IntegralType, _Fields._integer, True),

@@ -1,8 +1,8 @@
-"""Internal. Sinks whose records go back to the process that started the job: print and collect.
+"""Internal. Sinks that send records to the process that started the job: print and collect.
 
-Their writers hand payloads to ``context.to_driver(channel, payload)``. The engine brings the payloads of a subtask, in order and
-before the result of the job is known, to the receiver that :meth:`DriverSink.create_receiver` made there, and tells it what
-happens to checkpoints. Payloads written before a checkpoint's barrier arrive before the checkpoint is reported as complete.
+Their writers pass payloads to ``context.to_driver(channel, payload)``. The engine delivers the payloads of a subtask, in order and before
+the result of the job is known, to the receiver created by :meth:`DriverSink.create_receiver`, and notifies it of checkpoints. Payloads
+written before a checkpoint's barrier are delivered before the checkpoint is reported as complete.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ __all__ = ["DriverReceiver", "DriverSink", "driver_channel"]
 
 
 class DriverReceiver:
-    """The end of a channel in the driver. Calls may come from any thread, one at a time; they must return soon."""
+    """The driver's end of a channel. Calls may come from any thread, one at a time; they must return quickly."""
 
     def receive(self, payload: Any) -> None:
-        """Take what a writer has sent."""
+        """Process a payload of a writer."""
 
     def checkpoint_complete(self, checkpoint_id: int) -> None:
         """The checkpoint is complete and will be used for recovery."""
 
     def restored(self, checkpoint_id: int, attempt: int) -> None:
-        """The job starts again as ``attempt`` from this checkpoint (0: from the beginning); older attempts send nothing of worth."""
+        """Handle a restart as ``attempt`` from this checkpoint (0: from the beginning); payloads of older attempts are obsolete."""
 
     def finished(self) -> None:
-        """The job has finished; all payloads have come."""
+        """Handle the end of the job; all payloads have been delivered."""
 
     def failed(self, error: BaseException) -> None:
-        """The job has failed or was cancelled; no more payloads will come."""
+        """Handle the failure or cancellation of the job; no more payloads will be delivered."""
 
 
 class DriverSink(Sink):
@@ -51,10 +51,10 @@ class DriverSink(Sink):
 
 
 def driver_channel(context: WriterInitContext) -> Callable[[str, Any], None]:
-    """Return the function by which a writer sends to the driver.
+    """Return the function of a writer that sends to the driver.
 
     Raises:
-        InvariantError: If the engine offers none.
+        InvariantError: If the engine does not support it.
     """
     if context.to_driver is None:
         raise InvariantError("this engine gives writers no way to the driver, which print and collect need")

@@ -1,4 +1,4 @@
-"""Compaction: a file sink puts small files together before they become visible.
+"""Compaction: a file sink merges small files before they are committed.
 
 >>> strategy = FileCompactStrategy.builder().set_size_threshold(1 << 20).enable_compaction_on_checkpoint(10).build()
 >>> builder.enable_compact(strategy, FileCompactor.concat_file_compactor())
@@ -24,9 +24,9 @@ class FileCompactStrategy:
     """Settings of the compaction of closed files of a bucket. Created by :meth:`builder`.
 
     Attributes:
-        size_threshold: As soon as so many bytes wait; -1 for no such limit.
-        num_checkpoints_before_compaction: After so many checkpoints; -1 for never.
-        num_compact_threads: So many buckets at a time, in each subtask.
+        size_threshold: Size of pending files in bytes that triggers compaction; -1 for no limit.
+        num_checkpoints_before_compaction: Number of checkpoints that triggers compaction; -1 for never.
+        num_compact_threads: Number of buckets compacted concurrently, in each subtask.
     """
 
     size_threshold: int
@@ -56,12 +56,12 @@ class FileCompactStrategy:
             return self
 
         def set_size_threshold(self, size_threshold: int) -> FileCompactStrategy.Builder:
-            """Put the files of a bucket together as soon as they have so many bytes."""
+            """Compact the files of a bucket at this total size in bytes."""
             self._size_threshold = size_threshold
             return self
 
         def set_num_compact_threads(self, num_compact_threads: int) -> FileCompactStrategy.Builder:
-            """Set how many buckets a subtask works on at a time, 1 by default.
+            """Set the number of buckets compacted concurrently per subtask, 1 by default.
 
             Raises:
                 ProgramError: If the number is not positive.
@@ -90,7 +90,7 @@ def _positive(method: str, number: int) -> int:
 
 
 class FileCompactor(ABC):
-    """Makes one file of several. Plain picklable data; implement it for formats that are more than their bytes in a row."""
+    """Merges several files into one. Plain picklable data; implement it for formats that cannot be concatenated."""
 
     @abstractmethod
     def compact(self, inputs: Sequence[BinaryIO], output: BinaryIO) -> None:
@@ -98,7 +98,7 @@ class FileCompactor(ABC):
 
     @staticmethod
     def concat_file_compactor(file_delimiter: bytes | None = None) -> FileCompactor:
-        """Return the compactor that writes one file behind the other, with a delimiter between two if there is one."""
+        """Return the compactor that concatenates files, with an optional delimiter."""
         return _Concatenation(file_delimiter or b"")
 
     @staticmethod

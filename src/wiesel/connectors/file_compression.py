@@ -1,4 +1,4 @@
-"""Internal. Compressed files are known by their suffix, as in Flink, and read as what they hold."""
+"""Internal. Compressed files, recognised by their suffix as in Flink."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INPUT_BYTES = 1 << 16
 
 
 class _Inflating(io.RawIOBase):
-    """Reads a zlib stream, which is what ``.deflate`` means."""
+    """Reads a zlib stream, the format of ``.deflate``."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -86,6 +86,6 @@ def is_compressed(path: str) -> bool:
 
 
 def decompressed(path: str, stream: BinaryIO) -> BinaryIO:
-    """Return a stream of what the file holds; the stream itself if it is not compressed."""
+    """Return a decompressed stream of a file; the stream itself if it is not compressed."""
     opener = _BY_SUFFIX.get(_suffix(path))
     return stream if opener is None else opener(stream)

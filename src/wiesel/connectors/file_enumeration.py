@@ -20,7 +20,7 @@ _SPLIT_BYTES = 64 << 20
 class FileSourceSplit:
     """The records that begin in the bytes ``start`` to ``end`` of a file.
 
-    Reading goes on at ``position`` (None: from the start; in the format's own unit) and leaves out ``skip`` records there.
+    Reading continues at ``position`` (None: from the start; in the format's unit) and skips ``skip`` records there.
     """
 
     path: str
@@ -42,8 +42,8 @@ class FileEnumeratorProvider:
     """Selects the discovery and splitting of files.
 
     Args:
-        split_bytes: Plain files of a splittable format are cut into splits of about this size (bytes); None never cuts.
-        path_pattern: A regular expression; only files are read whose whole absolute path, without scheme and host, matches it.
+        split_bytes: Approximate size in bytes of the splits of plain files of a splittable format; None for no splitting.
+        path_pattern: A regular expression; only files whose absolute path, without scheme and host, matches it completely are read.
     """
 
     split_bytes: int | None = _SPLIT_BYTES
@@ -60,7 +60,7 @@ class FileEnumeratorProvider:
 
     @staticmethod
     def default_splittable_file_enumerator() -> FileEnumeratorProvider:
-        """Cut large files into splits of 64 MiB where the format allows it."""
+        """Split large files into splits of 64 MiB if the format allows it."""
         return FileEnumeratorProvider()
 
     @staticmethod
@@ -74,7 +74,7 @@ class FileSplitAssignerProvider:
 
     @staticmethod
     def locality_aware_split_assigner() -> FileSplitAssignerProvider:
-        """The default. Wiesel's readers have no local files, so each takes the next split when it asks."""
+        """Return the default assigner. Wiesel's readers have no local files, so each gets the next split on request."""
         return FileSplitAssignerProvider()
 
 
@@ -92,13 +92,13 @@ def find_files(paths: Sequence[str], path_pattern: str | None) -> list[tuple[Fil
 
 
 def _path_of(uri: str) -> str:
-    """Return the path of a URI; what is none is a path itself."""
+    """Return the path of a URI, or the given path."""
     _, mark, rest = uri.partition("://")
     return f"/{rest.partition('/')[2]}" if mark else uri
 
 
 def find_splits(paths: Sequence[str], enumeration: FileEnumeratorProvider, *, splittable: bool) -> list[FileSourceSplit]:
-    """Return the splits of all files under ``paths``, in the order of paths, names and places in the file.
+    """Return the splits of all files under ``paths``, ordered by path, name and position in the file.
 
     Raises:
         ConnectorError: If a path does not exist or cannot be listed.
@@ -108,7 +108,7 @@ def find_splits(paths: Sequence[str], enumeration: FileEnumeratorProvider, *, sp
         path = files.uri(status.path)
         size = status.size
         cut = enumeration.split_bytes if splittable and not is_compressed(status.path) else None
-        # The last split may be half as long again rather than leave a short rest.
+        # The last split may be up to half longer, to avoid a short remainder.
         pieces = 1 if cut is None else max(1, round(size / cut))
         bounds = [size * i // pieces for i in range(pieces + 1)]
         splits += [

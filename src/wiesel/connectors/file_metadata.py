@@ -24,14 +24,14 @@ FILE_METADATA: Mapping[str, DataType] = {
 
 
 def file_metadata(path: str, wanted: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Return values of columns for a file, as Arrow's scalars take them.
+    """Return the metadata column values of a file, as Arrow's scalars accept them.
 
     Args:
         path: The file, as a URI.
-        wanted: Columns, and what of the file they tell.
+        wanted: Columns, and their metadata keys.
 
     Raises:
-        ConnectorError: If the file is not there.
+        ConnectorError: If the file does not exist.
     """
     keys = dict(wanted)
     if not keys:

@@ -1,4 +1,4 @@
-"""Internal. Part files of a file sink on their way from in-progress to visible, and who may touch them.
+"""Internal. Part files of a file sink from in-progress to committed, and their ownership.
 
 An unfinished part is in the sink's hidden staging folder: ``<base>/.inprogress-<job>-<operator>/``. The committer
 moves it to its visible name. In the staging folder the name of a part ends with the number of the attempt that wrote it, so
@@ -47,14 +47,14 @@ class PendingPart:
 
 @dataclass(frozen=True)
 class StalePart:
-    """Committable: what an older attempt left in ``staged`` is written elsewhere, so the file can go."""
+    """Committable: the contents of ``staged`` by an older attempt are written elsewhere, so the file can be deleted."""
 
     staged: str
 
 
 @dataclass(frozen=True)
 class WriterEnded:
-    """Committable: one of ``parallelism`` writers has written all its records and needs the staging folder no more."""
+    """Committable: one of ``parallelism`` writers has finished and no longer needs the staging folder."""
 
     staging: str
     subtask: int
@@ -63,7 +63,7 @@ class WriterEnded:
 
 @dataclass(frozen=True)
 class OpenPart:
-    """A part that goes on after the checkpoint: its first ``length`` bytes count. Times in ms of processing time."""
+    """A part that continues after the checkpoint: its first ``length`` bytes are valid. Times in ms of processing time."""
 
     bucket: str
     staged: str
@@ -74,7 +74,7 @@ class OpenPart:
 
 @dataclass(frozen=True)
 class WaitingPart:
-    """A complete part of ``size`` bytes that becomes visible together with others, as one file."""
+    """A complete part of ``size`` bytes that will be committed merged with others."""
 
     bucket: str
     staged: str
@@ -83,7 +83,7 @@ class WaitingPart:
 
 @dataclass(frozen=True)
 class WriterState:
-    """State of a writer. Visible names are ``...-<uid>-<number>...``; numbers below ``next_number`` are taken."""
+    """State of a writer. Committed names are ``...-<uid>-<number>...``; numbers below ``next_number`` are used."""
 
     job_id: str
     attempt: int
@@ -108,7 +108,7 @@ class StagedName:
 
     @property
     def visible(self) -> str:
-        """Return the name that users see."""
+        """Return the committed name."""
         return f"{self.prefix}-{self.uid}-{self.number}{self.suffix}"
 
     @staticmethod
@@ -122,7 +122,7 @@ _STAGED = re.compile(r"\.(.+)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d+
 
 
 def staging_folder(base: str, job_id: str, operator_id: str) -> str:
-    """Return the hidden folder in which a sink's parts are written."""
+    """Return the hidden folder of a sink's unfinished parts."""
     return FileSystem.join(base, f".inprogress-{job_id}-{operator_id}")
 
 
@@ -130,13 +130,13 @@ def staging_folder(base: str, job_id: str, operator_id: str) -> str:
 class CommitRecord:
     """The last action of a sink's committer; a small file in the staging folder.
 
-    It tells two things that the files alone do not: whether a part that is nowhere was visible once (whoever reads the output may have
-    taken it away), and whether the output is ahead of a checkpoint.
+    It records two facts that the files alone do not show: whether a missing part was committed once (a reader of the output may have
+    removed it), and whether the output is ahead of a checkpoint.
 
     Attributes:
-        highest: For each writer's uid the highest number among its visible parts.
-        last: Visible paths of the last commits.
-        ended: The writers that have ended, by the parallelism at which they did: they may end in different lives of the committer.
+        highest: For each writer's uid the highest number among its committed parts.
+        last: Paths of the last commits.
+        ended: The finished writers, by their parallelism: they may finish in different attempts of the committer.
     """
 
     highest: dict[str, int] = field(default_factory=dict)
@@ -156,17 +156,17 @@ class CommitRecord:
         except FileNotFoundError:
             return CommitRecord()
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            # It is replaced in one step, so it is damaged only if the disk is. It guards against rare mistakes; go on without it.
+            # It is replaced atomically, so it is only damaged if the disk is. It protects against rare mistakes; continue without it.
             _log.warning("the commit record %s cannot be read and is ignored: %s", path, error)
             return CommitRecord()
 
     def add(self, parts: Sequence[PendingPart]) -> None:
-        """Note parts that became visible together."""
+        """Record parts that were committed together."""
         for part in parts:
             name = StagedName.parse(part.staged)
             if name is not None:
                 self.highest[name.uid] = max(name.number, self.highest.get(name.uid, -1))
-        # Only the last commits can come again after a failure; a few more cost nothing.
+        # Only the last commits can be repeated after a failure; a few more cost nothing.
         self.last = [*self.last[-3:], [part.target for part in parts]]
 
     def save(self, files: FileSystem, folder: str) -> None:
@@ -185,7 +185,7 @@ class CommitRecord:
 
 
 class FileCommitter(Committer):
-    """Makes pending parts visible. Never overwrites; what is done already is left as it is.
+    """Commits pending parts. Never overwrites; repeated commits have no effect.
 
     Args:
         base_path: The folder of the sink.
@@ -199,7 +199,7 @@ class FileCommitter(Committer):
         """Move all parts, then delete what they replace.
 
         Raises:
-            ConnectorError: If a part is not there or not complete, or its visible name is taken by something else.
+            ConnectorError: If a part is missing or incomplete, or its final name is used by another file.
         """
         by_folder: dict[str, list[PendingPart]] = {}
         for part in committables:
@@ -218,7 +218,7 @@ class FileCommitter(Committer):
         files, folder = filesystem_for(uri)
         if self._is_elsewhere(uri, parts):
             _log.warning(
-                "%d parts of the savepoint were written to %s, which is not there: they are left to the job that wrote them",
+                "%d parts of the savepoint were written to %s, which does not exist here: they are left to the job that wrote them",
                 len(parts),
                 posixpath.dirname(uri),
             )
@@ -234,7 +234,7 @@ class FileCommitter(Committer):
     def _is_elsewhere(self, uri: str, parts: Sequence[PendingPart]) -> bool:
         """Return whether parts are of a job that wrote to another folder, and not visible from here.
 
-        That is so when a savepoint has been copied to another cluster. The job that stopped with it has made the parts visible there.
+        This is the case when a savepoint has been copied to another cluster. The job that stopped with it has committed the parts there.
         """
         files, folder = filesystem_for(uri)
         if posixpath.dirname(folder) == filesystem_for(self._base_path)[1].rstrip("/") or files.files_in(folder):
@@ -242,7 +242,7 @@ class FileCommitter(Committer):
         return all(files.size(filesystem_for(part.target)[1]) is None for part in parts)
 
     def _end(self, writer: WriterEnded) -> None:
-        """Note that a writer has ended; delete the staging folder behind the last one if nothing is left in it but the record."""
+        """Record that a writer has finished; delete the staging folder after the last one if only the record is left."""
         files, folder = filesystem_for(writer.staging)
         rest = files.files_in(folder)
         record = CommitRecord.load(files, folder)
@@ -250,7 +250,7 @@ class FileCommitter(Committer):
         ended |= {writer.subtask, *record.ended.get(str(writer.parallelism), ())}
         if len(ended) == writer.parallelism:
             _take_away(files, folder, rest)
-        elif rest:  # else it may be gone already, and this a commit that comes again
+        elif rest:  # else it may be deleted already, and this a repeated commit
             record.ended[str(writer.parallelism)] = sorted(ended)
             record.save(files, folder)
 
@@ -263,7 +263,7 @@ def _take_away(files: FileSystem, folder: str, rest: Sequence[str]) -> None:
 
 
 def _move(files: FileSystem, part: PendingPart, record: CommitRecord) -> bool:
-    """Make one part visible; return False if it was already."""
+    """Commit one part; return False if it was committed already."""
     _, staged = filesystem_for(part.staged)
     _, target = filesystem_for(part.target)
     there = files.size(target)
@@ -274,7 +274,7 @@ def _move(files: FileSystem, part: PendingPart, record: CommitRecord) -> bool:
                 hint="something else writes files of this name; give the sink a folder of its own",
                 path=part.target,
             )
-        # An earlier commit got so far. An object store may not have come to delete the staged object.
+        # An earlier commit got this far. On an object store it may not have deleted the staged object.
         files.remove(staged)
         return False
     size = files.size(staged)

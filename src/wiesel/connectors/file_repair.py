@@ -16,22 +16,22 @@ _VISIBLE = re.compile(r"-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d+)")
 
 
 def take_back(base_path: str, job_id: str, operator_id: str, states: Sequence[WriterState], folder_name: str) -> list[str] | None:
-    """Move the parts of all writers of a sink that a checkpoint does not know of into a hidden folder, and forget that they were visible.
+    """Move the parts of all writers of a sink that are not in a checkpoint into a hidden folder, and remove them from the commit record.
 
-    The record of what was made visible is replaced last, in one step: until then the job refuses to start, and this can be run again.
+    The commit record is replaced last, atomically: until then the job refuses to start, and this can be repeated.
 
     Args:
         base_path: The folder of the sink.
         job_id: The job.
         operator_id: The sink.
-        states: Those of all its writers in the checkpoint.
+        states: The states of all its writers in the checkpoint.
         folder_name: Name of the hidden folder below the base path.
 
     Returns:
         The new paths of the parts; None if the sink writes to another folder.
 
     Raises:
-        ConnectorError: a part that goes on from the checkpoint is gone, so that the job cannot go on from it; nothing was moved.
+        ConnectorError: If a part needed by the checkpoint is missing, so that the job cannot continue from it; nothing was moved.
     """
     files, base = filesystem_for(base_path)
     staging = staging_folder(base, job_id, operator_id)

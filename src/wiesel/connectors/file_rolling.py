@@ -31,7 +31,7 @@ class PartFileInfo(Protocol):
 
     @property
     def size(self) -> int:
-        """Return how much was written."""
+        """Return the number of bytes written."""
         ...
 
 
@@ -121,8 +121,8 @@ class OutputFileConfig:
     """Names of part files: ``<prefix>-<id of the writer>-<number><suffix>``.
 
     Args:
-        part_prefix: What names begin with.
-        part_suffix: What names end with, such as ``.csv``.
+        part_prefix: Prefix of names.
+        part_suffix: Suffix of names, such as ``.csv``.
 
     Raises:
         ProgramError: If the prefix is empty or hides the files, or one of them contains a slash.
@@ -158,12 +158,12 @@ class OutputFileConfig:
             self.part_suffix = ""
 
         def with_part_prefix(self, prefix: str) -> OutputFileConfig.OutputFileConfigBuilder:
-            """Set what names begin with."""
+            """Set the prefix of names."""
             self.part_prefix = prefix
             return self
 
         def with_part_suffix(self, suffix: str) -> OutputFileConfig.OutputFileConfigBuilder:
-            """Set what names end with."""
+            """Set the suffix of names."""
             self.part_suffix = suffix
             return self
 

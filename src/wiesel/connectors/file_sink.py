@@ -1,4 +1,4 @@
-"""Files as a sink: part files in folders (buckets), visible when they are complete, each record in them exactly once.
+"""The file sink: part files in folders (buckets), committed when complete, with each record exactly once.
 
 >>> sink = FileSink.for_row_format("/data/out", Encoder.simple_string_encoder()).build()
 """
@@ -34,12 +34,12 @@ def _checked(given: _Setting, expected: type, method: str, hint: str | None = No
 
 
 class FileSink(Sink):
-    """Writes files, exactly once. Made by :meth:`for_row_format` or :meth:`for_bulk_format`, which return builders.
+    """Writes files, exactly once. Created by :meth:`for_row_format` or :meth:`for_bulk_format`, which return builders.
 
-    A part is hidden while it is written. When the rolling policy closes it, it becomes visible with the next checkpoint as
-    ``<base>/<bucket>/<prefix>-<id>-<number><suffix>``; at the end of a bounded job all parts do. Without checkpoints an endless job
-    shows nothing. The base path may be local (a folder that the driver and all workers share) or a URI of a file system that fsspec or
-    pyarrow know, where every checkpoint closes all parts.
+    An unfinished part is hidden. When the rolling policy closes it, it is committed with the next checkpoint as
+    ``<base>/<bucket>/<prefix>-<id>-<number><suffix>``; at the end of a bounded job all parts are. Without checkpoints an unbounded job
+    commits nothing. The base path may be local (a folder shared by the driver and all workers) or a URI of a file system supported by
+    fsspec or pyarrow, where every checkpoint closes all parts.
     """
 
     def __init__(self, settings: FileSinkSettings) -> None:
@@ -47,7 +47,7 @@ class FileSink(Sink):
 
     @staticmethod
     def for_row_format(base_path: str, encoder: Encoder) -> FileSink.RowFormatBuilder:
-        """Return a builder of a sink that writes records one behind the other, such as lines of text."""
+        """Return a builder of a sink that concatenates encoded records, such as lines of text."""
         return FileSink.RowFormatBuilder(base_path, encoder)
 
     @staticmethod
@@ -71,7 +71,7 @@ class FileSink(Sink):
             if not isinstance(given, str) or not given:
                 raise ProgramError(f"FileSink: {base_path!r} is not a path", hint="give a folder, local or as a URI")
             files, path = filesystem_for(base_path)
-            # A relative path means the folder of the program, not those of the workers.
+            # A relative path refers to the folder of the program, not those of the workers.
             self._base_path = path if files.local else base_path
             self._encoder = encoder
             self._bulk = bulk
@@ -82,14 +82,14 @@ class FileSink(Sink):
             self._compaction: tuple[FileCompactStrategy, FileCompactor] | None = None
 
         def with_bucket_check_interval(self: _Builder, interval: int) -> _Builder:
-            """Set how often the rolling policy is asked about the time (ms, one minute by default)."""
+            """Set the interval at which the rolling policy checks the time (ms, one minute by default)."""
             if interval <= 0:
                 raise ProgramError(f"with_bucket_check_interval({interval})", hint="give a positive number of milliseconds")
             self._check_interval_ms = interval
             return self
 
         def with_bucket_assigner(self: _Builder, bucket_assigner: BucketAssigner) -> _Builder:
-            """Set into which folder a record goes; one per hour of processing time by default."""
+            """Set the assigner of records to buckets; one per hour of processing time by default."""
             self._assigner = _checked(bucket_assigner, BucketAssigner, "with_bucket_assigner")
             return self
 
@@ -99,12 +99,12 @@ class FileSink(Sink):
             return self
 
         def enable_compact(self: _Builder, strategy: FileCompactStrategy, compactor: FileCompactor) -> _Builder:
-            """Put small files together before they become visible, as ``compacted-<prefix>-<id>-<number><suffix>``.
+            """Merge small files before they are committed, as ``compacted-<prefix>-<id>-<number><suffix>``.
 
-            Files of one bucket and one subtask go together. Closed files wait for it over checkpoints and failures.
+            Files of one bucket and one subtask are merged. Pending files are retained over checkpoints and failures.
 
             Raises:
-                ArgumentTypeError: If these are no strategy and no compactor.
+                ArgumentTypeError: If the arguments are no strategy and no compactor.
             """
             hint = "give a strategy of FileCompactStrategy.builder() and a compactor such as FileCompactor.concat_file_compactor()"
             _checked(strategy, FileCompactStrategy, "enable_compact", hint)
@@ -172,7 +172,7 @@ class FileSink(Sink):
 
 
 class StreamingFileSink:
-    """The older name of :class:`FileSink`; its builders make one."""
+    """The older name of :class:`FileSink`; its builders create one."""
 
     BaseBuilder = FileSink.BaseBuilder
     DefaultRowFormatBuilder = FileSink.RowFormatBuilder

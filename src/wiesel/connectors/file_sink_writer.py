@@ -35,7 +35,7 @@ __all__ = ["FileSinkSettings", "FileWriter"]
 _NAMES = UUID("6f0c3ad7-6a3e-4e0c-9a51-5b3f7d5f1f57")
 _COMPACTED = "compacted-"
 _OPEN_FILES = 128
-"""Parts whose file is kept open; others are opened again when a record comes for them."""
+"""Maximal number of open files; others are reopened when a record arrives for them."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class _Part(ABC):
 
     @abstractmethod
     def persist(self) -> None:
-        """Make durable what was written."""
+        """Make the written data durable."""
 
     @abstractmethod
     def finish(self) -> None:
@@ -87,7 +87,7 @@ class _Part(ABC):
 
 
 class _RowPart(_Part):
-    """Encoded records one behind the other. Its file need not stay open."""
+    """Concatenated encoded records. Its file need not stay open."""
 
     size = 0
 
@@ -112,13 +112,13 @@ class _RowPart(_Part):
         if self.stream is not None:
             self._files.sync(self.stream)
         else:
-            # The file was closed to make room; synchronising covers what was written before.
+            # The file was closed to limit open files; synchronising covers earlier writes.
             with self._files.open_append(self.path) as stream:
                 self._files.sync(stream)
         self._dirty = False
 
     def adopt(self, part: OpenPart) -> None:
-        """Begin with what an earlier attempt wrote up to its checkpoint."""
+        """Start with the data written by an earlier attempt up to its checkpoint."""
         self.release()
         files, source = filesystem_for(part.staged)
         files.copy_prefix(source, self.path, part.length)
@@ -170,8 +170,8 @@ class _BulkPart(_Part):
 class FileWriter(SinkWriter):
     """Writes the parts of one subtask.
 
-    At a checkpoint every part is closed and becomes a committable, or, with a row format on a local file system and a policy that
-    says so, stays open: then the state has its length, and after a failure the part begins anew with a copy of that many bytes.
+    At a checkpoint every part is closed and becomes a committable, or, with a row format on a local file system and if the policy allows
+    it, stays open: then the state has its length, and after a failure the part is restored with a copy of that many bytes.
     """
 
     def __init__(self, context: WriterInitContext, settings: FileSinkSettings, states: Sequence[WriterState]) -> None:
@@ -187,7 +187,7 @@ class FileWriter(SinkWriter):
         self._new_names = False
         self._next_check_ms = context.now_ms() + settings.check_interval_ms
         own = [state for state in states if state.job_id == context.job_id]
-        # The line of names goes on over attempts; a job that starts from another one's savepoint has its own.
+        # The numbering continues over attempts; a job that starts from another one's savepoint has a separate one.
         fresh = uuid5(_NAMES, f"{context.job_id}/{context.operator_id}/{context.subtask_index}/{context.attempt}")
         self._uid = own[0].uid if own else str(fresh)
         self._next_number = own[0].next_number if own else 0
@@ -204,7 +204,7 @@ class FileWriter(SinkWriter):
     # Restore
 
     def _clean_up(self, own: Sequence[WriterState]) -> None:
-        """Delete what attempts between the restored checkpoint and this one have left; refuse output from after the checkpoint."""
+        """Delete left-overs of attempts between the restored checkpoint and this one; reject output from after the checkpoint."""
         context = self._context
         if context.attempt <= 1 and not own:
             return
@@ -231,7 +231,7 @@ class FileWriter(SinkWriter):
         checkpoint = f"CHECKPOINT_DIR/{self._context.job_id}/chk-{self._context.restored_checkpoint_id}"
         raise ConnectorError(
             f"the output in {self._settings.base_path} is ahead of checkpoint {self._context.restored_checkpoint_id}: the parts {names} "
-            "were made visible by a later checkpoint, and their records would be written again; other writers may have more",
+            "were committed by a later checkpoint, and their records would be written again; other writers may have more",
             hint="restore the later checkpoint; or revert what all writers have committed since, and start from the older one, where "
             f"CHECKPOINT_DIR is that of execution.checkpointing.dir: wiesel savepoint repair {checkpoint} {self._settings.base_path} "
             f"&& wiesel run -s {checkpoint} --claimMode claim PROGRAM",
@@ -239,7 +239,7 @@ class FileWriter(SinkWriter):
         )
 
     def _adopt(self, part: OpenPart, *, ours: bool) -> None:
-        # Never written on in place: a process of the attempt that made it may still live.
+        # Never appended in place: a process of the attempt that wrote it may still live.
         fresh = self._begin(part.bucket, self._context.now_ms())
         if not isinstance(fresh, _RowPart):
             raise ConnectorError(
@@ -252,19 +252,19 @@ class FileWriter(SinkWriter):
             raise ConnectorError(
                 f"cannot go on writing the part file {part.staged}, of which checkpoint {self._context.restored_checkpoint_id} has "
                 f"{part.length} bytes: {error}",
-                hint="a later checkpoint has made it visible already, or it was deleted; restore the newest checkpoint of the job",
+                hint="a later checkpoint has committed it already, or it was deleted; restore the newest checkpoint of the job",
                 path=part.staged,
             ) from error
         if ours:
             self._pending.append(StalePart(part.staged))
-        # Two parts for one bucket come together when parallelism falls; the first is complete then.
+        # Two parts of one bucket meet when the parallelism is reduced; the first is complete then.
         if part.bucket in self._parts:
             self._close_part(self._parts[part.bucket])
         self._parts[part.bucket] = fresh
 
     def _wait_again(self, part: WaitingPart, *, ours: bool) -> None:
         if not ours:
-            # The other job goes on with its file, so this one needs its own.
+            # The other job continues with its file, so this one needs a copy.
             name = self._next_name()
             path = FileSystem.join(self._staging, str(name))
             files, source = filesystem_for(part.staged)
@@ -273,7 +273,7 @@ class FileWriter(SinkWriter):
             except (FileNotFoundError, EOFError) as error:
                 raise ConnectorError(
                     f"cannot copy the part file {part.staged} of the job that this one starts from: {error}",
-                    hint="that job has made it visible already; start from its newest checkpoint",
+                    hint="that job has committed it already; start from its newest checkpoint",
                     path=part.staged,
                 ) from error
             part = WaitingPart(part.bucket, self._files.uri(path), part.size)
@@ -324,7 +324,7 @@ class FileWriter(SinkWriter):
         return name
 
     def _limit_open_files(self, part: _RowPart) -> None:
-        """Keep the files open that were written to last; on remote file systems a file cannot be opened again."""
+        """Limit the open files to the most recently used; on remote file systems a file cannot be reopened."""
         if not self._files.local:
             return
         # Delete and insert: a dict keeps the order of insertion.
@@ -348,7 +348,7 @@ class FileWriter(SinkWriter):
         self._buckets.watermark = timestamp
 
     def on_processing_time(self, now_ms: int) -> None:
-        """Close parts that the policy says are due."""
+        """Close parts that are due by the policy."""
         if now_ms < self._next_check_ms:
             return
         self._next_check_ms = now_ms + self._settings.check_interval_ms
@@ -407,6 +407,6 @@ class FileWriter(SinkWriter):
         return WriterState(self._context.job_id, self._context.attempt, self._uid, self._next_number, open_parts, waiting)
 
     def close(self) -> None:
-        """Close the files and leave them as they are: a checkpoint may need them."""
+        """Close the files without changes: a checkpoint may need them."""
         for part in self._parts.values():
             part.release()

@@ -1,9 +1,9 @@
-"""Files as a source: all files under some paths, once or for ever.
+"""The file source: all files under some paths, once or continuously.
 
 >>> source = FileSource.for_record_stream_format(StreamFormat.text_line_format(), "/data/logs").build()
 
-A split is a range of bytes of a file with the position in it. The enumerator finds files and hands out splits on request, in
-the order of paths and names; readers read one split after the other.
+A split is a byte range of a file with the read position. The enumerator finds files and assigns splits on request, ordered by path and
+name; readers read one split after the other.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from wiesel.types.typeinfo import TypeInformation
 __all__ = ["FileSource", "FileSourceBuilder"]
 
 _CHUNK = 4096
-"""Records emitted by one poll at most."""
+"""Maximal number of records emitted by one poll."""
 
 
 _log = get_logger("wiesel.connectors.files")
 
 
 class FileSource(Source[FileSourceSplit]):
-    """Reads files. Made by :meth:`for_record_stream_format` or :meth:`for_bulk_file_format`, which return builders.
+    """Reads files. Created by :meth:`for_record_stream_format` or :meth:`for_bulk_file_format`, which return builders.
 
-    Hidden files and folders (names that start with ``.`` or ``_``) are left out, folders are searched to the bottom, and compressed
-    files (``.gz .gzip .bz2 .xz .deflate .zst``) of stream formats are decompressed. Large plain files are cut into splits where the
-    format allows it. Paths may be local or URIs of any file system that fsspec or pyarrow know; all workers must see the files.
+    Hidden files and folders (names that start with ``.`` or ``_``) are ignored, folders are searched recursively, and compressed files
+    (``.gz .gzip .bz2 .xz .deflate .zst``) of stream formats are decompressed. Large plain files are split if the format allows it. Paths
+    may be local or URIs of any file system supported by fsspec or pyarrow; all workers must see the files.
     """
 
     def __init__(self, file_format: FileFormat, paths: Sequence[str], enumeration: FileEnumeratorProvider, interval_ms: int | None) -> None:
@@ -96,7 +96,7 @@ class FileSource(Source[FileSourceSplit]):
 
     @property
     def discovery_interval_ms(self) -> int | None:
-        """Return how often the paths are looked at again (ms), None for a static set of files."""
+        """Return the interval (ms) of the discovery of new files, None for a static set of files."""
         return self._interval_ms
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[FileSourceSplit]:
@@ -123,12 +123,12 @@ class FileSourceBuilder:
         self._enumeration = FileEnumeratorProvider.default_splittable_file_enumerator()
 
     def monitor_continuously(self, discovery_interval: Duration | int) -> FileSourceBuilder:
-        """Look for new files for ever.
+        """Discover new files continuously.
 
-        A file is read once, when it is found first, so it must be complete when it appears: write it elsewhere and move it there.
+        A file is read once, when it is first found, so it must be complete when it appears: write it elsewhere and move it there.
 
         Args:
-            discovery_interval: Time between two looks (a number is milliseconds).
+            discovery_interval: Interval of discovery (a number is milliseconds).
 
         Raises:
             ProgramError: If the interval is not positive.
@@ -140,12 +140,12 @@ class FileSourceBuilder:
         return self
 
     def process_static_file_set(self) -> FileSourceBuilder:
-        """Read the files that are there at the start, then end; the default."""
+        """Read the files that exist at the start, then end; the default."""
         self._interval_ms = None
         return self
 
     def set_file_enumerator(self, file_enumerator: FileEnumeratorProvider) -> FileSourceBuilder:
-        """Set how files are found and cut into splits."""
+        """Set the discovery and splitting of files."""
         given: object = file_enumerator
         if not isinstance(given, FileEnumeratorProvider):
             raise ArgumentTypeError(f"set_file_enumerator got {file_enumerator!r}", hint="give one of FileEnumeratorProvider")
@@ -153,7 +153,7 @@ class FileSourceBuilder:
         return self
 
     def set_split_assigner(self, split_assigner: FileSplitAssignerProvider) -> FileSourceBuilder:
-        """Set which reader gets which split. There is one way: in order, to the reader that asks."""
+        """Set the assignment of splits to readers. There is one: in order, on request."""
         return self
 
     def build(self) -> FileSource:
@@ -163,7 +163,7 @@ class FileSourceBuilder:
 
 @dataclass(frozen=True)
 class _Found:
-    """State of the enumerator: splits not yet assigned, and all files that were ever found."""
+    """State of the enumerator: unassigned splits, and all files found so far."""
 
     waiting: tuple[FileSourceSplit, ...]
     known: frozenset[str]
@@ -187,7 +187,7 @@ class _FileEnumerator(SplitEnumerator[FileSourceSplit]):
             self._context.call_async(self._source.find, self._found, initial_delay_ms=interval_ms, period_ms=interval_ms)
 
     def add_reader(self, subtask: int) -> None:
-        # Readers ask when they have nothing to read.
+        # Readers send requests when they are idle.
         return
 
     def handle_split_request(self, subtask: int) -> None:
@@ -199,7 +199,7 @@ class _FileEnumerator(SplitEnumerator[FileSourceSplit]):
             self._asking.append(subtask)
 
     def _take(self) -> list[FileSourceSplit]:
-        """Take one split, or several small ones: asking for each of a thousand small files would take longer than reading them."""
+        """Return one split, or several small ones: requesting a thousand small files one by one would take longer than reading them."""
         most = max(1, min(_SPLITS_AT_ONCE, len(self._waiting) // (4 * self._context.parallelism)))
         taken, size = 0, 0
         for split in self._waiting[:most]:
@@ -212,10 +212,10 @@ class _FileEnumerator(SplitEnumerator[FileSourceSplit]):
 
     def _found(self, found: list[FileSourceSplit] | None, error: BaseException | None) -> None:
         if found is None:
-            _log.warning("new files could not be looked for, which is tried again: %s", error)
+            _log.warning("the discovery of new files failed and is retried: %s", error)
             return
         new = [split for split in found if split.path not in self._known]
-        # What appeared first comes first, as far as the clock of the file system tells.
+        # Oldest first, by the clock of the file system.
         new.sort(key=lambda split: (split.modified_ms, split.path, split.start))
         self._known.update(split.path for split in new)
         self._waiting += new
@@ -284,7 +284,7 @@ class _FileReader(SourceReader[FileSourceSplit]):
 
 
 class _OpenSplit:
-    """A split that is being read: emits chunks of the reader's blocks and knows the position behind the last one."""
+    """A split being read: emits chunks of the reader's blocks and tracks the position after the last one."""
 
     def __init__(self, split: FileSourceSplit, file_format: FileFormat) -> None:
         self.split = split
@@ -312,11 +312,11 @@ class _OpenSplit:
         return stream
 
     def next(self, most: int) -> list[Any] | None:
-        """Return some records (perhaps none, at most so many), or None at the end of the split."""
+        """Return records (possibly none, up to a limit), or None at the end of the split."""
         if self._taken >= len(self._block):
             skipping = self._to_skip > 0
             more = self._next_block()
-            # After a restart the records that were read before are left out in one go.
+            # After a restart the records read before are skipped at once.
             while more and skipping and not self._block:
                 more = self._next_block()
             if not more:
@@ -342,7 +342,7 @@ class _OpenSplit:
         return True
 
     def at_position(self) -> FileSourceSplit:
-        """Return the split as it has to be read after a restart."""
+        """Return the split to restore after a restart."""
         if self._taken >= len(self._block) and not self._to_skip and self._reader.position != self._position:
             return replace(self.split, position=self._reader.position, skip=0)
         return replace(self.split, position=self._position, skip=self._skip)
@@ -357,7 +357,7 @@ class _OpenSplit:
 
 
 class _Blaming:
-    """Says which file could not be read."""
+    """Adds the file to read errors."""
 
     def __init__(self, path: str) -> None:
         self._path = path

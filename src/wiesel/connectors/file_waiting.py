@@ -1,7 +1,7 @@
 """Internal. Closed parts of a writer that wait for compaction, and the compaction itself.
 
-A part that waits is in the state of the writer. What it goes into is a new part; the old ones are deleted by the commit of the
-checkpoint that shows it. Before that a failure finds all of them again.
+A pending part is in the state of the writer. The result of compaction is a new part; the old ones are deleted when the checkpoint with it
+is committed. Before that a failure restores all of them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class WaitingParts:
         self._checkpoints = 0
 
     def add(self, part: WaitingPart) -> None:
-        """Let a part wait; with it those of its bucket may be large enough."""
+        """Add a pending part; with it those of its bucket may reach the size threshold."""
         parts = self._by_bucket.setdefault(part.bucket, [])
         parts.append(part)
         if 0 <= self._strategy.size_threshold <= sum(p.size for p in parts):
@@ -82,14 +82,14 @@ class Compaction:
             raise ConnectorError(
                 f"the part file {part.staged}, which waits for compaction, "
                 + ("is gone" if size is None else f"has {size} instead of {part.size} bytes"),
-                hint="a later checkpoint has made it visible already, or it was deleted; restore the newest checkpoint of the job",
+                hint="a later checkpoint has committed it already, or it was deleted; restore the newest checkpoint of the job",
                 path=part.staged,
             )
         return enter(files.open_read(path))
 
 
 class _Counted(io.RawIOBase):
-    """A stream that counts what is written, and writes all that it is given."""
+    """A stream that counts the written bytes, and writes completely."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream = stream
@@ -102,7 +102,7 @@ class _Counted(io.RawIOBase):
         view = memoryview(data).cast("B")
         total = view.nbytes
         while view.nbytes:
-            # An unbuffered file may take less than it was given.
+            # An unbuffered file may write less than given.
             taken = self.stream.write(view)
             self.size += taken
             view = view[taken:]

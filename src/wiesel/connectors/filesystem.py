@@ -1,7 +1,7 @@
 """Internal. File systems of paths: the local disk, or any that fsspec or pyarrow support by URI.
 
-Only what file sources and sinks need. Local paths go straight to the operating system, so that data can be synchronised to the
-disk and renamed atomically; other file systems go through fsspec.
+Only the operations of file sources and sinks. Local paths use the operating system directly, so that data can be synchronised and renamed
+atomically; other file systems use fsspec.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COPY_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class FileStatus:
-    """A file that was found. ``modified_ms`` is 0 where the file system does not tell."""
+    """A found file. ``modified_ms`` is 0 if the file system does not report it."""
 
     path: str
     size: int
@@ -39,7 +39,7 @@ def is_hidden(name: str) -> bool:
 
 
 class FileSystem(ABC):
-    """Files by path. Paths come from :func:`filesystem_for` and from the file system's own listings."""
+    """Files by path. Paths come from :func:`filesystem_for` and from listings of the file system."""
 
     local: bool = False
     """True if files can be appended to, synchronised and renamed atomically."""
@@ -53,7 +53,7 @@ class FileSystem(ABC):
         """
 
     def uri(self, path: str) -> str:
-        """Return what :func:`filesystem_for` turns into the path again, in any process."""
+        """Return the argument of :func:`filesystem_for` for a path, valid in any process."""
         return path
 
     @abstractmethod
@@ -78,15 +78,15 @@ class FileSystem(ABC):
 
     @abstractmethod
     def sync(self, stream: BinaryIO) -> None:
-        """Make durable what was written to an open file, where that is possible."""
+        """Make the data written to an open file durable, if supported."""
 
     @abstractmethod
     def sync_folder(self, folder: str) -> None:
-        """Make durable which files are in a folder, where that is needed."""
+        """Make the entries of a folder durable, if needed."""
 
     @abstractmethod
     def move(self, source: str, target: str) -> None:
-        """Give a complete file its final name, in one step for readers; makes the folders above it."""
+        """Rename a complete file atomically for readers, creating parent folders."""
 
     @abstractmethod
     def remove(self, path: str) -> None:
@@ -97,7 +97,7 @@ class FileSystem(ABC):
         """Delete a folder if it is empty."""
 
     def copy_prefix(self, source: str, target: str, length: int) -> None:
-        """Make ``target`` of the first ``length`` bytes of ``source``.
+        """Copy the first ``length`` bytes of ``source`` to ``target``.
 
         Raises:
             FileNotFoundError: If there is no such file.
@@ -114,7 +114,7 @@ class FileSystem(ABC):
 
     @staticmethod
     def join(*parts: str) -> str:
-        """Join parts of a path; empty ones are left out."""
+        """Join parts of a path; empty ones are omitted."""
         return "/".join(part.rstrip("/") if i == 0 else part.strip("/") for i, part in enumerate(parts) if part)
 
 
@@ -134,7 +134,7 @@ class LocalFiles(FileSystem):
         for entry in found:
             if is_hidden(entry.name):
                 continue
-            # A file may be deleted, or a link point nowhere, between the listing and the look at it.
+            # A file may be deleted, or a link be broken, between the listing and the access.
             with contextlib.suppress(FileNotFoundError):
                 yield from self.walk(entry.path)
 
@@ -160,7 +160,7 @@ class LocalFiles(FileSystem):
         """See ``FileSystem``. Unbuffered: callers write batches."""
         for _ in range(3):
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            # The folder may be taken away, being empty, between the two calls.
+            # The empty folder may be deleted between the two calls.
             with contextlib.suppress(FileNotFoundError):
                 return _RawFile(path, "w")
         return _RawFile(path, "w")
@@ -198,7 +198,7 @@ class LocalFiles(FileSystem):
 
 
 class _RawFile(io.FileIO):
-    """An unbuffered file whose ``write`` writes everything (the operating system may take less at a time)."""
+    """An unbuffered file whose ``write`` writes completely (the operating system may write less at a time)."""
 
     def write(self, data: Any, /) -> int:
         view = memoryview(data).cast("B")
@@ -288,7 +288,7 @@ class RemoteFiles(FileSystem):
         return True
 
     def download(self, path: str, target: str) -> None:
-        """Copy a file, or a folder with all in it, to a place on the local disk where nothing is yet."""
+        """Copy a file or folder recursively to a new local path."""
         self._fs.invalidate_cache()
         if self._fs.info(path)["type"] == "directory":
             os.mkdir(target)
@@ -317,7 +317,7 @@ def filesystem_for(path: str) -> tuple[FileSystem, str]:
     """Return the file system of a path or URI, and the path in it.
 
     Raises:
-        ConnectorError: If nothing is installed that knows the URI's scheme.
+        ConnectorError: If no installed package supports the URI's scheme.
     """
     scheme = urlsplit(path).scheme if "://" in path or path.startswith("file:") else ""
     if scheme in ("", "file", "local"):

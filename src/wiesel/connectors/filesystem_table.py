@@ -1,6 +1,6 @@
-"""Internal. The table connector ``filesystem``: files of a folder, read and written exactly once, in all formats of tables.
+"""Internal. The table connector ``filesystem``: files of a folder, read and written exactly once, in all table formats.
 
-Partitioned tables keep rows of equal values in folders ``column=value`` below each other; files do not hold these columns.
+Partitioned tables store rows of equal values in nested folders ``column=value``; files do not contain these columns.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ __all__ = ["FileSystemTableFactory", "find_format"]
 
 _PATH = ConfigOption[str]("path", "str", None, "The file or folder.")
 _FORMAT = ConfigOption[str]("format", "str", None, "The format of the files.")
-_MONITOR = ConfigOption[Duration | None]("source.monitor-interval", "duration", None, "How often new files are looked for; else once.")
-_PATH_PATTERN = ConfigOption[str | None]("source.path.regex-pattern", "str", None, "What the paths of files must match to be read.")
+_MONITOR = ConfigOption[Duration | None]("source.monitor-interval", "duration", None, "Interval of file discovery; unset for once.")
+_PATH_PATTERN = ConfigOption[str | None]("source.path.regex-pattern", "str", None, "Regular expression for the paths of the files to read.")
 _REPORT = ConfigOption[str](
-    "source.report-statistics", "str", "ALL", "ALL or NONE: whether files are asked about their rows."
+    "source.report-statistics", "str", "ALL", "ALL or NONE: whether statistics of files are used."
 )
-_SOURCE_PARALLELISM = ConfigOption[int]("scan.parallelism", "int", None, "How many readers.", minimum=1)
-_SINK_PARALLELISM = ConfigOption[int]("sink.parallelism", "int", None, "How many writers.", minimum=1)
+_SOURCE_PARALLELISM = ConfigOption[int]("scan.parallelism", "int", None, "Number of readers.", minimum=1)
+_SINK_PARALLELISM = ConfigOption[int]("sink.parallelism", "int", None, "Number of writers.", minimum=1)
 _FILE_SIZE = ConfigOption[MemorySize | None]("sink.rolling-policy.file-size", "memory", None, "Size at which a file is closed.")
 _ROLLOVER = ConfigOption[Duration | None]("sink.rolling-policy.rollover-interval", "duration", None, "Age at which a file is closed.")
 _INACTIVITY = ConfigOption[Duration | None]("sink.rolling-policy.inactivity-interval", "duration", None, "Idleness at which it is closed.")
-_CHECK = ConfigOption[Duration | None]("sink.rolling-policy.check-interval", "duration", None, "How often these are looked at.")
+_CHECK = ConfigOption[Duration | None]("sink.rolling-policy.check-interval", "duration", None, "Interval of checking these.")
 _DEFAULT_PARTITION = ConfigOption[str](
     "partition.default-name", "str", "__DEFAULT_PARTITION__", "The folder of rows whose partition column is NULL or empty."
 )
@@ -85,7 +85,7 @@ _FORMATS = {
     "raw": "wiesel.formats.table.raw:RawTableFormat",
 }
 _GROUP = "wiesel.table_formats"
-"""The group of entry points by which other packages announce their formats; the entry's name is the identifier."""
+"""The entry point group of formats in other packages; the entry's name is the identifier."""
 
 _ESCAPED = re.compile("[\x00-\x1f\"#%'*/:=?\\\\\x7f{}\\[\\]^]")
 
@@ -94,7 +94,7 @@ def find_format(name: str) -> TableFormatFactory:
     """Return a format.
 
     Raises:
-        ConfigurationError: If there is none of the name.
+        ConfigurationError: If the name is unknown.
     """
     factory = load_plugin("format", _GROUP, _FORMATS, name)()
     if not isinstance(factory, TableFormatFactory):
@@ -103,7 +103,7 @@ def find_format(name: str) -> TableFormatFactory:
 
 
 class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
-    """Makes sources and sinks of files."""
+    """Creates sources and sinks of files."""
 
     identifier = "filesystem"
     metadata = FILE_METADATA
@@ -149,7 +149,7 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
         return ScanTableSource(builder.build(), parallelism, is_columnar=True, kinds=form.kinds)
 
     def facts(self, context: TableContext) -> Facts | None:
-        """Return what the metadata of the files tells, and their folders."""
+        """Return statistics from the metadata of the files and from their folders."""
         options = TableOptions(self.identifier, context.table.options)
         path, form = options.require(_PATH), find_format(options.require(_FORMAT))
         partitions = _Partitions.of(context, options.get(_DEFAULT_PARTITION))
@@ -185,7 +185,7 @@ class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
             if not isinstance(writer, Encoder):
                 raise ConfigurationError("auto-compaction: files of this format cannot be compacted", hint="leave 'auto-compaction' out")
             builder = builder.enable_compact(compaction, FileCompactor.concat_file_compactor())
-        # What is written in place of other files can be told from them by its names.
+        # The names of files that replace others show it.
         mark = f"part-{uuid4().hex[:12]}" if context.overwrite else None
         if mark is not None:
             builder = builder.with_output_file_config(OutputFileConfig(mark))
@@ -213,7 +213,7 @@ def _sink_options(options: TableOptions) -> tuple[RollingPolicy, int | None, int
 
 
 def _commit_options(options: TableOptions) -> tuple[str | None, CommitTimes | None]:
-    """Return the name of the file that marks a partition as there, None if none does; and when it does, None for at once."""
+    """Return the name of the success file of a partition, None if there is none; and the commit trigger, None for immediately."""
     kinds, name, times = options.get(_COMMIT_POLICY), options.get(_SUCCESS_FILE), CommitTimes.of(options)
     for kind in filter(None, map(str.strip, (kinds or "").split(","))):
         if kind in ("metastore", "custom"):
@@ -234,7 +234,7 @@ def _compaction(options: TableOptions) -> FileCompactStrategy | None:
 
 @dataclass(frozen=True)
 class _Partitions:
-    """The columns of a table, and which of them are told by folders. Plain picklable data."""
+    """The columns of a table, and the partition columns. Plain picklable data."""
 
     rows: RowType
     keys: tuple[str, ...]
@@ -252,16 +252,16 @@ class _Partitions:
 
     @property
     def told(self) -> tuple[str, ...]:
-        """The columns that files do not hold."""
+        """The partition columns."""
         return (*self.keys, *(name for name, _ in self.metadata))
 
     @property
     def stored(self) -> RowType:
-        """The columns that files hold."""
+        """The columns in files."""
         return RowType([field for field in self.rows if field.name not in self.told], nullable=False)
 
     def reading(self, context: TableContext) -> Reading:
-        """Return what is read of the files."""
+        """Return the specification of the read."""
         names = tuple(context.row_type.get_field_names())
         rows = RowType([RowField(each.name, context.parts.get(each.name, each.data_type)) for each in self.rows], nullable=False)
         return Reading(rows, self.told, self.values, names, context.filters, context.limit)
@@ -270,7 +270,7 @@ class _Partitions:
         return self.rows[key].data_type
 
     def values(self, path: str) -> dict[str, Any]:
-        """Return the values that the folders of a path tell."""
+        """Return the partition values of a path."""
         parts = dict(part.split("=", 1) for part in path.split("/")[:-1] if "=" in part)
         found: dict[str, Any] = {}
         for key in self.keys:
@@ -368,7 +368,7 @@ def _parted(state: Any) -> tuple[Any, dict[str, int]]:
 
 
 class _PartitioningWriter(SinkWriter):
-    """Splits batches by partition, and leaves all else to the writer of files."""
+    """Splits batches by partition, and delegates to the writer of files."""
 
     def __init__(self, writer: SinkWriter, partitions: _Partitions) -> None:
         self._writer = writer
@@ -415,7 +415,7 @@ class _PartitioningWriter(SinkWriter):
 
 
 class _ReportingWriter(_PartitioningWriter):
-    """Reports which partitions are complete, too."""
+    """Also reports complete partitions."""
 
     def __init__(self, writer: FileWriter, partitions: _Partitions, tracker: PartitionTracker) -> None:
         super().__init__(writer, partitions)

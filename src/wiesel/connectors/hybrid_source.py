@@ -1,9 +1,9 @@
-"""Several sources as one, read one after the other: what has been kept in files first, then what still comes.
+"""Hybrid source: several sources read one after the other, such as historical files followed by live data.
 
 >>> source = HybridSource.builder(history).add_source(live).build()
 
-All readers read the same source at a time. A reader that has come to the end of one tells the enumerator; when all have, the enumerator
-goes over to the next and tells them. So a checkpoint holds splits of one source only, and which one it is.
+All readers read the same source at a time. A reader that has finished one reports to the enumerator; when all have, the enumerator switches
+to the next and notifies them. So a checkpoint has splits of one source only, and its index.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class HybridSplit:
 
     @property
     def split_id(self) -> str:
-        """Return the split's name, which tells splits of different sources apart."""
+        """Return the split's id, which distinguishes splits of different sources."""
         return _split_id(self.source, self.split.split_id)
 
 
@@ -59,7 +59,7 @@ class _ReaderReady:
 
 @dataclass(frozen=True)
 class _SourceFinished:
-    """A reader has read all that it was given of a source."""
+    """A reader has read all of its splits of a source."""
 
     source: int
 
@@ -80,9 +80,9 @@ class _State:
 
 
 class HybridSource(Source[HybridSplit]):
-    """Reads sources one after the other; made by :meth:`builder`.
+    """Reads sources one after the other; created by :meth:`builder`.
 
-    It ends if the last source ends; all others must.
+    It is bounded if the last source is; all others must be.
     """
 
     def __init__(self, sources: Sequence[Source[Any]]) -> None:
@@ -118,17 +118,17 @@ class HybridSource(Source[HybridSplit]):
 
 
 class HybridSourceBuilder:
-    """Collects the sources of a :class:`HybridSource`, in the order in which they are read."""
+    """Collects the sources of a :class:`HybridSource`, in reading order."""
 
     def __init__(self, first_source: Source[Any]) -> None:
         self._sources: list[Source[Any]] = []
         self._add(first_source, "HybridSource.builder()")
 
     def add_source(self, source: Source[Any]) -> HybridSourceBuilder:
-        """Add the source that is read when those before have ended.
+        """Add the source that is read after the previous ones.
 
         Raises:
-            ProgramError: If it is not a source, or the source before it never ends.
+            ProgramError: If it is not a source, or the previous source is unbounded.
         """
         self._add(source, "add_source()")
         return self
@@ -233,7 +233,7 @@ class _HybridEnumerator(SplitEnumerator[HybridSplit]):
         before.close()
         self._finished.clear()
         self._inner.start()
-        # Before the first split is assigned: every reader knows what it gets.
+        # Before the first split is assigned: every reader knows the source.
         for subtask in range(self._context.parallelism):
             self._context.send_event_to_source_reader(subtask, _SwitchSource(self._source))
         for subtask in range(self._context.parallelism):
@@ -243,7 +243,7 @@ class _HybridEnumerator(SplitEnumerator[HybridSplit]):
         self._inner.add_splits_back([split.split for split in splits])
 
     def on_timer(self) -> None:
-        # It may be what the source before has asked for.
+        # It may be a request of the previous source.
         if self._inner_context.waits:
             self._inner_context.waits = False
             self._inner.on_timer()
@@ -259,7 +259,7 @@ class _HybridEnumerator(SplitEnumerator[HybridSplit]):
 
 
 class _States(OperatorStateStore):
-    """The state of the readers of one source; the names of several may be the same."""
+    """The state of the readers of one source; names may coincide between sources."""
 
     def __init__(self, states: OperatorStateStore, source: int) -> None:
         self._states = states
@@ -324,7 +324,7 @@ class _ReaderContext:
 
 
 class _Output:
-    """Names the splits of one source, and knows those that are not finished."""
+    """Prefixes the split ids of one source, and tracks unfinished splits."""
 
     def __init__(self, source: int) -> None:
         self._source = source
@@ -358,7 +358,7 @@ class _Output:
         self.output.request_checkpoint()
 
     def finish(self) -> None:
-        """Nothing of this source must hold event time back while the next is read."""
+        """Ensure that no split of this source holds back event time while the next is read."""
         for split_id in sorted(self._open):
             self.output.split_finished(split_id)
         self._open.clear()

@@ -1,6 +1,6 @@
-"""Internal. Sources that count: splits that are ranges of indexes, and the enumerator that hands them out.
+"""Internal. Base of counting sources: index range splits and their enumerator.
 
-The number sequence and the record generator stand on it.
+Used by the number sequence and the record generator.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["IndexRange", "IndexRangeEnumerator", "even_ranges", "interleaved_ran
 
 @dataclass(frozen=True)
 class IndexRange:
-    """The indexes ``start``, ``start + step``, ... below ``end`` (None: for ever); those before ``position`` have been read."""
+    """The indexes ``start``, ``start + step``, ... below ``end`` (None: unbounded); those before ``position`` have been read."""
 
     start: int
     end: int | None
@@ -34,7 +34,7 @@ class IndexRange:
         return self.end is not None and self.position >= self.end
 
     def take(self, count: int) -> tuple[range, IndexRange]:
-        """Return at most ``count`` indexes and the split behind them."""
+        """Return at most ``count`` indexes and the remaining split."""
         stop = self.position + count * self.step
         if self.end is not None and stop > self.end:
             stop = self.end
@@ -43,7 +43,7 @@ class IndexRange:
 
 
 def even_ranges(start: int, end: int, parts: int) -> list[IndexRange]:
-    """Cut ``start`` to ``end`` (exclusive) into at most ``parts`` ranges whose lengths differ by one at most; longer ones first."""
+    """Divide ``start`` to ``end`` (exclusive) into at most ``parts`` ranges whose lengths differ by at most one; longer ones first."""
     length, longer = divmod(end - start, parts)
     ranges, at = [], start
     for i in range(parts):
@@ -55,29 +55,29 @@ def even_ranges(start: int, end: int, parts: int) -> list[IndexRange]:
 
 
 def interleaved_ranges(parts: int, end: int | None = None) -> list[IndexRange]:
-    """Deal the indexes from 0 to ``end`` (exclusive; None: for ever) to ``parts`` ranges in turn; empty ones are left out."""
+    """Distribute the indexes from 0 to ``end`` (exclusive; None: unbounded) round-robin to ``parts`` ranges; empty ones are omitted."""
     return [IndexRange(i, end, parts, i) for i in range(parts) if end is None or i < end]
 
 
 class IndexRangeEnumerator(SplitEnumerator[IndexRange]):
-    """Gives each reader that asks one range, in their order."""
+    """Assigns one range per request, in order."""
 
     def __init__(self, context: SplitEnumeratorContext[IndexRange], splits: Sequence[IndexRange]) -> None:
         self._context = context
         self._splits = list(splits)
 
     def add_reader(self, subtask: int) -> None:
-        """Do nothing: readers ask when they have nothing to read."""
+        """Do nothing: readers send requests when they are idle."""
 
     def handle_split_request(self, subtask: int) -> None:
-        """Assign one range, or say that there are no more."""
+        """Assign one range, or signal that there are no more."""
         if self._splits:
             self._context.assign_splits({subtask: [self._splits.pop(0)]})
         else:
             self._context.signal_no_more_splits(subtask)
 
     def add_splits_back(self, splits: Sequence[IndexRange]) -> None:
-        """Put ranges back in front, in their order."""
+        """Return ranges to the front, in order."""
         self._splits = sorted([*splits, *self._splits], key=lambda split: split.start)
 
     def snapshot_state(self, checkpoint_id: int) -> Any:

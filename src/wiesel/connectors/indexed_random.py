@@ -1,7 +1,7 @@
-"""Internal. Random numbers that are functions of an index: the same index gives the same number, on any machine and in any order.
+"""Internal. Counter-based random numbers: the same index gives the same number, on any machine and in any order.
 
-A source that generates random rows can be restarted anywhere, and makes the rows again that it made before. Numbers come in arrays;
-the function is that of SplitMix64 (Steele, Lea and Flood: Fast splittable pseudorandom number generators, 2014).
+A source of random rows can be restarted anywhere, and repeats its earlier rows. Numbers are generated as arrays; the function is SplitMix64
+(Steele, Lea and Flood: Fast splittable pseudorandom number generators, 2014).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 def derived_seed(seed: int, name: str) -> int:
-    """Return a seed for one of several independent uses of a seed."""
+    """Return a derived seed for an independent use."""
     return int.from_bytes(hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=8).digest(), "little")
 
 
@@ -38,14 +38,14 @@ def words(seed: int, indexes: Words) -> Words:
 
 
 def uniform_integers(seed: int, indexes: Words, low: int, high: int) -> Any:
-    """Return for each index a whole number between ``low`` and ``high``, both included, each equally likely.
+    """Return a uniformly distributed integer between ``low`` and ``high``, inclusive, for each index.
 
     Both must be signed 64-bit numbers; the result is an array of such.
     """
     span = high - low + 1
     drawn = words(seed, indexes)
     if span < 2**64:
-        # The top of the range of words that is no whole multiple of the span is drawn again: it would favour small numbers.
+        # Words at the top of the range beyond a multiple of the span are drawn again, as they would favour small numbers.
         limit = 2**64 - 2**64 % span
         while limit < 2**64 and (again := drawn >= np.uint64(limit)).any():
             drawn[again] = _mixed(drawn[again] + _GAMMA)
@@ -54,5 +54,5 @@ def uniform_integers(seed: int, indexes: Words, low: int, high: int) -> Any:
 
 
 def uniform_floats(seed: int, indexes: Words) -> npt.NDArray[np.float64]:
-    """Return for each index a number of at least 0 and less than 1, of 53 random bits."""
+    """Return a number in [0, 1) with 53 random bits for each index."""
     return (words(seed, indexes) >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -1,4 +1,4 @@
-"""A bounded source of whole numbers in order, for tests and for jobs that just need a number of events."""
+"""A bounded source of integers in order, for tests and simple jobs."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _LONG_MIN, _LONG_MAX = -(2**63), 2**63 - 1
 
 
 class NumberSequenceSource(Source[IndexRange]):
-    """The numbers ``start`` to ``end``, both included.
+    """The numbers ``start`` to ``end``, inclusive.
 
-    There are as many sub-sequences as readers, each in order; with one reader the whole sequence is in order.
+    There is a sub-sequence per reader, each in order; with one reader the whole sequence is in order.
 
     Args:
         start: The first number.

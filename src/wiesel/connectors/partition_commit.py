@@ -1,8 +1,8 @@
 """Internal. Partition commit triggers of file tables: by the time of the partition and the watermark, or by the clock.
 
-Writers report the partitions that they write to, from when on each is complete, and how far their own time has come. They go on until they
-see the mark of a partition that is complete to them, so none is forgotten when a job fails. The committer has the reports of all writers of
-a checkpoint, and marks what is complete by the slowest of them.
+Writers report their partitions, the time at which each is complete, and their own progress. They continue until they see the success file
+of a complete partition, so none is lost when a job fails. The committer has the reports of all writers of a checkpoint, and commits the
+partitions that are complete by the slowest of them.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from wiesel.spi.table.factory import TableOptions
 
 __all__ = ["CommitTimes", "PartitionReport", "PartitionTracker", "SlowestReport", "has_mark"]
 
-_TRIGGER = ConfigOption[str]("sink.partition-commit.trigger", "str", "process-time", "By which time a partition is complete.")
-_DELAY = ConfigOption[Duration]("sink.partition-commit.delay", "duration", Duration.of_millis(0), "How long after its time it is.")
-_ZONE = ConfigOption[str]("sink.partition-commit.watermark-time-zone", "str", "UTC", "The zone of the times that partitions tell.")
-_KIND = ConfigOption[str]("partition.time-extractor.kind", "str", "default", "How times are told.")
-_CLASS = ConfigOption[str | None]("partition.time-extractor.class", "str", None, "The class that tells them; not supported.")
-_PATTERN = ConfigOption[str | None]("partition.time-extractor.timestamp-pattern", "str", None, "What makes a time of partition columns.")
-_FORMATTER = ConfigOption[str | None]("partition.time-extractor.timestamp-formatter", "str", None, "How that time is written.")
+_TRIGGER = ConfigOption[str]("sink.partition-commit.trigger", "str", "process-time", "The kind of time for completeness of a partition.")
+_DELAY = ConfigOption[Duration]("sink.partition-commit.delay", "duration", Duration.of_millis(0), "Delay after the time of the partition.")
+_ZONE = ConfigOption[str]("sink.partition-commit.watermark-time-zone", "str", "UTC", "The time zone of the times in partition values.")
+_KIND = ConfigOption[str]("partition.time-extractor.kind", "str", "default", "The kind of time extractor.")
+_CLASS = ConfigOption[str | None]("partition.time-extractor.class", "str", None, "The class of the time extractor; not supported.")
+_PATTERN = ConfigOption[str | None]("partition.time-extractor.timestamp-pattern", "str", None, "Pattern of the partition time.")
+_FORMATTER = ConfigOption[str | None]("partition.time-extractor.timestamp-formatter", "str", None, "The format of that time.")
 _DATE = re.compile(r"[+-]?\d{1,10}-\d{1,2}-\d{1,2}")
 
 
 @dataclass(frozen=True)
 class CommitTimes:
-    """From when on partitions are complete. Plain picklable data.
+    """Completion times of partitions. Plain picklable data.
 
     Attributes:
-        by_clock: Whether it goes by processing time, from when a partition is first written to; else by the time that the partition tells.
-        delay_ms: How long after that time.
-        zone: That of the times that partitions tell.
-        pattern: What makes the time of their columns; None for the first column.
+        by_clock: Use processing time, from the first write to a partition; else the time in the partition values.
+        delay_ms: Delay after that time.
+        zone: Time zone of the times in partition values.
+        pattern: Pattern of the time from their columns; None for the first column.
         formatter: Java's pattern of the time, None for dates with or without time of day.
     """
 
@@ -56,10 +56,10 @@ class CommitTimes:
 
     @staticmethod
     def of(options: TableOptions) -> CommitTimes | None:
-        """Read the options; None if a partition is complete as soon as there is something of it.
+        """Read the options; None if a partition is complete immediately.
 
         Raises:
-            ConfigurationError: If they say what there is not.
+            ConfigurationError: If they have unsupported values.
         """
         trigger, delay, zone, kind = options.get(_TRIGGER), options.get(_DELAY), options.get(_ZONE), options.get(_KIND)
         own_class, pattern, formatter = options.get(_CLASS), options.get(_PATTERN), options.get(_FORMATTER)
@@ -79,10 +79,10 @@ class CommitTimes:
         return CommitTimes(trigger == "process-time", delay.to_millis(), zone, pattern, formatter)
 
     def complete_at(self, folder: str, now_ms: int) -> int:
-        """Return the time (ms) behind which a partition is complete that is first written to now.
+        """Return the completion time (ms) of a partition first written to now.
 
         Raises:
-            UserFunctionError: If its folder tells no time.
+            UserFunctionError: If its folder has no time.
         """
         if self.by_clock:
             return now_ms + self.delay_ms
@@ -107,7 +107,7 @@ class CommitTimes:
 
 @dataclass(frozen=True)
 class PartitionReport:
-    """Committable: how far the time of a writer has come (ms), and from when on its partitions are complete."""
+    """Committable: the time of a writer (ms), and the completion times of its partitions."""
 
     time: int
     complete_at: Mapping[str, int]
@@ -118,10 +118,10 @@ class PartitionTracker:
     """Tracks the partitions that a writer writes to.
 
     Attributes:
-        times: From when on they are complete.
-        is_marked: Whether there is a mark in a folder.
+        times: Their completion times.
+        is_marked: Returns whether a folder has a success file.
         now_ms: Returns the processing time.
-        open: The partitions that have no mark yet, as far as it has been seen.
+        open: The partitions without known success file.
     """
 
     times: CommitTimes
@@ -133,18 +133,18 @@ class PartitionTracker:
     _ended: bool = False
 
     def wrote(self, folders: Iterable[str]) -> None:
-        """Take note of partitions to which there are new rows."""
+        """Record partitions with new rows."""
         for folder in folders:
             if folder not in self.open:
                 self.open[folder] = self.times.complete_at(folder, self.now_ms())
             self._reported.discard(folder)
 
     def advance(self, watermark: int) -> None:
-        """Take note of the watermark."""
+        """Record the watermark."""
         self._watermark = watermark
 
     def end(self) -> None:
-        """Take note of the end of the input, with which all is complete."""
+        """Record the end of the input, which completes all partitions."""
         self._ended = True
 
     @property
@@ -157,7 +157,7 @@ class PartitionTracker:
         return {folder for folder, at in self.open.items() if at < time}
 
     def report(self) -> list[Any]:
-        """Return what there is to report at a checkpoint."""
+        """Return the report for a checkpoint."""
         # One that was reported as complete before, and has got no rows since, may have its mark by now.
         for folder in [each for each in self._reported if self.is_marked(each)]:
             del self.open[folder]
@@ -190,6 +190,6 @@ class SlowestReport:
 
 
 def has_mark(base: str, name: str) -> Callable[[str], bool]:
-    """Return what tells whether there is a file of a name in a folder of a table."""
+    """Return the function that checks whether a folder of a table has a file of a name."""
     files, root = filesystem_for(base)
     return lambda folder: files.size(files.join(root, folder, name)) is not None

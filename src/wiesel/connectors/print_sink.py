@@ -1,6 +1,6 @@
-"""Print: each record as one line on the standard output of the driver.
+"""Print: writes each record as a line to the standard output of the driver.
 
-Lines appear as soon as they come; after a failure those of the records since the last checkpoint appear again.
+Lines are printed immediately; after a failure those since the last checkpoint are repeated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["PrintReceiver", "PrintSink", "line_prefix"]
 
 
 def line_prefix(sink_identifier: str, subtask_index: int, parallelism: int) -> str:
-    """Return what is put before each line: ``id:3> ``, ``3> ``, ``id> `` or nothing; the subtask only where there are several."""
+    """Return the prefix of each line: ``id:3> ``, ``3> ``, ``id> `` or none; the subtask only if there are several."""
     parts = [sink_identifier] if sink_identifier else []
     if parallelism > 1:
         parts.append(str(subtask_index + 1))
@@ -29,8 +29,8 @@ class PrintSink(DriverSink):
     """Writes records to the driver's standard output (or standard error).
 
     Args:
-        input_type: The declared type of the records, which decides how they look.
-        sink_identifier: Put before each line.
+        input_type: The declared type of the records, which determines their format.
+        sink_identifier: Prefix of each line.
         to_std_err: Write to standard error instead.
     """
 

@@ -1,4 +1,4 @@
-"""Internal. The table connector ``print``: each row as a line such as ``+I[1, a]`` on the standard output of the driver."""
+"""Internal. The table connector ``print``: writes each row as a line such as ``+I[1, a]`` to the standard output of the driver."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from wiesel.types.typeinfo import RowTypeInfo
 
 __all__ = ["PrintTableFactory"]
 
-_IDENTIFIER = ConfigOption[str]("print-identifier", "str", "", "Put before each line.")
+_IDENTIFIER = ConfigOption[str]("print-identifier", "str", "", "Prefix of each line.")
 _TO_ERROR = ConfigOption[bool]("standard-error", "bool", False, "Write to the standard error instead.")
-_PARALLELISM = ConfigOption[int]("sink.parallelism", "int", None, "How many writers.", minimum=1)
+_PARALLELISM = ConfigOption[int]("sink.parallelism", "int", None, "Number of writers.", minimum=1)
 
 
 class PrintTableFactory(TableSinkFactory):
-    """Makes sinks that print."""
+    """Creates sinks that print."""
 
     identifier = "print"
 

@@ -1,4 +1,4 @@
-"""Internal. The model provider ``python``: a function or class of the program is the model."""
+"""Internal. The model provider ``python``: a function or class of the program as the model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["PythonModelFactory"]
 
 _FUNCTION = ConfigOption[str]("function", description="'module.name' of a function, or of a class with a method predict().")
 _KIND = ConfigOption[str](
-    "function-type", "enum", "general", "How it is called: per row, or for many rows at once.", choices=("general", "pandas", "arrow")
+    "function-type", "enum", "general", "The call convention: per row, or vectorised.", choices=("general", "pandas", "arrow")
 )
 
 
 class PythonModelFactory(ModelProviderFactory):
-    """Finds functions and classes by their names."""
+    """Imports functions and classes by name."""
 
     identifier = "python"
 

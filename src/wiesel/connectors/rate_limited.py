@@ -1,4 +1,4 @@
-"""Any source, read at most at a given rate."""
+"""A wrapper that limits the rate of any source."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ __all__ = ["RateLimitedSource"]
 
 
 class RateLimitedSource(Source[Any]):
-    """Another source that is read no faster than a strategy allows.
+    """Another source with a rate limit.
 
-    A reader emits what it reads at one go (a block of a file, say) and then waits until as many records are allowed, so the rate
-    holds over that. Checkpoints are those of the other source: the limit may be changed, or left out, when a job goes on.
+    A reader emits what it reads at once (such as a block of a file) and then waits until as many records are allowed, so the rate is an
+    average over that. Checkpoints are those of the other source: the limit may be changed, or removed, when a job is restored.
 
     Args:
         source: The source.
-        rate_limiter_strategy: How fast it is read, by all readers together.
-        per_split: Whether the rate is that of each split instead. The readers of the source must be able to pause single splits.
+        rate_limiter_strategy: The rate limit of all readers together.
+        per_split: Apply the rate to each split instead. The readers of the source must be able to pause single splits.
 
     Raises:
-        ProgramError: If one of them is none.
+        ProgramError: If an argument is of another type.
     """
 
     def __init__(self, source: Source[Any], rate_limiter_strategy: RateLimiterStrategy, *, per_split: bool = False) -> None:
@@ -200,7 +200,7 @@ class _SplitLimitedReader(_Wrapper):
 
 
 class _CountingOutput:
-    """Hands on what one poll emits, and counts the records of each split."""
+    """Forwards the output of one poll, and counts the records of each split."""
 
     def __init__(self, output: ReaderOutput) -> None:
         self._output = output

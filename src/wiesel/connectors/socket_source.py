@@ -1,4 +1,4 @@
-"""Text from a socket, as Flink's ``socketTextStream`` reads it; with a write-ahead log nothing is lost that was read once."""
+"""Text from a socket, like Flink's ``socketTextStream``; with a write-ahead log data is not lost once it was read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RETRY_AFTER_MS = 500
 
 @dataclass(frozen=True)
 class SocketSplit:
-    """All of the text. What the log holds up to ``position`` has been emitted."""
+    """All of the data. The log up to ``position`` has been emitted."""
 
     position: LogPosition = BEGINNING
 
@@ -42,26 +42,26 @@ class SocketSplit:
 
 
 class SocketSource(Source[SocketSplit]):
-    """Strings from a TCP server, which this source connects to; one subtask reads, whatever the parallelism.
+    """Strings from a TCP server, to which this source connects; one subtask reads, whatever the parallelism.
 
-    A server that closes the connection is asked again up to ``max_retries`` times in all, every half second; then the source ends, with the
-    rest as the last text. A server that cannot be reached fails the job, whose restart strategy decides.
+    A connection closed by the server is reopened up to ``max_retries`` times in total, every half second; then the source ends, with the
+    remaining data as the last string. An unreachable server fails the job, whose restart strategy applies.
 
-    A socket cannot be asked again for what it has sent. With ``log`` each text is written to a folder, durably, before it is emitted,
-    and after a failure the job reads it from there: whatever was read from the connection counts exactly once. What the operating
-    system had received for a process that was killed is lost, as the sender is not told what has arrived. The folder belongs to one
-    source of one job; a job that starts without a checkpoint reads first what is in it.
+    A socket cannot repeat its data. With ``log`` each string is written to a folder, durably, before it is emitted, and after a failure the
+    job reads it from there: all data read from the connection is processed exactly once. Data received by the operating system for a killed
+    process is lost, as the sender gets no acknowledgement. The folder belongs to one source of one job; a job that starts without a
+    checkpoint reads its contents first.
 
     Args:
         host: Name or address of the server.
         port: Its port.
-        delimiter: What ends a text. With a line feed, a carriage return before it is left out as well.
-        max_retries: How often a closed connection is made anew, -1 for ever.
-        log: Folder of the write-ahead log, within reach of all workers; no log if it is None.
-        log_retention: For as many completed checkpoints the log is kept; older ones (and savepoints) cannot be started from any more.
+        delimiter: Delimiter of strings. With a line feed, a preceding carriage return is removed as well.
+        max_retries: Number of reconnections, -1 for unlimited.
+        log: Folder of the write-ahead log, accessible by all workers; None for no log.
+        log_retention: Number of completed checkpoints for which the log is retained; older ones (and savepoints) can no longer be restored.
 
     Raises:
-        ProgramError: If one of them makes no sense.
+        ProgramError: If an argument is invalid.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class SocketSource(Source[SocketSplit]):
 
     @property
     def boundedness(self) -> Boundedness:
-        """Return CONTINUOUS_UNBOUNDED, though the other side may end it."""
+        """Return CONTINUOUS_UNBOUNDED, though the server may end it."""
         return Boundedness.CONTINUOUS_UNBOUNDED
 
     @property
@@ -143,7 +143,7 @@ class _Connection:
         self.ended = False
 
     def read(self, now_ms: int) -> list[str]:
-        """Return the strings that have come."""
+        """Return the received strings."""
         client = self._client(now_ms)
         if client is None:
             return []

@@ -1,7 +1,7 @@
-"""Internal. The records of a stream in files, for later jobs of the program: written by a sink, read by a source.
+"""Internal. Cached records of a stream in files, for later jobs of the program: written by a sink, read by a source.
 
-Each subtask of the stream has a file of blocks, each the pickle of some records with their timestamps. The cache is whole when the files of
-all subtasks are, which the committer finds in the program's own process.
+Each subtask of the stream has a file of blocks, each the pickle of some records with their timestamps. The cache is complete when the files
+of all subtasks are, as determined by the committer in the program's process.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _UNFINISHED = ".part"
 
 @dataclass(frozen=True)
 class CacheFile:
-    """The records of one subtask; ``position`` is where the next block begins. ``size`` is -1 if they could not be written."""
+    """The records of one subtask; ``position`` is the start of the next block. ``size`` is -1 if they could not be written."""
 
     path: str
     job: str
@@ -55,7 +55,7 @@ class CacheFile:
 
     @property
     def is_there(self) -> bool:
-        """Return whether the file is there with all that was written."""
+        """Return whether the file exists with its complete contents."""
         try:
             return os.path.getsize(self.path) == self.size
         except OSError:
@@ -70,19 +70,19 @@ class StreamCache:
         self._files: tuple[CacheFile, ...] = ()
 
     def files(self) -> tuple[CacheFile, ...]:
-        """Return the files of all subtasks in order, none if they were not written yet or have been lost."""
+        """Return the files of all subtasks in order, none if they have not been written or were lost."""
         if not all(file.is_there for file in self._files):
             _log.warning("cached records in %s have been lost; they are computed again", self.directory)
             self._files = ()
         return self._files
 
     def prepare(self) -> None:
-        """See to it that there is a directory to write to."""
+        """Ensure that the directory exists."""
         if self.directory is None or not os.path.isdir(self.directory):
             self.directory = make_directory("wiesel-cache-")
 
     def take(self, files: Sequence[CacheFile]) -> None:
-        """Keep the files of a job if they are those of all subtasks; the first such job is enough."""
+        """Store the files of a job if they are complete; only those of the first such job are used."""
         if self.directory is None:
             return  # invalidated while the job ran
         if not all(file.is_there for file in files):

@@ -1,7 +1,7 @@
-"""Internal. The adaptive scheduler: a job runs with as many subtasks as there are slots for, and with more when more slots come.
+"""Internal. The adaptive scheduler: runs a job with the parallelism that the slots allow, and rescales it when there are more.
 
-What it decides, and when, is Flink's: an attempt waits until there are slots for all that is wanted, or for some time with fewer; one that
-runs with fewer is rescaled once more have been there for some time.
+Its rules are Flink's: an attempt waits until there are slots for the desired parallelism, or for a limited time with fewer; one that runs
+with fewer is rescaled once more have been available for some time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _log = get_logger("wiesel.job")
 
 
 class AdaptiveScheduler:
-    """Looks for slots while an attempt waits for them or runs with fewer than it wants. Methods are called in the master's thread."""
+    """Checks for slots while an attempt waits for them or runs with fewer than desired. Methods are called in the master's thread."""
 
     def __init__(self, master: JobMaster, settings: AdaptiveSettings) -> None:
         self._master = master
@@ -34,35 +34,35 @@ class AdaptiveScheduler:
         self._looks = 0
 
     def next_deadline_ms(self) -> int | None:
-        """Return when ``on_time`` has to be called next (ms), or None."""
+        """Return the time (ms) of the next call of ``on_time``, or None."""
         return self._due_ms
 
-    # What happens to the job
+    # Events of the job
 
     def wait(self) -> None:
-        """An attempt is wanted: call ``start_with`` of the master as soon as there are slots for it."""
+        """Wait for slots for a new attempt, then call ``start_with`` of the master."""
         now_ms = self._master.now_ms()
         self._waiting_since_ms, self._enough_since_ms = now_ms, None
         self._look_at(now_ms)
 
     def running(self) -> None:
-        """All tasks of the attempt run."""
+        """Handle that all tasks of the attempt run."""
         now_ms = self._master.now_ms()
         self._not_before_ms, self._enough_since_ms = now_ms + self._settings.cooldown_ms, None
         self._look_at(now_ms + _LOOK_EVERY_MS)
 
     def stop(self) -> None:
-        """The attempt has ended, or nothing is wanted any more."""
+        """Stop, as the attempt has ended, or no rescaling is wanted any more."""
         self._waiting_since_ms = self._due_ms = None
         self._looks += 1
 
     def _look_at(self, due_ms: int) -> None:
         self._due_ms = due_ms
-        # The answer to an earlier look is of no use.
+        # The answer to an earlier check is obsolete.
         self._looks += 1
 
     def on_time(self, now_ms: int) -> None:
-        """Look for slots if it is time."""
+        """Check for slots if it is time."""
         if self._due_ms is None or now_ms < self._due_ms:
             return
         self._due_ms, look = None, self._looks
@@ -83,14 +83,14 @@ class AdaptiveScheduler:
         self._master.run_async(self._master.free_slots, looked)
 
     def requirements_changed(self) -> None:
-        """Somebody wants another parallelism."""
+        """Handle changed bounds of the parallelism."""
         if self._waiting_since_ms is None and self._due_ms is None:
             self._look_at(self._master.now_ms() + _LOOK_EVERY_MS)
 
     def _has_all(self) -> bool:
         return self._master.rescaling.present() == self._master.rescaling.desired()
 
-    # What is found
+    # Results of checks
 
     def _while_waiting(self, since_ms: int, free: int | None) -> None:
         now_ms, settings, rescaling = self._master.now_ms(), self._settings, self._master.rescaling
@@ -109,7 +109,7 @@ class AdaptiveScheduler:
                 return
         elif found == desired or self._lasts(now_ms, settings.stable_before_start_ms):
             if found != desired:
-                _log.warning("there are %s slots only: the job runs with a lower parallelism, and with more when more come", free)
+                _log.warning("there are only %s slots: the job runs with a lower parallelism, and is rescaled when there are more", free)
             self.stop()
             self._master.start_with(found)
             return
@@ -130,7 +130,7 @@ class AdaptiveScheduler:
         self._look_at(now_ms + _LOOK_EVERY_MS)
 
     def _lasts(self, now_ms: int, limit_ms: int) -> bool:
-        """Return whether there have been enough slots for so long."""
+        """Return whether there have been enough slots for this time."""
         if self._enough_since_ms is None:
             self._enough_since_ms = now_ms
         return now_ms - self._enough_since_ms >= limit_ms
@@ -139,4 +139,4 @@ class AdaptiveScheduler:
 def _told(done: Future[Rescaled]) -> None:
     if done.exception() is None:
         after = ", ".join(f"{v.name}: {v.before} -> {v.after}" for v in done.result().vertices)
-        _log.info("more slots have come, and the job was rescaled: %s", after)
+        _log.info("more slots are available, and the job was rescaled: %s", after)

@@ -1,4 +1,4 @@
-"""Internal. Decides how far the sources of one alignment group may go; see ``wiesel.runtime.alignment``."""
+"""Internal. Coordinator of watermark alignment for the sources of one group; see ``wiesel.runtime.alignment``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ class AlignmentCoordinator:
         self._limits: dict[tuple[str, int], int] = {}
 
     def on_event(self, role: str, subtask: int, event: ReportWatermark) -> Iterable[tuple[str, int, AlignWatermark]]:
-        """Take a report; return the limits that are new."""
+        """Process a report; return the changed limits."""
         self._reports[role, subtask] = event
         in_order = sorted(self._reports, key=lambda member: self._reports[member].watermark)
         for member, report in self._reports.items():
-            # Nobody waits for itself, or the slowest one could come no further than the drift between two reports, as in Flink.
+            # A subtask does not wait for itself, or the slowest one could advance by no more than the drift between two reports, as in
+            # Flink.
             others = [other for other in in_order[:2] if other != member]
             limit = min(self._reports[others[0]].watermark + report.max_drift_ms, MAX_TIMESTAMP) if others else MAX_TIMESTAMP
             if self._limits.get(member) != limit:
@@ -30,6 +31,6 @@ class AlignmentCoordinator:
                 yield *member, AlignWatermark(limit)
 
     def forget(self, role: str, subtask: int) -> None:
-        """A subtask was started anew: what it has told is not true any more, and it has heard nothing."""
+        """Discard the reports of a restarted subtask."""
         self._reports.pop((role, subtask), None)
         self._limits.pop((role, subtask), None)

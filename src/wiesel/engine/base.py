@@ -30,11 +30,11 @@ class Executor(Protocol):
     """Starts jobs."""
 
     def execute(self, graph: StreamGraph, config: Configuration) -> JobClient:
-        """Start the job and return at once.
+        """Start the job and return immediately.
 
         Raises:
-            ProgramError: the graph cannot be planned.
-            ResourceError: something that the job needs is missing.
+            ProgramError: If the graph cannot be planned.
+            ResourceError: If a required resource is missing.
         """
         ...
 
@@ -57,13 +57,13 @@ def duration_ms(config: Configuration, option: ConfigOption[Any]) -> int:
 
 @dataclass(frozen=True)
 class AdaptiveSettings:
-    """The times of the adaptive scheduler, in ms.
+    """Timeouts of the adaptive scheduler, in ms.
 
     Attributes:
-        wait_ms: How long an attempt waits for the slots that it needs at least.
-        stable_before_start_ms: How long it waits for those that are wanted when it has those.
-        stable_before_rescaling_ms: How long there have to be more slots before a running job is rescaled, unless there are all it wants.
-        cooldown_ms: How long an attempt runs at least before it is rescaled.
+        wait_ms: Time that an attempt waits for its minimal number of slots.
+        stable_before_start_ms: Time that it then waits for the desired ones.
+        stable_before_rescaling_ms: Time for which more slots must be available before a running job is rescaled, unless all are.
+        cooldown_ms: Minimal time between the start of an attempt and rescaling.
     """
 
     wait_ms: int
@@ -74,7 +74,7 @@ class AdaptiveSettings:
 
 @dataclass(frozen=True)
 class JobSettings:
-    """The options of a job that the engines act on, resolved once."""
+    """Options of a job for the engines, resolved once."""
 
     checkpoints: CheckpointSettings
     checkpoint_dir: str | None
@@ -99,7 +99,7 @@ class JobSettings:
 
 
 def _check_storage(config: Configuration) -> None:
-    """Refuse a storage of checkpoints that there is not, or that would be another one than was asked for.
+    """Check that the checkpoint storage is supported and consistent with the directory.
 
     Raises:
         ConfigurationError: If it is none of Flink's, or has no directory.
@@ -116,9 +116,9 @@ def _check_storage(config: Configuration) -> None:
 
 
 def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSettings:
-    """Resolve the options of a job; one over bounded data takes no checkpoints, whatever they say."""
+    """Resolve the options of a job; one over bounded data takes no checkpoints, whatever its options."""
     interval = None if job is not None and job.of_bounded_data else config.get(opt.CHECKPOINT_INTERVAL)
-    # Flink: an interval that is not set, or not positive, means no periodic checkpoints.
+    # As in Flink, an interval that is not set, or not positive, means no periodic checkpoints.
     interval_ms = None if interval is None or to_millis(interval) <= 0 else to_millis(interval)
     retention = str(config.get(opt.CHECKPOINT_RETENTION))
     _check_heartbeats(config)
@@ -159,9 +159,9 @@ def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSetti
 
 
 def _holds_producers(job: JobGraph | None) -> bool:
-    """Return whether an alignment may make the producers of the channels that it holds back wait.
+    """Return whether an alignment may block the producers of the channels that it holds back.
 
-    Who waits takes nothing from its loop, and nothing to be relayed when no more fits before its task; the alignment may wait for that.
+    A blocked producer consumes nothing from its loop, and nothing to be relayed when its queue is full; the alignment may wait for that.
     """
     if job is None or has_relays(job):
         return False
@@ -173,7 +173,7 @@ def _has_loops(job: JobGraph) -> bool:
 
 
 def _local_backup(config: Configuration) -> LocalBackup:
-    """Return whether copies of state are kept beside the tasks: as Flink has it, whoever wants to read them wants them written."""
+    """Return the settings of local copies of state: as in Flink, enabling reads enables writes."""
     read = config.get(opt.RECOVERY_FROM_LOCAL)
     write = config.get(opt.LOCAL_BACKUP) if config.contains(opt.LOCAL_BACKUP) else read
     directories = (directory.strip() for directory in (config.get(opt.LOCAL_BACKUP_DIRS) or "").split(","))
@@ -210,27 +210,27 @@ def _check_heartbeats(config: Configuration) -> None:
 def _debloat(config: Configuration, job: JobGraph | None) -> tuple[int, int] | None:
     """Return target and period in ms, or None without limits.
 
-    By default limits are there to bound what a barrier waits behind: not in BATCH mode, where readers start when the producers have
-    finished, not in loops, whose producers wait for themselves, and not on the local engine, which holds a few rows per exchange.
+    By default limits bound the data that a barrier waits behind: not in BATCH mode, where consumers start when the producers have finished,
+    not in loops, whose producers wait for themselves, and not on the local engine, which queues few rows per exchange.
     """
     if job is not None and job.of_bounded_data:
         return None
     on_spark = config.get(opt.ENGINE) != "local"
     wanted = config.get(opt.DEBLOAT) if config.contains(opt.DEBLOAT) else on_spark and job is not None and not _has_loops(job)
-    # What an unaligned checkpoint holds of records in flight must be bounded too.
+    # The records in flight in an unaligned checkpoint must be bounded too.
     if not wanted and not (on_spark and takes_unaligned(config)):
         return None
     return duration_ms(config, opt.DEBLOAT_TARGET), duration_ms(config, opt.DEBLOAT_PERIOD)
 
 
 def _buffer_bytes(config: Configuration) -> int:
-    """Return the size of a full buffer; Flink's option counts where it is set and ours is not."""
+    """Return the size of a full buffer; Flink's option is used if it is set and ours is not."""
     flinks = config.contains(opt.SEGMENT_SIZE) and not config.contains(opt.EXCHANGE_ROW_SIZE)
     return int(config.get(opt.SEGMENT_SIZE if flinks else opt.EXCHANGE_ROW_SIZE))
 
 
 def _task_config(config: Configuration) -> dict[str, Any]:
-    """Return what tasks read of the configuration, in plain values: durations in ms, sizes in bytes."""
+    """Return the configuration for tasks, as plain values: durations in ms, sizes in bytes."""
     return {
         "execution.runtime-mode": str(config.get(opt.RUNTIME_MODE)),
         "pipeline.object-reuse": bool(config.get(opt.OBJECT_REUSE)),

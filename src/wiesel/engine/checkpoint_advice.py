@@ -22,13 +22,13 @@ LONG_MS = 10_000.0
 PENDING_MS = 30_000
 BACKPRESSURE = "backPressuredTimeMsPerSecond"
 _HELD_MS = 500.0
-"""A task that is held so long of each second by those behind it is under backpressure, as for Flink's web page."""
-_LIMIT = f"'{opt.DEBLOAT.key}: true' keeps less on the way to tasks that are slow"
-_OVERTAKE = f"'{opt.CHECKPOINT_UNALIGNED.key}: true' lets barriers overtake it"
+"""Backpressured time (ms per second) at which a task counts as backpressured, as in Flink's web UI."""
+_LIMIT = f"'{opt.DEBLOAT.key}: true' limits the data in flight to slow tasks"
+_OVERTAKE = f"'{opt.CHECKPOINT_UNALIGNED.key}: true' enables unaligned checkpoints"
 
 
 def longest_wait(job: JobGraph, stats: Mapping[TaskKey, CheckpointStats]) -> tuple[float, JobVertex | None]:
-    """Return how long in ms barriers waited in front of the slowest task behind the sources, and whose subtask it is.
+    """Return the time (ms) that barriers waited for the slowest task behind the sources, and its subtask.
 
     Sources are notified of a checkpoint and do not wait for a barrier. The delay of the slowest of them is not included, as it may be busy
     otherwise.
@@ -42,11 +42,11 @@ def longest_wait(job: JobGraph, stats: Mapping[TaskKey, CheckpointStats]) -> tup
 
 
 class CheckpointAdvice:
-    """Tells once in a job what there is to do about barriers that wait long.
+    """Warns once per job about barriers that wait long.
 
     Args:
-        wanted: Whether barriers are aligned.
-        limited: Whether what is on its way to slow tasks is limited already.
+        wanted: Barriers are aligned.
+        limited: The data in flight to slow tasks is limited already.
     """
 
     def __init__(self, *, wanted: bool, limited: bool = False) -> None:
@@ -72,7 +72,7 @@ class CheckpointAdvice:
         )
 
     def look_at_late(self, job: JobGraph, late: Set[TaskKey], metrics: Metrics) -> None:
-        """A checkpoint or savepoint was given up, as these tasks had not taken their part in time (none: for another reason)."""
+        """Handle an aborted checkpoint or savepoint; these tasks had not taken part in time (none: another reason)."""
         slowest = _slowest(job, late, metrics)
         if not self._wanted or slowest is None:
             return
@@ -80,7 +80,7 @@ class CheckpointAdvice:
         _log.warning("its barriers may wait behind records in front of '%s': %s", slowest.name, self._remedy)
 
     def look_at_pending(self, job: JobGraph, under_way: UnderWay | None, now_ms: int, metrics: Metrics) -> None:
-        """Time has gone on; ``under_way`` is the checkpoint or savepoint that is neither complete nor given up."""
+        """Handle the passage of time; ``under_way`` is the pending checkpoint or savepoint."""
         if not self._wanted or under_way is None or now_ms - under_way.timestamp_ms < PENDING_MS:
             return
         slowest = _slowest(job, under_way.waiting, metrics)
@@ -97,11 +97,11 @@ class CheckpointAdvice:
 
 
 def _slowest(job: JobGraph, late: Set[TaskKey], metrics: Metrics) -> JobVertex | None:
-    """Return which of the tasks that have not taken their part barriers seem to wait for; None if for something else."""
+    """Return which of the late tasks barriers seem to wait for; None for another cause."""
     pressure = {key: float(metrics.get(key, {}).get(BACKPRESSURE, 0)) for key in late}
     sources = [key for key in late if job.vertices[key[0]].is_source]
     behind = sorted(late - set(sources))
-    # A source waits for no barrier: unless it cannot get rid of its records it is busy with something else, which the others wait for.
+    # A source waits for no barrier: unless it is backpressured it is busy otherwise, and the others wait for it.
     if not behind or any(pressure[key] < _HELD_MS for key in sources):
         return None
     return job.vertices[min(behind, key=lambda key: pressure[key])[0]]

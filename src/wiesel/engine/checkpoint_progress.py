@@ -15,13 +15,13 @@ __all__ = ["checkpoint_progress", "remedy"]
 
 _ASK_EVERY_MS = 1_000
 _BUSY_S = 0.5
-"""Calls that take less are not worth a word."""
+"""Calls shorter than this (s) are not reported."""
 
 _STUCK_S = 30.0
 
 
 def checkpoint_progress(master: JobMaster) -> dict[str, Any]:
-    """Return how far the checkpoint under way is, and have the tasks report anew. Called in the master's thread."""
+    """Return the progress of the pending checkpoint, and request new reports. Called in the master's thread."""
     attempt = master.attempt
     if attempt is None or attempt.state is not AttemptState.RUNNING:
         return {"state": "STARTING", "waiting": []}
@@ -63,19 +63,19 @@ def _reason(attempt: JobAttempt, found: TaskProgress, checkpoint_id: int) -> str
 
 
 def _in_flight(attempt: JobAttempt, found: TaskProgress) -> int:
-    """Return the bytes that are on their way to a task or have arrived there, as far as they are counted."""
+    """Return the bytes in flight to a task or queued there, as far as they are counted."""
     job, (vertex, subtask) = attempt.plan.graph.job, found.task
     sent = 0
     for edge in job.in_edges(vertex):
         for source in range(job.vertices[edge.source_vertex].parallelism):
             producer = attempt.progress.get((edge.source_vertex, source))
             sent += producer.in_flight.get((edge.index, subtask), 0) if producer is not None else 0
-    # What has arrived was sent, and counts until it is taken.
+    # Queued data was sent, and counts until it is consumed.
     return max(sent, found.waiting_bytes)
 
 
 def remedy(attempt: JobAttempt | None, late: Iterable[TaskKey], command: str) -> str:
-    """Return what to do about a savepoint that has expired as these tasks had not acknowledged it."""
+    """Return the remedy for a savepoint that expired because these tasks had not acknowledged it."""
     progress = [attempt.progress[task] for task in late if task in attempt.progress] if attempt is not None else []
     stuck = max(progress, key=lambda p: p.busy_s, default=None)
     if attempt is not None and stuck is not None and stuck.busy_s >= _STUCK_S:
@@ -84,6 +84,6 @@ def remedy(attempt: JobAttempt | None, late: Iterable[TaskKey], command: str) ->
             "before it returns"
         )
     return (
-        f"'{command} --alignedTimeout 10s' takes records in flight into the savepoint instead of waiting for them; or raise "
+        f"'{command} --alignedTimeout 10s' includes records in flight in the savepoint instead of waiting for them; or raise "
         "execution.checkpointing.timeout"
     )

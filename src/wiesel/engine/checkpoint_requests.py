@@ -1,4 +1,4 @@
-"""Internal. Checkpoints, not savepoints, that users ask a running job for beside the periodic ones."""
+"""Internal. Checkpoints requested by users, in addition to the periodic ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wiesel.engine.job_attempt import AttemptState, JobAttempt
 
 
 def what_ended(error: BaseException | None) -> str:
-    """Return in words how an attempt ended, for those who have asked for what it cannot give any more."""
+    """Return in words how an attempt ended, for unanswered requests."""
     if error is None:
         return "the job has finished"
     if isinstance(error, JobCancelledError):
@@ -18,36 +18,36 @@ def what_ended(error: BaseException | None) -> str:
 
 
 def text_of(error: BaseException) -> str:
-    """Return what an error says; one that is not Wiesel's with its class."""
+    """Return the message of an error; with its class unless it is Wiesel's."""
     return error.message if isinstance(error, WieselError) else f"{type(error).__name__}: {error}"
 
 
 class CheckpointRequests:
-    """Those who wait for a checkpoint. One that is taken anyway after they have asked serves them as well."""
+    """Pending requests for a checkpoint. A periodic one triggered after a request satisfies it as well."""
 
     def __init__(self) -> None:
         self._attempt: JobAttempt | None = None
         self._waiting: list[tuple[int, Future[int]]] = []
 
     def attempt_started(self, attempt: JobAttempt) -> None:
-        """A new attempt begins."""
+        """Handle the start of a new attempt."""
         self._attempt = attempt
 
     def request(self) -> Future[int]:
-        """Ask for a checkpoint; the answer is its number, when it is complete."""
+        """Request a checkpoint; the answer is its number, when it is complete."""
         answer: Future[int] = Future()
         answer.set_running_or_notify_cancel()
         attempt = self._attempt
         if attempt is None or attempt.ended:
-            answer.set_exception(CheckpointError("no checkpoint can be taken while the job does not run", hint="try again later"))
+            answer.set_exception(CheckpointError("no checkpoint can be taken while the job is not running", hint="try again later"))
         else:
-            # The one that may be under way began before it was asked for.
+            # A pending one may have begun before the request.
             self._waiting.append((attempt.coordinator.next_id, answer))
             self.start_next()
         return answer
 
     def start_next(self) -> None:
-        """Trigger a checkpoint if somebody waits and it is possible now."""
+        """Trigger a checkpoint if there are requests and it is possible now."""
         attempt = self._attempt
         if not self._waiting or attempt is None or attempt.state is not AttemptState.RUNNING:
             return
@@ -65,7 +65,7 @@ class CheckpointRequests:
             answer.set_result(checkpoint_id)
 
     def aborted(self, checkpoint_id: int, reason: str) -> None:
-        """A checkpoint was given up."""
+        """Fail the requests of an aborted checkpoint."""
         failed = [answer for wanted, answer in self._waiting if wanted <= checkpoint_id]
         self._waiting = [(wanted, answer) for wanted, answer in self._waiting if wanted > checkpoint_id]
         for answer in failed:

@@ -1,6 +1,6 @@
-"""Internal. User code travels by value: the program itself, and the modules beside it, need not be installed on the workers.
+"""Internal. Shipping of user code by value: the program and modules next to it need not be installed on the workers.
 
-Records may be instances of the program's own classes. So that they can be pickled by reference, as fast as any other, all classes of the
+Records may be instances of the program's classes. So that they can be pickled by reference, as fast as any other, all classes of the
 program are sent to every worker and installed there under their module's name.
 """
 
@@ -23,31 +23,31 @@ _log = get_logger("wiesel.code")
 
 
 def beside_the_program(module: ModuleType) -> bool:
-    """Return whether a module belongs to the program: it has a file, and that is neither installed nor Wiesel's."""
+    """Return whether a module belongs to the program: it has a file, which is neither installed nor Wiesel's."""
     file = getattr(module, "__file__", None)
     return bool(file) and module.__name__ != "__main__" and _is_of_the_program(str(file))
 
 
 @cache
 def _is_of_the_program(file: str) -> bool:
-    # Remembered, as it is asked about all modules at each start, and a path takes long to resolve.
+    # Cached, as it is called for all modules at each start, and resolving a path takes long.
     path = str(Path(file).resolve())
     return path.endswith(".py") and not is_engine(path) and not is_library(path)
 
 
 def ship_program_modules() -> None:
-    """From now on cloudpickle ships the program's own modules by value; called before each start, as programs import more."""
+    """Let cloudpickle ship the program's modules by value; called before each start, as programs import more."""
     known = cloudpickle.list_registry_pickle_by_value()
-    # A copy of a dict is made in one step; a list of its items is not, and other threads import modules meanwhile.
+    # Copying a dict is atomic; listing its items is not, and other threads import modules meanwhile.
     for name, module in sys.modules.copy().items():
         if name not in known and beside_the_program(module):
             cloudpickle.register_pickle_by_value(module)
 
 
 def program_classes() -> bytes:
-    """Return the classes of the program and of the modules beside it, for ``install_program_classes``.
+    """Return the classes of the program and of modules next to it, for ``install_program_classes``.
 
-    Those that cannot be pickled are left out: they may well be of no use to the workers.
+    Classes that cannot be pickled are omitted: they are likely of no use to the workers.
     """
     modules = [m for n, m in sys.modules.copy().items() if n == "__main__" or n in cloudpickle.list_registry_pickle_by_value()]
     classes: list[bytes] = []

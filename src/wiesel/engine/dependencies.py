@@ -1,8 +1,8 @@
 """Internal. Dependencies of workers: Python files, requirements, archives and cached files.
 
-The driver packs all of a job into one zip file, named by its contents. Each machine unpacks it once, and brings the cached files of other
-file systems, which it only names; each task puts it in place while it runs: modules on the import path, archives in the working directory,
-cached files by their names.
+The driver packs all of a job into one zip file, named by its contents. Each machine unpacks it once, and downloads the cached files of
+remote file systems, which it only references; each task activates it while it runs: modules on the import path, archives in the working
+directory, cached files by name.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Dependencies:
 
     python_files: tuple[str, ...] = ()
     archives: tuple[tuple[str, str], ...] = ()
-    """Path, and the name of the directory to unpack it into."""
+    """Path, and the name of the target directory."""
     requirements: str | None = None
     packages: str | None = None
     cached: dict[str, tuple[str, bool]] = field(default_factory=dict)
-    """Path, or URI of another file system, and whether it can be executed, by name."""
+    """Path, or URI of a remote file system, and the executable flag, by name."""
     python_path: tuple[str, ...] = ()
     """Directories of the workers' machines."""
     executable: str | None = None
@@ -63,10 +63,10 @@ class Dependencies:
 
 
 def dependencies_of(config: Configuration) -> Dependencies:
-    """Return what the options of a job name.
+    """Return the dependencies in the options of a job.
 
     Raises:
-        ConfigurationError: a path does not exist, or an address cannot be reached.
+        ConfigurationError: If a path does not exist, or a URI cannot be reached.
     """
     requirements, _, packages = (config.get(opt.PYTHON_REQUIREMENTS) or "").partition("#")
     archives = [entry.partition("#") for entry in _entries(config.get(opt.PYTHON_ARCHIVES))]
@@ -97,7 +97,7 @@ def _cached(entry: str) -> tuple[str, tuple[str, bool]]:
 
 
 def _remote(uri: str) -> str:
-    """Return the URI of a cached file; a wrong one is better told now than by each worker."""
+    """Check and return the URI of a cached file; an error here is better than one in each worker."""
     files, path = _files_of(uri)
     try:
         there = files.exists(path)
@@ -126,12 +126,12 @@ def _existing(path: str, key: str) -> str:
 
 
 def absolute(path: str | None) -> str | None:
-    """Return a local path with its whole way; URIs and None as they are."""
+    """Return the absolute form of a local path; URIs and None unchanged."""
     return path if path is None or "://" in path else os.path.abspath(path)
 
 
 def pack(wanted: Dependencies, directory: str) -> str:
-    """Write the zip file into a directory and return its path; the same contents give the same name."""
+    """Write the zip file into a directory and return its path; its name depends on the contents."""
     handle, temporary = tempfile.mkstemp(dir=directory)
     with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         manifest = {
@@ -146,7 +146,7 @@ def pack(wanted: Dependencies, directory: str) -> str:
             },
         }
         if any(is_remote(path) for path, _ in wanted.cached.values()):
-            # They may change behind their address, so each job brings them anew.
+            # They may change at their URI, so each job downloads them again.
             manifest["only this job"] = uuid4().hex
         _write(archive, _MANIFEST, json.dumps(manifest, sort_keys=True).encode())
     path = os.path.join(directory, f"wiesel-{_digest(temporary)}.zip")
@@ -176,7 +176,7 @@ def _add(archive: zipfile.ZipFile, path: str, folder: str) -> str:
 
 
 def _add_cached(archive: zipfile.ZipFile, path: str, folder: str) -> tuple[str, str | None]:
-    """Add a cached file; return its name when unpacked, and the address from which to bring it, None if it is in the archive."""
+    """Add a cached file; return its unpacked name, and the URI for the download, None if it is in the archive."""
     if not is_remote(path):
         return _add(archive, path, folder), None
     return f"{folder}/{_last_part(path)}", path
@@ -187,7 +187,7 @@ def _last_part(uri: str) -> str:
 
 
 def _write(archive: zipfile.ZipFile, name: str, data: bytes, mode: int = 0o644) -> None:
-    # No dates: the same contents give the same bytes.
+    # No dates: equal contents have equal bytes.
     info = zipfile.ZipInfo(name)
     info.external_attr = (mode & 0xFFFF) << 16
     info.compress_type = zipfile.ZIP_DEFLATED
@@ -195,10 +195,10 @@ def _write(archive: zipfile.ZipFile, name: str, data: bytes, mode: int = 0o644) 
 
 
 def unpack(bundle: str) -> str:
-    """Unpack a zip file of :func:`pack` beside itself, once however many processes ask, and return the directory.
+    """Unpack a zip file of :func:`pack` next to it, once for all processes, and return the directory.
 
     Raises:
-        ResourceError: the requirements could not be installed, or an archive is of no known kind.
+        ResourceError: If the requirements could not be installed, or an archive is of an unknown kind.
     """
     target = bundle.removesuffix(".zip") + ".d"
     with open(bundle + ".lock", "w") as lock:
@@ -232,7 +232,7 @@ def _unpack_into(bundle: str, root: str) -> None:
 
 
 def _bring(uri: str, place: str) -> None:
-    """Copy a file or directory of another file system to a place of this machine."""
+    """Copy a file or directory of a remote file system to a local path."""
     files, path = _files_of(uri)
     os.makedirs(os.path.dirname(place), exist_ok=True)
     try:
@@ -244,7 +244,7 @@ def _bring(uri: str, place: str) -> None:
 
 
 def _unzip(path: str, target: str) -> None:
-    """Unpack with the permissions of the files, which ``extractall`` leaves out."""
+    """Unpack with the permissions of the files, which ``extractall`` ignores."""
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             place = archive.extract(info, target)
@@ -280,7 +280,7 @@ def _install(requirements: str, packages: str | None, target: str) -> None:
 
 
 def _said_by_pip(output: str) -> str:
-    """Return the errors of pip, which come behind its warnings; the end of what it says where it names none."""
+    """Return the errors of pip, which follow its warnings; the end of its output if there are none."""
     errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
     return "\n  ".join(errors) or " ".join(output.split())[-600:]
 
@@ -292,7 +292,7 @@ def _manifest(root: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def in_place(root: str | None) -> Iterator[None]:
-    """Let this process find what was unpacked to ``root``; everything is as before at the end, as Spark uses its workers again."""
+    """Activate the contents unpacked to ``root`` in this process, and revert it at the end, as Spark reuses its workers."""
     if root is None:
         yield
         return
@@ -305,7 +305,7 @@ def in_place(root: str | None) -> Iterator[None]:
         front.append(os.path.join(root, _PACKAGES))
         os.environ["PATH"] = os.pathsep.join([os.path.join(root, _PACKAGES, "bin"), environment.get("PATH", "")])
     sys.path[:0] = front
-    # Programs that functions start find the modules, too.
+    # Programs started by functions find the modules, too.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*front, environment.get("PYTHONPATH", "")]))
     if manifest["archives"]:
         os.chdir(os.path.join(root, _ARCHIVES))
@@ -323,7 +323,7 @@ def in_place(root: str | None) -> Iterator[None]:
 
 
 def use_in_this_process(wanted: Dependencies) -> None:
-    """Let the tasks of the local engine, which run in the program's own process, find the files where they are.
+    """Activate the dependencies for tasks of the local engine, which run in the program's process.
 
     Nothing is installed and the working directory stays: both would change the program itself.
     """

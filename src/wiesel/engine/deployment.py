@@ -1,4 +1,4 @@
-"""Internal. From a stage plan and a checkpoint to the descriptors of all tasks of an attempt."""
+"""Internal. Creates the descriptors of all tasks of an attempt from a stage plan and a checkpoint."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEY_TYPES = "keyTypes"
 
 
 def vertex_descriptor(vertex: JobVertex) -> VertexDescriptor:
-    """Return what the subtasks of a vertex share."""
+    """Return the part of a descriptor shared by the subtasks of a vertex."""
     return VertexDescriptor(
         vertex=vertex.index,
         name=vertex.name,
@@ -96,15 +96,15 @@ def task_descriptors(
     restored_facts: dict[str, Any] | None,
     restarts: Mapping[int, int] | None = None,
 ) -> dict[TaskKey, TaskDescriptor]:
-    """Return the descriptor of every task of an attempt; ``restarts`` is how often the tasks of each vertex were restarted."""
+    """Return the descriptor of every task of an attempt; ``restarts`` has the number of restarts of each vertex's tasks."""
     job = plan.graph.job
     shared = [vertex_descriptor(v) for v in job.vertices]
     given = _by_operator(restore)
     in_flight = in_flight_handles(restore)
-    # What AUTOMATIC means is known by now.
+    # AUTOMATIC is resolved by now.
     config = {**config, "execution.runtime-mode": job.runtime_mode}
     if job.runtime_mode == "BATCH":
-        config = {**config, DEBLOAT: None}  # producers end before anything is taken
+        config = {**config, DEBLOAT: None}  # producers end before data is consumed
     tasks: dict[TaskKey, TaskDescriptor] = {}
     for region in plan.regions:
         for subtask, (level, partition) in region.place.items():
@@ -154,7 +154,7 @@ def _restore(vertex: JobVertex, subtask: int, given: _Given, facts: dict[str, An
 
 
 def old_parallelism(facts: dict[str, Any] | None, operator_id: str, default: int) -> int:
-    """Return the parallelism that an operator had when the checkpoint was taken."""
+    """Return the parallelism of an operator in the checkpoint."""
     for vertex in (facts or {}).get("vertices", ()):
         if any(o["id"] == operator_id for o in vertex["operators"]):
             return int(vertex["parallelism"])
@@ -162,11 +162,11 @@ def old_parallelism(facts: dict[str, Any] | None, operator_id: str, default: int
 
 
 def share_out(vertex: JobVertex, subtask: int, old: dict[int, OperatorStateSnapshot], before: int) -> OperatorRestore:
-    """Return what one subtask gets of the state of all old subtasks.
+    """Return the part of the state of all old subtasks for one subtask.
 
-    Keyed state goes by key groups: handles are given to every subtask whose range they touch, which takes its groups out of them.
-    Operator state goes by the kind of each (``handles_for``). Splits and writer states stay where they are while the parallelism is
-    the same; otherwise they are dealt out in turn.
+    Keyed state is redistributed by key groups: a handle is given to every subtask whose range overlaps it, which reads its groups. Operator
+    state is redistributed by kind (``handles_for``). Splits and writer states stay on their subtasks while the parallelism is the same;
+    otherwise they are distributed round-robin.
     """
     in_order = [snapshot for _, snapshot in sorted(old.items())]
     groups = key_group_range(subtask, vertex.max_parallelism, vertex.parallelism)
@@ -185,7 +185,7 @@ def _in_turn(items: Iterable[Any], subtask: int, parallelism: int) -> list[Any]:
 
 
 def operators_with_state(checkpoint: Checkpoint) -> set[str]:
-    """Return the ids of the operators of which something is kept."""
+    """Return the ids of the operators with state."""
     return {
         operator_id
         for snapshot in checkpoint.tasks.values()
@@ -195,9 +195,9 @@ def operators_with_state(checkpoint: Checkpoint) -> set[str]:
 
 
 def is_same_operator(old: dict[str, Any], operator: ChainedOperator) -> bool:
-    """Return whether an operator of a checkpoint, which has the id of one of the program, is that one.
+    """Return whether an operator of a checkpoint is the operator of the program with the same id.
 
-    An id without a uid is that of a place, where another operator may stand by now: then it is of another kind.
+    An id without uid depends on the position, where another operator may be now: then its kind differs.
     """
     node = operator.node
     return bool(node.uid or node.uid_hash) or old.get("kind", node.operator.kind) == node.operator.kind
@@ -226,7 +226,7 @@ def without_operators(checkpoint: Checkpoint, operator_ids: set[str]) -> Checkpo
 
 
 def without_uid(job: JobGraph, checkpoint: Checkpoint) -> list[str]:
-    """Return name and line of the operators with state that only their place in the program is known by."""
+    """Return name and line of the operators with state that are only identified by their position."""
     with_state = operators_with_state(checkpoint)
     return [
         f"{o.node.name} ({o.node.user_location})"
@@ -239,10 +239,10 @@ def without_uid(job: JobGraph, checkpoint: Checkpoint) -> list[str]:
 def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any], path: str | None, *, allow_non_restored: bool) -> None:
     """Check that every state of a checkpoint has an operator in the job, with the same keys and as many key groups.
 
-    ``path`` is where it lies, for who reads the error; None: nowhere that the user has named.
+    ``path`` is its location for error messages; None: not known to the user.
 
     Raises:
-        StateMigrationError: naming what does not fit.
+        StateMigrationError: Names the mismatch.
     """
     here = {o.operator_id: v for v in job.vertices for o in v.operators}
     there = {o["id"]: (o, v) for v in facts.get("vertices", ()) for o in v["operators"]}
@@ -251,8 +251,8 @@ def check_restorable(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any
     if lost and not allow_non_restored:
         names = ", ".join(f"{there[i][0]['name']} (uid {there[i][0].get('uid') or 'not set'})" if i in there else i for i in lost)
         raise StateMigrationError(
-            f"{path or f'checkpoint {checkpoint.checkpoint_id}'} holds state of operators that the program does not have: {names}",
-            hint="give operators the uids that they had, so that they are found again, or let their state be dropped: wiesel run -n, "
+            f"{path or f'checkpoint {checkpoint.checkpoint_id}'} has state of operators that the program does not have: {names}",
+            hint="give operators their previous uids, or drop their state: wiesel run -n, "
             "or execution.state-recovery.ignore-unclaimed-state",
         )
     check_in_flight(job, without_operators(checkpoint, set(lost)), facts)
@@ -278,16 +278,16 @@ def _check_key_groups(vertex: JobVertex, name: str, before: int) -> None:
 
 
 def check_key_types(job: JobGraph, operator_id: str, old: dict[str, Any], checkpoint: Checkpoint) -> None:
-    """Check that keyed state of an operator is found under the keys that the program declares now.
+    """Check that keyed state of an operator is found with the declared key types of the program.
 
     Args:
         job: The program.
-        operator_id: The operator, which the program has.
-        old: What the checkpoint says about it. Those of older versions do not have the types of keys, then nothing is checked.
+        operator_id: The operator in the program.
+        old: Its information in the checkpoint. Older versions lack the types of keys; then nothing is checked.
         checkpoint: The checkpoint.
 
     Raises:
-        StateMigrationError: the types of keys differ, so that state would not be found.
+        StateMigrationError: If the types of keys differ, so that state would not be found.
     """
     before: list[dict[str, Any] | None] = old.get(KEY_TYPES) or []
     vertex, now = _declared_key_types(job, operator_id)
@@ -320,9 +320,9 @@ def _declared_key_types(job: JobGraph, operator_id: str) -> tuple[JobVertex, lis
 
 
 def take_over_key_groups(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
-    """Give vertices whose maximum parallelism nothing sets that of the state that they are to go on with, as Flink does.
+    """Set the maximum parallelism of vertices where it is not set to that of their state, as Flink does.
 
-    Without it a job that was started with so many subtasks that it got more key groups could not start again with few, nor the other way.
+    Without this a job started with a parallelism that implies more key groups could not start again with a low one, or the reverse.
     """
     there = {o["id"]: int(v["maxParallelism"]) for v in facts.get("vertices", ()) for o in v["operators"]}
     restored = operators_with_state(checkpoint) & there.keys() - reused_ids(job, facts)
@@ -333,13 +333,13 @@ def take_over_key_groups(job: JobGraph, checkpoint: Checkpoint, facts: dict[str,
 
 
 def key_type_facts(declared: Iterable[Any]) -> dict[str, Any]:
-    """Return what an operator's facts say about the declared types of its keys, input by input; nothing if none is declared."""
+    """Return the information on the declared key types of an operator, input by input; empty if none is declared."""
     types = [None if key_type is None else serializer_for(key_type).snapshot() for key_type in declared]
     return {KEY_TYPES: types} if any(types) else {}
 
 
 def job_facts(job: JobGraph, job_id: str) -> dict[str, Any]:
-    """Return the JSON-able facts of a job that go into its checkpoints' metadata."""
+    """Return the JSON-able information on a job for its checkpoints' metadata."""
 
     def of_operator(operator: ChainedOperator) -> dict[str, Any]:
         node = operator.node
@@ -350,7 +350,7 @@ def job_facts(job: JobGraph, job_id: str) -> dict[str, Any]:
 
 
 def facts_of(job_id: str, name: str, vertices: Iterable[Any], of_operator: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    """Return the facts of vertices, of whatever class, that have name, parallelism, maximum parallelism and operators."""
+    """Return the information on vertices, of any class with name, parallelism, maximum parallelism and operators."""
     return {
         "id": job_id,
         "name": name,

@@ -1,4 +1,4 @@
-"""Internal. Begins with what an engine takes longest for, before anything else is imported: so this module imports next to nothing."""
+"""Internal. Starts slow parts of an engine before other imports: so this module has almost no imports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENGINES = {"spark": "wiesel.engine.spark.early_driver"}
 
 
 def start_engine_early(config: Configuration) -> None:
-    """Begin, if a job is likely to come soon: returns at once, and raises nothing that the job would not."""
+    """Start the engine early, if a job is likely to follow: returns immediately, and raises nothing that the job would not."""
     module = _ENGINES.get(str(config.get(opt.ENGINE)))
     if module is not None:
         importlib.import_module(module).prepare(config)

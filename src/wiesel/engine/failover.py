@@ -1,4 +1,4 @@
-"""Internal. Failover regions: which tasks are started, and restarted, together. See docs/design/0007-failover-regions.md."""
+"""Internal. Failover regions: tasks that are started and restarted together. See docs/design/0007-failover-regions.md."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from wiesel.graph.stage_plan import StagePlan
 
 @dataclass
 class FailoverRegion:
-    """Tasks that are started together, and how they are.
+    """Tasks that are started together, and their state.
 
     Attributes:
-        index: Its number among the regions of the job.
+        index: Its index among the regions of the job.
         vertices: Its vertices.
         tasks: Their tasks.
-        number: The attempt in which they run.
-        restored_id: The checkpoint that they began with, 0 if with none.
-        launched: Whether the launcher runs some of them.
-        failure: Why they are being restarted while the job runs on, None if they are not.
-        counts: Whether that failure is a restart of its own for the restart strategy.
-        restart_at_ms: When they are to be restarted; None when that has begun, or is not wanted.
-        first_registered_s: When the first of them was there.
-        first_lost: The first one whose connection ended before it had told its end.
+        number: Their attempt.
+        restored_id: The checkpoint restored by them, 0 for none.
+        launched: The launcher runs some of them.
+        failure: The reason if they are being restarted while the job runs, else None.
+        counts: That failure counts as a restart for the restart strategy.
+        restart_at_ms: Time of the restart; None if it has begun, or is not planned.
+        first_registered_s: Time when the first of them registered.
+        first_lost: The first one whose connection was lost before it reported its end.
     """
 
     index: int
@@ -46,7 +46,7 @@ def failover_regions(plan: StagePlan, *, together: bool) -> list[FailoverRegion]
 
     Args:
         plan: The job's plan.
-        together: Whether there is to be one for all tasks, whatever the graph.
+        together: Form a single region of all tasks, whatever the graph.
     """
     job = plan.graph.job
     iterates = any(o.node.operator.kind == ITERATION_HEAD for v in job.vertices for o in v.operators)
@@ -61,15 +61,15 @@ def failover_regions(plan: StagePlan, *, together: bool) -> list[FailoverRegion]
 
 
 def restarts_alone(region: FailoverRegion, error: BaseException, first_number: int) -> bool:
-    """Return whether a failure concerns a region only; the job has others.
+    """Return whether a failure affects one of several regions only.
 
     Args:
-        region: Where it happened.
+        region: The region of the failure.
         error: The failure.
-        first_number: The number of the attempt in which all regions began.
+        first_number: The attempt in which all regions began.
     """
     if isinstance(error, NoResourceAvailableError):
-        # At first the slots are requested for all regions together.
+        # Initially the slots are requested for all regions together.
         return region.number > first_number
-    # Only a restart of the whole job may go back to an older checkpoint, as the others would have to.
+    # Only a restart of the whole job may restore an older checkpoint, as the others would have to.
     return is_retryable(error) and not isinstance(error, CorruptCheckpointError)

@@ -1,4 +1,4 @@
-"""Internal. Named points of the protocol and operations on files at which tests kill or stop a process, or have the disk fail.
+"""Internal. Fault injection for tests: named points of the protocol and file operations at which a process is killed or stopped, or fails.
 
 The plan is JSON in ``WIESEL_FAULT_PLAN`` of the driver, a list of objects with ``point``, ``where``, ``attempt``, ``nth``, ``times``,
 ``action`` and ``marker``. ``where`` is ``driver`` or ``task-<vertex>-<subtask>``; ``nth`` counts the passages of that point in that
@@ -40,7 +40,7 @@ class FaultPoints:
             _watch_files(self)
 
     def attempt_started(self, attempt: int) -> None:
-        """Take the faults of an attempt; passages are counted anew."""
+        """Select the faults of an attempt, and reset the counters."""
         self._faults: dict[str, list[dict[str, Any]]] = {}
         self._passed: dict[tuple[str, int], int] = {}
         for fault in self._all:
@@ -48,10 +48,10 @@ class FaultPoints:
                 self._faults.setdefault(str(fault["point"]), []).append(fault)
 
     def reached(self, point: str, path: str = "") -> None:
-        """Carry out what is planned for this passage of the point.
+        """Execute the fault planned for this passage of the point.
 
         Raises:
-            OSError: The disk is to fail.
+            OSError: If the disk is to fail.
         """
         for number, fault in enumerate(self._faults.get(point, ())):
             if fault.get("path", "") in path and _is_armed(fault) and self._is_due((point, number), fault):

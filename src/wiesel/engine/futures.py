@@ -1,4 +1,4 @@
-"""Internal. Questions to a job that are answered in its own thread, some of them later."""
+"""Internal. Requests to a job, answered in its thread."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 Ask = Callable[[Callable[[], Any]], "Future[Any]"]
-"""Runs a question in the thread of the job."""
+"""Runs a request in the thread of the job."""
 
 
 class Question(Generic[T]):
-    """A question that is put from two sides, since the thread of the job may end before it comes to it: whoever is first asks.
+    """A request submitted by two threads, as the job's thread may end before it executes it: the first one executes it.
 
     Attributes:
-        answer: What came of it.
+        answer: The outcome.
     """
 
     def __init__(self, question: Callable[[], T]) -> None:
@@ -25,7 +25,7 @@ class Question(Generic[T]):
         self.answer: Future[T] = Future()
 
     def __call__(self) -> None:
-        """Ask, unless that was done."""
+        """Execute the request, unless it has been."""
         if not self._once.acquire(blocking=False):
             return
         try:
@@ -35,7 +35,7 @@ class Question(Generic[T]):
 
 
 def ask_later(ask: Ask, question: Callable[[], Future[T]]) -> Future[T]:
-    """Ask a question of which the answer comes later; return the answer."""
+    """Execute a request with an asynchronous answer; return the answer."""
     answer: Future[T] = Future()
     answer.set_running_or_notify_cancel()
 

@@ -18,17 +18,17 @@ _KEPT_FAILURES = 16
 
 @dataclass(frozen=True)
 class CheckpointRecord:
-    """A checkpoint or savepoint that is complete or was given up.
+    """A checkpoint or savepoint that is complete or was aborted.
 
     Attributes:
         checkpoint_id: Its number.
-        path: Where it lies; None if it is in memory or was given up.
-        ended_ms: When it was complete or given up.
-        duration_ms: How long it took; None if it was given up.
-        triggered_ms: When it was triggered; None if it was given up.
+        path: Its path; None if it is in memory or was aborted.
+        ended_ms: Time of completion or abortion.
+        duration_ms: Its duration; None if it was aborted.
+        triggered_ms: Time of the trigger; None if it was aborted.
         stats: Statistics reported by each task.
-        savepoint: Whether the user has asked for it.
-        failure: Why it was given up, empty if it is complete.
+        savepoint: It was requested by the user.
+        failure: The reason of an abortion, empty if it is complete.
     """
 
     checkpoint_id: int
@@ -53,7 +53,7 @@ class Restored:
 
 @dataclass(frozen=True)
 class Failure:
-    """A failure of an attempt, of a region of it, or of the job; ``region`` has the names of the vertices that alone were restarted."""
+    """A failure of an attempt, of a region of it, or of the job; ``region`` has the names of separately restarted vertices."""
 
     error: BaseException
     at_ms: int
@@ -61,7 +61,7 @@ class Failure:
 
 
 class JobHistory:
-    """Kept by the JobMaster, in whose thread it is changed and read."""
+    """The history, used in the JobMaster's thread."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -79,7 +79,7 @@ class JobHistory:
         self.failed = 0
 
     def status(self, status: JobStatus) -> None:
-        """The job has come into another state."""
+        """Record a change of the job's state."""
         now_ms = self._clock.now_ms()
         self.status_since_ms[status] = now_ms
         if status.is_globally_terminal_state():
@@ -91,14 +91,14 @@ class JobHistory:
         self.failures.append(Failure(error, self._clock.now_ms(), tuple(region)))
 
     def restore(self, checkpoint: Checkpoint, path: str | None) -> None:
-        """An attempt begins with this checkpoint, which lies there; None: in memory."""
+        """Record that an attempt was restored from this checkpoint at a path; None: in memory."""
         self.restores += 1
         self.restored = Restored(checkpoint.checkpoint_id, self._clock.now_ms(), checkpoint.savepoint, path)
 
     def completed_checkpoint(self, checkpoint: Checkpoint, duration_ms: int, path: str | None) -> None:
         """A checkpoint or savepoint is complete."""
         self.completed += 1
-        # Not the checkpoint itself, which may hold state.
+        # Not the checkpoint itself, which may contain state.
         record = CheckpointRecord(
             checkpoint.checkpoint_id,
             path,
@@ -112,7 +112,7 @@ class JobHistory:
         self.checkpoints.append(record)
 
     def failed_checkpoint(self, checkpoint_id: int, reason: str, *, savepoint: bool) -> None:
-        """A checkpoint or savepoint was given up."""
+        """Record an aborted checkpoint or savepoint."""
         self.failed += 1
         record = self.latest["failed"] = CheckpointRecord(
             checkpoint_id, None, self._clock.now_ms(), savepoint=savepoint, failure=reason

@@ -60,22 +60,22 @@ _log = get_logger("wiesel.job")
 
 
 class Launcher(Protocol):
-    """Runs the tasks of attempts. All methods return at once."""
+    """Runs the tasks of attempts. All methods return immediately."""
 
     def launch(self, attempt: int, plan: StagePlan, regions: Mapping[int, dict[TaskKey, TaskDescriptor]]) -> None:
-        """Start these tasks of the plan; ``JobMaster.on_launch_ended`` is called for each region when all of its tasks are gone."""
+        """Start these tasks of the plan; ``JobMaster.on_launch_ended`` is called for each region when all of its tasks have ended."""
         ...
 
     def free_slots(self) -> int | None:
-        """Return how many more tasks could run now, None if as many as one likes. May block."""
+        """Return how many more tasks could run now, None if unlimited. May block."""
         ...
 
     def kept_levels(self) -> dict[int, list[int]]:
-        """Return by region the levels whose input is there from earlier attempts: the levels before them need not run again."""
+        """Return by region the levels with input retained from earlier attempts: earlier levels need not run again."""
         ...
 
     def cancel(self, attempt: int, region: int) -> None:
-        """Make all tasks of a region that this attempt has started end."""
+        """Cancel all tasks of a region started by this attempt."""
         ...
 
     def send(self, attempt: int, task: TaskKey, message: ToTask) -> None:
@@ -84,7 +84,7 @@ class Launcher(Protocol):
 
 
 class Background(Protocol):
-    """Runs blocking work, in each lane one after the other; ``done`` is called in the master's thread."""
+    """Runs blocking work sequentially in each lane; ``done`` is called in the master's thread."""
 
     def run(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None], lane: str = CHECKPOINTS) -> None:
         """Queue the work."""
@@ -156,7 +156,7 @@ class JobMaster:
 
     @property
     def job_id(self) -> str:
-        """Return the id of the job; a job that claims a checkpoint goes on under the id of the one that wrote it."""
+        """Return the id of the job; a job that claims a checkpoint continues under the id of the writing job."""
         return self.recovery.job_id
 
     @property
@@ -186,10 +186,10 @@ class JobMaster:
     # Start and restarts
 
     def start(self) -> None:
-        """Find what to restore and start the first attempt.
+        """Find the snapshot to restore and start the first attempt.
 
         Raises:
-            CorruptCheckpointError, StateMigrationError: the given checkpoint cannot be restored into this program.
+            CorruptCheckpointError, StateMigrationError: If the given checkpoint cannot be restored into this program.
         """
         self.last_checkpoint = restore = self.recovery.first()
         if self._adaptive is not None:
@@ -225,7 +225,7 @@ class JobMaster:
     def _restore(
         self, attempt: JobAttempt, regions: Sequence[FailoverRegion], restore: Checkpoint | None, facts: dict[str, Any] | None
     ) -> dict[int, dict[TaskKey, TaskDescriptor]]:
-        """Return the tasks of regions that begin with a checkpoint, whose facts are these, and tell receivers of their records."""
+        """Return the tasks of regions restored from a checkpoint with this job information, and announce records to receivers."""
         if restore is not None:
             self.history.restore(restore, self.recovery.origin_of(restore))
         number = max(region.number for region in regions)
@@ -268,7 +268,7 @@ class JobMaster:
         attempt.start_region(region)
 
     def _clean_up(self, restore: Checkpoint | None) -> list[Checkpoint]:
-        """Have left-overs of earlier attempts deleted; return what is retained of the job's own checkpoints."""
+        """Delete left-overs of earlier attempts in the background; return the retained checkpoints of the job."""
         retained = self.recovery.retained(restore)
         if retained:
             self._sweep(lambda store: store.sweep(retained))
@@ -287,18 +287,18 @@ class JobMaster:
     # Events
 
     def on_message(self, attempt: int, message: FromTask) -> None:
-        """A task has sent a message; those of older attempts have no effect."""
+        """Handle a message of a task; those of older attempts are ignored."""
         if self.attempt is not None and self.attempt.hears(attempt, message.task):
             self.attempt.on_message(message)
 
     def on_task_lost(self, attempt: int, task: TaskKey) -> None:
-        """A task's connection broke. The launcher reports the end of the attempt; this only tells who was the first to go."""
+        """Handle a lost connection of a task. The launcher reports the end of the attempt; this only determines the first one."""
         _log.debug("task %s of attempt %d has closed its connection", task, attempt)
         if self.attempt is not None and self.attempt.hears(attempt, task):
             self.attempt.on_task_lost(task)
 
     def on_launch_ended(self, attempt: int, error: BaseException | None, region: int = 0) -> None:
-        """All tasks of a region that an attempt has started are gone, because they ended or because one failed."""
+        """Handle the end of all tasks of a region started by an attempt, because they finished or one failed."""
         current = self.attempt
         ended = None if current is None else next((r for r in current.regions if r.index == region and r.number == attempt), None)
         if current is None or ended is None:
@@ -307,7 +307,7 @@ class JobMaster:
         if current.ended:
             self._after_attempt()
         elif error is not None or not current.has_finished(ended):
-            # Goes on in attempt_ended or region_failed; a second time here would count the failure twice.
+            # Continues in attempt_ended or region_failed; a second time here would count the failure twice.
             current.fail_region(ended, error or JobExecutionError("all tasks ended before the job had finished"))
 
     def on_time(self, now_ms: int) -> None:
@@ -326,7 +326,7 @@ class JobMaster:
             self._check_heartbeats()
 
     def _check_deployment(self) -> None:
-        """Fail an attempt whose tasks do not all start: an executor was lost in between, and nothing has taken its place."""
+        """Fail an attempt some of whose tasks do not start: an executor was lost, and has not been replaced."""
         attempt = self.attempt
         if attempt is None or attempt.state is not AttemptState.DEPLOYING or self.plan.graph.job.runtime_mode == "BATCH":
             return
@@ -356,7 +356,7 @@ class JobMaster:
                 return
 
     def next_deadline_ms(self) -> int | None:
-        """Return when ``on_time`` has to be called next (ms), or None."""
+        """Return the time (ms) of the next call of ``on_time``, or None."""
         deadlines = [self._restart_at_ms, self._adaptive.next_deadline_ms() if self._adaptive is not None else None]
         if self._restart_at_ms is None and self.attempt is not None and not self.attempt.ended:
             deadlines += [self.attempt.next_deadline_ms(), self.region_restarts.next_deadline_ms(self.attempt)]
@@ -387,10 +387,10 @@ class JobMaster:
         label: str = "",
         overtake_after_ms: int | None = None,
     ) -> Future[str]:
-        """Take a savepoint, and with ``stop`` end the job with it; ``drain`` it before. See ``Savepoints.request``.
+        """Take a savepoint, and with ``stop`` end the job with it, after a ``drain`` if requested. See ``Savepoints.request``.
 
         Raises:
-            CheckpointError: this job can take none now.
+            CheckpointError: If this job cannot take one now.
         """
         if self.plan.graph.job.of_bounded_data:
             raise CheckpointError("a job in BATCH mode or of wiesel.dataset takes no savepoints", hint="run it in STREAMING mode")
@@ -407,31 +407,31 @@ class JobMaster:
         if self.settings.task.get("execution.checkpointing.mode") == "AT_LEAST_ONCE":
             obstacle = "the mode AT_LEAST_ONCE"
         if obstacle is not None:
-            hint = "take it without a time-out for its alignment"
+            hint = "take it without an alignment timeout"
             raise CheckpointError(f"{obstacle} does not go with an unaligned savepoint", hint=hint)
 
     def checkpoint(self) -> Future[int]:
         """Take a checkpoint now; the answer is its number.
 
         Raises:
-            CheckpointError: this job takes none.
+            CheckpointError: If this job takes none.
         """
         if self.plan.graph.job.of_bounded_data:
             raise CheckpointError("a job in BATCH mode or of wiesel.dataset takes no checkpoints", hint="run it in STREAMING mode")
         return self.checkpoint_requests.request()
 
     def rescale(self, parallelism: int) -> Future[Rescaled]:
-        """Go on with another parallelism of all operators whose own the program does not set.
+        """Rescale all operators whose parallelism the program does not set.
 
         Raises:
-            ConfigurationError: An operator cannot have it.
-            CheckpointError: The job cannot be rescaled now.
+            ConfigurationError: If an operator cannot have it.
+            CheckpointError: If the job cannot be rescaled now.
         """
         self._check_can_be_rescaled()
         return self.rescaling.everywhere(parallelism)
 
     def rescale_to(self, parallelism: Mapping[int, int]) -> Future[Rescaled]:
-        """Go on with this parallelism of each operator, as there are slots for it; the bounds stay. See ``rescale``."""
+        """Rescale the operators to this parallelism, as there are slots for it; the bounds are unchanged. See ``rescale``."""
         try:
             self._check_can_be_rescaled()
             return self.rescaling.request(parallelism)
@@ -441,7 +441,7 @@ class JobMaster:
             return answer
 
     def require(self, bounds: Mapping[int, Bounds]) -> Future[None]:
-        """Set between what the parallelism of each operator (by node) may be; the answer comes when that is accepted. See ``rescale``."""
+        """Set the bounds of the parallelism of each operator (by node); the answer is set when they are accepted. See ``rescale``."""
         self._check_can_be_rescaled()
         return self.rescaling.require(bounds)
 
@@ -454,11 +454,11 @@ class JobMaster:
             raise CheckpointError(f"job {self.job_id} is being stopped with a savepoint and cannot be rescaled")
 
     def free_slots(self) -> int | None:
-        """Return how many more tasks could run now, None if as many as one likes. May block: not for the master's thread."""
+        """Return how many more tasks could run now, None if unlimited. May block: not for the master's thread."""
         return self._launcher.free_slots()
 
     def slots_held(self) -> int:
-        """Return how many slots the tasks of the job have now."""
+        """Return the number of slots held by the tasks of the job."""
         attempt = self.attempt
         return 0 if attempt is None else sum(len(r.tasks - attempt.finished_tasks) for r in attempt.regions if r.launched)
 
@@ -485,7 +485,7 @@ class JobMaster:
             self._decide_restart()
 
     def give_up(self, attempt: JobAttempt, error: BaseException) -> None:
-        """End the job with a failure of a region, which has been counted already."""
+        """Fail the job with a failure of a region, which has been counted already."""
         self._given_up = True
         attempt.fail(error)
 
@@ -495,13 +495,13 @@ class JobMaster:
 
     def _failed(self, failure: BaseException) -> None:
         error = _job_failed(self.plan.graph.job.job_name, failure)
-        # They belong to another master, or are what somebody may still repair or go on from when the machine has what it lacked.
+        # They belong to another master, or may be repaired or restored when the machine has the missing resource.
         not_ours_to_delete = isinstance(failure, (FencedError, CorruptCheckpointError, ResourceError))
         self._set_status(JobStatus.FAILING)
         self._end_with_checkpoints(JobStatus.FAILED, error, retain=self.settings.retain_on_failure or not_ours_to_delete)
 
     def _end_with_checkpoints(self, status: JobStatus, error: BaseException, *, retain: bool) -> None:
-        """End the job for good, and delete its checkpoints unless they are to stay."""
+        """End the job finally, and delete its checkpoints unless they are retained."""
         if retain:
             self._end(status, error)
             return
@@ -514,7 +514,7 @@ class JobMaster:
         self._background.run(self.recovery.clear_own, cleared)
 
     def _decide_restart(self, *, begun: bool = True) -> None:
-        """Restart, or give up, after an attempt has failed, or after another one could not even begin."""
+        """Restart, or fail the job, after an attempt has failed or could not be started."""
         failure = self._failure or JobExecutionError("unknown failure")
         self._note(failure)
         before = self.rescaling.go_back(failure)
@@ -522,7 +522,7 @@ class JobMaster:
             self._use(before)
             delay_ms: int | None = 0
         elif self._adaptive is not None and isinstance(failure, NoResourceAvailableError):
-            delay_ms = 0  # slots were lost after they had been seen: how long to wait for others is not for the strategy to say
+            delay_ms = 0  # slots were lost after the check: the strategy does not determine the delay
         else:
             delay_ms = None if self._hopeless(failure) else self._strategy.on_failure(self._clock.now_ms())
         if delay_ms is None:
@@ -534,7 +534,7 @@ class JobMaster:
         self._restart_at_ms = self._clock.now_ms() + delay_ms
 
     def shown(self, failure: BaseException) -> str:
-        """Return what to log of a failure after which there is a restart: only the first line if it is the same as the last time."""
+        """Return the log message of a failure followed by a restart: only the first line if it is repeated."""
         first = (str(failure).splitlines() or [type(failure).__name__])[0]
         same = (first, failure.details.get("location") if isinstance(failure, WieselError) else None)
         if same == self._shown:
@@ -548,16 +548,16 @@ class JobMaster:
         self.history.failure(failure, [self.plan.graph.job.vertices[v].name for v in sorted(vertices)])
 
     def delay_after(self, failure: BaseException, region: FailoverRegion) -> int | None:
-        """Note the failure of a region, and return after how many ms to restart it; None for never."""
+        """Record the failure of a region, and return the delay (ms) of its restart; None for never."""
         self._note(failure, region.vertices)
         delay_ms = self._strategy.on_failure(self._clock.now_ms())
         region.counts = not self._strategy.merged
         return delay_ms
 
     def _hopeless(self, failure: BaseException) -> bool:
-        """Return whether trying again cannot help."""
+        """Return whether a restart cannot help."""
         if isinstance(failure, NoResourceAvailableError):
-            # A job that has run before waits for what replaces the slots it had; one that never had them is told at once.
+            # A job that has run before waits for replacements of its slots; one that has never had them fails immediately.
             return self.restarts == 0
         return not is_retryable(failure)
 
@@ -582,17 +582,17 @@ class JobMaster:
         self._end(JobStatus.FAILED, _job_failed(self.plan.graph.job.job_name, error))
 
     def _restart_now(self, plan: StagePlan | None) -> None:
-        """Begin another attempt, with another plan if one is given."""
+        """Start another attempt, with another plan if one is given."""
         self.restarts += 1
         self._whole_restarts += 1
         try:
-            # From here on the attempt before can publish nothing more, so the facts that it would publish with may change.
+            # The previous attempt can publish nothing from here on, so the job information may change.
             self.last_checkpoint = restore = self.recovery.again()
             if plan is not None:
                 self._use(plan)
             self._begin(restore, self._reusable() if restore is None and plan is None else None)
         except CheckpointStorageError as error:
-            # The storage may come back: this counts as an attempt that has failed.
+            # The storage may recover: this counts as a failed attempt.
             self._failure = error
             self._decide_restart(begun=False)
         except WieselError as error:
@@ -604,7 +604,7 @@ class JobMaster:
         self.recovery.use(plan.graph.job)
 
     def _reusable(self) -> Finished | None:
-        """Return the tasks that need not run again: their results were complete when the last attempt failed, and are there."""
+        """Return the tasks that need not run again: their results were complete when the last attempt failed, and are retained."""
         if self.attempt is None or self.plan.graph.job.runtime_mode != "BATCH":
             return None
         reusable = reusable_tasks(self.plan, self.attempt.finished, self._launcher.kept_levels())
@@ -642,7 +642,7 @@ class JobMaster:
             listener(self, event)
 
     def total_metrics(self) -> dict[str, Any]:
-        """Return the sums over all tasks of the counters that add up."""
+        """Return the sums of additive counters over all tasks."""
         metrics = self.attempt.metrics if self.attempt is not None else {}
         names = ("numRecordsIn", "numRecordsOut", "numBytesOut", "numBuffersOut")
         totals: dict[str, Any] = {n: sum(int(m.get(n, 0)) for m in metrics.values()) for n in names}
@@ -730,7 +730,7 @@ class JobMaster:
     def checkpoint_aborted(self, checkpoint_id: int, reason: str, late: frozenset[TaskKey]) -> None:
         """See ``MasterPort``."""
         self.failed_checkpoints += 1
-        _log.warning("checkpoint %d was given up: %s", checkpoint_id, reason)
+        _log.warning("checkpoint %d was aborted: %s", checkpoint_id, reason)
         self._advice.look_at_late(self.recovery.job, late, self.attempt.metrics if self.attempt is not None else {})
         self._tell("checkpoint-aborted")
         was_savepoint = self.savepoints.aborted(checkpoint_id, reason, self.attempt, late)
@@ -757,7 +757,7 @@ class JobMaster:
             self.region_restarts.failed(self.attempt, region, error)
 
     def region_stops(self, region: FailoverRegion) -> None:
-        """A region has failed and is to be restarted: end its tasks."""
+        """End the tasks of a failed region, which is to be restarted."""
         self._set_status(JobStatus.RESTARTING)
         self._stop(region)
 

@@ -9,9 +9,9 @@ from wiesel.engine.job_master import JobMaster
 
 
 def job_metrics(master: JobMaster) -> dict[str, Any]:
-    """Return the facts that ``JobClient.get_job_metrics`` describes.
+    """Return the metrics described by ``JobClient.get_job_metrics``.
 
-    Any thread may call it: values are only read, and dicts are copied before they are looked through.
+    Thread-safe: values are only read, and dicts are copied before iteration.
     """
     attempt = master.attempt
     tasks: list[dict[str, Any]] = []

@@ -22,14 +22,14 @@ _EVENTS = ("checkpoint", "FINISHED", "CANCELED", "FAILED")
 class LateRecords:
     """Warns about each operator that drops late records: at the next checkpoint, and with the total at the end.
 
-    Flink has a metric for it, at which nobody looks whose results are too small by what was dropped.
+    Flink only has a metric, which is easily overlooked when results are too small.
     """
 
     def __init__(self) -> None:
         self._told: Counter[str] = Counter()
 
     def __call__(self, master: JobMaster, event: str) -> None:
-        """Something has happened in the job; a listener of the JobMaster."""
+        """Handle an event of the job; a listener of the JobMaster."""
         if event not in _EVENTS or master.attempt is None:
             return
         dropped: Counter[str] = Counter()
@@ -41,8 +41,8 @@ class LateRecords:
                 continue
             self._told[operator] = count
             _log.warning(
-                "'%s' has dropped %s late records: their windows were over, or their time behind the watermark, when they came. "
-                "A watermark that waits longer, an allowed lateness or, if the data ends, execution.runtime-mode: BATCH keeps them",
+                "'%s' has dropped %s late records: they arrived after the end of their windows, or behind the watermark. "
+                "A longer watermark delay, an allowed lateness or, for bounded data, execution.runtime-mode: BATCH includes them",
                 operator,
                 f"{count:,}",
             )

@@ -1,18 +1,18 @@
-"""Internal. The coordinator of a streaming loop: relays the feedback, and proves when no record is in the loop any more.
+"""Internal. The coordinator of a streaming loop: relays the feedback, and proves that the loop is empty.
 
 The proof. When the input of all heads has ended:
 
-    Step 1. Every head is told to emit the iteration barrier of round k, and says how many entries of feedback it had processed by then.
-    Step 2. The barrier goes through the loop behind all records before it; every tail says how many entries it had received by then.
-    Step 3. If these numbers agree for each head and its tail, the loop is empty. If not, round k + 1 follows, in which each head first
-            processes what its tail had received.
+    Step 1. Every head emits the iteration barrier of round k, and reports the number of feedback entries processed before.
+    Step 2. The barrier passes through the loop after all earlier records; every tail reports the number of entries received before.
+    Step 3. If these numbers are equal for each head and its tail, the loop is empty. If not, round k + 1 follows, in which each head first
+    processes the entries received by its tail.
 
-Why it is one: take the first record that a head emits behind barrier k. It comes from an entry that this head had not processed when it
-emitted the barrier, so, by the agreement, from one that the tail received behind the barrier; that one comes from a record that some head
-emitted behind barrier k, earlier than the first. So there is none, and what was emitted before the barrier has left the loop.
+Correctness: take the first record that a head emits after barrier k. It results from an entry that this head had not processed when it
+emitted the barrier, so, by the equality, from one that the tail received after the barrier; that one results from a record that some head
+emitted after barrier k, earlier than the first. So there is none, and all records emitted before the barrier have left the loop.
 
-A loop inside another one is proven empty each time a barrier of the outer loop comes to its heads, which hold it back until then. Input
-may go on meanwhile: the same argument, for records that stem from what came before the round, shows that those have left.
+A nested loop is proven empty each time a barrier of the outer loop reaches its heads, which hold it back until then. Input may continue
+meanwhile: the same argument, applied to records caused by input before the round, shows that those have left.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Internal. Coordinators of operators: what decides for all subtasks of some operators together. They live with an attempt.
+"""Internal. Operator coordinators: global decisions for all subtasks of some operators, within an attempt.
 
-No thread, no clock: events of operators go in, events for operators come out. What a coordinator sends carries the latest epoch that it
-has heard of, so that nobody acts on it before the barrier behind which its causes lie.
+No threads, no clock: events of operators are processed, and events for operators are returned. Events sent by a coordinator carry the
+latest epoch known to it, so that receivers process them after the barrier that their causes follow.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ __all__ = ["OperatorCoordinator", "OperatorEventRouter"]
 
 
 class OperatorCoordinator(Protocol):
-    """Decides for some operators together."""
+    """Coordinates some operators."""
 
     def on_event(self, role: str, subtask: int, event: Any) -> Iterable[tuple[str, int, Any]]:
-        """Take an event of a subtask; return events for subtasks: (role, subtask, event)."""
+        """Process an event of a subtask; return events for subtasks: (role, subtask, event)."""
         ...
 
 
@@ -51,7 +51,7 @@ def _coordinator(head: StreamNode, parallelism: int) -> OperatorCoordinator:
 
 
 class OperatorEventRouter:
-    """Brings events from operators to their coordinators and back; those for tasks that are not there yet wait.
+    """Routes events between operators and their coordinators; events for unregistered tasks wait.
 
     Args:
         job: The job.
@@ -91,7 +91,7 @@ class OperatorEventRouter:
     def _add_to_loop(self, loops: dict[int, _Coordinated], role: str, vertex: JobVertex, operator: ChainedOperator) -> None:
         iteration = int(operator.node.operator.params["iteration"])
         loop = loops.get(iteration)
-        if loop is None:  # heads come before their tails
+        if loop is None:  # heads register before their tails
             loop = loops[iteration] = _Coordinated(_coordinator(operator.node, vertex.parallelism))
             if isinstance(loop.coordinator, RoundCoordinator):
                 self._name_rounds(str(operator.node.operator.params["name"]), loop.coordinator)
@@ -106,14 +106,14 @@ class OperatorEventRouter:
         self._rounds[free] = coordinator
 
     def iterations(self) -> dict[str, list[dict[str, Any]]]:
-        """Return what is known of the rounds of each iteration that goes in rounds, by name."""
+        """Return information on the rounds of each iteration in rounds, by name."""
         return {
             name: [{"round": s.round, "records": s.records, "value": s.value} for s in coordinator.summaries]
             for name, coordinator in self._rounds.items()
         }
 
     def on_registered(self, task: TaskKey) -> None:
-        """A task is there: send what has waited for it."""
+        """Send the waiting events of a registered task."""
         self._registered.add(task)
         if task[0] in self._aligned:
             coordinator, role = self._aligned[task[0]]

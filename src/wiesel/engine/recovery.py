@@ -1,9 +1,9 @@
-"""Internal. From where a job starts and restarts, under which id and attempt, and which snapshots belong to it.
+"""Internal. Recovery: the snapshot that a job starts and restarts from, its id and attempt, and ownership of snapshots.
 
-A job that claims a checkpoint of a job goes on under that job's id, in its directory and with its older masters fenced. One that claims
-anything else (a savepoint, what the state processor wrote, a checkpoint below another checkpoint directory) takes the snapshot for its
-first checkpoint and deletes it when later ones have replaced it, if it keeps any on storage. Without claim nothing of the snapshot is
-touched, and nothing of it is needed once the job has a checkpoint of its own.
+A job that claims a checkpoint of a job continues under that job's id, in its directory and with its older masters fenced. One that claims
+any other snapshot (a savepoint, one of the state processor, a checkpoint below another checkpoint directory) uses it as its first
+checkpoint and deletes it when later ones have subsumed it, if its checkpoints are on storage. Without claim the snapshot is not modified,
+and not needed once the job has a checkpoint.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Recovery:
 
     Attributes:
         job: The program.
-        job_id: Under which the job runs; known for good after ``first``.
-        number: The present attempt; it is never used again.
-        store: The job's own checkpoints, None if they are kept in memory only.
-        facts: What the job's checkpoints say about it.
-        snapshot_key: Signs the job's snapshots, None for no signature.
-        base_facts: What the checkpoint that the present attempt began with says about its job.
+        job_id: The id of the job; final after ``first``.
+        number: The present attempt; never reused.
+        store: The job's checkpoints, None if they are in memory only.
+        facts: Information on the job for its checkpoints.
+        snapshot_key: Key to sign the job's snapshots, None for no signature.
+        base_facts: Information on the job in the checkpoint restored by the present attempt.
     """
 
     def __init__(self, job: JobGraph, settings: JobSettings, job_id: str, given: tuple[Checkpoint, dict[str, Any]] | None = None) -> None:
@@ -52,22 +52,22 @@ class Recovery:
         self._given = given
         self._base: Checkpoint | None = None
         self._started_from: tuple[int, str] | None = None
-        """Id and path of what the user has named."""
+        """Id and path given by the user."""
         self._owned: Found | None = None
         self._own_from = 1
         self._since = 0
-        """The attempt in which all tasks began; regions that restart alone get later numbers."""
+        """The attempt in which all tasks began; separately restarted regions have later numbers."""
         self._acquiring = threading.Lock()
         self.published: tuple[Checkpoint, dict[str, Any]] | None = None
-        """The newest checkpoint where there is no store, and what was true of the job then."""
+        """The newest checkpoint if there is no store, and the information on the job then."""
 
-    # From where
+    # Snapshots to restore
 
     def first(self) -> Checkpoint | None:
-        """Find what the job starts from and begin its first attempt.
+        """Find the snapshot to start from and begin the first attempt.
 
         Raises:
-            CorruptCheckpointError, StateMigrationError: it cannot be restored into this program.
+            CorruptCheckpointError, StateMigrationError: If it cannot be restored into this program.
         """
         checkpoint = self._first()
         self._since = self.number
@@ -90,7 +90,7 @@ class Recovery:
         self._started_from = found.checkpoint.checkpoint_id, found.path
         if claims and self.store is None:
             _log.warning(
-                "%s is claimed by a job that keeps its checkpoints in memory, and stays: nothing else would be left when this process "
+                "%s is claimed by a job with checkpoints in memory, and is retained: nothing else would be left when this process "
                 "ends; with execution.checkpointing.dir the job deletes it when a checkpoint of its own has replaced it",
                 found.path,
             )
@@ -100,7 +100,7 @@ class Recovery:
         return self._begin_with(checkpoint, found.facts)
 
     def _begin_with(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> Checkpoint:
-        # The job trusts what it was told to start from: here, and in its tasks, what is pickled in it is unpickled.
+        # The job trusts the given snapshot: pickled data in it is unpickled here and in its tasks.
         self._base, self.base_facts = unpacked(without_operators(checkpoint, reused_ids(self.job, facts))), facts
         return self._base
 
@@ -110,7 +110,7 @@ class Recovery:
         self.facts = job_facts(self.job, self.job_id)
 
     def _open(self, *, restores: bool) -> None:
-        """Open the job's own store, if it has one."""
+        """Open the job's store, if it has one."""
         if self._settings.checkpoint_dir and (self._settings.checkpoints.interval_ms is not None or restores):
             self.store = CheckpointStore(self._settings.checkpoint_dir, self.job_id, self._copies())
             self.number = self.store.acquire()
@@ -118,11 +118,11 @@ class Recovery:
             self.number = 1
 
     def _copies(self) -> LocalCopies | None:
-        """Return the copies of the job's state files that lie on this host, if it is known where."""
+        """Return the local copies of the job's state files, if their directory is known."""
         return self._settings.local_backup.copies(self.job_id, "", None)
 
     def _go_on_as(self, path: str, found: Found, retained: Retained) -> Found:
-        """Go on under the id of the job that wrote the checkpoint, with its older masters fenced; return what to restore."""
+        """Continue under the id of the job that wrote the checkpoint, with its older masters fenced; return the checkpoint to restore."""
         self.job_id = retained.name
         self.facts = job_facts(self.job, self.job_id)
         claimed = retained.store
@@ -133,11 +133,11 @@ class Recovery:
         elif self._settings.checkpoint_dir:
             self.store = CheckpointStore(self._settings.checkpoint_dir, self.job_id, self._copies())
             self.number = self.store.acquire(at_least=self.number)
-        # An older master could publish until it was fenced: what was found may not be the newest any more.
+        # An older master could publish until it was fenced: the found checkpoint may not be the newest any more.
         if retained.checkpoint_id is None and claimed.checkpoint_ids()[:1] != [found.checkpoint.checkpoint_id]:
             found = find_snapshot(path)
             self._check(found.checkpoint, found.facts, found.path)
-        # Checkpoints that the user did not choose, newer than the claimed one, are not for restarts.
+        # Newer checkpoints than the claimed one, which the user did not select, are not used for restarts.
         self._own_from = self.store.next_id() if self.store is not None else 1
         return found
 
@@ -153,11 +153,11 @@ class Recovery:
         return found.checkpoint if self.store is None else with_files(found.checkpoint, self.store.relative)
 
     def again(self) -> Checkpoint | None:
-        """Begin another attempt; return the newest own checkpoint that is whole, or else what the job started from.
+        """Begin another attempt; return the newest intact checkpoint of the job, or else its initial snapshot.
 
         Raises:
-            FencedError: another master has taken over.
-            CorruptCheckpointError: there are own checkpoints, but none is whole.
+            FencedError: If another master has taken over.
+            CorruptCheckpointError: If there are checkpoints of the job, but none is intact.
         """
         with self._acquiring:
             self._since = self.number = self._next_number()
@@ -170,11 +170,11 @@ class Recovery:
         """Begin another attempt of some tasks while the others run on; return its number. Called inside ``run_async``.
 
         Args:
-            since: The attempt in which all tasks began. If they have begun again meanwhile nothing is done, and the answer is None.
+            since: The attempt in which all tasks began. If they have been restarted meanwhile nothing is done, and None is returned.
 
         Raises:
-            FencedError: another master has taken over.
-            CheckpointStorageError: the storage failed.
+            FencedError: If another master has taken over.
+            CheckpointStorageError: If the storage failed.
         """
         with self._acquiring:
             if since != self._since:
@@ -186,12 +186,12 @@ class Recovery:
         return self.number + 1 if self.store is None else self.store.acquire()
 
     def use(self, job: JobGraph) -> None:
-        """Go on with the same job at another parallelism, which later checkpoints are to tell."""
+        """Continue with the rescaled job, which later checkpoints refer to."""
         self.job = job
         self.facts = job_facts(job, self.job_id)
 
     def retained(self, restored: Checkpoint | None) -> list[Checkpoint]:
-        """Return what is kept of the job's checkpoints up to the restored one, oldest first."""
+        """Return the retained checkpoints of the job up to the restored one, oldest first."""
         store = self.store
         if restored is None or store is None or restored.checkpoint_id not in store.checkpoint_ids():
             return []
@@ -199,35 +199,35 @@ class Recovery:
         return own if self._owned is None else [self._owned.checkpoint, *own]
 
     def next_id(self) -> int:
-        """Return a number that no checkpoint of the job has had; those of damaged ones are not used again."""
+        """Return an unused checkpoint number; those of damaged checkpoints are not reused."""
         return self.store.next_id() if self.store is not None else 1
 
     # Checkpoints of the job
 
     def path_of(self, checkpoint_id: int) -> str | None:
-        """Return the path of a checkpoint, None if checkpoints are kept in memory."""
+        """Return the path of a checkpoint, None if it is in memory."""
         return None if self.store is None else self.store.path_of(checkpoint_id)
 
     def origin_of(self, checkpoint: Checkpoint) -> str | None:
-        """Return the path of what an attempt begins with, None if that is in memory."""
-        # Ids of the job's own checkpoints are above that of what it was started from.
+        """Return the path of the snapshot that an attempt is restored from, None if it is in memory."""
+        # Ids of the job's checkpoints are above that of its initial snapshot.
         if self._started_from is not None and self._started_from[0] == checkpoint.checkpoint_id:
             return self._started_from[1]
         return self.path_of(checkpoint.checkpoint_id)
 
     @property
     def files(self) -> StateFiles | MemoryStateFiles:
-        """Return what reads the job's state files."""
+        """Return the reader of the job's state files."""
         if self.store is None:
             return MemoryStateFiles(self.job_id, "master")
         return StateFiles(self.store.directory, self.job_id, "master")
 
     def publish(self, checkpoint: Checkpoint) -> None:
-        """Create a checkpoint exist. Without a store it lives in this process's memory.
+        """Publish a checkpoint. Without a store it is held in this process's memory.
 
         Raises:
-            FencedError: a newer attempt, which began from an older checkpoint, has started meanwhile.
-            CheckpointStorageError: the storage failed, or there is a checkpoint with this id.
+            FencedError: If a newer attempt, restored from an older checkpoint, has started meanwhile.
+            CheckpointStorageError: If the storage failed, or the checkpoint exists already.
         """
         facts = self.facts
         if self.store is not None:
@@ -243,14 +243,14 @@ class Recovery:
             FencedError: it has.
         """
         if attempt >= self._since:
-            attempt = self.number  # of a region that has restarted alone
+            attempt = self.number  # of a separately restarted region
         if self.store is not None:
             self.store.check_fence(attempt)
         elif attempt != self.number:
             raise FencedError(f"attempt {attempt} of job {self.job_id} was replaced by attempt {self.number}")
 
     def discard(self, checkpoint: Checkpoint, keep: Sequence[Checkpoint]) -> None:
-        """Delete a checkpoint that newer ones have replaced, a claimed one included."""
+        """Delete a subsumed checkpoint, including a claimed one."""
         if self._owned is not None and checkpoint.checkpoint_id == self._owned.checkpoint.checkpoint_id:
             self._delete_owned()
         elif self.store is not None:
@@ -262,10 +262,10 @@ class Recovery:
         self._delete_owned()
 
     def clear_own(self) -> None:
-        """Delete the checkpoints that the job has taken.
+        """Delete the checkpoints taken by the job.
 
         Raises:
-            FencedError: another master goes on with them.
+            FencedError: If another master continues with them.
         """
         if self.store is not None:
             self.store.clear()

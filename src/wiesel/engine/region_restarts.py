@@ -1,4 +1,4 @@
-"""Internal. Regions of a job that restart while the others run on. See docs/design/0007-failover-regions.md."""
+"""Internal. Restarts of regions while the rest of the job runs. See docs/design/0007-failover-regions.md."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class RegionRestarts:
         self._restarts: Counter[int] = Counter()
 
     def of(self, region: FailoverRegion) -> int:
-        """Return how often a region was restarted alone."""
+        """Return the number of separate restarts of a region."""
         return self._restarts[region.index]
 
     def failed(self, attempt: JobAttempt, region: FailoverRegion, error: BaseException) -> None:
-        """Tasks of the region have failed: end the others, and ask the restart strategy."""
+        """Handle failed tasks of a region: end the others, and ask the restart strategy."""
         master = self._master
         delay_ms = master.delay_after(error, region)
         if delay_ms is None:
@@ -44,26 +44,26 @@ class RegionRestarts:
         master.region_stops(region)
 
     def next_deadline_ms(self, attempt: JobAttempt) -> int | None:
-        """Return when ``on_time`` has to be called next (ms), or None."""
+        """Return the time (ms) of the next call of ``on_time``, or None."""
         due = [r.restart_at_ms for r in attempt.regions if r.restart_at_ms is not None and not r.launched]
         return min(due, default=None)
 
     def on_time(self, attempt: JobAttempt, now_ms: int) -> None:
-        """Restart regions whose tasks are gone and whose delay is over."""
+        """Restart regions whose tasks have ended and whose delay has passed."""
         for region in attempt.regions:
             if region.restart_at_ms is not None and not region.launched and now_ms >= region.restart_at_ms:
                 region.restart_at_ms = None
                 self._begin(attempt, region)
 
     def _begin(self, attempt: JobAttempt, region: FailoverRegion) -> None:
-        """Announce the new attempt, behind what is being published: that is the newest checkpoint then."""
+        """Announce the new attempt, after a pending publication: that is the newest checkpoint then."""
         master = self._master
 
         def begun(number: int | None, error: BaseException | None) -> None:
             if attempt is not master.attempt or attempt.ended:
                 return
             if isinstance(error, CheckpointStorageError):
-                # The storage may come back: this counts as an attempt that has failed.
+                # The storage may recover: this counts as a failed attempt.
                 self.failed(attempt, region, error)
             elif error is not None:
                 attempt.fail(error)
@@ -81,9 +81,9 @@ class RegionRestarts:
 
 
 def _of_region(attempt: JobAttempt, region: FailoverRegion) -> Checkpoint | None:
-    """Return a region's part of the newest checkpoint, as if read from storage: who restores from it may change what he gets.
+    """Return a region's part of the newest checkpoint as a copy, as if read from storage, because the restored values may be changed.
 
-    What belongs to the region is known by its operators: vertices and tasks may be those of another parallelism.
+    The part is determined by operators: vertices and tasks may be those of another parallelism.
     """
     checkpoint = attempt.coordinator.latest
     if checkpoint is None:

@@ -31,9 +31,9 @@ class JobEntry:
         job_id: Its id.
         name: Its name.
         pid: Process of its JobMaster.
-        started_ms: When it was started.
+        started_ms: Time of the start.
         address: URL of its endpoint.
-        token: What requests have to carry.
+        token: Token required in requests.
     """
 
     job_id: str
@@ -45,26 +45,26 @@ class JobEntry:
 
 
 def registry_directory(config: Configuration | None = None) -> Path:
-    """Return the directory of the files: as configured, or of the environment, or the user's own for things that run.
+    """Return the directory of the files: from the configuration, the environment, or the user's runtime directory.
 
-    It is not there yet if no job has run, and in the temporary directory others may have made it: see ``require_private``.
+    It does not exist before the first job, and in the temporary directory others may have created it: see ``require_private``.
     """
     configured = config.get(opt.REGISTRY_DIR) if config is not None else None
     given = configured or os.environ.get(ENVIRONMENT_VARIABLE)
     if given:
         return Path(given)
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    # After su the variable may still name that of another user.
+    # After su the variable may still refer to that of another user.
     if runtime and os.path.isdir(runtime) and os.stat(runtime).st_uid == os.getuid():
         return Path(runtime) / "wiesel" / "jobs"
     return Path(tempfile.gettempdir()) / f"wiesel-{os.getuid()}" / "jobs"
 
 
 def register(entry: JobEntry, directory: Path) -> Callable[[], None]:
-    """Create a job known; return what makes it unknown again.
+    """Register a job; return the function that unregisters it.
 
     Raises:
-        ConfigurationError: the directory belongs to somebody else, or others may write to it.
+        ConfigurationError: If the directory belongs to another user, or is writable by others.
     """
     make_private_folder(directory)
     require_private(directory)
@@ -75,7 +75,7 @@ def register(entry: JobEntry, directory: Path) -> Callable[[], None]:
     temporary.replace(path)
 
     def unregister() -> None:
-        # Another process may have gone on with the job under its id.
+        # Another process may have continued the job under its id.
         found = _read(path)
         if found is not None and found.token == entry.token:
             path.unlink(missing_ok=True)
@@ -84,10 +84,10 @@ def register(entry: JobEntry, directory: Path) -> Callable[[], None]:
 
 
 def require_private(directory: Path) -> None:
-    """Refuse a directory into which somebody else could have put files; no error if there is none.
+    """Reject a directory in which another user could have created files; no error if it does not exist.
 
     Raises:
-        ConfigurationError: it, or a component of its path, belongs to another user or can be written by others.
+        ConfigurationError: If it, or a component of its path, belongs to another user or is writable by others.
     """
     reason = why_untrusted(directory)
     if reason:
@@ -98,10 +98,10 @@ def require_private(directory: Path) -> None:
 
 
 def running_jobs(directory: Path) -> list[JobEntry]:
-    """Return the jobs that run on this machine, oldest first; files of processes that are gone are removed.
+    """Return the jobs running on this machine, oldest first; files of ended processes are removed.
 
     Raises:
-        ConfigurationError: somebody else could have put files into the directory.
+        ConfigurationError: If another user could have created files in the directory.
     """
     require_private(directory)
     found = []
@@ -121,21 +121,21 @@ def _read(path: Path) -> JobEntry | None:
         data = read_private_file(path)
         return None if data is None else JobEntry(**json.loads(data))
     except PermissionError as error:
-        _log.warning("not taken for a job: %s", error)
+        _log.warning("ignored file in the registry of jobs: %s", error)
         return None
     except (OSError, ValueError, TypeError):
         return None
 
 
 def snapshot_key(config: Configuration | None = None, *, make: bool = False) -> bytes | None:
-    """Return the key by which the metadata of snapshots is signed: that of the configured file, else one of the registry directory.
+    """Return the key that signs the metadata of snapshots: that of the configured file, else of the registry directory.
 
     Args:
         config: The configuration.
-        make: Whether to make one in the registry directory if there is none.
+        make: Create one in the registry directory if there is none.
 
     Raises:
-        ConfigurationError: the configured file is missing, empty, or not the user's alone.
+        ConfigurationError: If the configured file is missing, empty, or accessible by other users.
     """
     configured = config.get(opt.SNAPSHOT_KEY_FILE) if config is not None else None
     if configured:
@@ -165,13 +165,13 @@ def configured_snapshot_key(path: str) -> bytes:
     """Return the key in a file.
 
     Raises:
-        ConfigurationError: it is missing, empty, or not the user's alone.
+        ConfigurationError: If it is missing, empty, or accessible by other users.
     """
     try:
         key = read_private_file(Path(path), secret=True)
     except OSError as error:
         raise ConfigurationError(
-            f"the file of the key of snapshots cannot be used: {error}", hint="give a file of your own with mode 0600"
+            f"the file with the key of snapshots cannot be used: {error}", hint="give a file of your own with mode 0600"
         ) from error
     if not key:
         raise ConfigurationError(f"the file of the key of snapshots {path} is missing or empty", hint="e.g. openssl rand -hex 32 > FILE")

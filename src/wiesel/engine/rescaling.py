@@ -1,8 +1,7 @@
-"""Internal. A running job goes on with another parallelism: a checkpoint, the end of the attempt, another one with the new plan.
+"""Internal. Rescaling of a running job: a checkpoint, the end of the attempt, and another one with the new plan.
 
-Nothing of the state is moved or written for it. The tasks of the new attempt are given the files of the checkpoint, each with the key
-groups that it owns now. Until the checkpoint is complete the job runs on as if nothing had been asked; if its slots are gone once it
-has stopped, it goes on as before.
+No state is moved or rewritten: the tasks of the new attempt read the files of the checkpoint, each with its new key groups. Until the
+checkpoint is complete the job runs unchanged; if its slots are lost once it has stopped, it continues as before.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _log = get_logger("wiesel.job")
 
 
 class RescalingError(JobExecutionError):
-    """Why an attempt was ended that had not failed: the job is being rescaled."""
+    """Ends an attempt that had not failed: the job is being rescaled."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +37,8 @@ class RescaledVertex:
         name: Its name.
         before: Its parallelism before.
         after: Its parallelism now.
-        key_groups: How many key groups it has, 0 if its input has no keys.
-        moved: How many of them belong to another subtask now.
+        key_groups: Number of key groups, 0 if its input has no keys.
+        moved: Number of them that belong to another subtask now.
     """
 
     name: str
@@ -51,7 +50,7 @@ class RescaledVertex:
 
 @dataclass(frozen=True)
 class Rescaled:
-    """A job has been rescaled: the checkpoint that it went on from (0 if nothing had to be done), and its vertices."""
+    """The outcome of rescaling: the checkpoint that was restored (0 if nothing had to be done), and the vertices."""
 
     checkpoint_id: int
     vertices: tuple[RescaledVertex, ...]
@@ -70,7 +69,7 @@ def compare(before: StagePlan, after: StagePlan) -> tuple[RescaledVertex, ...]:
 
 
 def slots_of(plan: StagePlan) -> int:
-    """Return how many tasks run at the same time."""
+    """Return the number of concurrent tasks."""
     return sum(region.slots for region in plan.regions)
 
 
@@ -91,15 +90,15 @@ class _Request:
 
 
 class Rescaling:
-    """The rescaling under way, if there is one. Methods are called in the master's thread."""
+    """The pending rescaling, if any. Methods are called in the master's thread."""
 
     def __init__(self, master: JobMaster) -> None:
         self._master = master
         self._request: _Request | None = None
         self.completed = 0
         self._job = master.plan.graph.job
-        """With the chains of the attempt that ran last. They are split further, but do not grow together again: records in flight of an
-        unaligned checkpoint belong to a connection between tasks."""
+        """With the chains of the last attempt. Rescaling splits them further, but never merges them: records in flight of an unaligned
+        checkpoint belong to a connection between tasks."""
         self.bounds = {node: Bounds(1, parallelism) for node, parallelism in present(self._job).items()}
         """Bounds of the parallelism of each operator, by node."""
 
@@ -108,15 +107,15 @@ class Rescaling:
         return present(self._master.plan.graph.job)
 
     def desired(self) -> dict[int, int]:
-        """Return the parallelism that the operators are to have if there are slots for it."""
+        """Return the desired parallelism of the operators, if there are slots for it."""
         return {node: bounds.upper for node, bounds in self.bounds.items()}
 
     def least_slots(self) -> int:
-        """Return how many slots the job needs at least."""
+        """Return the minimal number of slots of the job."""
         return slots_needed(self._job, {node: bounds.lower for node, bounds in self.bounds.items()})
 
     def fitting(self, free: int | None) -> dict[int, int] | None:
-        """Return the parallelism that there are slots for beside those that the job has; None if they are too few."""
+        """Return the parallelism possible with free slots in addition to those of the job; None if they are too few."""
         return self.desired() if free is None else fitting(self._job, self.bounds, free + self._master.slots_held())
 
     def plan_with(self, parallelism: Mapping[int, int]) -> StagePlan:
@@ -129,18 +128,18 @@ class Rescaling:
         return self._request is not None
 
     def everywhere(self, parallelism: int) -> Future[Rescaled]:
-        """Go on with this parallelism of all operators whose own the program does not set. See ``request``."""
+        """Rescale all operators whose parallelism the program does not set. See ``request``."""
         now = self.present()
         wanted = everywhere(self._master.plan.graph.job, parallelism)
         bounds = {v: b if wanted[v] == now[v] else Bounds(min(wanted[v], b.lower), wanted[v]) for v, b in self.bounds.items()}
         return self.request(wanted, bounds)
 
     def request(self, parallelism: Mapping[int, int], bounds: Mapping[int, Bounds] | None = None) -> Future[Rescaled]:
-        """Go on with this parallelism of the operators, and with these bounds then; the answer comes when all tasks run.
+        """Rescale to this parallelism of the operators, with new bounds; the answer is set when all tasks run.
 
         Raises:
-            ConfigurationError: An operator cannot have it.
-            CheckpointError: The job cannot be rescaled now.
+            ConfigurationError: If an operator cannot have it.
+            CheckpointError: If the job cannot be rescaled now.
         """
         master, answer = self._master, Future[Rescaled]()
         answer.set_running_or_notify_cancel()
@@ -159,11 +158,11 @@ class Rescaling:
         return answer
 
     def require(self, bounds: Mapping[int, Bounds]) -> Future[None]:
-        """Set the bounds and go on with as much as the slots allow; the answer comes when there are slots for the lower ones.
+        """Set the bounds and rescale as far as the slots allow; the answer is set when there are slots for the lower bounds.
 
         Raises:
-            ConfigurationError: An operator cannot have such a parallelism.
-            CheckpointError: The job cannot be rescaled now.
+            ConfigurationError: If an operator cannot have such a parallelism.
+            CheckpointError: If the job cannot be rescaled now.
         """
         master, answer = self._master, Future[None]()
         answer.set_running_or_notify_cancel()
@@ -195,7 +194,7 @@ class Rescaling:
             raise NoResourceAvailableError(
                 f"the job would need {slots_needed(self._job, {v: b.lower for v, b in bounds.items()})} slots at the same time, there are "
                 f"{slots}",
-                hint="add executors or cores, or give lower bounds; the job runs on as it is",
+                hint="add executors or cores, or give lower bounds; the job continues unchanged",
             )
         return parallelism
 
@@ -209,7 +208,7 @@ class Rescaling:
                 hint="stop it with a savepoint, and start it from that with the parallelism",
             )
 
-    # One step after the other
+    # Steps of rescaling
 
     def _on_slots(self, free: int | None, error: BaseException | None) -> None:
         request = self._request
@@ -223,7 +222,7 @@ class Rescaling:
                 NoResourceAvailableError(
                     f"with that parallelism the job needs {needed} slots at the same time; there are {free + own}: {own} that it has and "
                     f"{free} free",
-                    hint="add executors or cores, or choose a lower parallelism; the job runs on as it is",
+                    hint="add executors or cores, or choose a lower parallelism; the job continues unchanged",
                 )
             )
         else:
@@ -235,10 +234,10 @@ class Rescaling:
             return
         error = taken.exception()
         if error is not None or attempt is None:
-            self._fail(CheckpointError(f"the job was not rescaled: {_text(error)}", hint="it goes on with the parallelism that it had"))
+            self._fail(CheckpointError(f"the job was not rescaled: {_text(error)}", hint="it continues with its previous parallelism"))
             return
         request.checkpoint_id = taken.result()
-        # What the checkpoint still leads to is done first: the attempt hears that it is complete, older ones are deleted.
+        # Consequences of the checkpoint are handled first: the attempt processes its completion, older ones are deleted.
         self._master.run_async(lambda: None, lambda _, __: self._stop(attempt))
 
     def _stop(self, attempt: JobAttempt) -> None:
@@ -247,17 +246,17 @@ class Rescaling:
             return
         if attempt is not self._master.attempt or attempt.ended:
             self._fail(
-                CheckpointError("the job was not rescaled: it has failed meanwhile", hint="it goes on with the parallelism that it had")
+                CheckpointError("the job was not rescaled: it has failed meanwhile", hint="it continues with its previous parallelism")
             )
             return
         request.phase = _Phase.STOPPING
         self._master.reached("before-rescale")
         attempt.fail(RescalingError("the job is being rescaled", hint="try again when it runs"))
 
-    # What happens to the job
+    # Events of the job
 
     def next_plan(self) -> StagePlan | None:
-        """An attempt begins: return its plan if it is another one than before."""
+        """Return the plan of a starting attempt if it has changed."""
         request = self._request
         if request is None or request.phase is not _Phase.STOPPING:
             return None
@@ -265,7 +264,7 @@ class Rescaling:
         return request.after
 
     def running(self) -> None:
-        """All tasks of the attempt run."""
+        """Handle that all tasks of the attempt run."""
         request, self._job = self._request, self._master.plan.graph.job
         if request is not None and request.phase is _Phase.STARTING:
             self._request = None
@@ -274,13 +273,13 @@ class Rescaling:
             request.answer.set_result(Rescaled(request.checkpoint_id, compare(request.before, request.after)))
 
     def go_back(self, failure: BaseException) -> StagePlan | None:
-        """An attempt has failed: return the plan to go back to if there were too few slots for the new one after all."""
+        """Return the plan to revert to after a failed attempt, if there were too few slots for the new one."""
         request = self._request
         if request is None or request.phase is not _Phase.STARTING or not isinstance(failure, NoResourceAvailableError):
             return None
         self._fail(
             NoResourceAvailableError(
-                f"the job goes on with the parallelism that it had, as slots were lost meanwhile: {failure.message}", hint=failure.hint
+                f"the job continues with its previous parallelism, as slots were lost meanwhile: {failure.message}", hint=failure.hint
             )
         )
         return request.before

@@ -99,7 +99,7 @@ class ExponentialDelayRestart(RestartStrategy):
         """From when until when the restart after the last failure is waited for."""
 
     def on_failure(self, now_ms: int) -> int | None:
-        """Count the failure; a quiet time since the last one starts anew. One before the restart after the last one belongs to that."""
+        """Count the failure; a quiet period since the last one resets the delay. One before the pending restart belongs to the last one."""
         waits_ms = self._waits_ms
         self.merged = waits_ms is not None and waits_ms[0] <= now_ms < waits_ms[1]
         if waits_ms is not None and self.merged:

@@ -1,7 +1,7 @@
-"""Internal. BATCH mode: which tasks of an attempt that failed need not run again.
+"""Internal. BATCH mode: tasks of a failed attempt whose results can be reused.
 
-A stage's results are complete when the next one begins, and whoever runs the stages may have kept them. Then a new attempt starts with the
-first stage whose input is there. Stages with sinks always run again: what they wrote belongs to the attempt that failed.
+A stage's results are complete when the next one begins, and the launcher may have retained them. Then a new attempt starts with the first
+stage whose input is available. Stages with sinks always run again: their output belongs to the failed attempt.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Finished:
 
 
 def reusable_tasks(plan: StagePlan, finished: Finished, kept: Mapping[int, Sequence[int]]) -> Finished:
-    """Return those tasks that need not run again.
+    """Return the tasks that need not run again.
 
     Args:
         plan: The job's plan.
-        finished: The tasks that have ended well.
-        kept: By region the levels whose input is there.
+        finished: The tasks that have finished.
+        kept: By region the levels with retained input.
     """
     result = Finished()
     for region in plan.regions:

@@ -1,4 +1,4 @@
-"""Internal. The coordinator of an iteration in rounds: relays what goes back, and decides at the end of each round whether one follows."""
+"""Internal. The coordinator of an iteration in rounds: relays the feedback, and decides after each round whether another follows."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class RoundCoordinator:
     """One iteration in one attempt.
 
     Args:
-        parallelism: Number of heads, which is that of tails.
-        max_rounds: The last round, or None.
+        parallelism: Number of heads, and of tails.
+        max_rounds: Maximal number of rounds, or None.
         aggregator: Aggregates the criterion's records, or None.
-        converged: Says of a round's number and aggregate whether it was the last one; or None.
-        location: Where the program makes the iteration.
-        tells_value: Whether heads hear what was aggregated in a round, before the next one.
+        converged: Returns for a round's number and aggregate whether it was the last one; or None.
+        location: Location of the iteration in the program.
+        tells_value: Send the aggregate of a round to heads before the next one.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class RoundCoordinator:
         self.summaries.append(summary)
         if converged or number == self._max_rounds or not records:
             return self._last_round(summary)
-        # Heads hear first: what tails send them comes behind it.
+        # Heads are notified first: feedback of tails follows it.
         roles = ("head", "tail") if self._tells_value else ("tail",)
         return [(role, i, NextRound(summary)) for role in roles for i in self._subtasks]
 

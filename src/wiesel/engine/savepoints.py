@@ -1,10 +1,10 @@
-"""Internal. The savepoints that users ask a running job for: one after the other, each answered by its path or by why there is none.
+"""Internal. Savepoints requested by users: processed sequentially, each answered with its path or an error.
 
-A request waits while the tasks are starting or a checkpoint is under way. When the attempt fails, all requests fail: whoever has asked
-can ask again. A request that fails leaves the job as it is, also one to stop it; only sources that were drained need a restart.
+A request waits while the tasks are starting or a checkpoint is pending. When the attempt fails, all requests fail, and may be repeated. A
+failed request leaves the job unchanged, even if it was to stop it; only drained sources require a restart.
 
-A savepoint with which the job stops is, besides, its newest checkpoint: what was committed with it must not come again if
-the job fails before it has ended.
+A savepoint that stops the job is also its newest checkpoint: results committed with it must not be repeated if the job fails before it has
+ended.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _log = get_logger("wiesel.job")
 
 @dataclass
 class SavepointRequest:
-    """A savepoint that somebody waits for."""
+    """A pending request for a savepoint."""
 
     options: SavepointOptions
     label: str
@@ -47,7 +47,7 @@ class SavepointRequest:
     checkpoint_id: int | None = None
     """None until it has been triggered."""
     published: bool = False
-    """Set where it is written, by another thread."""
+    """Set in the thread that writes it."""
 
 
 class Savepoints:
@@ -74,14 +74,14 @@ class Savepoints:
     def request(
         self, directory: str | None, *, stop: bool, drain: bool, label: str, overtake_after_ms: int | None = None
     ) -> Future[str]:
-        """Ask for a savepoint; the answer is its path, or with ``stop`` comes when the job has ended.
+        """Request a savepoint; the answer is its path, with ``stop`` after the job has ended.
 
         Args:
-            directory: It is made below this one; None for the configured one.
+            directory: Parent directory; None for the configured one.
             stop: End the job with it.
-            drain: Process all input to its end before.
+            drain: Process all input to its end first.
             label: Shown in lists of savepoints.
-            overtake_after_ms: How long its barriers are aligned before they overtake records, None for what is configured.
+            overtake_after_ms: Alignment timeout of its barriers (ms), None for the configured one.
         """
         answer: Future[str] = Future()
         answer.set_running_or_notify_cancel()
@@ -95,12 +95,12 @@ class Savepoints:
         else:
             self._stopping = stop
             after_ms = self._overtake_after_ms if overtake_after_ms is None else overtake_after_ms
-            # A drained job has processed all records when its barriers come.
+            # A drained job has processed all records when its barriers arrive.
             self._prepare(target, stop, drain, label, None if drain else after_ms, answer)
         return answer
 
     def _prepare(self, target: str, stop: bool, drain: bool, label: str, overtake_after_ms: int | None, answer: Future[str]) -> None:
-        """See first whether anything can be written there, before all tasks take their snapshots for nothing."""
+        """Check that the directory is writable, before all tasks take their snapshots in vain."""
         path = f"{target.rstrip('/')}/savepoint-{self._recovery.job_id[:6]}-{uuid4().hex[:12]}"
         savepoint = Savepoint(path)
         request = self._open[savepoint.path] = SavepointRequest(
@@ -113,21 +113,21 @@ class Savepoints:
             elif error is not None:
                 self._fail(request, CheckpointError(f"no savepoint can be written to {target}: {text_of(error)}"))
             elif self._attempt is None or self._attempt.ended:
-                self._fail(request, CheckpointError("no savepoint can be taken while the job does not run", hint="try again later"))
+                self._fail(request, CheckpointError("no savepoint can be taken while the job is not running", hint="try again later"))
             else:
                 self._waiting.append(request)
                 self.start_next()
 
         self._background.run(savepoint.prepare, prepared)
 
-    # What happens to the job
+    # Events of the job
 
     def attempt_started(self, attempt: JobAttempt) -> None:
-        """A new attempt begins."""
+        """Handle the start of a new attempt."""
         self._attempt = attempt
 
     def start_next(self) -> None:
-        """Trigger the request that has waited longest, if it is possible now."""
+        """Trigger the oldest request, if it is possible now."""
         attempt = self._attempt
         while (
             self._waiting
@@ -143,7 +143,7 @@ class Savepoints:
                 self._end_current(CheckpointError("no savepoint can be taken: all tasks of the job have finished"))
 
     def completed(self, checkpoint_id: int) -> str | None:
-        """A checkpoint is complete: return its path if it is the savepoint asked for."""
+        """Handle a complete checkpoint: return its path if it is the requested savepoint."""
         request = self._current
         if request is None or request.checkpoint_id != checkpoint_id:
             return None
@@ -153,7 +153,7 @@ class Savepoints:
         return request.options.directory
 
     def aborted(self, checkpoint_id: int, reason: str, attempt: JobAttempt | None, late: Set[TaskKey]) -> bool:
-        """A checkpoint was given up, as its time was too short for some tasks: return whether it was a savepoint."""
+        """Handle an expired checkpoint: return whether it was a savepoint."""
         if self._current is None or self._current.checkpoint_id != checkpoint_id:
             return False
         goes_on = "the job restarts, as its sources were drained already" if self._current.options.drain else "the job runs on"
@@ -165,7 +165,7 @@ class Savepoints:
         return True
 
     def attempt_ended(self, error: BaseException | None) -> None:
-        """The attempt has failed, or will have finished soon: nothing can be triggered any more."""
+        """Handle the end of an attempt, after which nothing can be triggered."""
         why = what_ended(error)
         if error is not None:
             published = self._current is not None and self._current.published
@@ -174,7 +174,7 @@ class Savepoints:
             self._fail(self._waiting.popleft(), CheckpointError(f"no savepoint was taken: {why}"))
 
     def job_ended(self, error: BaseException | None) -> None:
-        """The job has ended, in order if there is no error: so has the savepoint that it was stopped with."""
+        """Handle the end of the job, regular if there is no error: then the savepoint that stopped it is complete."""
         current, self._current = self._current, None
         if current is not None and error is None:
             self._answer(current, None)
@@ -206,7 +206,7 @@ class Savepoints:
             request.answer.set_exception(error)
 
     def _delete(self, request: SavepointRequest) -> None:
-        """Delete what was begun, unless it has been published meanwhile: then the job may go back to it."""
+        """Delete the partial savepoint, unless it has been published meanwhile: then the job may be restored from it."""
         savepoint = Savepoint(request.options.directory)
         self._background.run(lambda: None if request.published else savepoint.delete(), lambda _, __: None)
 
@@ -228,7 +228,7 @@ class Savepoints:
         savepoint = Savepoint(options.directory)
         facts = self._facts(request, in_flight=holds_in_flight(checkpoint))
         savepoint.publish(checkpoint, facts, self._recovery.files, self._recovery.snapshot_key)
-        # It stays from here on: whether the job's checkpoint names its files is not known if writing that fails.
+        # It is retained from here on: if writing the job's checkpoint fails, it may reference the files.
         request.published = True
         if options.stop:
             self._recovery.publish(savepoint.load_metadata()[0])
@@ -239,7 +239,7 @@ class Savepoints:
         if in_flight:
             about["unaligned"] = True
             _log.warning(
-                "the savepoint at %s is unaligned: it holds records that were on their way, and starts only programs that have the same "
+                "the savepoint at %s is unaligned: it has records in flight, and only starts programs with the same "
                 "operators and connections there",
                 options.directory,
             )

@@ -16,13 +16,13 @@ _NAME_OF_OWN_MODULE = re.compile(rb"wiesel(?:\.\w+)+")
 
 
 def check_shippable(plan: StagePlan) -> list[str]:
-    """Pickle every operator's code once, so that what cannot be shipped is named before the start.
+    """Pickle every operator's code once, so that unpicklable code is reported before the start.
 
     Returns:
-        Modules of Wiesel that the code names, and those of the operators: what workers import.
+        Modules of Wiesel referenced by the code, and those of the operators: imported by workers.
 
     Raises:
-        SerializationError: naming the operator and the user's line.
+        SerializationError: Names the operator and the user's line.
     """
     ship_program_modules()
     named: set[bytes] = set()

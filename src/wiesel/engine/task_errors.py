@@ -1,4 +1,4 @@
-"""Internal. Errors on their way from a task to the program: picklable, with the user's frames first."""
+"""Internal. Errors sent from a task to the program: picklable, with the user's frames first."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from wiesel.runtime.user_code import advice, locate, operator_place, user_failur
 
 
 def picklable_error(error: BaseException, descriptor: TaskDescriptor | None) -> BaseException:
-    """Return the error in a form that survives the way to the driver, with the operator and the user's line.
+    """Return the error in a picklable form, with the operator and the user's line.
 
-    An error of Wiesel's own stays as it is. Anything else that passed through user code becomes a UserFunctionError with the user's
-    frames, what a library for another system has raised a ConnectorError; the rest is wrapped with its traceback as text.
+    An error of Wiesel is unchanged. Any other that passed through user code becomes a UserFunctionError with the user's frames, one raised
+    by a client library a ConnectorError; others are wrapped with their traceback as text.
     """
     operator, is_connector = _operator_of(error, descriptor)
     where = operator or _task_name(descriptor)
@@ -73,7 +73,7 @@ def _file_error(error: OSError, where: str) -> ConnectorError:
 
 
 def _is_of_client(error: BaseException) -> bool:
-    """Return whether the network, or an installed library that a connector has called, has raised an error."""
+    """Return whether an error was raised by the network, or by an installed library called by a connector."""
     if isinstance(error, ConnectionError | TimeoutError | socket.gaierror):
         return True
     frames = traceback.extract_tb(error.__traceback__)
@@ -93,7 +93,7 @@ def _client_error(error: BaseException, where: str) -> ConnectorError:
 
 
 def _operator_of(error: BaseException, descriptor: TaskDescriptor | None) -> tuple[str | None, bool]:
-    """Return the name in errors of the innermost operator of the traceback, None without one, and whether it is a source or sink."""
+    """Return the name of the innermost operator of the traceback in errors, None without one, and whether it is a source or sink."""
     found, is_connector = None, False
     for owner in _owners(error.__traceback__):
         if isinstance(owner, StreamOperator) and hasattr(owner, "context"):
@@ -104,24 +104,24 @@ def _operator_of(error: BaseException, descriptor: TaskDescriptor | None) -> tup
 
 
 def _owners(trace: TracebackType | None) -> Iterator[object]:
-    """Yield the objects whose methods a traceback goes through, outermost first."""
+    """Yield the objects whose methods are in a traceback, outermost first."""
     while trace is not None:
         yield trace.tb_frame.f_locals.get("self")
         trace = trace.tb_next
 
 
 def _writing_operator(edge: int, descriptor: TaskDescriptor) -> str | None:
-    """Return how errors name the operator whose records an edge carries: they may leave long after it was at work."""
+    """Return how errors name the producer of an edge's records, which may be sent long after it was running."""
     sources = {output.edge: output.source_node for output in descriptor.outputs}
     for operator in descriptor.vertex.operators:
         if operator.node_id == sources.get(edge):
-            made_at = f", made at {operator.user_location}" if operator.user_location else ""
+            made_at = f", created at {operator.user_location}" if operator.user_location else ""
             return f"operator {operator.name!r} (subtask {descriptor.subtask + 1}/{descriptor.vertex.parallelism}{made_at})"
     return None
 
 
 def broken_exchange(error: BaseException, descriptor: TaskDescriptor | None) -> JobExecutionError:
-    """Return what to say where Spark cannot hand on what the tasks before have sent: no function of the user's has to do with it."""
+    """Return the error for lost data of the tasks before in Spark's exchange, which no user function has caused."""
     return JobExecutionError(
         f"the records of the tasks before {_task_name(descriptor)} broke off ({type(error).__name__}: {error})",
         hint="one of them has ended, or an unauthenticated peer connected to a port of Spark's exchange, which are for Spark alone; "
@@ -142,7 +142,7 @@ def process_ended(task: str, host: str) -> JobExecutionError:
 
 
 def is_about_another_task(error: BaseException) -> bool:
-    """Return whether an error is what followed from the end of a task that it does not name."""
+    """Return whether an error is a consequence of the end of an unnamed other task."""
     return isinstance(error, WieselError) and bool(error.details.get("another_task"))
 
 

@@ -1,4 +1,4 @@
-"""Internal. Unaligned checkpoints: which programs may take them, and where the records go that were on their way."""
+"""Internal. Unaligned checkpoints: supported programs, and the redistribution of records in flight."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _HINT = "restore it with the program that took it, take an aligned savepoint, wh
 
 
 def takes_unaligned(config: Configuration) -> bool:
-    """Return whether barriers may overtake records: at-least-once has nothing to gain from it."""
+    """Return whether checkpoints are unaligned: not for at-least-once, which has no benefit."""
     return bool(config.get(opt.CHECKPOINT_UNALIGNED)) and str(config.get(opt.CHECKPOINT_MODE)) == "EXACTLY_ONCE"
 
 
 def overtaking_savepoints(config: Configuration) -> bool:
-    """Return whether barriers of savepoints may overtake records."""
+    """Return whether savepoints are unaligned."""
     return config.get(opt.SAVEPOINT_ALIGNED_TIMEOUT) is not None and str(config.get(opt.CHECKPOINT_MODE)) == "EXACTLY_ONCE"
 
 
 def check_unaligned(graph: StreamGraph, config: Configuration) -> None:
-    """Check that the program may take unaligned checkpoints or savepoints if it is to.
+    """Check that the program supports unaligned checkpoints or savepoints if they are enabled.
 
     Raises:
-        ProgramError: It has an iteration or a custom partitioner, and nobody insists.
+        ProgramError: If it has an iteration or a custom partitioner, and unaligned checkpoints are not forced.
     """
     option = opt.CHECKPOINT_UNALIGNED if takes_unaligned(config) else opt.SAVEPOINT_ALIGNED_TIMEOUT
     if not (takes_unaligned(config) or overtaking_savepoints(config)) or config.get(opt.CHECKPOINT_UNALIGNED_FORCED):
@@ -52,7 +52,7 @@ def check_unaligned(graph: StreamGraph, config: Configuration) -> None:
 
 
 def obstacle_to_unaligned(job: JobGraph) -> str | None:
-    """Return what of a running job does not go with an unaligned savepoint, None if nothing."""
+    """Return the part of a running job that prevents an unaligned savepoint, None if there is none."""
     loops = [o for v in job.vertices for o in v.operators if o.node.operator.kind == ITERATION_HEAD]
     if loops:
         return f"the iteration at {loops[0].node.user_location}"
@@ -61,12 +61,12 @@ def obstacle_to_unaligned(job: JobGraph) -> str | None:
 
 
 def holds_in_flight(checkpoint: Checkpoint) -> bool:
-    """Return whether a checkpoint or savepoint holds records that were on their way."""
+    """Return whether a checkpoint or savepoint has records in flight."""
     return bool(in_flight_handles(checkpoint))
 
 
 def input_edges(job: JobGraph, vertex: int) -> tuple[InputEdge, ...]:
-    """Return what a task has to know of the edges that lead to it."""
+    """Return the descriptions of the incoming edges of a task."""
     return tuple(_input_edge(job, edge) for edge in job.in_edges(vertex))
 
 
@@ -88,10 +88,10 @@ def in_flight_handles(checkpoint: Checkpoint | None) -> dict[str, dict[int, Stat
 
 
 def check_in_flight(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
-    """Check that the records in flight of a checkpoint find their way in the program.
+    """Check that the records in flight of a checkpoint have consumers in the program.
 
     Raises:
-        StateMigrationError: Their tasks are chained or fed differently now, or a custom partitioner would have to repartition them.
+        StateMigrationError: If their consumers have changed, or a custom partitioner would have to repartition them.
     """
     heads = {v.operators[0].operator_id: v for v in job.vertices}
     names = {o["id"]: o["name"] for v in facts.get("vertices", ()) for o in v["operators"]}
@@ -100,7 +100,7 @@ def check_in_flight(job: JobGraph, checkpoint: Checkpoint, facts: dict[str, Any]
         if vertex is None:
             raise StateMigrationError(
                 f"{'the savepoint' if checkpoint.savepoint else f'checkpoint {checkpoint.checkpoint_id}'} is unaligned and holds records "
-                "on their way to "
+                "in flight to "
                 f"{names.get(operator_id, operator_id)}, with which no task of the program begins",
                 hint=f"if the operator is chained to the one before it now, start_new_chain() undoes that; else {_HINT}",
             )
@@ -122,14 +122,14 @@ def _restored_edges(job: JobGraph, vertex: JobVertex, handle: StateHandle, befor
         new = now.get((old.operator_id, old.side_tag, old.input_index, old.kind))
         if new is None:
             raise StateMigrationError(
-                f"an unaligned checkpoint or savepoint holds records on their way to {vertex.name} over a connection ({old.kind}) that "
+                f"an unaligned checkpoint or savepoint has records in flight to {vertex.name} over a connection ({old.kind}) that "
                 "the program does not have",
                 hint=_HINT,
             )
         rescaled = before != vertex.parallelism or old.sources != new.sources
         if rescaled and old.kind == "custom":
             raise StateMigrationError(
-                f"an unaligned checkpoint or savepoint holds records on their way to {vertex.name} that a custom partitioner has "
+                f"an unaligned checkpoint or savepoint has records in flight to {vertex.name} that a custom partitioner has "
                 "distributed: they cannot be distributed anew for another parallelism",
                 hint=_HINT,
             )
@@ -141,10 +141,10 @@ def _restored_edges(job: JobGraph, vertex: JobVertex, handle: StateHandle, befor
 def restored_in_flight(
     job: JobGraph, vertex: JobVertex, subtask: int, handles: dict[int, StateHandle], facts: dict[str, Any] | None
 ) -> tuple[RestoredInFlight, ...]:
-    """Return what one subtask gets of the records that were on their way to all old subtasks.
+    """Return the records in flight to all old subtasks that one subtask gets.
 
-    At another parallelism those of a keyed edge go by key: to whom the key groups of their old subtask belong now, who picks its own.
-    Those of other edges go to one subtask each, in turn.
+    At another parallelism those of a keyed edge are given to the owners of the key groups of their old subtask, which select theirs. Those
+    of other edges are given to one subtask each, round-robin.
     """
     before = _old_parallelism(facts, vertex.operators[0].operator_id, vertex)
     groups = key_group_range(subtask, vertex.max_parallelism, vertex.parallelism)

@@ -476,7 +476,7 @@ def test_output_from_after_the_checkpoint_is_noticed(tmp_path: Path) -> None:
         sink.create_committer().commit(committables)
     writer.close()
     writer_of(sink, 2, [states[2]], 3).close()
-    with pytest.raises(ConnectorError, match=r"is ahead of checkpoint 2: the parts \*-[0-9a-f-]+-2 to -2 were made visible by a later"):
+    with pytest.raises(ConnectorError, match=r"is ahead of checkpoint 2: the parts \*-[0-9a-f-]+-2 to -2 were committed by a later"):
         writer_of(sink, 3, [states[1]], 2)
 
 
@@ -507,7 +507,7 @@ def test_parts_of_another_cluster_are_left_to_the_job_that_wrote_them(tmp_path: 
     with pytest.raises(ConnectorError, match="is gone before it became visible"):
         FileCommitter(str(here)).commit([part])
     FileCommitter(str(there)).commit([part])
-    assert f"1 parts of the savepoint were written to {here}, which is not there" in caplog.text
+    assert f"1 parts of the savepoint were written to {here}, which does not exist here" in caplog.text
     assert not here.exists() and not there.exists()
 
 

@@ -95,7 +95,7 @@ def test_where_a_limit_is_set_already_barriers_that_overtake_are_what_helps(job:
         CheckpointAdvice(wanted=True, limited=True).look_at_late(job.master.recovery.job, frozenset({TOTAL}), {})
     (told,) = caplog.messages
     assert "buffer-debloat" not in told
-    assert told.endswith("'execution.checkpointing.unaligned.enabled: true' lets barriers overtake records")
+    assert told.endswith("'execution.checkpointing.unaligned.enabled: true' enables unaligned checkpoints")
 
 
 def test_it_is_told_of_a_checkpoint_that_goes_on_and_on(job: StoredJob, caplog: pytest.LogCaptureFixture) -> None:

@@ -44,7 +44,7 @@ def test_tasks_report_what_they_wait_for(tmp_path: Path, monkeypatch: pytest.Mon
         job.until(answer.done, "answer")
         with pytest.raises(CheckpointError, match="the job runs on") as caught:
             answer.result(0)
-        assert f"'wiesel stop {job.master.job_id[:8]} --alignedTimeout 10s' takes records in flight" in str(caught.value)
+        assert f"'wiesel stop {job.master.job_id[:8]} --alignedTimeout 10s' includes records in flight" in str(caught.value)
 
 
 def test_a_call_that_does_not_return_is_named(tmp_path: Path) -> None:

@@ -203,7 +203,7 @@ def test_in_sql_another_key_type_is_another_operator_whose_state_is_missed(tmp_p
         rows.push(7)
         job.settle()
         path = job.savepoint(tmp_path)
-    with pytest.raises(StateMigrationError, match=r"holds state of operators that the program does not have: .*Aggregate"):
+    with pytest.raises(StateMigrationError, match=r"has state of operators that the program does not have: .*Aggregate"):
         query(Types.STRING(), execution_state__recovery_path=path)
     with query(Types.LONG(), execution_state__recovery_path=path)[0]:
         pass

@@ -216,7 +216,7 @@ def test_what_a_job_claims_that_keeps_its_checkpoints_in_memory_stays(
         job, results = totals(numbers, None, path, "CLAIM")
         with job:
             assert job.master.history.restored.path == path
-            assert f"{path} is claimed by a job that keeps its checkpoints in memory, and stays" in caplog.text
+            assert f"{path} is claimed by a job with checkpoints in memory, and is retained" in caplog.text
             job.checkpoint()
             numbers.push(("a", 10))
             job.settle()

@@ -175,7 +175,7 @@ def test_slots_that_are_lost_while_the_job_stands_lead_back(tmp_path: Path) -> N
         job.until(lambda: job.master.attempt.ended, "stop")
         job._world.slots = sum(before)
         job.until(lambda: answer.done() and job.status is JobStatus.RUNNING, "go on")
-        with pytest.raises(NoResourceAvailableError, match="goes on with the parallelism that it had"):
+        with pytest.raises(NoResourceAvailableError, match="continues with"):
             answer.result()
         assert parallelism(job) == before
         job.settle()

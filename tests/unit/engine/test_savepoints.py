@@ -416,7 +416,7 @@ def test_savepoints_that_cannot_be_taken(tmp_path: Path) -> None:
                 job.savepoint(tmp_path / "file" / "below", **options)
         answer = job.ask(tmp_path / "savepoints")
         job.fail()
-        with pytest.raises(CheckpointError, match=r"savepoint.*injected|does not run"):
+        with pytest.raises(CheckpointError, match=r"savepoint.*injected|is not running"):
             answer.result(0)
         numbers.push(("a", 1))
         job.settle()
@@ -571,7 +571,7 @@ def test_c28_a_program_without_an_operator_of_the_savepoint_is_refused_or_drops_
         collected = env.collect(stream.map(lambda pair: pair[1]).uid("other"))
         return start(env), collected
 
-    with pytest.raises(StateMigrationError, match=rf"{path} holds state of operators .*uid total"):
+    with pytest.raises(StateMigrationError, match=rf"{path} has state of operators .*uid total"):
         without()
     job, results = without(execution_state__recovery_ignore__unclaimed__state="true")
     with job:

@@ -92,5 +92,5 @@ def test_records_that_a_custom_partitioner_has_shared_out_are_not_shared_out_ane
 def test_a_program_with_other_connections_is_refused(other: str) -> None:
     snapshot, _ = with_records_on_their_way("rebalance")
     env, _, _ = program(2, other)
-    with pytest.raises(StateMigrationError, match="on their way to"):
+    with pytest.raises(StateMigrationError, match="in flight to"):
         env.start(restore_from=snapshot)

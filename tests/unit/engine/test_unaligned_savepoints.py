@@ -123,7 +123,7 @@ def test_a_program_without_the_connection_is_refused_with_what_to_do(tmp_path: P
     with job:
         in_the_midst(job, results, numbers)
         path = job.savepoint(tmp_path / "savepoints", stop=True)
-    with pytest.raises(StateMigrationError, match="the savepoint is unaligned and holds records on their way to Map, with which no"):
+    with pytest.raises(StateMigrationError, match="the savepoint is unaligned and holds records in flight to Map, with which no"):
         pipeline(numbers, tmp_path / "other", 2, path, chained=True)
     for chained in (False, True):
         env, _ = program(numbers, tmp_path / "other", 2, chained=chained)

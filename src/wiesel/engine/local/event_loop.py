@@ -1,4 +1,4 @@
-"""Internal. An event loop that is stepped by whoever owns it, and whose time is a given clock: for requests under simulation."""
+"""Internal. A stepped event loop with a given clock, for asynchronous requests in simulations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["SteppedEventLoop"]
 
 
 class _ClockedLoop(asyncio.SelectorEventLoop):
-    """Takes the time from a clock, and knows what it has to do and when."""
+    """Uses a given clock, and reports pending and due work."""
 
     def __init__(self, now_ms: Callable[[], int], selector: selectors.BaseSelector) -> None:
         self._now_ms = now_ms
@@ -52,7 +52,7 @@ class _ClockedLoop(asyncio.SelectorEventLoop):
         self.in_threads -= 1
 
     def run_once(self) -> None:
-        """Run what is ready and due."""
+        """Run ready and due callbacks."""
         self.has_ready = False
         super().call_soon(self.stop)
         self.run_forever()
@@ -63,7 +63,7 @@ class SteppedEventLoop(Waker):
 
     Args:
         now_ms: The clock.
-        on_results: What is to be called in the task after ``wake``.
+        on_results: The function to call in the task after ``wake``.
         post: Queues a call into the task.
     """
 
@@ -73,7 +73,7 @@ class SteppedEventLoop(Waker):
         self._selector = selectors.DefaultSelector()
         self._loop = _ClockedLoop(now_ms, self._selector)
 
-    # What the operator calls
+    # Interface of the operator
 
     def submit(self, work: Callable[[asyncio.AbstractEventLoop], None]) -> None:
         """Have ``work`` called by the loop."""
@@ -89,23 +89,23 @@ class SteppedEventLoop(Waker):
         loop = self._loop
         for task in asyncio.all_tasks(loop):
             task.cancel()
-        for _ in range(3):  # a cancelled request may have something to tidy up, but no time for it
+        for _ in range(3):  # a cancelled request may have to clean up, but gets no time for it
             loop.run_once()
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
 
-    # What its owner calls
+    # Interface of the owner
 
     @property
     def ready(self) -> bool:
-        """Return whether there is something to do now."""
+        """Return whether there is work to do now."""
         if self._loop.is_closed():
             return False
         due = self.next_deadline_ms()
         return self._loop.has_ready or (due is not None and due <= self._now_ms())
 
     def step(self) -> None:
-        """Do what is ready and due."""
+        """Run ready and due callbacks."""
         self._outside_of_other_loops(self._loop.run_once)
         deadlines, now_s = self._loop.deadlines, self._loop.time() + 1e-9
         while deadlines and deadlines[0][0] <= now_s:
@@ -120,17 +120,17 @@ class SteppedEventLoop(Waker):
 
     @property
     def waits_outside(self) -> bool:
-        """Return whether a request waits for something that the clock knows nothing of: a connection, a thread."""
+        """Return whether a request waits for an event outside of the clock: a connection, a thread."""
         # The loop's own wakeup pipe is always registered.
         return not self._loop.is_closed() and (self._loop.in_threads > 0 or len(self._selector.get_map()) > 1)
 
     def wait_outside(self, timeout_s: float) -> None:
-        """Wait, in real time, until something has come from outside, and let the loop see it."""
+        """Wait in real time until an external event has occurred, and let the loop process it."""
         self._selector.select(timeout_s)
         self._loop.has_ready = True
 
     def _outside_of_other_loops(self, call: Callable[[], None]) -> None:
-        """Call something that runs the loop, also where the thread runs another one (a notebook's)."""
+        """Call a function that runs the loop, even if the thread runs another one (a notebook's)."""
         other = asyncio._get_running_loop()
         asyncio._set_running_loop(None)
         try:

@@ -112,7 +112,7 @@ class LocalJob:
                 self._tell_the_end()
 
     def _tell_the_end(self) -> None:
-        """Let those who wait for the end go on: now this thread does nothing more beside them."""
+        """Release threads that wait for the end; this thread has no more work."""
         result = self._master.result
         error = result.exception() if result.done() else JobExecutionError("the thread of the local engine was ended")
         if error is not None:
@@ -121,7 +121,7 @@ class LocalJob:
             self._ended.set_result(result.result())
 
     def release(self) -> None:
-        """Let go of the job's working files and of its endpoint."""
+        """Release the job's working files and its endpoint."""
         remove_directory(self._local_dir)
         if self.endpoint is not None:
             self.endpoint.close()
@@ -133,7 +133,7 @@ class LocalJob:
         return answer
 
     def ask(self, question: Callable[[], T]) -> Future[T]:
-        """Ask in the thread of the job; after its end, at once."""
+        """Execute a request in the thread of the job; after its end, immediately."""
         asked = Question(question)
         self._world.request(asked)
         if self._over.is_set():
@@ -161,11 +161,11 @@ class LocalJob:
         return answer
 
     def metrics(self) -> Future[dict[str, Any]]:
-        """Return how the job is doing."""
+        """Return the metrics of the job."""
         answer: Future[dict[str, Any]] = Future()
         answer.set_result(job_metrics(self._master))
         return answer
 
     def result(self) -> Future[JobExecutionResult]:
-        """Complete when the job has ended and has let go of all that it had."""
+        """Return a future set when the job has ended and released its resources."""
         return self._ended

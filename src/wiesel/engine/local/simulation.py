@@ -1,8 +1,8 @@
-"""Internal. A whole job in one thread: tasks, channels, control messages and the JobMaster, in an order that a seed decides.
+"""Internal. Simulation of a job in one thread: tasks, channels, control messages and the JobMaster, in a seeded order.
 
-Everything that happens between two events of the same link keeps its order (channels and control connections are FIFO on Spark as
-well); among links the seed chooses. The clock is virtual: it moves only when nothing else can happen, to the next deadline. So a run is
-a function of program and seed, and time costs no time.
+The order of events of each link is kept (channels and control connections are FIFO, as on Spark); among links the seed chooses. The clock
+is virtual: it only advances, to the next deadline, when nothing else can happen. So a run is a function of program and seed, and waiting
+costs no time.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _Action = Callable[[], None]
 
 
 class ShippedCode:
-    """Copies of task descriptors with the user's code, which is pickled once per vertex and not again for each task and attempt.
+    """Copies of task descriptors with the user's code, which is pickled once per vertex and not for each task and attempt.
 
     Two simulations of the same plan may share one.
     """
@@ -55,10 +55,10 @@ class ShippedCode:
         self._pickled: dict[int, tuple[list[Any], bytes]] = {}
 
     def copy(self, descriptor: TaskDescriptor) -> TaskDescriptor:
-        """Return a copy that shares nothing with its original, as if it had been sent to another process.
+        """Return a deep copy, as if it had been sent to another process.
 
         Raises:
-            Exception: Whatever pickling the user's code raises.
+            Exception: Any error of pickling the user's code.
         """
         vertex = descriptor.vertex
         code: list[Any] = [each.payload for each in vertex.operators] + [each.partitioner for each in descriptor.outputs]
@@ -75,7 +75,7 @@ class ShippedCode:
 
 
 class SimulatedTask:
-    """A task, what is on the way to it, and the services that it sees."""
+    """A task, its incoming messages, and its services."""
 
     def __init__(self, world: Simulation, descriptor: TaskDescriptor, region: Region) -> None:
         self.world = world
@@ -119,7 +119,7 @@ class SimulatedTask:
         self.outbox.append(message)
 
     def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
-        """Queue work; its result comes back at another step."""
+        """Queue work; its result is delivered at a later step."""
 
         def run() -> Callable[[], None]:
             try:
@@ -170,11 +170,11 @@ class SimulatedTask:
         return self.world.local_dir
 
     def state_writer(self, savepoint: str | None = None) -> StateFiles | MemoryStateFiles:
-        """Return where state files are written."""
+        """Return the writer of state files."""
         return self._files if savepoint is None else SavepointFiles(savepoint, self._prefix)
 
     def state_reader(self) -> StateFiles | MemoryStateFiles:
-        """Return where state files are read."""
+        """Return the reader of state files."""
         return self._files
 
     def local_copies(self) -> LocalCopies | None:
@@ -182,7 +182,7 @@ class SimulatedTask:
         return self._copies
 
     def reached(self, point: str) -> None:
-        """Ask the world whether this task fails here."""
+        """Check whether this task fails here."""
         self.world.reached(point, self.key)
 
     # Steps
@@ -200,7 +200,7 @@ class SimulatedTask:
 
     @property
     def input_ended(self) -> bool:
-        """Return whether no row will come any more."""
+        """Return whether the input has ended."""
         if self.level == 0:
             return True
         upstream = [t for t in self.world.tasks.values() if t.region is self.region and t.level == self.level - 1]
@@ -208,16 +208,16 @@ class SimulatedTask:
 
     @property
     def blocked(self) -> bool:
-        """Return whether a link out of this task is full: backpressure."""
+        """Return whether an outgoing link of this task is full: backpressure."""
         return any(len(rows) >= _LINK_ROWS for rows in self.links.values())
 
     def collect(self) -> None:
-        """Put what the task has emitted on its links."""
+        """Put the output of the task on its links."""
         for partition, row in self.task.drain():
             self.links.setdefault(partition, deque()).append(row)
 
     def on_row(self, row: bytes) -> None:
-        """Take a row: buffers for this task, or to be relayed."""
+        """Process a row: buffers for this task, or to be relayed."""
         for buffer in read_buffers(row):
             if buffer.level == self.level:
                 self._in_slices(self.task.on_buffer_in_slices(buffer))
@@ -225,21 +225,21 @@ class SimulatedTask:
                 self.task.rows.put(self.region.next_hop(self.level, buffer.level, buffer.partition), buffer.raw)
 
     def work_off(self) -> None:
-        """Take a buffer that came earlier."""
+        """Process a buffer of the backlog."""
         self._in_slices(self.task.work_off())
 
     def on_control(self) -> None:
-        """Take the oldest message of the JobMaster."""
+        """Process the oldest message of the JobMaster."""
         message = self.inbox.popleft()
         if isinstance(message, ReportProgress):
             self.outbox.append(self.task.progress())
         else:
             self.task.on_control(message)
         if isinstance(message, CheckpointAborted):
-            self.more = True  # a source that had stopped for it has to be polled
+            self.more = True  # a source that was waiting for it has to be polled
 
     def _in_slices(self, slices: Iterator[None]) -> None:
-        """Take a buffer; control messages may come between slices of its records, and rows that the task is in a hurry for."""
+        """Process a buffer; control messages may be processed between slices of its records, and rows if the task waits for barriers."""
         chance = self.world.random.random
         for _ in slices:
             if self.inbox and chance() < _INTERRUPTED:
@@ -249,14 +249,14 @@ class SimulatedTask:
 
     @property
     def takes_rows(self) -> bool:
-        """Return whether the task takes rows now."""
+        """Return whether the task accepts rows now."""
         return self.task.hurried or not (self.blocked or self.task.paused or self.task.backlogged)
 
     def poll(self) -> None:
         """Let a source emit."""
         self.more = self.task.poll()
         if self.woken and not self.more:
-            # What the reader last said may be older than the call that woke it.
+            # The last status of the reader may be older than its wake-up.
             self.woken, self.more = False, True
         if not self.more:
             self.next_poll_ms = self.clock.now_ms() + max(1, self.task.poll_interval_ms)
@@ -272,13 +272,13 @@ class _Launch:
     error: BaseException | None = None
 
     def ends(self, error: BaseException | None) -> None:
-        """Have its tasks end at the next step."""
+        """Let its tasks end at the next step."""
         self.ending = True
         self.error = self.error or error
 
 
 class Simulation:
-    """The tasks that run and the JobMaster over them. ``run`` goes on until the job has ended."""
+    """The running tasks and the JobMaster. ``run`` continues until the job has ended."""
 
     def __init__(
         self,
@@ -306,7 +306,7 @@ class Simulation:
         self.slots: int | None = None
         """Number of tasks that can run concurrently; None: unlimited."""
         self._launches: dict[int, _Launch] = {}
-        """By region what runs of it."""
+        """Running launches by region."""
         self.patience: defaultdict[TaskKey, Patience] = defaultdict(Patience)
         self._background: dict[str, deque[Callable[[], Callable[[], None]]]] = {}
         self._requests: deque[Callable[[], None]] = deque()
@@ -341,7 +341,7 @@ class Simulation:
         return None if self.slots is None else max(0, self.slots - sum(not task.gone for task in self.tasks.values()))
 
     def kept_levels(self) -> dict[int, list[int]]:
-        """Keep no results: rows are handed on, not stored."""
+        """Return no retained results: rows are passed on, not stored."""
         return {}
 
     def cancel(self, attempt: int, region: int) -> None:
@@ -372,11 +372,11 @@ class Simulation:
         self._background.setdefault(lane, deque()).append(step)
 
     def request(self, call: Callable[[], None]) -> None:
-        """Have ``call`` run by the scheduler (any thread may ask)."""
+        """Have ``call`` run by the scheduler (thread-safe)."""
         self._requests.append(call)
 
     def answer_the_rest(self) -> None:
-        """The job has ended: answer requests that came too late to be run by the scheduler."""
+        """Answer requests that were too late for the scheduler, as the job has ended."""
         while self._requests:
             self._requests.popleft()()
 
@@ -394,7 +394,7 @@ class Simulation:
             self.step()
 
     def step(self) -> None:
-        """Do one thing: something that is possible now, or else let time pass to the next deadline."""
+        """Execute one step: a possible event, or else advance time to the next deadline."""
         if self.step_now():
             return
         for task in self.tasks.values():
@@ -412,7 +412,7 @@ class Simulation:
         self.pass_time(max(self.clock.now_ms(), deadline))
 
     def _wait_outside(self, outside: Sequence[SteppedEventLoop | SteppedFetcher], deadline: int | None) -> None:
-        """Let real time pass while requests wait for connections or threads, and fetchers for their clients, and as much virtual time."""
+        """Let real and virtual time pass while requests wait for connections or threads, and fetchers for their clients."""
         started_s = time.monotonic()
         left_s = _OUTSIDE_S if deadline is None else (deadline - self.clock.now_ms()) / 1e3
         for each in outside:
@@ -420,7 +420,7 @@ class Simulation:
         self.pass_time(self.clock.now_ms() + max(1, round((time.monotonic() - started_s) * 1e3)))
 
     def step_now(self) -> bool:
-        """Do one thing that is possible without time passing; return False if there is none."""
+        """Execute one step that is possible without time passing; return False if there is none."""
         self.steps += 1
         if self._requests:
             self._requests.popleft()()
@@ -435,12 +435,12 @@ class Simulation:
         return bool(actions)
 
     def pass_time(self, now_ms: int) -> None:
-        """Set the clock and tell the JobMaster."""
+        """Set the clock and notify the JobMaster."""
         self.clock.set(now_ms)
         self._master().on_time(now_ms)
 
     def wake_sources(self) -> int:
-        """Have all sources and fetchers that found nothing asked again without time passing; return how many there are."""
+        """Poll all idle sources and fetchers again without time passing; return their number."""
         unfinished = [t for t in self.tasks.values() if t.started and t.task.polled and not t.task.finished]
         waiting = [t for t in unfinished if not t.more]
         for task in unfinished:
@@ -468,7 +468,7 @@ class Simulation:
         return actions
 
     def _over(self, region: int) -> None:
-        """All tasks of a region are gone."""
+        """Handle the end of all tasks of a region."""
         launch = self._launches.pop(region)
         for key in launch.keys:
             self.tasks.pop(key, None)
@@ -524,7 +524,7 @@ class Simulation:
             self._master().on_message(task.attempt, failed)
 
     def _kill(self, region: int) -> None:
-        """All tasks of a region die at once: what is on its way is lost."""
+        """Kill all tasks of a region at once: data in flight is lost."""
         launch = self._launches[region]
         for task in [self.tasks[key] for key in launch.keys if key in self.tasks]:
             if not task.gone:
@@ -535,7 +535,7 @@ class Simulation:
         self._over(region)
 
     def next_deadline(self) -> int | None:
-        """Return when something is due (ms), which may be over already, or None."""
+        """Return the time (ms) of the next deadline, which may have passed, or None."""
         deadlines: list[int] = []
         master_deadline = self._master().next_deadline_ms()
         if master_deadline is not None:

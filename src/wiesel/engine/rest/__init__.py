@@ -1,1 +1,1 @@
-"""Internal. A running job's own REST endpoint: Flink's paths and answers for the one job of this process."""
+"""Internal. The REST endpoint of a running job: Flink's paths and answers for the job of this process."""

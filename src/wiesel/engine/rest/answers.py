@@ -110,10 +110,10 @@ _OVER_SUBTASKS: dict[str, Callable[[list[int]], int]] = {
 
 
 def _task_metrics(own: list[dict[str, Any]]) -> dict[str, int]:
-    """Return metrics over the subtasks of a vertex, as far as these have reported: the least watermark, the mean share of time."""
+    """Return the metrics aggregated over the subtasks of a vertex that have reported: the minimal watermark, mean time shares."""
     found = {}
     for name, combined in _OVER_SUBTASKS.items():
-        # A subtask has the metrics, without values, before it has heard of any: a watermark comes with records.
+        # A subtask has the metrics, without values, before it has received any: a watermark arrives with records.
         values = [int(m[name]) for m in own if m.get(name) is not None]
         if values:
             found[name] = combined(values)
@@ -188,7 +188,7 @@ def checkpoints(master: JobMaster) -> dict[str, Any]:
 
 
 def checkpoint(master: JobMaster, checkpoint_id: int) -> dict[str, Any] | None:
-    """``/jobs/:jobid/checkpoints/details/:checkpointid``: with the parts of the tasks; None if it is not known (any more)."""
+    """``/jobs/:jobid/checkpoints/details/:checkpointid``: with the parts of the tasks; None if it is unknown."""
     record = _record(master, checkpoint_id)
     return None if record is None else {**_checkpoint(record), "tasks": _checkpoint_tasks(master, record)}
 
@@ -233,7 +233,7 @@ def _checkpoint_tasks(master: JobMaster, record: CheckpointRecord) -> dict[str, 
 
 
 def checkpoint_task(master: JobMaster, checkpoint_id: int, vertex_id: str) -> dict[str, Any] | None:
-    """``/jobs/:jobid/checkpoints/details/:checkpointid/subtasks/:vertexid``; None if one of them is not known."""
+    """``/jobs/:jobid/checkpoints/details/:checkpointid/subtasks/:vertexid``; None if one of them is unknown."""
     record = _record(master, checkpoint_id)
     vertex = next((v for v in master.plan.graph.job.vertices if _vertex_id(v) == vertex_id), None)
     if record is None or vertex is None or record.failure:
@@ -287,7 +287,7 @@ def _checkpoint_subtask(subtask: int, stats: CheckpointStats, record: Checkpoint
 
 
 def _until_acked(stats: CheckpointStats, record: CheckpointRecord) -> int:
-    """Return how long the task took, in ms; 0 for one that had finished before the checkpoint began."""
+    """Return the duration of the task's part, in ms; 0 for one that had finished before the checkpoint."""
     return max(0, stats.acked_ms - (record.triggered_ms or 0))
 
 
@@ -311,7 +311,7 @@ def _subtask_summary(stats: list[CheckpointStats], record: CheckpointRecord) -> 
 
 
 def _spread(values: list[int]) -> dict[str, int]:
-    """Return least, greatest, mean and percentiles, these by the nearest rank."""
+    """Return minimum, maximum, mean and percentiles (nearest rank)."""
     ordered = sorted(values) or [0]
     percentiles = {f"p{name}": ordered[min(len(ordered) - 1, int(part * len(ordered)))] for name, part in _PERCENTILES}
     return {"min": ordered[0], "max": ordered[-1], "avg": sum(ordered) // len(ordered), **percentiles}
@@ -339,7 +339,7 @@ def _restored(history: JobHistory) -> dict[str, Any] | None:
 
 
 def rescaled(done: Rescaled) -> dict[str, Any]:
-    """``/jobs/:jobid/rescaling/:triggerid``: what became of the vertices."""
+    """``/jobs/:jobid/rescaling/:triggerid``: the results for the vertices."""
     vertices = [
         {"name": v.name, "before": v.before, "parallelism": v.after, "key-groups": v.key_groups, "moved-key-groups": v.moved}
         for v in done.vertices
@@ -357,10 +357,10 @@ def requirements(master: JobMaster) -> dict[str, Any]:
 
 
 def requirements_of(job: JobGraph, body: dict[str, Any]) -> dict[int, Bounds]:
-    """Return what a body of that form says, by the operators of the vertices.
+    """Parse the body of that request, by the operators of the vertices.
 
     Raises:
-        ValueError: It has another form, or does not speak of each vertex.
+        ValueError: If its form is invalid, or a vertex is missing.
     """
     vertices = {_vertex_id(vertex): vertex for vertex in job.vertices}
     if body.keys() != vertices.keys():
@@ -397,13 +397,13 @@ def _failure(failure: Failure) -> dict[str, Any]:
         "timestamp": failure.at_ms,
         "taskName": str(details["task"]) if "task" in details else None,
         "failureLabels": failure_labels(error),
-        # Not of Flink: which of them a failure has restarted, None for all.
+        # Not in Flink: the vertices restarted by a failure, None for all.
         "restartedVertices": list(failure.region) or None,
         "concurrentExceptions": [],
     }
 
 
 def cause(error: BaseException) -> dict[str, Any]:
-    """Return how an operation that has failed tells why."""
+    """Return the cause of a failed operation."""
     text = str(error) if isinstance(error, WieselError) else f"{type(error).__name__}: {error}"
     return {"class": type(error).__name__, "stack-trace": text}

@@ -25,15 +25,15 @@ class Operations:
         self._untold: set[str] = set()
 
     def start(self, begin: Callable[[], Future[Any]], answer: Callable[[Any], dict[str, Any]], trigger_id: str | None) -> str:
-        """Begin an operation and return its trigger id; one that is known already is not begun again.
+        """Begin an operation and return its trigger id; a known one is not begun again.
 
         Args:
-            begin: Begins it.
-            answer: Makes the JSON of its result.
-            trigger_id: Chosen by the caller, so that it may ask twice; None for a new one.
+            begin: Starts the operation.
+            answer: Converts its result to JSON.
+            trigger_id: Chosen by the caller, so that the request can be repeated; None for a new one.
 
         Raises:
-            ValueError: The trigger id does not have 32 hexadecimal digits.
+            ValueError: If the trigger id does not have 32 hexadecimal digits.
         """
         if trigger_id is not None and not _TRIGGER_ID.fullmatch(trigger_id):
             raise ValueError("triggerId has to have 32 hexadecimal digits")
@@ -47,7 +47,7 @@ class Operations:
         return chosen
 
     def status(self, trigger_id: str) -> dict[str, Any] | None:
-        """Return how an operation is doing, None if there is none of this id."""
+        """Return the status of an operation, None if the id is unknown."""
         with self._lock:
             known = self._futures.get(trigger_id)
             if known is None:
@@ -62,6 +62,6 @@ class Operations:
         return {"status": {"id": "COMPLETED"}, "operation": operation}
 
     def wait_until_told(self, timeout_s: float) -> None:
-        """Wait until whoever has begun an operation knows how it has ended, but not for ever."""
+        """Wait until the requesters of all operations have received their outcome, with a timeout."""
         with self._lock:
             self._lock.wait_for(lambda: not self._untold, timeout_s)

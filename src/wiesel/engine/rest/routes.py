@@ -48,7 +48,7 @@ class Routes:
 
     Args:
         master: The job.
-        ask: Runs a question in the master's thread.
+        ask: Executes a request in the master's thread.
     """
 
     def __init__(self, master: JobMaster, ask: Ask) -> None:
@@ -105,7 +105,7 @@ class Routes:
         answer = self._ask(lambda: question(self._master)).result(_ANSWER_S)
         return error(404, "the job does not know it, or not any more") if answer is None else Reply(200, answer)
 
-    # What is
+    # Queries
 
     def _jobs(self, request: Request) -> Reply:
         return self._told(answers.jobs)
@@ -139,7 +139,7 @@ class Routes:
             status["progress"] = self._ask(lambda: checkpoint_progress(self._master)).result(_ANSWER_S)
         return Reply(200, status)
 
-    # What is to be done
+    # Operations
 
     def _patch(self, request: Request) -> Reply:
         mode = request.query.get("mode", "cancel")
@@ -201,7 +201,7 @@ class Routes:
 def _text(body: dict[str, Any], name: str) -> str | None:
     value = body.get(name)
     if value is not None and not isinstance(value, str):
-        raise ValueError(f"{name} has to be a text, got {value!r}")
+        raise ValueError(f"{name} has to be a string, got {value!r}")
     return value or None
 
 

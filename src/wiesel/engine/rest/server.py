@@ -1,7 +1,7 @@
-"""Internal. The HTTP server around ``Routes``: one request per job now and then, from this machine, with the job's token.
+"""Internal. The HTTP server around ``Routes``: for occasional requests from this machine, authenticated by the job's token.
 
-It is the standard library's server, which makes a job's start no slower; do not expose it publicly. Who serves many jobs to
-others puts a server of that kind in front of it.
+It is the standard library's server, which does not slow down a job's start; do not expose it publicly. To serve many jobs to others, use a
+full web server in front of it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class JobEndpoint:
     """The endpoint of one job, and its entry among the running jobs.
 
     Raises:
-        ConfigurationError: it cannot listen where it should.
+        ConfigurationError: If it cannot listen on the configured address.
     """
 
     def __init__(self, master: JobMaster, ask: Ask, config: Configuration) -> None:
@@ -57,9 +57,9 @@ class JobEndpoint:
         self.address = f"http://{_bracketed(host)}:{self._server.server_port}"
 
     def announce(self) -> None:
-        """The job has been started, so its id is known: answer requests, and let the job be found.
+        """Register the started job, whose id is known now, and answer requests.
 
-        A job is not ended for want of a place where it could be found.
+        A failed registration does not end the job.
         """
         master = self._master
         threading.Thread(target=self._server.serve_forever, name="wiesel-rest", daemon=True).start()
@@ -73,18 +73,18 @@ class JobEndpoint:
             _log.warning("the commands of wiesel will not find this job: %s", failure)
 
     def close(self) -> None:
-        """The job has ended: end the endpoint once those who wait for a savepoint have been told. Returns at once."""
+        """Close the endpoint after the requesters of savepoints have been answered. Returns immediately."""
         if self._unregister is None:
             self._server.server_close()
         else:
-            # No daemon: the process lives on until they know, which takes them a moment.
+            # Not a daemon thread: the process waits until they have been answered, which takes a moment.
             threading.Thread(target=self._end, args=(self._unregister,), name="wiesel-rest-end").start()
 
     def _end(self, unregister: Callable[[], None]) -> None:
         self._routes.operations.wait_until_told(_UNTOLD_S)
         unregister()
         self._server.shutdown()
-        # Who was told just now may not have the answer yet, and the process may end behind this thread.
+        # The last answer may not have been transmitted, and the process may end after this thread.
         self._server.wait_until_answered(_UNTOLD_S)
         self._server.server_close()
 
@@ -94,10 +94,10 @@ def _nothing() -> None:
 
 
 def open_endpoint(master: JobMaster, ask: Ask, config: Configuration) -> JobEndpoint | None:
-    """Open the endpoint of a job, unless none is wanted.
+    """Open the endpoint of a job, if enabled.
 
     Raises:
-        ConfigurationError: it cannot listen where it should.
+        ConfigurationError: If it cannot listen on the configured address.
     """
     return JobEndpoint(master, ask, config) if config.get(opt.REST_ENABLED) else None
 
@@ -174,7 +174,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _reply(self) -> Reply:
         given = self.headers.get("Authorization", "")
         if not hmac.compare_digest(given.encode(), f"Bearer {self.server.token}".encode()):
-            # What follows is not read.
+            # The rest of the request is not read.
             self.close_connection = True
             return error(401, "the request needs the header 'Authorization: Bearer <token of the job>'")
         length = self.headers.get("Content-Length", "0")

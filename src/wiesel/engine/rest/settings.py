@@ -12,7 +12,7 @@ from wiesel.engine.job_master import JobMaster
 
 
 def of_job(master: JobMaster) -> dict[str, Any]:
-    """``/jobs/:jobid/config``: how the job runs, and the user's parameters."""
+    """``/jobs/:jobid/config``: execution settings of the job, and the user's parameters."""
     config = _configuration(master)
     parameters = config.get(opt.GLOBAL_JOB_PARAMETERS)
     return {

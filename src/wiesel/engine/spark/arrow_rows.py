@@ -13,10 +13,10 @@ ARROW_SCHEMA = pa.schema([("p", pa.int32()), ("v", pa.binary())])
 
 
 def row_batch(rows: Sequence[tuple[int, bytes]], fillers: Sequence[int]) -> pa.RecordBatch:
-    """Return rows (partition, bytes), and behind them one without bytes for each partition of ``fillers``.
+    """Return rows (partition, bytes), followed by one without bytes for each partition of ``fillers``.
 
-    A row that is alone is not copied: what is written to the socket is the row itself. Several become one buffer of Arrow's, as a batch for
-    each would cost more than the copy.
+    A single row is not copied: the row itself is written to the socket. Several become one Arrow buffer, as a batch for each would cost
+    more than the copy.
     """
     partitions = [p for p, _ in rows]
     partitions += fillers
@@ -30,7 +30,7 @@ def _copied(rows: Sequence[tuple[int, bytes]], nulls: int) -> pa.BinaryArray:
 
 
 def _in_place(row: bytes, nulls: int) -> pa.BinaryArray:
-    """Return an array of a row and so many nulls; its data are the row."""
+    """Return an array of a row followed by nulls, without copying the row."""
     offsets = struct.pack(f"<{nulls + 2}i", 0, *[len(row)] * (nulls + 1))
     valid = pa.py_buffer(b"\x01" + bytes(nulls // 8)) if nulls else None
     return pa.BinaryArray.from_buffers(pa.binary(), nulls + 1, [valid, pa.py_buffer(offsets), pa.py_buffer(row)], nulls)

@@ -1,6 +1,6 @@
-"""Internal. The tables of the Spark session as a catalog: those that are files become tables of the connector ``filesystem``.
+"""Internal. The tables of the Spark session as a catalog: file tables become tables of the connector ``filesystem``.
 
-Spark knows where a table lies and how it looks; its files are read and written by Wiesel's own tasks, as whole columns and exactly once.
+Spark has the location and schema of a table; its files are read and written by Wiesel's tasks, as columns and exactly once.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class SparkCatalog(Catalog):
 
     Args:
         options: ``default-database``.
-        comment: What it is about.
+        comment: Description of the catalog.
     """
 
     def __init__(self, options: Mapping[str, str], comment: str | None = None) -> None:
@@ -57,7 +57,7 @@ class SparkCatalog(Catalog):
         self._configuration: Mapping[str, str] = {}
 
     def configure(self, configuration: Mapping[str, str]) -> None:
-        """Take the options by which a session is made if there is none yet."""
+        """Set the options for creating a session if there is none yet."""
         self._configuration = configuration
 
     @property
@@ -108,12 +108,12 @@ class SparkCatalog(Catalog):
         self._run(f"DROP TABLE {quoted(database)}.{quoted(name)}")
 
     def rename(self, database: str, name: str, new_name: str) -> None:
-        """Rename a table in Spark, which keeps its rows."""
+        """Rename a table in Spark, which retains its rows."""
         self._run(f"ALTER TABLE {quoted(database)}.{quoted(name)} RENAME TO {quoted(database)}.{quoted(new_name)}")
 
 
 class _Tables(Mapping[str, CatalogEntry]):
-    """The tables of a database, each looked up when it is asked for. Views are Spark's own: their strings are in its language."""
+    """The tables of a database, looked up lazily. Views are Spark's own: their SQL is in its dialect."""
 
     def __init__(self, session: SparkSession, database: str) -> None:
         self._session = session
@@ -179,10 +179,10 @@ def _data_type(of: spark.DataType) -> t.DataType:
 
 
 def _create_text(path: str, table: CatalogTable) -> str:
-    """Return the statement by which Spark makes a table.
+    """Return the statement that creates the table in Spark.
 
     Raises:
-        ProgramError: If Spark has nothing for a part of it.
+        ProgramError: If Spark does not support a part of it.
     """
     plain = [column for column in table.schema.columns if isinstance(column, PhysicalColumn)]
     if len(plain) < len(table.schema.columns) or table.schema.watermark is not None or table.schema.primary_key is not None:
@@ -190,7 +190,7 @@ def _create_text(path: str, table: CatalogTable) -> str:
     unknown = sorted(set(table.options) - {"connector", "format", "path", "partition.default-name"})
     if table.options.get("connector", "filesystem") != "filesystem" or unknown:
         raise ProgramError(
-            f"tables of Spark are files: {unknown or ['connector']} cannot be kept", hint="give 'format', and 'path' if wanted"
+            f"tables of Spark are files: {unknown or ['connector']} cannot be stored", hint="give 'format', and 'path' if wanted"
         )
     columns = ", ".join(f"{quoted(column.name)} {_spark_type(column.data_type)}" for column in plain)
     text = f"CREATE TABLE {path} ({columns}) USING {table.options.get('format', 'parquet')}"

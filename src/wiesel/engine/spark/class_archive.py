@@ -1,8 +1,8 @@
-"""Internal. An archive of the classes that Spark loads, from which a JVM starts much sooner (Java's application class-data sharing).
+"""Internal. An archive of the classes that Spark loads, which speeds up the start of a JVM (Java's application class-data sharing).
 
-Half of what a driver's JVM does until the first record is to read, check and compile classes, the same ones each time. The archive
-(160 MB) has them ready to be mapped. It fits one build of Java and one installation of PySpark, which make up its name with its size, as
-a JVM would crash over an archive that is cut off; one that does not fit for other reasons is passed over by the JVM.
+Half of the start of a driver's JVM is reading, verifying and compiling classes, the same ones each time. The archive (160 MB) has them
+ready to be mapped. It is valid for one build of Java and one installation of PySpark, which are encoded in its name with its size, as a
+truncated archive crashes the JVM; an otherwise unsuitable one is ignored by the JVM.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from wiesel.core.errors import ResourceError
 
 __all__ = ["archive_options", "claim_automatic_attempt", "find_archive", "java_version_text", "make_archive"]
 
-# A small job that goes through what all jobs go through: sources, exchanges, state, checkpoints and Arrow.
+# A small job that covers what all jobs use: sources, exchanges, state, checkpoints and Arrow.
 _PROGRAM = """
 import sys
 from wiesel.common import Configuration, Types
@@ -44,7 +44,7 @@ _WRITE = "-XX:ArchiveClassesAtExit"
 
 
 def java_version_text(java: str) -> str:
-    """Return what a java says of itself."""
+    """Return the version output of a java."""
     return _version_text(os.path.realpath(java))
 
 
@@ -70,7 +70,7 @@ def _installed_pyspark() -> tuple[str, str]:
 
 
 def _places() -> list[Path]:
-    """Return the directories that an archive may be in: that of the Python environment, and the user's where that is not to be written."""
+    """Return the candidate directories of an archive: that of the Python environment, and the user's if that is not writable."""
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return [Path(sys.prefix, "share", "wiesel"), Path(caches, "wiesel")]
 
@@ -82,17 +82,16 @@ def find_archive(java: str) -> Path | None:
 
 
 def archive_options(java: str, others: str) -> str:
-    """Return the JVM's options that make it use the archive, if there is one and the other options do not say to write one."""
+    """Return the JVM options that enable the archive, if it exists and the other options do not write one."""
     archive = None if _WRITE in others else find_archive(java)
-    # Quietly without it where it does not fit. The options are split at spaces.
+    # Silently disabled if unsuitable. The options are split at spaces.
     return f"-XX:SharedArchiveFile={archive} -Xshare:auto -Xlog:cds*=off" if archive is not None and " " not in str(archive) else ""
 
 
 def claim_automatic_attempt(java: str) -> bool:
-    """Return True to one process a day, where there is no archive and a directory for it; that process makes the archive.
+    """Return True to one process per day, if there is no archive but a directory for it; that process creates the archive.
 
-    The claim is a file beside the archive, so that neither commands that start at the same time nor installations where it fails
-    make one again and again.
+    The claim is a file next to the archive, so that neither concurrent commands nor installations where it fails create one repeatedly.
     """
     place = _writable_place()
     if place is None or find_archive(java) is not None:
@@ -109,15 +108,15 @@ def claim_automatic_attempt(java: str) -> bool:
 
 
 def make_archive(java: str) -> Path:
-    """Run a small job whose JVM writes the archive when it ends; return where it is.
+    """Run a small job whose JVM writes the archive when it ends; return its path.
 
     Raises:
-        ResourceError: The job failed, the JVM wrote no archive, or there is no place for it.
+        ResourceError: If the job failed, the JVM wrote no archive, or there is no directory for it.
     """
     place = _writable_place()
     if place is None:
         places = " and ".join(map(str, _places()))
-        raise ResourceError(f"there is no place for the archive: {places} cannot be written", hint="set XDG_CACHE_HOME to a directory")
+        raise ResourceError(f"there is no directory for the archive: {places} cannot be written", hint="set XDG_CACHE_HOME to a directory")
     with tempfile.TemporaryDirectory(dir=place) as folder:
         fresh = Path(folder, "classes.jsa")
         settings = {

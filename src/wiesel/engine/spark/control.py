@@ -1,7 +1,7 @@
 """Internal. The control service: messages between the JobMaster and its tasks, over authenticated connections.
 
-``multiprocessing.connection`` gives framed messages and a mutual HMAC challenge by a token; cloudpickle carries the users' own split and
-committable classes, which workers cannot import. Records do not go this way, but for the feedback of iterations, in bounded windows.
+``multiprocessing.connection`` provides framed messages and a mutual HMAC challenge with a token; cloudpickle serialises users' split and
+committable classes, which workers cannot import. Records are not sent this way, except for the feedback of iterations, in bounded windows.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ def _socket_of(connection: Any) -> Iterator[socket.socket]:
 
 
 def _no_delay(connection: Any) -> None:
-    """Small messages must not wait for acknowledgements of earlier ones (Nagle)."""
+    """Disable Nagle's algorithm: small messages must not wait for acknowledgements of earlier ones."""
     with _socket_of(connection) as sock:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def _wait_at_most(connection: Any, option: int, seconds: float) -> None:
-    """Let a receive (SO_RCVTIMEO) or a send (SO_SNDTIMEO) that takes longer raise BlockingIOError; 0 waits for ever.
+    """Let a longer receive (SO_RCVTIMEO) or send (SO_SNDTIMEO) raise BlockingIOError; 0 waits forever.
 
-    The kernel keeps the time. After a process has stood still it looks at what has come meanwhile before it gives up.
+    The kernel measures the time. After a process was suspended it checks for received data before the timeout applies.
     """
     with _socket_of(connection) as sock:
         sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", int(seconds), int(seconds % 1 * 1e6)))
 
 
 def _shut_down(connection: Any, how: int = socket.SHUT_RDWR) -> None:
-    """End both directions, or one: closing alone would not wake a thread that reads."""
+    """Shut down both directions, or one: closing alone would not wake a reading thread."""
     try:
         with _socket_of(connection) as sock:
             sock.shutdown(how)
@@ -68,7 +68,7 @@ def _shut_down(connection: Any, how: int = socket.SHUT_RDWR) -> None:
 
 
 class _Peer:
-    """The JobMaster's end of a connection. ``send`` may be called from any thread."""
+    """The JobMaster's end of a connection. ``send`` is thread-safe."""
 
     def __init__(self, connection: Connection[Any, Any]) -> None:
         self.connection = connection
@@ -76,12 +76,12 @@ class _Peer:
         self._ending = threading.Lock()
 
     def send(self, data: bytes) -> None:
-        """Send a message; to one that is gone, or takes nothing, nothing more can be sent."""
+        """Send a message; sending fails permanently once the peer is gone or blocked."""
         with self._sending:
             self._send(data)
 
     def send_if_idle(self, data: bytes) -> None:
-        """Send a message unless another one is on its way, which may take long."""
+        """Send a message unless another one is being sent, which may take long."""
         if self._sending.acquire(blocking=False):
             try:
                 self._send(data)
@@ -96,29 +96,29 @@ class _Peer:
             self.end()
 
     def end(self) -> None:
-        """Wake who reads or sends."""
+        """Wake blocked readers and writers."""
         with self._ending:
             _shut_down(self.connection)
 
     def close(self) -> None:
-        """Give the connection back. From then on its number may be that of another one, so nobody may be about to use it."""
+        """Close the connection. Its descriptor may be reused from then on, so it must not be in use."""
         self.end()
         with self._sending, self._ending:
             self.connection.close()
 
 
 class ControlServer:
-    """Accepts tasks and hands their messages on. ``deliver`` and ``lost`` are called from reader threads.
+    """Accepts connections of tasks and delivers their messages. ``deliver`` and ``lost`` are called from reader threads.
 
     Args:
         host: Name or address to listen at.
-        token: The secret that tasks have to know.
-        deliver: Takes the attempt's number and a message of a task.
-        lost: Told when the connection of a task has ended.
-        heartbeat_s: How often tasks are told that this process lives, in seconds. A thread of its own does it, so that users' code in
-            the master's thread (enumerators, the writing of results) may take its time.
-        patience_s: How long a task may take nothing, or prove nothing, before its connection is given up, in seconds.
-        known_as: Name or address at which tasks find the host; ``host`` itself if not given.
+        token: The shared secret of the job's tasks.
+        deliver: Receives the attempt's number and a message of a task.
+        lost: Called when the connection of a task has ended.
+        heartbeat_s: Interval of heartbeats to tasks, in seconds. A separate thread sends them, so that user code in the master's thread
+            (enumerators, the writing of results) may be slow.
+        patience_s: Timeout (s) of a task that is blocked or not authenticated, after which its connection is closed.
+        known_as: Name or address of the host for tasks; ``host`` itself if not given.
     """
 
     def __init__(
@@ -162,11 +162,11 @@ class ControlServer:
             with self._lock:
                 peers = list(self._tasks.values())
             for peer in peers:
-                # One that takes nothing must not keep the others waiting.
+                # A blocked one must not delay the others.
                 peer.send_if_idle(beat)
 
     def _wait_for_room(self) -> None:
-        """Wait while too many connections have not proved yet whose they are; then give up those that take long for it."""
+        """Wait while too many connections are unauthenticated; then close those that exceed the timeout."""
         with self._room:
             while len(self._unproven) >= _MOST_UNPROVEN and not self._closed.is_set():
                 if not self._room.wait(_UNPROVEN_S):
@@ -248,39 +248,39 @@ class ControlServer:
             _log.exception("a message of %s cannot be read", known)
 
     def send(self, attempt: int, task: TaskKey, message: ToTask) -> None:
-        """Send a message to a task; one that is gone gets nothing (its end is reported by ``lost``)."""
+        """Send a message to a task; it is dropped if the task is gone (reported by ``lost``)."""
         with self._lock:
             peer = self._tasks.get((attempt, task))
         if peer is not None:
             peer.send(code_pickling.dumps(message))
 
     def wait_until_heard(self, attempt: int, tasks: Iterable[TaskKey], timeout_s: float) -> bool:
-        """Wait until every message of these tasks of an attempt, all of which have ended, has been delivered.
+        """Wait until every message of these ended tasks of an attempt has been delivered.
 
         Args:
             attempt: The attempt.
-            tasks: Tasks that have registered, or will yet: the last messages of a task that has ended may still be on their way.
-            timeout_s: How long to wait at most, in seconds: a process that was killed may never have registered.
+            tasks: Tasks that have registered, or will: the last messages of an ended task may still be in flight.
+            timeout_s: Timeout in seconds: a process that was killed may never have registered.
 
         Returns:
-            Whether all ``tasks`` have been heard to their end.
+            True if all messages of ``tasks`` have been delivered.
         """
         wanted = {(attempt, task) for task in tasks}
         with self._task_ended:
             return self._task_ended.wait_for(lambda: wanted <= self._ended, timeout_s)
 
     def registered(self, attempt: int, tasks: Iterable[TaskKey]) -> set[TaskKey]:
-        """Return which of these tasks of the attempt have registered until now, those that have ended included."""
+        """Return which of these tasks of the attempt have registered, including ended ones."""
         with self._lock:
             return {task for task in tasks if (attempt, task) in self._ended or (attempt, task) in self._tasks}
 
     def forget(self, attempt: int, tasks: Iterable[TaskKey]) -> None:
-        """Nobody will ask for these tasks of an attempt again."""
+        """Drop the records of these tasks of an attempt."""
         with self._lock:
             self._ended.difference_update((attempt, task) for task in tasks)
 
     def close(self) -> None:
-        """End the service; tasks that are still there notice and end themselves."""
+        """Stop the service; remaining tasks notice and end themselves."""
         self._closed.set()
         try:
             # Wake the accepting thread: closing the socket alone would not, and it would listen on.
@@ -296,16 +296,16 @@ class ControlServer:
 
 
 class ControlClient:
-    """A task's end of the connection. ``send`` may be called from any thread.
+    """A task's end of the connection. ``send`` is thread-safe.
 
     Args:
         address: The JobMaster's host and port.
         token: The secret of the job.
         attempt: The attempt that the task belongs to.
-        patience_s: How long the JobMaster may be silent, in seconds.
+        patience_s: Timeout (s) of a silent JobMaster.
 
     Raises:
-        OSError: the JobMaster is gone or silent.
+        OSError: If the JobMaster is gone or silent.
     """
 
     def __init__(self, address: tuple[str, int], token: bytes, attempt: int, *, patience_s: float) -> None:
@@ -322,7 +322,7 @@ class ControlClient:
         """Send a message to the JobMaster.
 
         Raises:
-            OSError: the JobMaster is gone.
+            OSError: If the JobMaster is gone.
         """
         data = code_pickling.dumps((self._attempt, message))
         with self._lock:
@@ -332,7 +332,7 @@ class ControlClient:
         """Wait for the next message.
 
         Raises:
-            EOFError, OSError: the JobMaster is gone or silent.
+            EOFError, OSError: If the JobMaster is gone or silent.
         """
         try:
             message: ToTask = pickle.loads(self._connection.recv_bytes())
@@ -341,10 +341,10 @@ class ControlClient:
         return message
 
     def end(self) -> None:
-        """Send no more: once the JobMaster has read everything it ends its side, and a thread in ``receive`` gets EOFError.
+        """Stop sending: once the JobMaster has read everything it ends its side, and a thread in ``receive`` gets EOFError.
 
-        Closing at once instead would let TCP reset the connection if a message of the JobMaster were still unread here, and a reset
-        takes with it what the JobMaster has not read yet.
+        Closing immediately would let TCP reset the connection if a message of the JobMaster were unread here, and a reset discards data
+        that the JobMaster has not read yet.
         """
         _shut_down(self._connection, socket.SHUT_WR)
 

@@ -1,4 +1,4 @@
-"""Internal. Spark's Python daemon, named by ``spark.python.daemon.module``: another process that has begun early, or this one."""
+"""Internal. Spark's Python daemon, named by ``spark.python.daemon.module``: a process started early, or this one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Internal. Spark's Python daemon with Wiesel imported before it forks: workers start with everything loaded.
+"""Internal. Spark's Python daemon with Wiesel imported before it forks: workers start with all modules loaded.
 
 Only modules without threads of their own may be imported here.
 """
@@ -33,10 +33,10 @@ _of_daemon: list[socket.socket] = []
 
 
 def _worker(sock: Any, authenticated: bool) -> Any:
-    """Run a worker; what it has written and the JVM has not taken yet is in flight and adds to the latency of a saturated job."""
+    """Run a worker; output not consumed by the JVM yet is in flight and adds to the latency of a saturated job."""
     while _of_daemon:
         _of_daemon.pop().close()
-    # Where native code crashes, the lines of Python that led there are told; Spark's own setting has them put into a file instead.
+    # When native code crashes, the Python stack is printed; Spark's own setting writes it to a file instead.
     faulthandler.enable(_STANDARD_ERROR, all_threads=False)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
     try:
@@ -57,7 +57,7 @@ def _fork_without_sigterm() -> int:
 
 
 def _use_arrow() -> None:
-    """Have Arrow make what it makes on first use: 6 MB that are shared then, where each worker would have its own."""
+    """Initialise Arrow's lazy data: 6 MB that are shared then, instead of one copy per worker."""
     stream = io.BytesIO()
     batch = row_batch([(0, b"row"), (1, b"row")], [0])
     with pa.ipc.new_stream(stream, batch.schema) as writer:
@@ -74,12 +74,12 @@ def prepare() -> None:
     keep_freed_memory()
     preload()
     _use_arrow()
-    # What the workers share with the daemon needs no looking through at all.
+    # Objects shared with the daemon need no garbage collection.
     leave_major_collections_to_memory()
 
 
 def run(*connections: socket.socket) -> None:
-    """Be the daemon, to its end; the connections are closed in the workers."""
+    """Run the daemon to its end; the connections are closed in the workers."""
     _of_daemon.extend(connections)
     # Its environment may have become that of another process.
     leave_archives()

@@ -1,6 +1,6 @@
-"""Internal. The driver's JVM: which java runs it, and what of Spark's settings has to be known when it is started.
+"""Internal. The driver's JVM: the java executable, and Spark's settings needed at its start.
 
-Imports nothing of PySpark: ``wiesel run`` starts the JVM before it imports anything that takes long.
+Imports nothing of PySpark: ``wiesel run`` starts the JVM before slow imports.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def find_java(config: Configuration) -> str:
     """Return the java to run Spark with.
 
     Raises:
-        ResourceError: there is none, or it is older than 17.
+        ResourceError: If there is none, or it is older than 17.
     """
     home = config.get(opt.JAVA_HOME) or os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")
@@ -81,18 +81,18 @@ def find_java(config: Configuration) -> str:
 
 
 def prepare_environment(java: str) -> None:
-    """Set the variables of the environment that the JVM and its children are to find, unless they are set."""
+    """Set environment variables for the JVM and its children, unless they are set."""
     os.environ.setdefault("JAVA_HOME", os.path.dirname(os.path.dirname(os.path.realpath(java))))
     # The interpreter of the driver, or PySpark refuses to run; a version of its own is the user's to install everywhere.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    # One malloc arena per few threads keeps the resident memory of many small workers down.
+    # One malloc arena per few threads limits the resident memory of many small workers.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
 
 
 def launching_home() -> str:
-    """Return a JAVA_HOME whose java leaves out the incubator module that Spark asks for, of which the JVM warns at each start.
+    """Return a JAVA_HOME whose java omits the incubator module that Spark requests, of which the JVM warns at each start.
 
-    Spark's linear algebra alone uses it, and runs without it. The JVM itself and its children have the real JAVA_HOME.
+    Only Spark's linear algebra uses it, and runs without it. The JVM itself and its children have the real JAVA_HOME.
     """
     real = os.environ["JAVA_HOME"]
     home = Path(_private_directory(), "java")
@@ -104,7 +104,7 @@ def launching_home() -> str:
 
 
 def quiet_gateway() -> None:
-    """Keep py4j, unless it has a level of its own, from telling at INFO of each connection in the middle of what a program prints."""
+    """Prevent py4j, unless its log level is set, from logging each connection at INFO into the program's output."""
     gateway_log = logging.getLogger("py4j")
     if gateway_log.level == logging.NOTSET:
         gateway_log.setLevel(logging.WARNING)
@@ -124,13 +124,13 @@ def java_options(config: Configuration, option: ConfigOption[str]) -> str:
 
 
 def driver_settings(config: Configuration, master: str, java: str) -> dict[str, str]:
-    """Return Spark's settings for the driver, without those that the user has given."""
+    """Return Spark's settings for the driver, without those set by the user."""
     options = java_options(config, opt.JAVA_OPTS_JOBMANAGER)
     own_process = in_this_process(master)
     temporary = _private_directory() if own_process else tempfile.gettempdir()
     given = [_DRIVER_LOG, archive_options(java, options), options]
     if own_process or len(temporary) <= _LONGEST_SOCKET_DIRECTORY:
-        # With a cluster, Spark makes its sockets there as well.
+        # With a cluster, Spark creates its sockets there as well.
         given.insert(1, shlex.quote(f"-Djava.io.tmpdir={temporary}"))
     settings = {"spark.driver.extraJavaOptions": " ".join(given)}
     if master.startswith("local"):
@@ -145,7 +145,7 @@ def driver_settings(config: Configuration, master: str, java: str) -> dict[str, 
 
 @cache
 def _private_directory() -> str:
-    """Return a directory of this process for the JVM: Spark makes files by the umask, but nobody else gets in there."""
+    """Return a private directory of this process for the JVM: Spark creates files by the umask."""
     return make_directory("wiesel-spark-")
 
 
@@ -157,15 +157,15 @@ def _socket_directory() -> str:
 
 
 def given_settings(config: Configuration) -> dict[str, str]:
-    """Return Spark's settings that the user has given."""
+    """Return Spark's settings set by the user."""
     return {**config.with_prefix("wiesel.spark.conf."), **{k: str(v) for k, v in config.to_dict().items() if k.startswith("spark.")}}
 
 
 def launched_with(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return those of Spark's settings that have to be known when the JVM is started; the others are given to it later."""
+    """Return Spark's settings that are needed when the JVM is started; the others are set later."""
     return {key: value for key, value in public(settings).items() if key.startswith(_AT_LAUNCH)}
 
 
 def public(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return those of Spark's settings that a command line may show: without secrets, by their names or in their values."""
+    """Return Spark's settings that may be on a command line: without secrets, by names or values."""
     return {key: value for key, value in settings.items() if not is_secret(key) and without_secrets(value) == value}

@@ -1,8 +1,8 @@
-"""Internal. Spark's Python daemon imports its modules while the driver's JVM still makes the session, and takes its place when asked for.
+"""Internal. Early start of Spark's Python daemon: it imports modules while the driver's JVM creates the session.
 
-The driver starts a process that imports what workers need and then listens at a socket. The daemon that the JVM starts later, with nothing
-imported yet, hands that process its standard streams, environment and search path, and only waits for its end from then on. Where there
-is no such process, or it is another interpreter, or it has failed, the JVM's own process is the daemon.
+The driver starts a process that imports the modules of workers and then listens on a socket. The daemon that the JVM starts later, without
+imports, passes its standard streams, environment and search path to that process, and only waits for its end from then on. If there is no
+such process, or it has another interpreter, or it has failed, the JVM's process is the daemon.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_BYTES = 1 << 20
 
 @cache
 def early_daemon_socket() -> str:
-    """Return the path of this process's socket, whether or not anybody listens there."""
+    """Return the path of this process's socket, whether or not it exists."""
     return os.path.join(make_directory("wiesel-daemon-"), "socket")
 
 
@@ -43,13 +43,13 @@ def start_daemon_early(settings: Mapping[str, str], modules: Sequence[str]) -> N
 
     Args:
         settings: Spark's settings.
-        modules: What the first job of the session needs.
+        modules: Modules of the session's first job.
     """
     path = early_daemon_socket()
     if os.path.exists(path):
         return
     given = {key.removeprefix(_ENVIRONMENT): value for key, value in settings.items() if key.startswith(_ENVIRONMENT)}
-    # What has to be known before modules are imported, as Spark has it for its workers.
+    # Needed before modules are imported, as in Spark's workers.
     environment = {"PYTHONHASHSEED": "0", **os.environ, "OMP_NUM_THREADS": settings.get("spark.task.cpus", "1"), **given}
     environment[PRELOADED_MODULES] = ",".join(modules)
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
@@ -70,13 +70,13 @@ _started: list[subprocess.Popen[bytes]] = []
 
 
 def hand_over() -> int | None:
-    """Hand this process's work to the one that was started early, and return its exit code; None if there is none that takes it."""
+    """Delegate this process's work to the one started early, and return its exit code; None if there is none."""
     path = os.environ.get(EARLY_DAEMON)
     if not path:
         return None
     with socket.socket(socket.AF_UNIX) as connection:
-        # Spark ends the process that it has started: the daemon ends its workers then. Until it is known who that is, the signal waits:
-        # the other process may have taken over already, and nobody else would tell it.
+        # Spark ends the process that it has started, and the daemon then ends its workers. Until the daemon is known, the signal is
+        # deferred: the other process may have taken over already, and nothing else would notify it.
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
         try:
             pid = _hand_to(connection, path)
@@ -105,7 +105,7 @@ def _hand_to(connection: socket.socket, path: str) -> int | None:
 
 
 def _leave_streams() -> None:
-    """Let go of the pipes to the JVM, so that each side sees the other's end."""
+    """Close the pipes to the JVM, so that each side sees the other's end."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1):
         os.dup2(nothing, number)
@@ -131,7 +131,7 @@ def _wait_for_work(listener: socket.socket) -> socket.socket | None:
 
 
 def _take_over(connection: socket.socket) -> bool:
-    """Become what the other process was started as; return False if it is of another kind."""
+    """Take over the role of the other process; return False if it is incompatible."""
     data, descriptors, _, _ = socket.recv_fds(connection, _MOST_BYTES, 3)
     while not data.endswith(b"\n"):
         more = connection.recv(_MOST_BYTES)
@@ -157,7 +157,7 @@ def _serve(descriptor: int, prepare: Callable[[], None], run: Callable[[socket.s
         prepare()
         connection = _wait_for_work(listener)
         path = listener.getsockname()
-    # There is only one to be had: another daemon finds nobody here, and starts by itself.
+    # There is only one: another daemon finds nothing here, and starts by itself.
     with suppress(OSError):
         os.unlink(path)
     if connection is not None and _take_over(connection):

@@ -1,9 +1,9 @@
-"""Internal. Spark's driver, that is its JVM with a session in it, while the program is still being imported.
+"""Internal. Early start of Spark's driver, a JVM with a session, while the program is being imported.
 
-``wiesel run`` knows the options before it runs the program, and a JVM with a session takes longer to come up than a program with its
-packages. Nothing of it is to be seen in this process until a job asks for a session: PySpark knows nothing of it before, so a program
-that makes a session of its own makes it as without this. Where the program then asks for something else than was started (options of the
-JVM, variables of the environment, the directory, settings of Spark), that one is ended and another one started.
+``wiesel run`` knows the options before it runs the program, and a JVM with a session takes longer to start than a program to be imported.
+It is invisible in this process until a job requests a session: PySpark does not know of it, so a program that creates a session itself is
+not affected. If the program then requires other options (of the JVM, environment variables, the directory, settings of Spark), the early
+JVM is ended and another one started.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _log = get_logger("wiesel.spark")
 
 
 class EarlyDriver:
-    """A JVM with a session, both on their way, that nobody uses yet.
+    """A starting JVM with a session, not used yet.
 
     Args:
         settings: All of Spark's settings of the session.
@@ -54,7 +54,7 @@ class EarlyDriver:
         command += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
         told = {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._told)}
         environment = {**os.environ, **told, "JAVA_HOME": launching_home()}
-        # It ends when this pipe is closed, and does not hear of Ctrl-C, which is for the program.
+        # It ends when this pipe is closed, and ignores Ctrl-C, which is for the program.
         self.process = Popen(command, stdin=PIPE, env=environment, preexec_fn=_ignore_interrupts)
         self._address: tuple[int, str] | None = None
         self._unwanted = threading.Event()
@@ -69,12 +69,12 @@ class EarlyDriver:
                 _make_session(address, self._wanted[0])
                 self._address = address
         except Exception as error:  # noqa: BLE001 - the program gets a session of its own, and the error with it if that fails, too
-            _log.debug("no session was made early: %s", error)
+            _log.debug("no session was created early: %s", error)
         if self._unwanted.is_set():
             self._end()
 
     def _wait_for_address(self) -> tuple[int, str] | None:
-        """Return port and secret of the JVM when it can be reached, None if it has ended or takes too long."""
+        """Return port and secret of the JVM when it is reachable, None if it has ended or exceeds the timeout."""
         deadline_s = time.monotonic() + _LIMIT_S
         while not self._told.is_file():
             if self._unwanted.wait(_POLL_S) or self.process.poll() is not None or time.monotonic() > deadline_s:
@@ -83,7 +83,7 @@ class EarlyDriver:
         return port, told[8 : 8 + length].decode()
 
     def wait(self, settings: dict[str, str]) -> bool:
-        """Return whether there is a session with these settings that starts its workers in this environment; waits for one."""
+        """Wait for the session; return whether it has these settings and starts its workers in this environment."""
         if (settings, dict(os.environ), os.getcwd()) != self._wanted:
             return False
         self._coming.join()
@@ -91,13 +91,13 @@ class EarlyDriver:
 
     @property
     def address(self) -> tuple[int, str]:
-        """Return port and secret of the JVM, once it has been waited for."""
+        """Return port and secret of the JVM, after ``wait``."""
         if self._address is None:
             raise InvariantError("nobody has waited for this JVM, or it did not come")
         return self._address
 
     def end(self) -> None:
-        """End the JVM, as soon as it is not in the middle of a call: py4j says at length when one is broken off. Does not wait for it."""
+        """End the JVM, after a pending call, as py4j logs interrupted ones. Does not wait for its end."""
         self._unwanted.set()
         if not self._coming.is_alive():
             self._end()
@@ -117,7 +117,7 @@ class EarlyDriver:
                 self.process.wait()
 
     def give_away(self) -> None:
-        """Leave the JVM's end to somebody else."""
+        """Transfer the responsibility for the JVM's end to the caller."""
         atexit.unregister(self._end_with_program)
 
 
@@ -126,7 +126,7 @@ def _ignore_interrupts() -> None:
 
 
 def _spark_home() -> str:
-    """Return where Spark is, if possible without the import of PySpark that its own search takes."""
+    """Return Spark's home, if possible without the slow import of PySpark."""
     found = find_spec("pyspark")
     around = list(found.submodule_search_locations or ()) if found is not None else []
     if "SPARK_HOME" in os.environ:
@@ -139,7 +139,7 @@ def _spark_home() -> str:
 
 
 def _make_session(address: tuple[int, str], settings: dict[str, str]) -> None:
-    """Have the JVM make a session, over a connection of its own."""
+    """Create a session in the JVM, over a separate connection."""
     from py4j.clientserver import ClientServer, JavaParameters, PythonParameters
 
     port, secret = address
@@ -155,10 +155,10 @@ def _make_session(address: tuple[int, str], settings: dict[str, str]) -> None:
     for key, value in settings.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
-    # Made when it is used first, otherwise.
+    # Created lazily otherwise.
     session.sessionState()
     sessions.setDefaultSession(session)
-    # A call that is in progress must not be broken off.
+    # A pending call must not be interrupted.
     warming_up.join()
 
 
@@ -174,7 +174,7 @@ _early: EarlyDriver | None = None
 
 
 def prepare(config: Configuration) -> None:
-    """Start what a session with these options takes longest to wait for, if it runs here. What is missing is told later."""
+    """Start the slow parts of a session with these options early, if it runs here. Errors are reported later."""
     global _early
     master = local_master(config)
     if _early is not None or not in_this_process(master) or _has_gateway():
@@ -189,13 +189,13 @@ def prepare(config: Configuration) -> None:
 
 
 def _has_gateway() -> bool:
-    """Return whether PySpark has a JVM already, or is told to use somebody else's."""
+    """Return whether PySpark has a JVM already, or is configured to use another process's."""
     context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     return any(name in os.environ for name in GATEWAY) or getattr(context, "_gateway", None) is not None
 
 
 def take_early_driver(settings: dict[str, str]) -> EarlyDriver | None:
-    """Return the driver that was started early, if there is one with this session; else end it. Nobody else gets it from then on."""
+    """Return the driver started early, if it has this session, else end it. It is returned only once."""
     global _early
     early, _early = _early, None
     if early is None or (not _has_gateway() and early.wait(settings)):

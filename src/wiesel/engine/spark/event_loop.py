@@ -1,4 +1,4 @@
-"""Internal. An event loop in a thread of its own, whose results reach the task through its mailbox."""
+"""Internal. An event loop in a separate thread, whose results reach the task through its mailbox."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class EventLoopThread(Waker):
     """Runs the requests of one operator.
 
     Args:
-        on_results: What is to be called in the mailbox thread after ``wake``.
-        post: Puts a call into the mailbox.
+        on_results: The function to call in the mailbox thread after ``wake``.
+        post: Adds a call to the mailbox.
     """
 
     def __init__(self, on_results: Callable[[], None], post: Callable[[Callable[[], None]], None]) -> None:
@@ -32,7 +32,7 @@ class EventLoopThread(Waker):
         self._loop.call_soon_threadsafe(work, self._loop)
 
     def close(self) -> None:
-        """Cancel all requests and end the thread; one that blocks the loop is left to the end of the process."""
+        """Cancel all requests and end the thread; one that blocks the loop is left running until the process ends."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(_END_S)

@@ -28,17 +28,17 @@ def use_in_this_thread(session: SparkSession) -> None:
 
 
 def listen_on_loopback(session: SparkSession) -> bool:
-    """Have servers of this JVM that name no address listen on its loopback address, if that is where its tasks find each other.
+    """Bind servers of this JVM without a configured address to loopback, if its tasks connect over loopback.
 
-    The servers of the exchange name none, and there is no setting for it; so they would listen on all addresses of the machine.
+    The servers of the exchange have no setting for their address; so they would listen on all addresses of the machine.
 
     Returns:
-        Whether servers that name no address listen on a loopback address now.
+        True if servers without a configured address are bound to loopback now.
     """
     jvm: Any = session._jvm
     address = jvm.java.net.InetAddress.getByName(session.sparkContext.getConf().get("spark.driver.host", ""))
     if address.isLoopbackAddress():
-        # Java keeps the wildcard address in a field; Spark opens the package to reflection.
+        # Java has the wildcard address in a field; Spark opens the package to reflection.
         with suppress(Py4JError):
             implementation = _field(jvm.java.lang.Class.forName("java.net.InetAddress"), "impl").get(None)
             _field(implementation.getClass(), "anyLocalAddress").set(implementation, address)
@@ -52,10 +52,10 @@ def _field(of_class: Any, name: str) -> Any:
 
 
 def free_slots(session: SparkSession) -> int:
-    """Return how many tasks could start now, by the numbers that Spark itself admits a pipelined job by.
+    """Return how many tasks could start now, by Spark's own criteria for admitting a pipelined job.
 
     Raises:
-        ResourceError: Spark has stopped.
+        ResourceError: If Spark has stopped.
     """
     context: Any = session.sparkContext
     java_context = context._jsc.sc()
@@ -73,7 +73,7 @@ def lacks_slots(error: BaseException) -> bool:
 
 
 def cancel_group(session: SparkSession, group: str) -> None:
-    """Cancel the jobs of a group, also those of them that Spark does not know yet."""
+    """Cancel the jobs of a group, including those that Spark has not registered yet."""
     context: Any = session.sparkContext
     context._jsc.sc().cancelJobGroupAndFutureJobs(group)
 
@@ -89,8 +89,8 @@ class Materialized:
 
     Attributes:
         frame: The rows at their partitions.
-        shuffle: Spark's number of the shuffle.
-        producers: How many tasks make it.
+        shuffle: Spark's id of the shuffle.
+        producers: Number of producing tasks.
     """
 
     frame: DataFrame
@@ -98,22 +98,22 @@ class Materialized:
     producers: int
 
     def is_there(self) -> bool:
-        """Return whether all of it was computed, and is where it can be read."""
+        """Return whether all of it was computed, and is available."""
         context: Any = self.frame.sparkSession.sparkContext
         scheduler = context._jsc.sc().dagScheduler()
-        # The environment has it as well, but is a class that cannot be looked into without libraries that Spark does not bring along.
+        # The environment has it as well, but in a class that cannot be introspected without libraries that Spark does not include.
         tracker = _field(scheduler.getClass(), "mapOutputTracker").get(scheduler)
         return bool(tracker.containsShuffle(self.shuffle)) and tracker.getNumAvailableOutputs(self.shuffle) == self.producers
 
 
 def materialize(frame: DataFrame, producers: int, partitions: int) -> Materialized:
-    """Return ``frame``, which ``producers`` tasks make, with its rows moved to partition ``p`` by an ordinary shuffle."""
+    """Return ``frame``, computed by ``producers`` tasks, with its rows moved to partition ``p`` by an ordinary shuffle."""
     moved, rows = _moved(frame, partitions, pipelined=False)
     return Materialized(moved, int(rows.dependency().shuffleId()), producers)
 
 
 def _moved(frame: DataFrame, partitions: int, *, pipelined: bool) -> tuple[DataFrame, Any]:
-    """Return the frame behind a shuffle, and the RDD that reads that."""
+    """Return the frame after a shuffle, and the RDD that reads it."""
     session = frame.sparkSession
     moved = frame.repartitionById(partitions, "p")
     java_frame: Any = moved._jdf

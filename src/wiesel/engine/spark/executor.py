@@ -81,7 +81,7 @@ class SparkExecutor:
     """The engine on Spark."""
 
     def execute(self, graph: StreamGraph, config: Configuration) -> JobClient:
-        """Plan the job, make sure of Spark, and start its JobMaster."""
+        """Plan the job, ensure a Spark session, and start its JobMaster."""
         check_unaligned(graph, config)
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         settings = replace(job_settings(config, plan.graph.job), snapshot_key=snapshot_key(config, make=True))
@@ -95,12 +95,12 @@ class SparkExecutor:
 
 
 def slots_needed(plan: StagePlan, regions: Sequence[Region] | None = None) -> int:
-    """Return how many tasks of these regions (of all) must run at the same time: all of them, but in BATCH mode they take turns."""
+    """Return the number of concurrent tasks of these regions (or all): all tasks, or in BATCH mode the maximum over stages."""
     return 1 if plan.graph.job.runtime_mode == "BATCH" else sum(region.slots for region in (plan.regions if regions is None else regions))
 
 
 def least_slots(plan: StagePlan, settings: JobSettings) -> int:
-    """Return with how many slots the job can run at all: with one per vertex if the scheduler may choose."""
+    """Return the minimal number of slots of the job: with one subtask per vertex for the adaptive scheduler."""
     return slots_needed(plan) if settings.adaptive is None else min(slots_needed(plan), len(plan.graph.job.vertices))
 
 
@@ -121,7 +121,7 @@ class _Launch:
 
 
 class _Lane:
-    """Runs work in order, in a thread that lives as long as there is some. No program waits for it at its end: a client may hang in it."""
+    """Runs work sequentially, in a thread that lives as long as there is some. Not awaited at exit: a client may hang in it."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -165,9 +165,9 @@ class SparkJob:
         self._settings = settings
         self._fault_plan = os.environ.get(ENVIRONMENT_VARIABLE, "")
         self._launches: dict[tuple[int, int], _Launch] = {}
-        """By attempt and region what runs."""
+        """Running launches by attempt and region."""
         self._handshakes: dict[tuple[int, TaskKey], Handshake] = {}
-        # By region and level: what the level before has given, in BATCH mode.
+        # By region and level: the output of the previous level, in BATCH mode.
         self._kept: dict[int, dict[int, Materialized]] = {}
         self._classes = program_classes()
         self._control = self._start_control()
@@ -184,7 +184,7 @@ class SparkJob:
 
     @property
     def _on_this_host(self) -> bool:
-        """Return whether all tasks run where this process does."""
+        """Return whether all tasks run on this process's host."""
         return in_this_process(str(self._session.sparkContext.master))
 
     def _start_control(self) -> ControlServer:
@@ -240,7 +240,7 @@ class SparkJob:
         self._answer_the_rest()
 
     def _answer_the_rest(self) -> None:
-        """Questions that came while the job ended are answered from its last state."""
+        """Answer requests that arrived while the job ended, from its last state."""
         while True:
             try:
                 self._events.get_nowait()()
@@ -282,7 +282,7 @@ class SparkJob:
     # Background
 
     def run(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None], lane: str = CHECKPOINTS) -> None:
-        """Run blocking work of the master, in each lane one after the other."""
+        """Run blocking work of the master, sequentially in each lane."""
 
         def task() -> None:
             try:
@@ -301,15 +301,15 @@ class SparkJob:
         try:
             self._pool.submit(task)
         except RuntimeError:
-            task()  # the program has ended without waiting for its job: pools take nothing more
+            task()  # the program has ended without waiting for its job: pools accept no more work
 
     # Launcher
 
     def free_slots(self) -> int:
-        """Return how many more tasks could run now. Asks Spark.
+        """Return how many more tasks could run now, according to Spark.
 
         Raises:
-            ResourceError: Spark has stopped.
+            ResourceError: If Spark has stopped.
         """
         return free_slots(self._session)
 
@@ -317,7 +317,7 @@ class SparkJob:
         """Start one Spark job per region of the plan, as soon as there are slots for all of them.
 
         Raises:
-            ResourceError: the JVM has ended since the last attempt.
+            ResourceError: If the JVM has ended since the last attempt.
         """
         gone = self._without_jvm()
         if gone is not None:
@@ -332,7 +332,7 @@ class SparkJob:
         wanted = {places[key] for key in tasks}
         session, limits_ms = self._session, [self._settings.slot_request_timeout_ms]
         if self.master.adaptive is not None:
-            # The slots have been seen. If they are lost, another look is taken soon.
+            # The slots have been checked. If they are lost, the check is repeated soon.
             limits_ms.append(max(_LEAST_WAIT_MS, self.master.adaptive.stable_before_start_ms))
         return _Launch(
             attempt,
@@ -357,7 +357,7 @@ class SparkJob:
                 share_event_loops(self._session, channels([region for _, region in left if self._is_pipelined(region)]))
             while left:
                 launch, region = left[-1]
-                # What does not run again, as its results are there, is missing.
+                # Tasks that do not run again, as their results are retained, are missing.
                 tasks = launch.tasks
                 stages = [[tasks[key] for s in level if (key := (s.vertex, s.index)) in tasks] for level in region.levels]
                 name = f"wiesel-region-{region.index}"
@@ -400,7 +400,7 @@ class SparkJob:
             self._session.sparkContext.setJobGroup(self._group(launch), description, interruptOnCancel=True)
             with self._connecting(launch, region):
                 while not self._collect(launch, region, stages):
-                    # Others were faster, or an executor was lost since the look.
+                    # Another job was faster, or an executor was lost since the check.
                     launch.request.wait(region.slots, refused=True)
         except Exception as failure:  # noqa: BLE001 - handed to the master
             error = self._cause(failure)
@@ -408,7 +408,7 @@ class SparkJob:
 
     @contextmanager
     def _connecting(self, launch: _Launch, region: Region) -> Iterator[None]:
-        """Let the tasks of a region of the plan begin to send when all of them are connected, and fail the attempt if they never are."""
+        """Let the tasks of a region of the plan send once all of them are connected, and fail the attempt after the timeout."""
         if not self._is_pipelined(region):
             yield
             return
@@ -434,7 +434,7 @@ class SparkJob:
                 del self._handshakes[key]
 
     def _collect(self, launch: _Launch, region: Region, stages: list[list[bytes]]) -> bool:
-        """Run a region of the plan to its end; return False if Spark would not begin for want of slots."""
+        """Run a region of the plan to its end; return False if Spark refused it for lack of slots."""
         payload = self._payload(launch.attempt, region)
         blocking, kept = launch.plan.graph.job.runtime_mode == "BATCH", self._kept.setdefault(region.index, {})
         first = next(level for level, tasks in enumerate(stages) if tasks)
@@ -455,7 +455,7 @@ class SparkJob:
         return True
 
     def _cause(self, failure: Exception) -> BaseException:
-        # A broken connection is seen a moment before the end of the process is.
+        # A broken connection is noticed shortly before the end of the process.
         return self._without_jvm(wait_s=_JVM_END_S if isinstance(failure, (OSError, Py4JNetworkError)) else 0.0) or failure
 
     def _region_ended(self, launch: _Launch, error: BaseException | None) -> None:
@@ -469,12 +469,12 @@ class SparkJob:
             threading.Thread(target=self._launch_ended, args=(launch,), name="wiesel-launch-end", daemon=True).start()
 
     def _launch_ended(self, launch: _Launch) -> None:
-        """Tell the master once the last messages of the tasks, which may still be on their way, have been heard."""
+        """Notify the master once the last messages of the tasks, which may be in flight, have been delivered."""
         attempt, tasks, error = launch.attempt, launch.tasks.keys(), launch.error
         if error is not None:
-            # Spark takes a task for ended once it has let go of its worker, which may be stuck somewhere.
+            # Spark considers a task ended once it has released its worker, which may be blocked.
             self._tell_to_end(launch)
-            # Some may never have started, others may not have noticed yet; the message of the one that failed says most.
+            # Some may never have started, others may not have noticed yet; the message of the failed one is the most specific.
             self._control.wait_until_heard(attempt, self._control.registered(attempt, tasks), _LAST_WORDS_OF_FAILED_S)
         elif not self._control.wait_until_heard(attempt, tasks, _LAST_WORDS_S):
             _log.warning("attempt %d has ended, but the connections of some of its tasks have not", attempt)
@@ -482,7 +482,7 @@ class SparkJob:
         self._events.put(lambda: self.master.on_launch_ended(attempt, error, launch.region))
 
     def _without_jvm(self, *, wait_s: float = 0.0) -> ResourceError | None:
-        """Return the error that no further attempt can cure, if it is that one."""
+        """Return the error of an ended JVM, which no further attempt can cure, or None."""
         if not jvm_is_gone(self._session, wait_s=wait_s):
             return None
         return ResourceError(
@@ -494,7 +494,7 @@ class SparkJob:
         return f"wiesel-{self.master.job_id}-{launch.attempt}-{launch.region}"
 
     def _cancel(self, launch: _Launch) -> None:
-        """Tell the tasks to end, and Spark to cancel those that do not hear."""
+        """Cancel the tasks, and let Spark cancel those that do not respond."""
         launch.request.cancel()
         self._tell_to_end(launch)
         threading.Thread(target=self._cancel_group, args=(self._group(launch),), daemon=True).start()
@@ -551,7 +551,7 @@ class SparkJob:
         return self._ask(self.master.total_metrics)
 
     def metrics(self) -> Future[dict[str, Any]]:
-        """Return how the job is doing."""
+        """Return the metrics of the job."""
         answer: Future[dict[str, Any]] = Future()
         answer.set_result(job_metrics(self.master))
         return answer

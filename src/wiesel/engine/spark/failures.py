@@ -16,7 +16,7 @@ _LONGEST = 500
 
 
 def spark_failure(error: BaseException) -> JobExecutionError:
-    """Return a short error for a Spark job that failed; the task's own message, if it got through, says more and comes first."""
+    """Return a short error for a failed Spark job; the task's own message, if received, is more specific and precedes it."""
     text = str(error)
     lost = _EXECUTOR_LOST.search(text)
     if lost is not None:

@@ -1,9 +1,9 @@
-"""Internal. The handshake of a pipelined exchange: no record leaves a task before the right readers have connected to it.
+"""Internal. The handshake of a pipelined exchange: no record is sent before the right readers have connected.
 
-Spark's shuffle server gives a channel to whoever asks for it first, without authentication, and never gives it to a second one. So the
-first row of each channel is a greeting, which only the job can make. A reader that has the greetings of all its producers reports it to
-the JobMaster; when all readers have, the producers send records. An unauthenticated peer that took a channel gets a greeting and
-nothing else, and the attempt fails after ``taskmanager.network.partition-request-timeout``. See ``docs/security.md``.
+Spark's shuffle server gives a channel to the first peer that requests it, without authentication, and never to a second one. So the first
+row of each channel is a greeting, which only the job can create. A reader that has the greetings of all its producers reports it to the
+JobMaster; when all readers have, the producers send records. An unauthenticated peer that took a channel receives a greeting only, and the
+attempt fails after ``taskmanager.network.partition-request-timeout``. See ``docs/security.md``.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def greeting(producers: LevelId, producer: int, reader: int) -> bytes:
 
 
 class ExpectedGreetings:
-    """The greetings that a reader waits for: one of each producer.
+    """The greetings that a reader expects: one of each producer.
 
     Args:
-        producers: The level before the reader's.
-        count: How many partitions that has.
+        producers: The level of the producers.
+        count: Its number of partitions.
         reader: The reader's partition.
     """
 
@@ -51,10 +51,10 @@ class ExpectedGreetings:
         self._missing = {greeting(producers, producer, reader) for producer in range(count)}
 
     def take(self, row: bytes) -> bool:
-        """Take a row and return whether it was the last greeting.
+        """Check a row and return whether it was the last greeting.
 
         Raises:
-            JobExecutionError: The row is no greeting, or has come before.
+            JobExecutionError: If the row is no greeting, or a repeated one.
         """
         if row not in self._missing:
             raise JobExecutionError("a row of the exchange is not from a task of this job", hint=_HINT)
@@ -63,11 +63,11 @@ class ExpectedGreetings:
 
 
 class Handshake:
-    """The JobMaster's side, for one Spark job. Methods may be called from any thread.
+    """The JobMaster's side, for one Spark job. Thread-safe.
 
     Args:
         levels: The tasks by level.
-        open_output: Tells a task that its records may leave.
+        open_output: Lets a task send records.
     """
 
     def __init__(self, levels: Sequence[Sequence[TaskKey]], open_output: Callable[[TaskKey], None]) -> None:
@@ -95,7 +95,7 @@ class Handshake:
         with self._changed:
             self._waiting[level].discard(task)
             self._changed.notify_all()
-            # The others hear of it when they register.
+            # The others are notified when they register.
             ready = [] if self._waiting[level] else [t for t in self._levels[level - 1] if t in self._registered]
         for producer in ready:
             self._open_output(producer)
@@ -107,10 +107,10 @@ class Handshake:
             self._changed.notify_all()
 
     def wait_for_stalled(self, timeout_s: float) -> TaskKey | None:
-        """Wait until all tasks are connected or have ended, from when all have registered at most ``timeout_s``.
+        """Wait until all tasks are connected or have ended, at most ``timeout_s`` after all have registered.
 
         Returns:
-            A task that is still not connected.
+            A task that is not connected after the timeout.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._ended or len(self._registered) == len(self._level_of))
@@ -121,7 +121,7 @@ class Handshake:
 def not_connected(task: str, timeout_s: float) -> JobExecutionError:
     """Return the error of a task that has not received the greetings of all its producers in time."""
     return JobExecutionError(
-        f"{task} could not connect to all tasks that it reads from within {timeout_s:.3g} s: another process may have connected to "
+        f"{task} could not connect to all of its producers within {timeout_s:.3g} s: another process may have connected to "
         "their ports in its place (it received no records), or the network does not let it through",
         hint=f"{_HINT}; where the machine is only slow, raise taskmanager.network.partition-request-timeout",
     )

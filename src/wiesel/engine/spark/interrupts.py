@@ -1,4 +1,4 @@
-"""Internal. Ctrl-C while a Spark session is being made, and after."""
+"""Internal. Handling of Ctrl-C while a Spark session is being created, and afterwards."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 @contextmanager
 def interrupts_afterwards() -> Iterator[None]:
-    """Let a Ctrl-C wait until the block is over, and leave it to whoever has it now; the second one in the block does not wait.
+    """Defer a Ctrl-C until the end of the block, when the handler at that time gets it; a second one in the block is not deferred.
 
-    Half a session would stay behind. And PySpark sets a handler that cancels all Spark jobs in the middle of whatever the main thread does,
-    perhaps of a call to the JVM: that is a failure, after which the attempt is restarted, before the job itself is cancelled.
+    A partial session would be left behind. And PySpark sets a handler that cancels all Spark jobs during any call of the main thread,
+    possibly one to the JVM: that is a failure, after which the attempt is restarted, before the job itself is cancelled.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:

@@ -14,10 +14,10 @@ _KEPT_BYTES = 32 << 20
 
 
 def keep_freed_memory() -> bool:
-    """Have this process, and those that it forks, keep 32 MB of what they have freed; return whether its C library can do that.
+    """Let this process and its children retain 32 MB of freed memory; return whether the C library supports it.
 
-    To get pages from the kernel for each batch anew costs a tenth of what reading files does. Set here and not by the environment, which
-    the JVM would get as well.
+    Allocating pages from the kernel for each batch costs a tenth of reading files. Set here and not by the environment, which the JVM would
+    inherit.
     """
     try:
         set_option = ctypes.CDLL(None).mallopt

@@ -1,7 +1,7 @@
 """Internal. Scheduling of full garbage collections in workers.
 
-Python does so after so many collections of young objects, whether or not memory grows: with much state that is a pause, again and again,
-for nothing. Here memory decides. What is in no cycle is freed at once in any case.
+Python runs them after a number of young collections, whether or not memory grows: with much state these are repeated useless pauses. Here
+memory growth decides. Objects outside of cycles are freed immediately in any case.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _LEAST_GROWTH_BYTES = 64 << 20
 
 
 def leave_major_collections_to_memory() -> None:
-    """Have this process, and those that it forks, collect young objects only, and none of those that are there by now.
+    """Let this process and its children collect young objects only, excluding existing ones.
 
-    A batch makes thousands of objects that are no cycles and live on in the next buffer: Python's default of 700 would look through each
-    batch several times.
+    A batch creates thousands of acyclic objects that live on in the next buffer: Python's default threshold of 700 would scan each batch
+    several times.
     """
     gc.collect()
     gc.freeze()
@@ -34,16 +34,16 @@ def _resident_bytes() -> int:
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * resource.getpagesize()
-    except FileNotFoundError:  # not on Linux: the most that it has been
+    except FileNotFoundError:  # not on Linux: the peak size
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 class MajorCollections:
-    """Collects all cycles once memory has grown by half, and by no less than 64 MB, since the last time.
+    """Runs a full collection once memory has grown by half, and by at least 64 MB, since the last one.
 
     Args:
-        resident_bytes: What the process takes of memory.
-        collect: Collects.
+        resident_bytes: Returns the memory of the process.
+        collect: Runs a collection.
     """
 
     def __init__(self, resident_bytes: Callable[[], int] = _resident_bytes, collect: Callable[[], object] = gc.collect) -> None:

@@ -1,7 +1,7 @@
 """Internal. Preloading in Spark's Python daemon before it forks, so that not every worker has to find and import packages.
 
-A worker takes the greater part of a second of a core for it, and a job starts many of them at the same time. Imports nothing of Spark
-itself, as where that is found is decided here.
+Importing takes a worker most of a second of a core, and a job starts many workers at once. Imports nothing of Spark itself, as its location
+is determined here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 __all__ = ["PRELOADED_MODULES", "leave_archives", "preload", "without_archives"]
 
 PRELOADED_MODULES = "WIESEL_PRELOADED_MODULES"
-"""The environment variable with the names of the modules that the first job of a session needs, separated by commas."""
+"""The environment variable with the modules needed by the first job of a session, separated by commas."""
 
 # Spark imports its worker after the fork, as pandas and pyarrow might start threads when they are imported; those that they do start
 # (of OpenBLAS, of the allocator) expect forks. Arrow imports pandas, if it is there, as soon as it sees a list.
@@ -23,10 +23,10 @@ _OF_ALL_WORKERS = ("pyspark.worker", "pandas")
 
 
 def without_archives(paths: list[str]) -> list[str]:
-    """Return a search path without those archives of PySpark that lie inside an installed PySpark which is on the path as well.
+    """Return a search path without the archives of PySpark that are inside an installed PySpark on the path.
 
-    Spark puts ``pyspark.zip`` and ``py4j-*-src.zip`` first. Modules in them are compiled anew in each process, and each worker reads the
-    directories of both again; the installed package around them is the same one.
+    Spark puts ``pyspark.zip`` and ``py4j-*-src.zip`` first. Modules in them are compiled in each process, and each worker reads the
+    directories of both again; the installed package around them is the same.
     """
     installed = {Path(path) for path in paths}
 
@@ -41,16 +41,16 @@ def without_archives(paths: list[str]) -> list[str]:
 
 
 def leave_archives() -> None:
-    """Have this process search no archives that it can do without; to be called before anything of Spark is imported."""
+    """Remove unneeded archives from this process's search path; to be called before Spark is imported."""
     wanted = without_archives(sys.path)
     for path in set(sys.path).difference(wanted):
-        # Or the archive would be read again whenever caches are invalidated, which each worker does.
+        # Otherwise the archive is read again whenever caches are invalidated, as in each worker.
         sys.path_importer_cache.pop(path, None)
     sys.path[:] = wanted
 
 
 def preload() -> None:
-    """Import what the workers need. What cannot be imported is passed over: the task that needs it says so."""
+    """Import the modules of workers. Failing imports are ignored: the task that needs the module reports it."""
     for name in (*_OF_ALL_WORKERS, *os.environ.get(PRELOADED_MODULES, "").split(",")):
         with suppress(ImportError, ValueError):
             importlib.import_module(name)

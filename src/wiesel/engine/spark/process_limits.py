@@ -1,6 +1,6 @@
 """Internal. Checks before the start that the limits of the machine allow the processes, threads and open files of a job.
 
-Without this, a job that is too large fails somewhere in the middle of its start, with whatever message the process at the limit has.
+Otherwise a job that is too large fails during its start, with a message of whichever process reaches a limit.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _log = get_logger("wiesel.spark")
 
 @dataclass(frozen=True)
 class Footprint:
-    """Least resources that a job takes of the machine, as measured (docs/design/0012-footprint.md).
+    """Minimal resources of a job, as measured (docs/design/0012-footprint.md).
 
     Attributes:
-        tasks: Tasks that run at the same time, each in a process of its own.
+        tasks: Number of concurrent tasks, each in a separate process.
         channels: Connections between them.
     """
 
@@ -37,7 +37,7 @@ class Footprint:
 
     @property
     def files_of_jvm(self) -> int:
-        """Return the open files of Spark's JVM: both ends of each connection, and what tasks and the JVM itself have open."""
+        """Return the open files of Spark's JVM: both ends of each connection, and those of tasks and the JVM itself."""
         return 340 + 8 * self.tasks + 2 * self.channels
 
     @property
@@ -62,9 +62,9 @@ class Limits:
 
     Attributes:
         files: Open files of this process.
-        files_of_jvm: Open files of a JVM, which raises its limit as far as it may.
-        threads: By the name of each limit, how many threads it is, and how many of them are in use.
-        memory_mb: What is available.
+        files_of_jvm: Open files of a JVM, which raises its limit to the hard limit.
+        threads: By the name of each limit: the limit and the number of threads in use.
+        memory_mb: Available memory.
     """
 
     files: int | None
@@ -81,10 +81,10 @@ class Limits:
 
 
 def check_limits(job: Footprint, limits: Limits) -> None:
-    """Look whether a job fits.
+    """Check that a job is within the limits.
 
     Raises:
-        ResourceError: It does not: it would need more open files or threads than there can be.
+        ResourceError: If it would need more open files or threads than allowed.
     """
     for whose, needed, limit in (("Spark's JVM", job.files_of_jvm, limits.files_of_jvm), ("the driver", job.files_of_driver, limits.files)):
         if limit is not None and needed > limit:
@@ -123,7 +123,7 @@ def _rounded_up(files: int) -> int:
 
 def _thread_limits(proc: Path, control_groups: Path) -> Iterator[tuple[str, tuple[int, int]]]:
     limit = _finite(resource.getrlimit(resource.RLIMIT_NPROC)[0])
-    if limit is not None and os.geteuid() != 0:  # it does not hold for root
+    if limit is not None and os.geteuid() != 0:  # does not apply to root
         yield "RLIMIT_NPROC", (limit, _threads_of_user(proc))
     for group in _groups(proc, control_groups, "pids"):
         most, used = _number(group / "pids.max"), _number(group / "pids.current")
@@ -154,7 +154,7 @@ def _available_memory_mb(proc: Path, control_groups: Path) -> Iterator[int]:
         for most, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
             limit, now = _number(group / most), _number(group / used)
             if limit is not None and now is not None:
-                # The kernel gives back the pages of files when memory is short.
+                # The kernel reclaims the page cache when memory is short.
                 yield max(0, limit - now + _file_bytes(group / "memory.stat")) >> 20
 
 
@@ -166,7 +166,7 @@ def _file_bytes(stat: Path) -> int:
 
 
 def _groups(proc: Path, control_groups: Path, controller: str) -> Iterator[Path]:
-    """Return the directories of this process's control group and of those around it, for both versions of control groups."""
+    """Return the directories of this process's control group and its ancestors, for both versions of control groups."""
     with suppress(OSError):
         for line in (proc / "self/cgroup").read_text(encoding="utf-8").splitlines():
             _, controllers, path = line.split(":", 2)
@@ -180,7 +180,7 @@ def _groups(proc: Path, control_groups: Path, controller: str) -> Iterator[Path]
 
 
 def _number(file: Path) -> int | None:
-    """Return the number in a file; None if there is no such file, or it says that there is no limit."""
+    """Return the number in a file; None if there is no such file, or it has no limit."""
     try:
         return int(file.read_text(encoding="ascii"))
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
 """Internal. Relays of a worker: forwards buffers to the next level for edges that skip its level, independent of its task.
 
-Spark takes a worker's output from the thread in which it runs the worker. So in a worker that relays, that thread does nothing but hand
-over what two others put out: the input thread, which passes buffers on as they come, and the thread of the task. See
+Spark consumes a worker's output from the thread in which it runs the worker. So in a worker that relays, that thread only passes on the
+output of two other threads: the input thread, which forwards buffers as they arrive, and the thread of the task. See
 ``docs/design/0010-relays.md``.
 """
 
@@ -21,15 +21,15 @@ _MOST_BATCHES = 2
 
 
 class OutletClosedError(Exception):
-    """Nobody takes what this worker puts out any more."""
+    """The output of this worker is no longer consumed."""
 
 
 class Relay:
-    """Sorts out what is for the task of this worker and what is for others further down; buffers are passed on unopened.
+    """Separates data for this worker's task from data for later levels; buffers are forwarded unopened.
 
     Args:
         level: The level of this worker.
-        next_partitions: How many partitions the level behind it has.
+        next_partitions: Number of partitions of the next level.
     """
 
     def __init__(self, level: int, next_partitions: int) -> None:
@@ -38,7 +38,7 @@ class Relay:
         self._rows = RowSink()
 
     def take(self, row: bytes | memoryview) -> tuple[list[tuple[int, bytes]], bool]:
-        """Return the rows to be passed on, and whether there is something for this worker's task in the row."""
+        """Return the rows to be forwarded, and whether the row has data for this worker's task."""
         own = False
         for buffer in read_buffers(row):
             if buffer.level == self._level:
@@ -50,9 +50,9 @@ class Relay:
 
 
 class Outlet:
-    """Takes batches from several threads and hands them over in one, those of each thread in their order.
+    """Merges batches of several threads into one sequence, keeping the order of each thread.
 
-    Only a few wait here. Who has one more waits as well, which is how backpressure reaches the threads.
+    Its capacity is small. Threads with further batches wait, which propagates backpressure.
     """
 
     def __init__(self) -> None:
@@ -61,10 +61,10 @@ class Outlet:
         self._closed = False
 
     def put(self, batch: pa.RecordBatch, unfilled: Sequence[int] = ()) -> None:
-        """Hand a batch over, behind whose last rows for the partitions ``unfilled`` nothing has come yet that pushes them through Spark.
+        """Add a batch; the last rows for the partitions ``unfilled`` have not been followed by data that pushes them through Spark.
 
         Raises:
-            OutletClosedError: nobody takes batches any more.
+            OutletClosedError: If batches are no longer consumed.
         """
         self._room.acquire()
         if self._closed:
@@ -73,16 +73,16 @@ class Outlet:
         self._queue.put((batch, unfilled))
 
     def end(self, error: BaseException | None = None) -> None:
-        """Let ``batches`` end behind what was put before, with an error if there is one."""
+        """Let ``batches`` end after the present ones, with an error if given."""
         self._queue.put(error)
 
     def close(self) -> None:
-        """Wake those who wait for room: there will not be any."""
+        """Wake waiting threads with an error."""
         self._closed = True
         self._room.release()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield what is put here until the end; when nothing follows at once, fillers behind what would wait for it."""
+        """Yield the batches until the end; when nothing follows immediately, fillers for rows that would wait."""
         unfilled: set[int] = set()
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Internal. The Spark session of a process: made on first use with the settings that pipelined jobs need, and shared by its jobs."""
+"""Internal. The Spark session of a process: created lazily with the settings of pipelined jobs, and shared by jobs."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _log = get_logger("wiesel.spark")
 
 
 def spark_session(config: Configuration, slots: int, *, least: int | None = None, modules: Sequence[str] = ()) -> SparkSession:
-    """Return a session for a job that needs ``slots``; the executors of a cluster may still be on their way.
+    """Return a session for a job that needs ``slots``; the executors of a cluster may still be starting.
 
     Args:
         config: The configuration.
-        slots: How many slots the job wants.
-        least: How many it needs, if that is less.
-        modules: What Python workers should have imported before they start, if the session has to be made.
+        slots: Desired number of slots of the job.
+        least: Minimal number, if smaller.
+        modules: Modules that Python workers should import before they start, if the session is created.
 
     Raises:
-        ResourceError: no Java, or the master can never have so many slots.
+        ResourceError: If there is no Java, or the master can never have so many slots.
     """
     needed = slots if least is None else least
     with _lock:
@@ -79,7 +79,7 @@ def _alive(session: SparkSession) -> bool:
 
 
 def jvm_is_gone(session: SparkSession, *, wait_s: float = 0.0) -> bool:
-    """Return whether the JVM that this process has started has ended, for example because it was killed, or does so within ``wait_s``."""
+    """Return whether the JVM started by this process has ended, for example because it was killed, or does so within ``wait_s``."""
     gateway: Any = session.sparkContext._gateway
     process: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
     if process is None:
@@ -140,7 +140,7 @@ def _create(config: Configuration, master: str, modules: Sequence[str]) -> Spark
     if in_this_process(master):
         start_daemon_early(settings, modules)
     early = take_early_driver(settings)
-    # Nobody has known yet what the first job needs when the other session was made.
+    # The modules of the first job were not known when the other session was created.
     settings.setdefault(f"spark.executorEnv.{PRELOADED_MODULES}", ",".join(modules))
     try:
         session = _new_session(settings, master) if early is None else _adopted(early, settings)
@@ -152,7 +152,7 @@ def _create(config: Configuration, master: str, modules: Sequence[str]) -> Spark
         ) from None
     if in_this_process(master) and not listen_on_loopback(session):
         _log.warning("the tasks of %s listen on all network addresses of this machine: see docs/security.md", master)
-    # Workers that are waiting for work end in good order before the JVM goes.
+    # Idle workers end regularly before the JVM ends.
     atexit.register(_stop, session)
     return session
 
@@ -163,7 +163,7 @@ def _adopted(early: EarlyDriver, settings: dict[str, str]) -> SparkSession:
     with _connecting(early.address):
         gateway = connect()
     early.give_away()
-    # As if it had been started by PySpark: who looks whether it lives looks here.
+    # As if it had been started by PySpark, for checks of its liveness.
     gateway.proc = early.process
     jvm = gateway.jvm
     java_session = jvm.org.apache.spark.sql.classic.SparkSession.getDefaultSession().get()
@@ -173,7 +173,7 @@ def _adopted(early: EarlyDriver, settings: dict[str, str]) -> SparkSession:
 
 @contextmanager
 def _connecting(address: tuple[int, str]) -> Iterator[None]:
-    """Tell PySpark to connect to a JVM in place of starting one."""
+    """Let PySpark connect to a running JVM instead of starting one."""
     os.environ.update(zip(GATEWAY, map(str, address), strict=True))
     try:
         yield
@@ -184,7 +184,7 @@ def _connecting(address: tuple[int, str]) -> Iterator[None]:
 
 def _new_session(settings: dict[str, str], master: str) -> SparkSession:
     with _spark_home(master):
-        # All users of the machine can read the command line of the JVM that this starts: secrets are given to it later.
+        # All users of the machine can read the command line of the JVM: secrets are set later.
         start: Any = SparkContext
         with _java_of_launch():
             start._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll(list(public(settings).items())))
@@ -196,7 +196,7 @@ def _new_session(settings: dict[str, str], master: str) -> SparkSession:
 
 @contextmanager
 def _java_of_launch() -> Iterator[None]:
-    """Let a JVM that PySpark starts be run by the java of :func:`launching_home`."""
+    """Let a JVM started by PySpark use the java of :func:`launching_home`."""
     given = os.environ["JAVA_HOME"]
     os.environ["JAVA_HOME"] = launching_home()
     try:
@@ -206,17 +206,17 @@ def _java_of_launch() -> Iterator[None]:
 
 
 def _stop(session: SparkSession) -> None:
-    # Spark's own stop talks to the JVM, and says at length that it cannot.
+    # Spark's own stop calls the JVM, and logs failures at length.
     if not jvm_is_gone(session):
         session.stop()
 
 
 @contextmanager
 def _spark_home(master: str) -> Iterator[None]:
-    """Give a local cluster a SPARK_HOME of its own, with links to the real one.
+    """Create a separate SPARK_HOME for a local cluster, with links to the real one.
 
-    Its workers keep the executors' directories and logs there: in the real one, which all users of the machine share, they would stay
-    for ever, and where it is read-only the JVM would end.
+    Its workers store the executors' directories and logs there: in the real one, which all users of the machine share, they would remain
+    forever, and if it is read-only the JVM would end.
     """
     if local_cluster(master) is None or SparkContext._gateway is not None:
         yield

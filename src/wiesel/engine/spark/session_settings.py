@@ -1,4 +1,4 @@
-"""Internal. Spark's settings of a session for jobs: what the exchange needs, what the options of Wiesel say, what the user has given."""
+"""Internal. Spark's settings of a session: those of the exchange, of Wiesel's options, and of the user."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from wiesel.engine.spark.slots import in_this_process, local_cluster
 __all__ = ["session_settings"]
 
 _HEARTBEAT_MS = 10_000
-"""Executors report at least as often as Spark's own default: more than some of its timeouts it does not accept."""
+"""Executors report at least as often as by Spark's default, as Spark rejects intervals above some of its timeouts."""
 
 
 def session_settings(config: Configuration, master: str, java: str) -> dict[str, str]:
-    """Return Spark's settings; those that the user names come last and win."""
+    """Return Spark's settings; those set by the user take precedence."""
     settings = {
         "spark.master": master,
         "spark.app.name": "wiesel",
@@ -31,7 +31,7 @@ def session_settings(config: Configuration, master: str, java: str) -> dict[str,
     }
     if in_this_process(master):
         settings[f"spark.executorEnv.{EARLY_DAEMON}"] = early_daemon_socket()
-        # Spark makes the secret. Without it, any process of the machine could read the code and the secrets of a job from its ports.
+        # Spark generates the secret. Without it, any process of the machine could read the code and the secrets of a job from its ports.
         settings["spark.authenticate"] = "true"
         # Otherwise one for each slot, and the threads are all started.
         settings["spark.rpc.netty.dispatcher.numThreads"] = "4"
@@ -39,14 +39,14 @@ def session_settings(config: Configuration, master: str, java: str) -> dict[str,
 
 
 def _executor_settings(config: Configuration, master: str) -> dict[str, str]:
-    """Return what executors of their own need."""
+    """Return the settings of separate executors."""
     if in_this_process(master):
         return {}
     interval_ms, timeout_ms = to_millis(config.get(opt.HEARTBEAT_INTERVAL)), to_millis(config.get(opt.HEARTBEAT_TIMEOUT))
     settings = {
         "spark.executor.extraJavaOptions": java_options(config, opt.JAVA_OPTS_TASKMANAGER),
         "spark.executor.heartbeatInterval": f"{min(interval_ms, _HEARTBEAT_MS)}ms",
-        # Spark's own limit for a silent executor is two minutes, and it looks once a minute.
+        # Spark's own limit for a silent executor is two minutes, checked once per minute.
         "spark.storage.blockManagerHeartbeatTimeoutMs": f"{timeout_ms}ms",
         "spark.network.timeoutInterval": f"{max(1, timeout_ms // 5)}ms",
     }
@@ -54,6 +54,6 @@ def _executor_settings(config: Configuration, master: str) -> dict[str, str]:
         settings["spark.executor.cores"] = str(config.get(opt.TASK_SLOTS))
     cluster = local_cluster(master)
     if cluster is not None:
-        # Spark's default may be more than its workers have, and then no executor ever starts.
+        # Spark's default may exceed its workers' resources, and then no executor ever starts.
         settings["spark.executor.memory"] = f"{cluster[2]}m"
     return settings

@@ -1,8 +1,8 @@
-"""Internal. One set of network threads for all readers of the pipelined exchange, in place of one thread per pair of tasks.
+"""Internal. Shared network threads for all readers of the pipelined exchange, instead of one thread per pair of tasks.
 
-Spark 4.3 gives each pair of a writer and a reader an event loop of its own: a thread and three file descriptors beside its connection.
-Between stages of 50 tasks those are 2,500 threads. ``SharedEventLoops.java`` has readers that share theirs; where tasks run in the
-driver's JVM, it is compiled there and takes the place of Spark's own for jobs with many channels. See ``docs/design/0012-footprint.md``.
+Spark 4.3 gives each pair of a writer and a reader a separate event loop: a thread and three file descriptors in addition to its connection.
+Between stages of 50 tasks those are 2,500 threads. ``SharedEventLoops.java`` has readers that share threads; if tasks run in the driver's
+JVM, it is compiled there and replaces Spark's own for jobs with many channels. See ``docs/design/0012-footprint.md``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wiesel.graph.stage_plan import Region
 __all__ = ["channels", "share_event_loops"]
 
 _FROM_CHANNELS = 128
-"""From how many channels on the threads that are saved are worth the half second of a core that the compiler takes."""
+"""Number of channels from which the saved threads are worth the half second of a core for the compiler."""
 
 _SOURCE = Path(__file__).with_name("SharedEventLoops.java")
 _CLASS = "wiesel.exchange.SharedEventLoops"
@@ -30,21 +30,21 @@ _log = get_logger("wiesel.spark")
 
 
 def channels(regions: list[Region]) -> int:
-    """Return how many connections Spark makes for these regions of a job: one for each pair of tasks of consecutive levels."""
+    """Return the number of connections for these regions of a job: one for each pair of tasks of consecutive levels."""
     return sum(
         len(level) * len(following) for region in regions for level, following in zip(region.levels, region.levels[1:], strict=False)
     )
 
 
 def share_event_loops(session: SparkSession, wanted: int) -> bool:
-    """Have readers that start from now on in the driver's JVM share their threads, if a job has so many channels that it matters.
+    """Let readers started from now on in the driver's JVM share their threads, if a job has enough channels.
 
     Args:
         session: The session.
-        wanted: How many channels the job has.
+        wanted: Number of channels of the job.
 
     Returns:
-        Whether they do.
+        True if they do.
     """
     application = session.sparkContext.applicationId
     with _lock:

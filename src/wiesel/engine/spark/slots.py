@@ -1,4 +1,4 @@
-"""Internal. Slots: how many a Spark master has at most, and waiting until enough of them are free."""
+"""Internal. Slots: the maximum of a Spark master, and waiting for free ones."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def local_cluster(master: str) -> tuple[int, int, int] | None:
 
 
 def in_this_process(master: str) -> bool:
-    """Return whether tasks run beside the driver's JVM, not on executors of their own."""
+    """Return whether tasks run in the driver's process, not on separate executors."""
     return LOCAL_MASTER.fullmatch(master) is not None
 
 
 def most_slots(master: str) -> int | None:
-    """Return how many slots a master can ever have, None where that cannot be told from its name."""
+    """Return the maximal number of slots of a master, None if it is not determined by its URL."""
     cluster = local_cluster(master)
     if cluster is not None:
         return cluster[0] * cluster[1]
@@ -40,11 +40,11 @@ def most_slots(master: str) -> int | None:
 
 
 class SlotRequest:
-    """Waits for slots: executors may be on their way, or be replaced, and tasks of an earlier attempt may not have ended yet.
+    """Waits for slots: executors may be starting, or be replaced, and tasks of an earlier attempt may not have ended yet.
 
     Args:
-        free: Says how many slots are free now.
-        timeout_s: How long to wait in all, in seconds.
+        free: Returns the number of free slots.
+        timeout_s: Total timeout in seconds.
         master: Name of the master, for errors.
     """
 
@@ -56,19 +56,19 @@ class SlotRequest:
         self._cancelled = threading.Event()
 
     def cancel(self) -> None:
-        """Wake who waits: the slots are not wanted any more."""
+        """Cancel a wait."""
         self._cancelled.set()
 
     def wait(self, needed: int, *, refused: bool = False) -> None:
         """Return when ``needed`` slots are free.
 
         Args:
-            needed: How many.
-            refused: Whether Spark has just found too few: then it is not asked again at once.
+            needed: Number of slots.
+            refused: Spark has just reported too few: then it is not asked again immediately.
 
         Raises:
-            NoResourceAvailableError: they were not within the time.
-            JobCancelledError: ``cancel`` was called.
+            NoResourceAvailableError: If they were not free within the timeout.
+            JobCancelledError: If ``cancel`` was called.
         """
         told = False
         while (free := self._free()) < needed or refused:

@@ -15,7 +15,7 @@ _MEASURE_OVER_S = 0.2
 
 
 class TimeShares:
-    """Shares of the time since they were last asked for. One thread waits, any thread may ask, also while it waits."""
+    """Shares of the time since the last query. One thread waits, any thread may query, also during a wait."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -31,7 +31,7 @@ class TimeShares:
             self._waiting = (what, self._clock())
 
     def end(self) -> None:
-        """Note that the task has something to do again."""
+        """Mark the end of a wait."""
         with self._lock:
             if self._waiting is not None:
                 what = self._waiting[0]
@@ -43,7 +43,7 @@ class TimeShares:
         return self._spent[what] + waited
 
     def metrics(self) -> dict[str, int]:
-        """Return the shares in ms per second, by Flink's names; of a very short time they would say nothing, so the last ones stay."""
+        """Return the shares in ms per second, by Flink's names; over very short times the last ones are returned."""
         with self._lock:
             then, idle_then, blocked_then = self._measured
             now, idle, blocked = self._clock(), self._total("idle"), self._total("backpressured")

@@ -1,6 +1,6 @@
 """Internal. The shell around a task inside a Spark Python worker: threads, the mailbox, rows in and out.
 
-Retry story: Spark never runs a task twice (``spark.task.maxFailures=1``, checked below); a new attempt of the job is a new Spark job
+Retry semantics: Spark never runs a task twice (``spark.task.maxFailures=1``, checked below); a new attempt of the job is a new Spark job
 with new descriptors. A worker that loses its JobMaster ends itself: a source that waits for input would not notice otherwise.
 """
 
@@ -78,26 +78,26 @@ _FILL_AFTER_S = 0.005
 
 
 class _LostMaster(Exception):
-    """The control connection broke, or nothing has come over it for too long."""
+    """The control connection broke, or was silent for too long."""
 
 
 class _RoomForRows:
-    """Room for a few rows."""
+    """Capacity for a number of rows."""
 
     def __init__(self) -> None:
         self._room = threading.Semaphore(_MAILBOX_ROWS)
 
     def take(self, row: Any) -> None:
-        """Wait until there is room."""
+        """Wait for capacity."""
         self._room.acquire()
 
     def give(self, row: Any) -> None:
-        """Make room again."""
+        """Release capacity."""
         self._room.release()
 
 
 class _RoomForBytes:
-    """Room for rows of so many bytes together, or for one that is larger."""
+    """Capacity for rows of a total size, or for a single larger one."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -105,7 +105,7 @@ class _RoomForBytes:
         self._changed = threading.Condition()
 
     def take(self, row: Any) -> None:
-        """Wait until there is room."""
+        """Wait for capacity."""
         size = len(row) + _ROW_BYTES
         with self._changed:
             while self._taken and self._taken + size > self._most_bytes:
@@ -113,7 +113,7 @@ class _RoomForBytes:
             self._taken += size
 
     def give(self, row: Any) -> None:
-        """Make room again."""
+        """Release capacity."""
         with self._changed:
             self._taken -= len(row) + _ROW_BYTES
             self._changed.notify()
@@ -122,7 +122,7 @@ class _RoomForBytes:
 class Mailbox:
     """The mailbox of the task's thread: rows (bounded), control messages, results of asynchronous work, the end of the input.
 
-    ``most_bytes`` bounds the rows by what they take up, instead of by their number.
+    ``most_bytes`` limits the size of the rows instead of their number.
     """
 
     def __init__(self, most_bytes: int | None = None) -> None:
@@ -132,20 +132,20 @@ class Mailbox:
         self._rows_put = self._bytes_put = self._rows_taken = self._bytes_taken = 0
 
     def put_row(self, row: Any) -> None:
-        """Add a row; waits while too many are there, which is how backpressure reaches Spark."""
+        """Add a row; waits while there are too many, which propagates backpressure to Spark."""
         self._room.take(row)
         self._rows_put += 1
         self._bytes_put += len(row)
         self._queue.put(("row", row))
 
     def put(self, kind: str, value: Any = None) -> None:
-        """Add anything else."""
+        """Add another item."""
         self._queue.put((kind, value))
 
     def take(self, timeout_s: float | None, *, rows: bool = True) -> tuple[str, Any] | None:
-        """Return the next item, or None after ``timeout_s`` (0: do not wait; None: wait for ever).
+        """Return the next item, or None after ``timeout_s`` (0: do not wait; None: wait forever).
 
-        With ``rows=False`` rows stay here, in their order, and keep the room that they take up.
+        With ``rows=False`` rows remain queued, in order, and occupy their capacity.
         """
         if rows and self._kept:
             return "row", self._taken(self._kept.popleft())
@@ -168,11 +168,11 @@ class Mailbox:
 
     @property
     def waiting_bytes(self) -> int:
-        """Return the bytes of the rows that wait here for the task. Any thread may ask."""
+        """Return the size of the queued rows. Thread-safe."""
         return max(0, self._bytes_put - self._bytes_taken)
 
     def metrics(self) -> dict[str, int]:
-        """Return what waits here for the task. Any thread may ask."""
+        """Return the metrics of the queue. Thread-safe."""
         return {
             "Shuffle.Netty.Input.Buffers.inputQueueLength": max(0, self._rows_put - self._rows_taken),
             "Shuffle.Netty.Input.Buffers.inputQueueSize": self.waiting_bytes,
@@ -180,12 +180,12 @@ class Mailbox:
 
     @property
     def keeps_rows(self) -> bool:
-        """Return whether rows were left here by ``take``."""
+        """Return whether rows were skipped by ``take``."""
         return bool(self._kept)
 
     @property
     def empty(self) -> bool:
-        """Return whether nothing waits."""
+        """Return whether the queue is empty."""
         return self._queue.empty()
 
 
@@ -225,14 +225,14 @@ class WorkerServices:
         self._client.send(message)
 
     def run_async(self, work: Callable[[], T], done: Callable[[T | None, BaseException | None], None]) -> None:
-        """Run ``work`` in the task's one helper thread; ``done`` comes back through the mailbox."""
+        """Run ``work`` in the task's helper thread; ``done`` is called through the mailbox."""
         self.outstanding += 1
 
         def run() -> None:
             try:
                 result = work()
             except Exception as error:  # noqa: BLE001 - handed to the mailbox thread
-                failure = error  # the name of an except clause is gone after it
+                failure = error  # the name of an except clause is deleted after it
                 self._mailbox.put("call", lambda: done(None, failure))
             else:
                 self._mailbox.put("call", lambda: done(result, None))
@@ -240,7 +240,7 @@ class WorkerServices:
         self._pool.submit(run)
 
     def start_event_loop(self, on_results: Callable[[], None]) -> EventLoopThread:
-        """Start an event loop in a thread; results come back through the mailbox."""
+        """Start an event loop in a thread; results are delivered through the mailbox."""
         return EventLoopThread(on_results, lambda call: self._mailbox.put("wake", call))
 
     def start_fetcher(self, step: Callable[[], int | None], finish: Callable[[], None]) -> StepThread:
@@ -271,11 +271,11 @@ class WorkerServices:
         return self._payload.local_dir or _executor_dir()
 
     def state_writer(self, savepoint: str | None = None) -> StateFiles | MemoryStateFiles:
-        """Return where state files are written."""
+        """Return the writer of state files."""
         return self._files if savepoint is None else SavepointFiles(savepoint, self._prefix)
 
     def state_reader(self) -> StateFiles | MemoryStateFiles:
-        """Return where state files are read."""
+        """Return the reader of state files."""
         return self._files
 
     def local_copies(self) -> LocalCopies | None:
@@ -292,15 +292,15 @@ class WorkerServices:
 
 
 def _executor_dir() -> str:
-    """Return a directory for working files that goes with the executor: Spark tells its workers its own."""
+    """Return a directory for working files that is deleted with the executor: Spark passes its own to its workers."""
     return os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or tempfile.gettempdir()
 
 
 class AttemptPayload:
     """Data carried by the closure of every stage of an attempt. ``tasks[level][partition]`` are pickled descriptors.
 
-    ``hops`` has the partitions per level, ``relays`` the levels that edges skip. ``region`` is the number of the Spark job; its stages run
-    at the same time if it is ``pipelined``. ``local_dir`` is None where tasks may run on other machines than the driver.
+    ``hops`` has the partitions per level, ``relays`` the levels skipped by edges. ``region`` is the number of the Spark job; its stages run
+    concurrently if it is ``pipelined``. ``local_dir`` is None if tasks may run on other machines than the driver.
     """
 
     def __init__(
@@ -352,7 +352,7 @@ def stage_function(payload: AttemptPayload, level: int, tasks: list[bytes]) -> C
         context = TaskContext.get()
         if context is None or context.attemptNumber() > 0:
             raise InvariantError("Spark ran a task of a streaming job twice; spark.task.maxFailures must be 1")
-        # Archives change the working directory, to which a relative path does not mean to refer.
+        # Archives change the working directory, which relative paths must not refer to.
         payload.checkpoint_dir = absolute(payload.checkpoint_dir)
         with in_place(_unpacked(payload)):
             hooks.run_worker_initializers(payload.initializers)
@@ -364,7 +364,7 @@ def stage_function(payload: AttemptPayload, level: int, tasks: list[bytes]) -> C
 
 
 def _unpacked(payload: AttemptPayload) -> str | None:
-    """Return where the files of the job are; what keeps them from being there is reported before Spark cuts it short."""
+    """Return the directory of the job's files; errors are reported before Spark truncates them."""
     try:
         return unpacked(payload.bundle)
     except Exception as error:
@@ -406,7 +406,7 @@ class TaskWorker:
         self._pickled = pickled
 
     def run(self, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
-        """Yield what goes to the next stage."""
+        """Yield the output for the next stage."""
         self._descriptor: TaskDescriptor | None = None
         try:
             descriptor = self._descriptor = pickle.loads(self._pickled)
@@ -419,7 +419,7 @@ class TaskWorker:
         except JobCancelledError:
             raise
         except GeneratorExit as error:
-            if user_traceback(error):  # raised by a function, not by Spark, which has no more use for the rows
+            if user_traceback(error):  # raised by a function, not by Spark, which no longer needs the rows
                 self._report(error)
                 raise RuntimeError("a function raised GeneratorExit") from error
             raise
@@ -434,7 +434,7 @@ class TaskWorker:
 
     def _run_task(self, descriptor: TaskDescriptor) -> Generator[pa.RecordBatch, None, None]:
         try:
-            # First of all: a reader may ask for a split as soon as it starts, and the answer needs to know the way here.
+            # First: a reader may request a split as soon as it starts, and the answer needs the route.
             self._client.send(RegisterTask(descriptor.key, descriptor.attempt, os.getpid(), socket.gethostname()))
             if not self._output_open.is_set():
                 yield self._greetings()
@@ -454,7 +454,7 @@ class TaskWorker:
         return LevelId(self._payload.token, self._payload.attempt, self._payload.region, level)
 
     def _run_beside(self, descriptor: TaskDescriptor) -> Iterator[pa.RecordBatch]:
-        """Run the task in a thread of its own, so that what is relayed goes on while its user code stands still."""
+        """Run the task in a separate thread, so that relaying continues while its user code blocks."""
         outlet = self._outlet
 
         def run() -> None:
@@ -477,7 +477,7 @@ class TaskWorker:
             thread.join(_ABANDON_S)
 
     def _hang_up(self) -> None:
-        """End the connection when the JobMaster has read all of it; the process may be gone a moment later."""
+        """End the connection when the JobMaster has read all of it; the process may end a moment later."""
         self._client.end()
         if self._control_thread is not None:
             self._control_thread.join(_HANG_UP_S)
@@ -529,7 +529,7 @@ class TaskWorker:
             self._client.send(self._task.progress(queued_bytes=self._mailbox.waiting_bytes, busy_s=busy_s))
 
     def _end_by_force(self) -> None:
-        """End the process if the task does not hear that it was cancelled: it may be stuck in user code."""
+        """End the process if the task does not respond to its cancellation: it may be blocked in user code."""
         if not self._done.wait(self._payload.cancellation_timeout_s):
             os._exit(70)
 
@@ -543,7 +543,7 @@ class TaskWorker:
                 return  # the control thread ends the worker
 
     def _heartbeat(self, descriptor: TaskDescriptor) -> Heartbeat:
-        # A task that stands still counts nothing itself: how long it does is seen from here.
+        # A blocked task does not count itself: the duration is determined here.
         now = {**self._task.barrier_metrics(), **self._mailbox.metrics(), **self._shares.metrics()}
         return Heartbeat(descriptor.key, {**self._last_metrics, **now})
 
@@ -557,14 +557,14 @@ class TaskWorker:
                     self._mailbox.put_row(row)
             self._mailbox.put("end")
         except OutletClosedError:
-            return  # the worker has come to its end
+            return  # the worker has finished
         except Exception as error:  # noqa: BLE001 - raised in the mailbox thread
             self._mailbox.put("error", error)
             if self._relay is not None:
-                self._outlet.end(error)  # the task may stand still
+                self._outlet.end(error)  # the task may be blocked
 
     def _connect(self, rows: Iterator[Any]) -> None:
-        """Take the greetings of all producers: they send nothing else before the JobMaster has heard that all of them have come."""
+        """Read the greetings of all producers: they send nothing else before the JobMaster knows that all have arrived."""
         expected = ExpectedGreetings(self._level_id(self._level - 1), self._payload.hops[self._level - 1], self._partition)
         for row in rows:
             if expected.take(row.to_pybytes()):
@@ -575,7 +575,7 @@ class TaskWorker:
             self._client.send(InputConnected(self._descriptor.key))
 
     def _rows(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Return what has come, without fillers."""
+        """Return the input without fillers."""
         try:
             for batch in batches:
                 for value in batch.column(1):
@@ -585,7 +585,7 @@ class TaskWorker:
             raise broken_exchange(error, self._descriptor) from error
 
     def _passed_on(self, row: Any) -> Any:
-        """Relay what is not for this worker's task; return the row if there is more in it, else None."""
+        """Relay data for other tasks; return the row if it has data for this worker's task, else None."""
         if self._relay is None:
             return row
         rows, own = self._relay.take(row)
@@ -597,7 +597,7 @@ class TaskWorker:
     # The mailbox loop
 
     def _wait_until_open(self) -> None:
-        """Wait until all readers of this task are connected; rows that come meanwhile stay in the mailbox."""
+        """Wait until all readers of this task are connected; rows received meanwhile stay in the mailbox."""
         while not self._output_open.is_set():
             item = self._mailbox.take(None, rows=False)
             if item is not None:
@@ -638,7 +638,7 @@ class TaskWorker:
                 task.on_time(now_ms)
             if task.polled and not task.finished and (item is None or mailbox.empty):
                 rows = task.drain()
-                if rows:  # what the time has set free must not wait for the next record's function
+                if rows:  # rows released by the time must not wait for the next record's function
                     yield from self._send(rows, fill=self._slow)
                 self._busy_since_s = began_s = time.monotonic()
                 more = task.poll()
@@ -651,7 +651,7 @@ class TaskWorker:
         return self._task.hurried or not (self._task.paused or self._task.backlogged)
 
     def _wait(self, until_ms: int | None) -> tuple[str, Any] | None:
-        """Wait for the next item, timer or poll, at most until ``until_ms``; idle, unless receivers take no more for now."""
+        """Wait for the next item, timer or poll, at most until ``until_ms``; idle, unless receivers limit the output."""
         task = self._task
         timeout_s = 1.0
         deadlines = [d for d in (task.next_deadline_ms(), until_ms) if d is not None]
@@ -704,7 +704,7 @@ class TaskWorker:
         self._busy_since_s = None
 
     def _breathe(self) -> Iterator[pa.RecordBatch]:
-        """In the middle of a long buffer: let timers and timeouts run, hear what others want, and send what is ready."""
+        """Run timers and timeouts, handle messages, and send rows, in the middle of a long buffer."""
         while (item := self._mailbox.take(0, rows=False)) is not None:
             self._handle(item)
         now_ms = self._services.clock.now_ms()
@@ -725,11 +725,10 @@ class TaskWorker:
     # Rows out
 
     def _send(self, rows: list[tuple[int, bytes]], *, fill: bool = False) -> Iterator[pa.RecordBatch]:
-        """Hand rows to Spark, with ``fill`` the fillers behind them in the same batch. Time spent in ``yield`` is backpressure.
+        """Pass rows to Spark, with ``fill`` followed by fillers in the same batch. Time spent in ``yield`` is backpressure.
 
-        Spark's JVM hands a row to the next worker when it knows of a further one, so each partition's last row needs a filler
-        behind it. Under load the next row does that; fillers are sent only when nothing else is about to follow, or only after a
-        function that takes its time.
+        Spark's JVM passes a row to the next worker when it knows of a further one, so each partition's last row needs a filler after it.
+        Under load the next row has that effect; fillers are only sent when nothing else is about to follow, or after a slow function.
         """
         self._unfilled.update(p for p, _ in rows)
         fillers: list[int] = []

@@ -1,4 +1,4 @@
-"""Internal. Files of a job on their way to Spark's executors: Spark brings each bundle once to every one of them."""
+"""Internal. Distribution of a job's files to Spark's executors: Spark copies each bundle once to every one of them."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _first_interpreter: str | None = None
 
 
 def ship(session: SparkSession, wanted: Dependencies) -> str | None:
-    """Give Spark what a job needs; return the name under which workers find it, None if nothing is needed.
+    """Register the files of a job with Spark; return their name for workers, None if there are none.
 
     Raises:
-        ConfigurationError: the interpreter does not exist.
+        ConfigurationError: If the interpreter does not exist.
     """
     _choose_interpreter(session, wanted.executable)
     if not wanted:
         return None
     with _lock:
-        # Spark knows a file by its path: the same contents are the same path, as long as this process lives.
+        # Spark identifies a file by its path: equal contents have the same path, as long as this process lives.
         path = pack(wanted, _own_directory())
         session.sparkContext.addFile(path)
     return os.path.basename(path)
 
 
 def _choose_interpreter(session: SparkSession, executable: str | None) -> None:
-    """Have the workers of jobs started from now on run under an interpreter; None is the one that the session began with."""
+    """Set the interpreter of the workers of jobs started from now on; None is the initial one of the session."""
     global _first_interpreter
     if executable is not None and shutil.which(executable) is None and str(session.sparkContext.master).startswith("local"):
         raise ConfigurationError(
@@ -59,5 +59,5 @@ def _own_directory() -> str:
 
 
 def unpacked(name: str | None) -> str | None:
-    """Return the directory, on the machine of this worker, in which what was shipped is unpacked."""
+    """Return the directory, on the machine of this worker, of the unpacked files."""
     return None if name is None else unpack(SparkFiles.get(name))

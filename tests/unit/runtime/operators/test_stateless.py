@@ -151,7 +151,7 @@ def test_convert_applies_the_declared_type():
 
 def test_a_result_of_another_type_than_declared_fails_after_those_before_it():
     harness = OperatorHarness(map_operator, payload={"function": lambda v: v, "output_type": Types.TUPLE([Types.STRING(), Types.LONG()])})
-    with pytest.raises(TypeMismatchError, match=r"(?s)under test.*subtask 1/1, made at program\.py:7.*'not a tuple'"):
+    with pytest.raises(TypeMismatchError, match=r"(?s)under test.*subtask 1/1, created at program\.py:7.*'not a tuple'"):
         harness.push([("a", 1), "not a tuple", ("b", 2)], timestamps=[1, 2, 3])
     assert harness.output == [Record(("a", 1), 1)]
 

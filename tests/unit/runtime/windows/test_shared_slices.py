@@ -259,7 +259,7 @@ def test_a_merge_that_gives_nothing_is_an_error_that_says_so():
     harness.push([("a", 1), ("a", 6)], [1, 6])
     with pytest.raises(UserFunctionError, match="NoMerge returned None for two aggregates") as raised:
         harness.watermark(9)
-    assert "made at program.py:7" in str(raised.value) and "TimeWindow(start=0, end=10)" in str(raised.value)
+    assert "created at program.py:7" in str(raised.value) and "TimeWindow(start=0, end=10)" in str(raised.value)
 
 
 class FailsOnce(Values):
