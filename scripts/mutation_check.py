@@ -45,6 +45,7 @@ IO = "tests/unit/checkpoint/test_file_io.py"
 DURABLE = "tests/unit/checkpoint/test_durability.py"
 HYGIENE = "tests/faults/test_checkpoint_hygiene.py"
 FENCING = "tests/faults/test_fencing.py"
+COMMITS = "tests/unit/engine/test_sink_commits.py"
 COORDINATOR = "tests/unit/checkpoint/test_coordinator.py"
 GATE = "tests/unit/runtime/test_input_gate.py"
 OVERTAKING = "tests/unit/runtime/test_overtaking.py"
@@ -75,8 +76,8 @@ MUTANTS = (
     ),
     Mutant(
         "fence: a look before sinks commit",
-        "engine/job_attempt.py",
-        "                self.port.check_fence(self.number)\n",
+        "engine/sink_commits.py",
+        "            commits.port.check_fence(commits.attempt)\n",
         "",
         (FENCING,),
     ),
@@ -298,23 +299,37 @@ MUTANTS = (
     Mutant(
         "committables of a checkpoint that was given up are handed out again",
         "runtime/operators/sink.py",
-        "        committables = [c for _, earlier in self._uncommitted for c in earlier]\n",
-        "        committables = list(prepared)\n",
+        "            self._handed_out.append((checkpoint_id, prepared))\n",
+        "            self._handed_out = [(checkpoint_id, prepared)]\n",
         (SCHEDULES,),
     ),
     Mutant(
         "a failed commit fails the attempt",
-        "engine/job_attempt.py",
-        "                self.fail(error)\n                return\n            self.port.reached(\"after-commit\")",
-        "                pass\n            self.port.reached(\"after-commit\")",
-        (SCHEDULES,),
+        "engine/sink_commits.py",
+        "                commits.failed(error)\n                return\n",
+        "                pass\n",
+        (SCHEDULES, COMMITS),
     ),
     Mutant(
-        "committables of a finished task stay in checkpoints until they are committed",
+        "what is not known to be committed stays in checkpoints",
         "checkpoint/coordinator.py",
-        "        completed = Completed(checkpoint, now_ms",
-        "        self.on_committed(checkpoint)\n        completed = Completed(checkpoint, now_ms",
+        "        tasks = with_uncommitted(tasks, pending.checkpoint_id, self._uncommitted())\n",
+        "",
+        (COORDINATOR, COMMITS),
+    ),
+    Mutant(
+        "what a task hands out again is taken once",
+        "checkpoint/committables.py",
+        " if n > newest for each in values]",
+        " for each in values]",
         (COORDINATOR,),
+    ),
+    Mutant(
+        "the job ends when all is committed",
+        "engine/job_attempt.py",
+        "if self._last is not None and not self.ended and self._commits.all_committed:",
+        "if self._last is not None and not self.ended:",
+        (COMMITS,),
     ),
     Mutant(
         "committables of a finished task go into one checkpoint",

@@ -5,9 +5,10 @@ Events are passed to the ``on_...`` methods, which return actions; the JobMaster
     Step 1. Trigger: enumerators are snapshotted, all source tasks are triggered (``TriggerSources``).
     Step 2. Every task acknowledges when its state is durable; for finished tasks their last state is used.
     Step 3. ``Publish``: the JobMaster writes ``chk-n/_metadata`` by an atomic conditional create.
-    Step 4. Published: ``Completed`` (sinks commit, tasks are notified), older checkpoints are subsumed (``Discard``).
+    Step 4. Published: ``Completed`` (tasks are notified, sinks begin to commit), older checkpoints are subsumed (``Discard``).
 
-A crash before step 3 is complete leaves no valid checkpoint. A crash after it repeats step 4 at the restore.
+A crash before step 3 is complete leaves no valid checkpoint. A crash after it repeats step 4 at the restore. The next checkpoint does not
+wait for the commits: committables that are not known to be committed when it is published are part of it as well.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
+from wiesel.checkpoint.committables import Committables, Uncommitted, committables_by_operator, with_uncommitted, without_handed_over
 from wiesel.checkpoint.messages import AckCheckpoint, DeclineCheckpoint, TaskFinished, TaskKey
 from wiesel.checkpoint.snapshot import TaskSnapshot
 from wiesel.wire.events import SavepointOptions
@@ -80,7 +82,7 @@ class Publish:
 
 @dataclass(frozen=True)
 class Completed:
-    """Commit the sinks' committables, notify the tasks.
+    """Notify the tasks, commit the sinks' committables: those that earlier checkpoints have not handed over, by operator id.
 
     Except for a savepoint after which the job runs on: a failure restores the checkpoint before it, so results covered by the savepoint
     only must not become visible. Sinks include them again in the next checkpoint.
@@ -89,6 +91,7 @@ class Completed:
     checkpoint: Checkpoint
     duration_ms: int
     savepoint: SavepointOptions | None = None
+    committables: Mapping[str, Committables] = field(default_factory=dict)
 
     @property
     def commits(self) -> bool:
@@ -145,10 +148,17 @@ class _Pending:
     final: bool
     waiting: set[TaskKey]
     acked: dict[TaskKey, TaskSnapshot] = field(default_factory=dict)
-    publishing: bool = False
+    published: Checkpoint | None = None
+    """The checkpoint that is being published."""
+    committables: dict[str, Committables] = field(default_factory=dict)
+    """The committables that it hands over, by operator id."""
     triggered: set[TaskKey] = field(default_factory=set)
     overtake_ms: int | None = None
     overtaken: bool = False
+
+    @property
+    def publishing(self) -> bool:
+        return self.published is not None
 
 
 _NAMED = 4
@@ -170,6 +180,7 @@ class CheckpointCoordinator:
         now_ms: int = 0,
         upstream: Mapping[TaskKey, Set[TaskKey]] | None = None,
         name_of: Callable[[TaskKey], str] = str,
+        uncommitted: Callable[[], Mapping[str, Uncommitted]] = dict,
     ) -> None:
         """Initialise the coordinator.
 
@@ -183,6 +194,7 @@ class CheckpointCoordinator:
             now_ms: The present time.
             upstream: The tasks before each task. A running task is triggered like a source once all of these have finished.
             name_of: Returns the display name of a task.
+            uncommitted: Returns by operator what was handed over to the committers and is not known to be committed.
         """
         self.settings = settings
         self._name_of = name_of
@@ -192,6 +204,9 @@ class CheckpointCoordinator:
         self._attempt = attempt
         self._next_id = next_id
         self._retained = list(retained)
+        self._uncommitted = uncommitted
+        self._handed_over = self._retained[-1].checkpoint_id if self._retained else 0
+        """The newest checkpoint whose committables are the committers'."""
         self._finished: dict[TaskKey, TaskSnapshot] = {}
         self._missing: dict[TaskKey, str] = {}
         self._pending: _Pending | None = None
@@ -384,12 +399,14 @@ class CheckpointCoordinator:
     def on_published(self, checkpoint_id: int, now_ms: int) -> list[Action]:
         """Step 4. The metadata is durable."""
         pending = self._pending
-        if pending is None or pending.checkpoint_id != checkpoint_id:
+        if pending is None or pending.published is None or pending.checkpoint_id != checkpoint_id:
             return []
-        checkpoint = self._checkpoint(pending)
-        self._pending = None
-        completed = Completed(checkpoint, now_ms - pending.timestamp_ms, pending.savepoint)
+        checkpoint, self._pending = pending.published, None
+        completed = Completed(checkpoint, now_ms - pending.timestamp_ms, pending.savepoint, pending.committables)
         actions: list[Action] = [completed]
+        if completed.commits:
+            self._handed_over = checkpoint_id
+            self._reported_final |= checkpoint.finished
         if pending.savepoint is not None and pending.savepoint.stop:
             self._next_trigger_ms = None
         if not checkpoint.savepoint:
@@ -401,13 +418,6 @@ class CheckpointCoordinator:
         if self._next_trigger_ms is not None:
             self._next_trigger_ms = max(self._next_trigger_ms, now_ms + self.settings.min_pause_ms)
         return actions
-
-    def on_committed(self, checkpoint: Checkpoint) -> None:
-        """Step 4 is complete: committables of finished tasks are visible, so later checkpoints need not contain them.
-
-        Until then they must: if the commit fails, a later checkpoint may have been published meanwhile, which the job restores.
-        """
-        self._reported_final |= checkpoint.finished
 
     def on_publish_failed(self, checkpoint_id: int, reason: str) -> list[Action]:
         """Abort the checkpoint, as the metadata could not be written."""
@@ -443,17 +453,19 @@ class CheckpointCoordinator:
         pending = self._pending
         if pending is None or pending.waiting or pending.publishing:
             return []
-        pending.publishing = True
-        return [Publish(self._checkpoint(pending), pending.savepoint)]
+        pending.published = self._checkpoint(pending)
+        return [Publish(pending.published, pending.savepoint)]
 
     def _checkpoint(self, pending: _Pending) -> Checkpoint:
         # A task may have acknowledged and finished later: the acknowledgement belongs to this checkpoint.
         finished = frozenset(t for t in self._finished if t not in pending.acked)
-        tasks = dict(pending.acked)
+        tasks = {task: without_handed_over(part, pending.checkpoint_id, self._handed_over) for task, part in pending.acked.items()}
         for task in finished:
-            snapshot = self._finished[task]
-            # Committables of a finished task are in one checkpoint only: the first that completes after its end.
+            snapshot = without_handed_over(self._finished[task], pending.checkpoint_id, self._handed_over)
+            # Committables of a finished task are handed over once: by the first checkpoint that completes after its end.
             tasks[task] = snapshot if task not in self._reported_final else _without_committables(snapshot)
+        pending.committables = committables_by_operator(tasks, pending.checkpoint_id)
+        tasks = with_uncommitted(tasks, pending.checkpoint_id, self._uncommitted())
         return Checkpoint(
             pending.checkpoint_id,
             self._attempt,

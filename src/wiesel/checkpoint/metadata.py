@@ -66,9 +66,12 @@ def _handle_in(data: dict[str, Any] | None) -> StateHandle | None:
 
 
 def _operator_out(state: OperatorStateSnapshot) -> dict[str, Any]:
-    in_flight = {} if state.in_flight is None else {"inFlight": _handle_out(state.in_flight)}
+    more: dict[str, Any] = {} if state.in_flight is None else {"inFlight": _handle_out(state.in_flight)}
+    if state.committable_counts:
+        # Versions that do not know it commit all of them at once, in the same order.
+        more["committableCounts"] = [list(each) for each in state.committable_counts]
     return {
-        **in_flight,
+        **more,
         "state": _handle_out(state.state),
         "splits": _pack(state.reader_splits),
         "writer": _pack(state.writer_state),
@@ -83,6 +86,7 @@ def _operator_in(data: dict[str, Any]) -> OperatorStateSnapshot:
         _packed(data["writer"]),
         _packed(data["committables"]) or [],
         _handle_in(data.get("inFlight")),
+        tuple((checkpoint_id, count) for checkpoint_id, count in data.get("committableCounts", ())),
     )
 
 

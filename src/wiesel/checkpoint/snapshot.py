@@ -37,6 +37,7 @@ class OperatorStateSnapshot:
 
     ``reader_splits``, ``writer_state`` and ``committables`` are picklable values of the source or sink, ``Packed`` where they were read
     from metadata and no job has started from it. ``in_flight``: records in flight to the task whose first operator this is.
+    ``committable_counts``: how many of the committables, in order, were prepared for which checkpoint; empty: all for this one.
     """
 
     state: StateHandle | None = None
@@ -44,6 +45,7 @@ class OperatorStateSnapshot:
     writer_state: Any = None
     committables: list[Any] = field(default_factory=list)
     in_flight: StateHandle | None = None
+    committable_counts: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

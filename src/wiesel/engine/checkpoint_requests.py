@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future
 
 from wiesel.core.errors import CheckpointError, JobCancelledError, WieselError
-from wiesel.engine.job_attempt import AttemptState, JobAttempt
+from wiesel.engine.job_attempt import JobAttempt
 
 
 def what_ended(error: BaseException | None) -> str:
@@ -49,9 +49,7 @@ class CheckpointRequests:
     def start_next(self) -> None:
         """Trigger a checkpoint if there are requests and it is possible now."""
         attempt = self._attempt
-        if not self._waiting or attempt is None or attempt.state is not AttemptState.RUNNING:
-            return
-        if attempt.coordinator.pending_id is None:
+        if self._waiting and attempt is not None and attempt.can_trigger:
             before = attempt.coordinator.next_id
             attempt.trigger()
             if attempt.coordinator.next_id == before:

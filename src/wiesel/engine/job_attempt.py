@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+from wiesel.checkpoint.committables import committables_by_operator
 from wiesel.checkpoint.coordinator import (
     Aborted,
     Action,
@@ -55,17 +56,19 @@ from wiesel.core.errors import CheckpointError, FencedError, InvariantError, Pro
 from wiesel.engine.failover import FailoverRegion, restarts_alone
 from wiesel.engine.operator_coordinators import OperatorEventRouter
 from wiesel.engine.reuse import Finished
+from wiesel.engine.sink_commits import SinkCommits
 from wiesel.engine.source_coordinator import SourceCoordinator
 from wiesel.engine.task_errors import is_about_another_task, process_ended, task_name
 from wiesel.graph.job_graph import JobGraph, JobVertex
 from wiesel.graph.stage_plan import StagePlan
 from wiesel.runtime.alignment import ReportWatermark
-from wiesel.spi.sink import Committer
 from wiesel.wire.events import SavepointOptions
 
 T = TypeVar("T")
 CHECKPOINTS = "checkpoints"
-"""The lane of what is written, committed and deleted of checkpoints."""
+"""The lane in which checkpoints are published, one after the other."""
+CLEANING = "cleaning"
+"""The lane in which subsumed checkpoints are deleted."""
 
 
 class AttemptState(enum.Enum):
@@ -109,7 +112,7 @@ class MasterPort(Protocol):
         ...
 
     def checkpoint_completed(self, checkpoint: Checkpoint, duration_ms: int) -> None:
-        """A checkpoint is published and committed."""
+        """A checkpoint is published. Its commits may not have ended, see ``CheckpointCoordinator``."""
         ...
 
     def savepoint_completed(self, checkpoint: Checkpoint, duration_ms: int) -> None:
@@ -175,12 +178,14 @@ class JobAttempt:
         self.finished = Finished() if finished is None else finished
         self._before = len(self.finished.messages)
         self._requested = False
-        self._ending = False
+        self._last: Checkpoint | None = None
+        """The published checkpoint with which the job ends, as soon as all is committed."""
         self.region_of = {task: region for region in self.regions for task in region.tasks}
         self._restore = restore
         self._restored_id = restore.checkpoint_id if restore is not None else 0
         for region in self.regions:
             region.number, region.restored_id, region.first_lost = number, self._restored_id, None
+        self._commits = SinkCommits(self._job, number, port, failed=self.fail, committed=self._end_if_committed)
         sources = [t for t in self._tasks if self._job.vertices[t[0]].is_source]
         self.coordinator = CheckpointCoordinator(
             settings,
@@ -192,14 +197,13 @@ class JobAttempt:
             now_ms=clock.now_ms(),
             upstream=_tasks_before(plan),
             name_of=self.name_of,
+            uncommitted=self._commits.uncommitted,
         )
         for message in self.finished.messages.values():
             self.coordinator.on_task_finished(message)
         self._sources: dict[str, SourceCoordinator] = {}
         self._source_of: dict[int, str] = {}
-        self._committers: dict[str, Committer] = {}
         self._make_sources(self._job.vertices, restore, restarted=restarted)
-        self._make_committers()
         self._operator_events = OperatorEventRouter(self._job, port.send)
 
     def name_of(self, task: TaskKey) -> str:
@@ -223,33 +227,21 @@ class JobAttempt:
             self._sources[head.operator_id] = source
             self._source_of[vertex.index] = head.operator_id
 
-    def _make_committers(self) -> None:
-        for vertex in self._job.vertices:
-            for operator in vertex.operators:
-                if operator.node.operator.kind == "sink":
-                    committer = operator.node.operator.payload["sink"].create_committer()
-                    if committer is not None:
-                        self._committers[operator.operator_id] = committer
-
     # Life
 
     def start(self) -> None:
         """Commit again what the restored checkpoint committed (it may not have got so far), and start the enumerators."""
         if self._restore is not None:
-            restored = self._restore
-            self.port.run_async(lambda: self._commit(restored), self._after_recommit)
+            self._commits.add(committables_by_operator(self._restore.tasks, self._restore.checkpoint_id))
         for source in self._sources.values():
             source.start()
-
-    def _after_recommit(self, _: None, error: BaseException | None) -> None:
-        if error is not None:
-            self.fail(error)
 
     def fail(self, error: BaseException) -> None:
         """End the attempt with an error; later ones have no effect."""
         if self.state in (AttemptState.FAILED, AttemptState.FINISHED):
             return
         self.state = AttemptState.FAILED
+        self._commits.stop()
         self.port.attempt_ended(error)
 
     # Regions
@@ -271,7 +263,7 @@ class JobAttempt:
         if self.ended or region.failure is not None:
             return
         error = self._first_cause(region, error)
-        ending = self._ending or self.coordinator.ends_job or self.coordinator.all_finished
+        ending = self._last is not None or self.coordinator.ends_job or self.coordinator.all_finished
         if len(self.regions) == 1 or ending or not restarts_alone(region, error, self.number):
             self.fail(error)
             return
@@ -317,12 +309,11 @@ class JobAttempt:
         """Return whether all tasks of a region have ended well."""
         return region.tasks <= self.finished.messages.keys()
 
-    def close(self) -> None:
-        """Close enumerators and committers."""
+    def close(self, closed: Callable[[], None] = lambda: None) -> None:
+        """Close enumerators, and committers behind their commits under way; ``closed`` is called when that is done."""
         for source in self._sources.values():
             source.close()
-        for committer in self._committers.values():
-            committer.close()
+        self._commits.close(closed)
 
     @property
     def restored_checkpoint_id(self) -> int:
@@ -462,7 +453,7 @@ class JobAttempt:
     def _finish_if_done(self) -> None:
         if any(region.failure is not None for region in self.regions):
             return  # also if its tasks had finished: they begin anew
-        if self.coordinator.all_finished and self.coordinator.pending_id is None and not self.ended:
+        if self.coordinator.all_finished and self.coordinator.pending_id is None and not self.ended and self._last is None:
             enumerators = self._snapshot_enumerators()
             if not self.ended:  # no enumerator has raised
                 self._act(self.coordinator.finish(self.clock.now_ms(), enumerators))
@@ -491,16 +482,26 @@ class JobAttempt:
         if self.state is AttemptState.RUNNING and self.coordinator.trigger_due(now_ms):
             self.trigger()
 
+    @property
+    def can_trigger(self) -> bool:
+        """Return whether a checkpoint can begin: all tasks are there, none is under way, and the last one of the job is not published."""
+        return self.state is AttemptState.RUNNING and self.coordinator.pending_id is None and self._last is None
+
+    @property
+    def committing(self) -> bool:
+        """Return whether a commit is under way."""
+        return self._commits.running
+
     def trigger(self, *, savepoint: SavepointOptions | None = None, overtake_after_ms: int | None = None) -> None:
         """Start a checkpoint now, unless one is under way or tasks are still missing; see ``CheckpointCoordinator.trigger``."""
-        if self.state is AttemptState.RUNNING and self.coordinator.pending_id is None:
+        if self.can_trigger:
             now_ms, enumerators = self.clock.now_ms(), self._snapshot_enumerators()
             if self.state is AttemptState.RUNNING:  # no enumerator has raised
                 self._act(self.coordinator.trigger(now_ms, enumerators, savepoint=savepoint, overtake_after_ms=overtake_after_ms))
 
     def _trigger_if_requested(self) -> None:
         """A source waits for a checkpoint at its position; if one is under way that has begun elsewhere, for the next."""
-        if self._requested and self.state is AttemptState.RUNNING and self.coordinator.pending_id is None:
+        if self._requested and self.can_trigger:
             self._requested = False
             self.trigger()
 
@@ -571,29 +572,30 @@ class JobAttempt:
             self._finish_if_done()
             return
 
-        def done(_: None, error: BaseException | None) -> None:
-            if self.ended:
-                return
-            if error is not None:
-                self.fail(error)
-                return
-            self.port.reached("after-commit")
-            self.coordinator.on_committed(checkpoint)
-            self.port.checkpoint_completed(checkpoint, action.duration_ms)
-            self._notify_complete(checkpoint.checkpoint_id)
-            if checkpoint.final or checkpoint.savepoint:
-                self.state = AttemptState.FINISHED
-                self.port.attempt_ended(None)
-            else:
-                self._finish_if_done()
-
-        self._ending = checkpoint.final or checkpoint.savepoint
+        self._last = checkpoint if checkpoint.final or checkpoint.savepoint else None
         self.port.reached("before-commit")
-        self.port.run_async(lambda: self._commit(checkpoint), done)
+        if self.ended:
+            return
+        commits = self._commits.add(action.committables)
+        if self._last is None:
+            self._notify_complete(checkpoint.checkpoint_id)
+        self.port.checkpoint_completed(checkpoint, action.duration_ms)
+        if not commits:
+            self.port.reached("after-commit")
+        self._end_if_committed()
+        self._finish_if_done()
+
+    def _end_if_committed(self) -> None:
+        """The last checkpoint is published, and all is committed: the job has finished, or stops."""
+        if self._last is not None and not self.ended and self._commits.all_committed:
+            # Not before: tasks that stop with a savepoint end when they hear of it.
+            self._notify_complete(self._last.checkpoint_id)
+            self.state = AttemptState.FINISHED
+            self.port.attempt_ended(None)
 
     def _notify_complete(self, checkpoint_id: int) -> None:
-        # A region that was restarted meanwhile has begun with it.
-        took_part = set().union(*(region.vertices for region in self.regions if region.restored_id < checkpoint_id))
+        # A region that has failed will begin with it.
+        took_part = set().union(*(region.vertices for region in self.regions if region.failure is None))
         for vertex, operator_id in self._source_of.items():
             if vertex in took_part and operator_id in self._sources:
                 self._sources[operator_id].notify_checkpoint_complete(checkpoint_id)
@@ -601,22 +603,8 @@ class JobAttempt:
             if task[0] in took_part:
                 self.port.send(task, CheckpointComplete(checkpoint_id))
 
-    def _commit(self, checkpoint: Checkpoint) -> None:
-        for operator_id, committer in self._committers.items():
-            committables = [
-                c
-                for snapshot in checkpoint.tasks.values()
-                if operator_id in snapshot.operators
-                for c in snapshot.operators[operator_id].committables
-            ]
-            if committables:
-                # Whoever has replaced this attempt commits what it restores, this checkpoint or an older one.
-                self.port.check_fence(self.number)
-                committer.commit(committables)
-                self.port.reached("during-commit")
-
     def _discard(self, action: Discard) -> None:
         def done(_: None, error: BaseException | None) -> None:
             """A left-over file costs space, not correctness: the next sweep takes it."""
 
-        self.port.run_async(lambda: self.port.discard(action.checkpoint, action.keep), done)
+        self.port.run_async(lambda: self.port.discard(action.checkpoint, action.keep), done, CLEANING)

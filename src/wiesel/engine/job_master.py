@@ -39,7 +39,7 @@ from wiesel.engine.checkpoint_requests import CheckpointRequests
 from wiesel.engine.deployment import task_descriptors
 from wiesel.engine.failover import FailoverRegion, failover_regions
 from wiesel.engine.fault_points import FaultPoints
-from wiesel.engine.job_attempt import CHECKPOINTS, AttemptState, JobAttempt
+from wiesel.engine.job_attempt import CHECKPOINTS, CLEANING, AttemptState, JobAttempt
 from wiesel.engine.job_history import JobHistory
 from wiesel.engine.late_records import LateRecords
 from wiesel.engine.recovery import Recovery
@@ -472,10 +472,11 @@ class JobMaster:
         attempt = self.attempt
         if attempt is None or any(region.launched for region in attempt.regions):
             return
-        attempt.close()
         if attempt.state is AttemptState.FINISHED:
-            self._finish()
-        elif self._cancelling:
+            attempt.close(self._finish)
+            return
+        attempt.close()
+        if self._cancelling:
             self._cancelled()
         elif isinstance(self._failure, RescalingError):
             self._restart_now(self.rescaling.next_plan())
@@ -511,7 +512,11 @@ class JobMaster:
                 _log.warning("the checkpoints of the job could not be deleted: %s", problem)
             self._end(status, error)
 
-        self._background.run(self.recovery.clear_own, cleared)
+        self._after_checkpoints(self.recovery.clear_own, cleared)
+
+    def _after_checkpoints(self, work: Callable[[], None], done: Callable[[None, BaseException | None], None]) -> None:
+        """Run work when nothing of a checkpoint is being published or deleted any more."""
+        self._background.run(lambda: None, lambda _, __: self._background.run(work, done, CLEANING))
 
     def _decide_restart(self, *, begun: bool = True) -> None:
         """Restart, or fail the job, after an attempt has failed or could not be started."""
@@ -613,7 +618,7 @@ class JobMaster:
         return reusable
 
     def _finish(self) -> None:
-        self._background.run(self.recovery.clear, lambda _, __: self._finished())
+        self._after_checkpoints(self.recovery.clear, lambda _, __: self._finished())
 
     def _finished(self) -> None:
         for receiver in self._receivers.values():

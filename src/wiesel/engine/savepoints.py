@@ -24,7 +24,7 @@ from wiesel.core.logs import get_logger
 from wiesel.engine.checkpoint_progress import remedy
 from wiesel.engine.checkpoint_requests import text_of, what_ended
 from wiesel.engine.deployment import without_uid
-from wiesel.engine.job_attempt import AttemptState, JobAttempt
+from wiesel.engine.job_attempt import JobAttempt
 from wiesel.engine.recovery import Recovery
 from wiesel.engine.unaligned import holds_in_flight
 from wiesel.wire.events import SavepointOptions
@@ -129,13 +129,7 @@ class Savepoints:
     def start_next(self) -> None:
         """Trigger the oldest request, if it is possible now."""
         attempt = self._attempt
-        while (
-            self._waiting
-            and self._current is None
-            and attempt is not None
-            and attempt.state is AttemptState.RUNNING
-            and attempt.coordinator.pending_id is None
-        ):
+        while self._waiting and self._current is None and attempt is not None and attempt.can_trigger:
             request = self._current = self._waiting.popleft()
             request.checkpoint_id = attempt.coordinator.next_id
             attempt.trigger(savepoint=request.options, overtake_after_ms=request.overtake_after_ms)

@@ -98,11 +98,15 @@ class OperatorContext:
 
 @dataclass
 class OperatorSnapshot:
-    """Result of the synchronous part of an operator's snapshot, except for its backend: JSON-able or picklable values."""
+    """Result of the synchronous part of an operator's snapshot, except for its backend: JSON-able or picklable values.
+
+    ``committable_counts``: how many of the committables, in order, were prepared for which checkpoint.
+    """
 
     reader_splits: list[Any] | None = None
     writer_state: Any = None
     committables: list[Any] | None = None
+    committable_counts: tuple[tuple[int, int], ...] = ()
 
 
 class StreamOperator(ABC):

@@ -82,5 +82,9 @@ class PendingSnapshot:
 def _operator_snapshot(taken: OperatorSnapshot | None, state: StateHandle | None) -> OperatorStateSnapshot:
     taken = taken or OperatorSnapshot()
     return OperatorStateSnapshot(
-        state=state, reader_splits=taken.reader_splits, writer_state=taken.writer_state, committables=taken.committables or []
+        state=state,
+        reader_splits=taken.reader_splits,
+        writer_state=taken.writer_state,
+        committables=taken.committables or [],
+        committable_counts=taken.committable_counts,
     )

@@ -194,7 +194,7 @@ class PipelineJob:
     # Checkpoints and failures.
 
     def checkpoint(self) -> JobSnapshot:
-        """Take a checkpoint now, with records wherever they are, and return it when it is complete.
+        """Take a checkpoint now, with records wherever they are, and return it when it is complete and its commits have ended.
 
         Call :meth:`settle` before for one without records on their way. A job can go on from it: ``env.start(restore_from=...)``.
 
@@ -214,7 +214,9 @@ class PipelineJob:
             master.attempt.trigger()
 
         def over() -> bool:
-            return master.completed_checkpoints > completed or master.failed_checkpoints > failed or len(master.failures) > failures
+            committed = master.attempt is not None and not master.attempt.committing
+            given_up = master.failed_checkpoints > failed or len(master.failures) > failures
+            return given_up or (master.completed_checkpoints > completed and committed)
 
         self._until(over, "complete the checkpoint")
         if master.attempt is not None and master.attempt.state is AttemptState.FAILED:

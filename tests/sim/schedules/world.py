@@ -214,4 +214,5 @@ def _ends(row: bytes) -> bool:
 
 def failing_committers(attempt: JobAttempt, faults: Faults) -> None:
     """Have the committers of an attempt fail as the schedule says."""
-    attempt._committers = {name: FailingCommitter(committer, faults) for name, committer in attempt._committers.items()}
+    for sink in attempt._commits._sinks.values():
+        sink.committer = FailingCommitter(sink.committer, faults)

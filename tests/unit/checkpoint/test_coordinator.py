@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
+from wiesel.checkpoint.committables import Uncommitted, committables_by_operator
 from wiesel.checkpoint.coordinator import (
     Aborted,
     CheckpointCoordinator,
@@ -14,6 +17,7 @@ from wiesel.checkpoint.coordinator import (
     TriggerSources,
 )
 from wiesel.checkpoint.messages import AckCheckpoint, DeclineCheckpoint, TaskFinished, TaskKey
+from wiesel.checkpoint.metadata import copied
 from wiesel.checkpoint.snapshot import OperatorStateSnapshot, TaskSnapshot
 from wiesel.wire.events import SavepointOptions
 
@@ -21,9 +25,20 @@ SOURCE, SINK = (0, 0), (1, 0)
 EMPTY = TaskSnapshot({})
 
 
-def coordinator(**settings: int) -> CheckpointCoordinator:
+def coordinator(
+    *,
+    tasks: Sequence[TaskKey] = (SOURCE, SINK),
+    next_id: int = 1,
+    uncommitted: Callable[[], Mapping[str, Uncommitted]] = dict,
+    **settings: int,
+) -> CheckpointCoordinator:
     return CheckpointCoordinator(
-        CheckpointSettings(interval_ms=1000, **settings), tasks=[SOURCE, SINK], sources=[SOURCE], attempt=1, next_id=1, now_ms=0
+        CheckpointSettings(interval_ms=1000, **settings),
+        tasks=tasks,
+        sources=[SOURCE],
+        attempt=1,
+        next_id=next_id,
+        uncommitted=uncommitted,
     )
 
 
@@ -128,25 +143,90 @@ def test_a_finished_task_counts_for_the_checkpoint_under_way_and_its_committable
     assert publish.checkpoint.finished == {SINK}
     assert publish.checkpoint.tasks[SINK].operators["sink"].committables == ["part-0"]
     (completed,) = c.on_published(1, 5)
-    assert isinstance(completed, Completed)
-    c.on_committed(completed.checkpoint)
+    assert isinstance(completed, Completed) and completed.committables == {"sink": {1: ["part-0"]}}
     c.trigger(10, {})
     (second,) = c.on_ack(ack(SOURCE, 2))
     assert isinstance(second, Publish)
     assert second.checkpoint.tasks[SINK].operators["sink"].committables == []
 
 
-def test_committables_of_a_finished_task_stay_in_checkpoints_until_they_are_committed() -> None:
+def test_what_is_not_known_to_be_committed_stays_in_checkpoints() -> None:
     """If that commit fails, the job goes on from the checkpoint that was published meanwhile, and commits what that has."""
-    c = coordinator()
+    uncommitted: dict[str, Uncommitted] = {}
+    c = coordinator(uncommitted=lambda: uncommitted)
     c.on_task_finished(TaskFinished(SINK, with_committables("part-0")))
     c.trigger(0, {})
     c.on_ack(ack(SOURCE, 1))
-    c.on_published(1, 5)
+    (completed,) = c.on_published(1, 5)
+    assert isinstance(completed, Completed)
+    uncommitted["sink"] = Uncommitted(SINK, completed.committables["sink"])
     c.trigger(10, {})
     (second,) = c.on_ack(ack(SOURCE, 2))
     assert isinstance(second, Publish)
     assert second.checkpoint.tasks[SINK].operators["sink"].committables == ["part-0"]
+    completed = c.on_published(2, 15)[0]
+    assert isinstance(completed, Completed) and not completed.committables, "the committers have it already"
+
+    uncommitted.clear()
+    c.trigger(20, {})
+    (third,) = c.on_ack(ack(SOURCE, 3))
+    assert isinstance(third, Publish) and third.checkpoint.tasks[SINK].operators["sink"].committables == []
+
+
+def test_checkpoints_name_what_is_to_be_committed_in_the_order_of_its_checkpoints() -> None:
+    other = (1, 1)
+    uncommitted = {"sink": Uncommitted(SINK, {1: ["a1", "b1"], 2: ["a2"]})}
+    c = coordinator(tasks=[SOURCE, SINK, other], next_id=3, uncommitted=lambda: uncommitted)
+    c.trigger(0, {})
+    for task, committable in ((SOURCE, None), (other, "b3"), (SINK, "a3")):
+        actions = c.on_ack(ack(task, 3, EMPTY if committable is None else with_committables(committable)))
+    (publish,) = actions
+    assert isinstance(publish, Publish)
+    assert committables_by_operator(publish.checkpoint.tasks, 3) == {"sink": {1: ["a1", "b1"], 2: ["a2"], 3: ["a3", "b3"]}}
+    assert committables_by_operator(copied(publish.checkpoint).tasks, 3) == {"sink": {1: ["a1", "b1"], 2: ["a2"], 3: ["a3", "b3"]}}
+    (completed,) = c.on_published(3, 5)
+    assert isinstance(completed, Completed) and completed.committables == {"sink": {3: ["a3", "b3"]}}
+
+
+def test_what_a_task_hands_out_again_before_it_is_notified_is_taken_once() -> None:
+    c = coordinator()
+    for checkpoint_id, counts in ((1, ((1, 1),)), (2, ((1, 1), (2, 1)))):
+        c.trigger(checkpoint_id * 10, {})
+        c.on_ack(ack(SOURCE, checkpoint_id))
+        handed_out = [f"part-{n}" for n, _ in counts]
+        again = TaskSnapshot({"sink": OperatorStateSnapshot(committables=handed_out, committable_counts=counts)})
+        (publish,) = c.on_ack(ack(SINK, checkpoint_id, again))
+        assert isinstance(publish, Publish)
+        completed = c.on_published(checkpoint_id, checkpoint_id * 10 + 5)[0]
+        assert isinstance(completed, Completed)
+        assert completed.committables == {"sink": {checkpoint_id: [f"part-{checkpoint_id}"]}}
+    everything, counts = ["part-1", "part-2", "last"], ((1, 1), (2, 1), (3, 1))
+    last = TaskSnapshot({"sink": OperatorStateSnapshot(committables=everything, committable_counts=counts)})
+    c.on_task_finished(TaskFinished(SINK, last, epoch=2))
+    c.on_task_finished(TaskFinished(SOURCE, EMPTY, epoch=2))
+    c.finish(30, {})
+    completed = c.on_published(3, 35)[0]
+    assert isinstance(completed, Completed) and completed.committables == {"sink": {3: ["last"]}}
+
+
+def test_what_a_savepoint_or_a_checkpoint_that_was_given_up_has_is_handed_over_by_the_next() -> None:
+    c = coordinator(tolerable_failures=5)
+    c.trigger(0, {}, savepoint=SavepointOptions("/savepoint"))
+    c.on_ack(ack(SOURCE, 1))
+    c.on_ack(ack(SINK, 1, with_committables("part-1")))
+    (saved,) = c.on_published(1, 5)
+    assert isinstance(saved, Completed) and not saved.commits
+    c.trigger(10, {})
+    c.on_decline(DeclineCheckpoint(SOURCE, 2, "no"))
+    c.trigger(20, {})
+    c.on_ack(ack(SOURCE, 3))
+    again = TaskSnapshot(
+        {"sink": OperatorStateSnapshot(committables=["part-1", "part-2", "part-3"], committable_counts=((1, 1), (2, 1), (3, 1)))}
+    )
+    (publish,) = c.on_ack(ack(SINK, 3, again))
+    assert isinstance(publish, Publish)
+    completed = c.on_published(3, 25)[0]
+    assert isinstance(completed, Completed) and completed.committables == {"sink": {3: ["part-1", "part-2", "part-3"]}}
 
 
 def test_an_aborted_checkpoint_does_not_lose_the_committables_of_a_finished_task() -> None:

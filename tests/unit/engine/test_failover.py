@@ -203,11 +203,15 @@ class Driver:
         self.clock.advance(INTERVAL_MS)
         self.master.on_time(self.clock.now_ms())
         pending = self.attempt.coordinator.pending_id
+        self.acknowledge(pending, committables)
+        return int(pending)
+
+    def acknowledge(self, checkpoint_id: int, committables: Sequence[str]) -> None:
         for region in (LEFT, RIGHT):
             for task in self.tasks(region):
                 if task not in self.attempt.finished_tasks:
-                    self.master.on_message(self.number(region), AckCheckpoint(task, pending, self.snapshot(task, committables[region])))
-        return int(pending)
+                    snapshot = self.snapshot(task, committables[region])
+                    self.master.on_message(self.number(region), AckCheckpoint(task, checkpoint_id, snapshot))
 
     def snapshot(self, task: TaskKey, committable: str) -> TaskSnapshot:
         sinks = [o.operator_id for o in self.plan.graph.job.vertices[task[0]].operators if o.node.operator.kind == "sink"]
@@ -318,7 +322,7 @@ def test_what_is_being_committed_stays_valid_when_a_region_begins_anew(driver: D
     assert driver.number(LEFT) == 2
     commit()
     assert not driver.attempt.ended
-    assert (driver.committed(LEFT), driver.committed(RIGHT)) == (["left 1"], ["right 1"])
+    assert (driver.committed(LEFT), driver.committed(RIGHT)) == (["left 1"], ["right 1"]), "also that of the region that had failed"
     driver.register(LEFT)
     driver.begin_checkpoint(("left 2", "right 2"))
     driver.work_all()

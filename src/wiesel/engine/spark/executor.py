@@ -132,8 +132,12 @@ class _Lane:
         """Queue work, which must not raise."""
         with self._lock:
             self._work.append(work)
-            if len(self._work) == 1:
-                threading.Thread(target=self._run, name=f"wiesel-{self._name}", daemon=True).start()
+            if len(self._work) > 1:
+                return
+        try:
+            threading.Thread(target=self._run, name=f"wiesel-{self._name}", daemon=True).start()
+        except RuntimeError:
+            self._run()  # the program has ended without waiting for its job: no thread can start
 
     def _run(self) -> None:
         more = True

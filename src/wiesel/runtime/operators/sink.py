@@ -25,7 +25,7 @@ class SinkOperator(StreamOperator):
     def __init__(self, sink: Sink, input_type: TypeInformation | None = None) -> None:
         self.sink = sink
         self._input_type = input_type
-        self._uncommitted: list[tuple[int, list[Any]]] = []
+        self._handed_out: list[tuple[int, list[Any]]] = []
         self._writer_states: tuple[Any, ...] = ()
         self._to_driver: Callable[[str, Any], None] | None = None
         self._finished = False
@@ -81,13 +81,15 @@ class SinkOperator(StreamOperator):
             self.writer.flush(False)
         prepared = self.writer.prepare_commit()
         if prepared:
-            self._uncommitted.append((checkpoint_id, prepared))
-        committables = [c for _, earlier in self._uncommitted for c in earlier]
-        return OperatorSnapshot(committables=committables, writer_state=self.writer.snapshot_state(checkpoint_id))
+            self._handed_out.append((checkpoint_id, prepared))
+        committables = [c for _, earlier in self._handed_out for c in earlier]
+        counts = tuple((n, len(earlier)) for n, earlier in self._handed_out)
+        state = self.writer.snapshot_state(checkpoint_id)
+        return OperatorSnapshot(committables=committables, writer_state=state, committable_counts=counts)
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Drop committables up to this checkpoint, which are committed."""
-        self._uncommitted = [(n, prepared) for n, prepared in self._uncommitted if n > checkpoint_id]
+        """Drop committables up to this checkpoint, which the JobMaster commits."""
+        self._handed_out = [(n, prepared) for n, prepared in self._handed_out if n > checkpoint_id]
 
     def close(self) -> None:
         """Close the writer."""
