@@ -197,12 +197,11 @@ class _HybridEnumerator(SplitEnumerator[HybridSplit]):
         self._context = context
         self._sources = sources
         self._finished: set[int] = set()
-        self._make(0 if state is None else state.source, None if state is None else state.enumerator)
-
-    def _make(self, source: int, state: Any | None) -> None:
-        self._source = source
-        self._inner_context = _EnumeratorContext(self._context, source)
-        self._inner: SplitEnumerator[Any] = self._sources[source].create_enumerator(self._inner_context, state)
+        self._switching = False
+        self._source = 0 if state is None else state.source
+        self._inner_context = _EnumeratorContext(context, self._source)
+        inner_state = None if state is None else state.enumerator
+        self._inner: SplitEnumerator[Any] = sources[self._source].create_enumerator(self._inner_context, inner_state)
 
     def start(self) -> None:
         self._inner.start()
@@ -227,10 +226,23 @@ class _HybridEnumerator(SplitEnumerator[HybridSplit]):
             self._inner.handle_source_event(subtask, event)
 
     def _switch(self) -> None:
-        before, context = self._inner, self._inner_context
-        self._make(self._source + 1, None)
-        context.closed = True
-        before.close()
+        """Create the enumerator of the next source, which may look for its splits, in the thread for blocking work."""
+        self._switching = True
+        source = self._source + 1
+        context = _EnumeratorContext(self._context, source)
+
+        def created(enumerator: SplitEnumerator[Any] | None, error: BaseException | None) -> None:
+            if enumerator is None:
+                raise error or RuntimeError(f"source {source} has no enumerator")
+            self._switched(source, context, enumerator)
+
+        self._context.call_async(lambda: self._sources[source].create_enumerator(context, None), created)
+
+    def _switched(self, source: int, context: _EnumeratorContext, enumerator: SplitEnumerator[Any]) -> None:
+        self._inner_context.closed = True
+        self._inner.close()
+        self._source, self._inner_context, self._inner = source, context, enumerator
+        self._switching = False
         self._finished.clear()
         self._inner.start()
         # Before the first split is assigned: every reader knows the source.
@@ -249,6 +261,8 @@ class _HybridEnumerator(SplitEnumerator[HybridSplit]):
             self._inner.on_timer()
 
     def snapshot_state(self, checkpoint_id: int) -> Any:
+        if self._switching:  # all readers have finished the source before, and know nothing of the next one
+            return _State(self._source + 1, None)
         return _State(self._source, self._inner.snapshot_state(checkpoint_id))
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:

@@ -67,6 +67,25 @@ def test_readers_may_become_more_or_fewer_in_any_source(readers: tuple[int, int]
     assert sorted(first + again.run()) == list(range(40_001))
 
 
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_a_checkpoint_while_the_next_enumerator_is_being_created(parallelism: int) -> None:
+    world = World(three(), parallelism)
+    on_time, world.context.on_time = world.context.on_time, lambda: None  # type: ignore[method-assign]
+    while not world.context.calls:
+        for subtask in range(parallelism):
+            world.step(subtask)
+    for _ in range(20):
+        for subtask in range(parallelism):
+            world.step(subtask)
+    assert sorted(world.values()) == list(range(10_000)), "read on before the next source has an enumerator"
+    state = world.snapshot()
+    for readers in (parallelism, parallelism + 1):
+        assert sorted(World(three(), readers, state).run()) == list(range(10_000, 40_001))
+    on_time()
+    world.context.on_time = on_time  # type: ignore[method-assign]
+    assert sorted(world.run()) == list(range(40_001))
+
+
 def test_names_of_splits_of_several_sources_may_be_the_same() -> None:
     same = [NumberSequenceSource(1, 3) for _ in range(3)]
     world = World(HybridSource.builder(same[0]).add_source(same[1]).add_source(same[2]).build())
