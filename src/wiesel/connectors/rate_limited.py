@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from wiesel.connectors.datagen import RateLimiter, RateLimiterStrategy
+from wiesel.connectors.datagen.source import RateLimiter, RateLimiterStrategy
 from wiesel.core.errors import ProgramError
 from wiesel.spi.source import (
     Boundedness,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wiesel.connectors.collection import CollectionSource
-from wiesel.connectors.file_source import FileSource
+from wiesel.connectors.filesystem.source import FileSource
 from wiesel.connectors.number_sequence import NumberSequenceSource
 from wiesel.dataset._plan import Node
 

@@ -347,7 +347,7 @@ class DataSet(Generic[T]):
 
     def write_text(self, path: str) -> DataSink:
         """Write the records as text to files in a directory, one per line, when ``env.execute()`` is called."""
-        from wiesel.connectors.file_sink import FileSink
+        from wiesel.connectors.filesystem.sink import FileSink
 
         return self.output(FileSink.for_row_format(path, Encoder.simple_string_encoder()).build())
 

@@ -8,7 +8,7 @@ from typing import Any
 from wiesel.common import JobExecutionResult
 from wiesel.connectors.collect_sink import CollectDelivery, CollectReceiver, CollectSink
 from wiesel.connectors.collection import collection_source
-from wiesel.connectors.file_source import FileSource
+from wiesel.connectors.filesystem.source import FileSource
 from wiesel.connectors.number_sequence import NumberSequenceSource
 from wiesel.core import options
 from wiesel.core.argument_checks import require_built, require_count, require_instance

@@ -395,7 +395,7 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         Args:
             sink_identifier: Put before each line, as ``identifier:3> text`` (without the subtask's number at parallelism 1).
         """
-        from wiesel.connectors.print_sink import PrintSink
+        from wiesel.connectors.print.sink import PrintSink
 
         if sink_identifier is not None:
             require_instance(sink_identifier, str, "the sink identifier", "give a text")

@@ -26,7 +26,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from wiesel.connectors.filesystem import RemoteFiles, filesystem_for, is_remote
+from wiesel.connectors.filesystem.file_systems import RemoteFiles, filesystem_for, is_remote
 from wiesel.core import options as opt
 from wiesel.core.config import Configuration
 from wiesel.core.errors import ConfigurationError, ConnectorError, ResourceError

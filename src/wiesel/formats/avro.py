@@ -10,8 +10,8 @@ import io
 import json
 from typing import Any
 
-from wiesel.connectors.file_enumeration import FileEnumeratorProvider
-from wiesel.connectors.file_source import FileSource
+from wiesel.connectors.filesystem.enumeration import FileEnumeratorProvider
+from wiesel.connectors.filesystem.source import FileSource
 from wiesel.core.errors import ArgumentTypeError, ConnectorError, ProgramError, TypeMismatchError
 from wiesel.formats.avro_files import AvroFileFormat, AvroWriterFactory
 from wiesel.formats.avro_library import fastavro, read_errors, write_errors

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.connectors.reading import World, read_with_restarts
 from wiesel.common import Types
-from wiesel.connectors.datagen import DataGeneratorSource, GeneratorFunction, RateLimiterStrategy
+from wiesel.connectors.datagen.source import DataGeneratorSource, GeneratorFunction, RateLimiterStrategy
 from wiesel.core.errors import ProgramError, UserFunctionError
 from wiesel.spi.source import Boundedness, InputStatus
 

@@ -17,7 +17,7 @@ import pytest
 from tests.differential import table_cases
 from tests.unit.connectors.reading import World, read_with_restarts
 from wiesel.common import Instant, Row
-from wiesel.connectors.datagen_table import DataGenTableFactory
+from wiesel.connectors.datagen.table import DataGenTableFactory
 from wiesel.core.clock import ManualClock
 from wiesel.core.errors import ConfigurationError, ProgramError, WieselError
 from wiesel.spi.source import Boundedness, Source

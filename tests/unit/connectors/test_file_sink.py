@@ -17,11 +17,11 @@ import fsspec
 import pytest
 
 from wiesel.common import Encoder, Types
-from wiesel.connectors.file_buckets import BucketAssigner, BucketContext
-from wiesel.connectors.file_compaction import FileCompactor, FileCompactStrategy
-from wiesel.connectors.file_parts import FileCommitter, StagedName
-from wiesel.connectors.file_rolling import OutputFileConfig, RollingPolicy
-from wiesel.connectors.file_sink import FileSink, StreamingFileSink
+from wiesel.connectors.filesystem.buckets import BucketAssigner, BucketContext
+from wiesel.connectors.filesystem.compaction import FileCompactor, FileCompactStrategy
+from wiesel.connectors.filesystem.parts import FileCommitter, StagedName
+from wiesel.connectors.filesystem.rolling import OutputFileConfig, RollingPolicy
+from wiesel.connectors.filesystem.sink import FileSink, StreamingFileSink
 from wiesel.core.errors import ConnectorError, ProgramError
 from wiesel.formats.json import JsonBulkWriters
 from wiesel.spi.sink import SinkWriter, WriterInitContext

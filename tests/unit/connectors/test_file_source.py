@@ -15,8 +15,8 @@ import pytest
 
 from tests.unit.connectors.reading import World, read_with_restarts
 from wiesel.common import Duration, Types
-from wiesel.connectors.file_enumeration import FileEnumeratorProvider
-from wiesel.connectors.file_source import FileSource
+from wiesel.connectors.filesystem.enumeration import FileEnumeratorProvider
+from wiesel.connectors.filesystem.source import FileSource
 from wiesel.core.errors import ConnectorError, ProgramError
 from wiesel.formats.csv import CsvReaderFormat, CsvSchema
 from wiesel.formats.json import JsonLinesFormat

@@ -10,7 +10,7 @@ from tests.unit.connectors.reading import World, read_with_restarts
 from wiesel.common import Configuration, Types, WatermarkStrategy
 from wiesel.common.time import Duration
 from wiesel.connectors.collection import CollectionSource
-from wiesel.connectors.datagen import DataGeneratorSource
+from wiesel.connectors.datagen.source import DataGeneratorSource
 from wiesel.core.errors import JobExecutionError, ProgramError
 from wiesel.datastream import ProcessFunction, StreamExecutionEnvironment
 from wiesel.datastream.connectors import NumberSequenceSource

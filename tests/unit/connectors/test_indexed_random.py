@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from wiesel.connectors.indexed_random import derived_seed, uniform_floats, uniform_integers, words
+from wiesel.connectors.datagen.indexed_random import derived_seed, uniform_floats, uniform_integers, words
 
 INDEXES = np.arange(40_000, dtype=np.uint64)
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.unit.connectors.reading import World
 from wiesel.connectors.collection import CollectionSource
-from wiesel.connectors.datagen import DataGeneratorSource
-from wiesel.connectors.file_source import FileSource
+from wiesel.connectors.datagen.source import DataGeneratorSource
+from wiesel.connectors.filesystem.source import FileSource
 from wiesel.connectors.hybrid_source import HybridSource
 from wiesel.connectors.number_sequence import NumberSequenceSource
 from wiesel.formats.text import StreamFormat

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from wiesel.common import Row, RowKind, Types
-from wiesel.connectors.print_sink import PrintReceiver, PrintSink, line_prefix
+from wiesel.connectors.print.sink import PrintReceiver, PrintSink, line_prefix
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.spi.sink import WriterInitContext
 

@@ -17,8 +17,8 @@ import pytest
 from tests.unit.connectors.reading import World, read_with_restarts
 from tests.unit.formats import avro_cases as cases
 from wiesel.common import Row, Types
-from wiesel.connectors.file_enumeration import FileEnumeratorProvider
-from wiesel.connectors.file_source import FileSource
+from wiesel.connectors.filesystem.enumeration import FileEnumeratorProvider
+from wiesel.connectors.filesystem.source import FileSource
 from wiesel.core.errors import ConnectorError, ProgramError, TypeMismatchError
 from wiesel.datastream.formats.avro import (
     AvroBulkWriters,

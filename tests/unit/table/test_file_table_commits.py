@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from wiesel.common import Configuration
-from wiesel.connectors.file_parts import FileCommitter, PendingPart, WriterEnded
-from wiesel.connectors.table_commit import TableCommit, TableCommitter
+from wiesel.connectors.filesystem.parts import FileCommitter, PendingPart, WriterEnded
+from wiesel.connectors.filesystem.table_commit import TableCommit, TableCommitter
 from wiesel.core.errors import ConfigurationError, ProgramError
 from wiesel.table import TableEnvironment
 

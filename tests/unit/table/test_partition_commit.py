@@ -11,7 +11,7 @@ import pytest
 
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.common import Configuration
-from wiesel.connectors.partition_commit import CommitTimes
+from wiesel.connectors.filesystem.partition_commit import CommitTimes
 from wiesel.core.errors import ConfigurationError, JobExecutionError
 from wiesel.core.ids import MAX_TIMESTAMP
 from wiesel.spi.sink import Committer, SinkWriter, WriterInitContext

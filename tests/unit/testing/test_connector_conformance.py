@@ -12,7 +12,7 @@ import pytest
 from tests.unit.testing.connectors_with_flaws import partitions, table
 from tests.unit.testing.programs import Outside, PartWriter, TwoPhaseSink
 from wiesel.common import Encoder
-from wiesel.connectors.file_sink import FileSink
+from wiesel.connectors.filesystem.sink import FileSink
 from wiesel.connectors.number_sequence import NumberSequenceSource
 from wiesel.testing.connectors import ConformanceError, DeliveryGuarantee, SinkTarget, SourceTarget, check_sink, check_source
 

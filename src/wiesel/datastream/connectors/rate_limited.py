@@ -6,6 +6,6 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "RateLimitedSource": "wiesel.connectors.rate_limited",
-        **dict.fromkeys(("RateLimiter", "RateLimiterStrategy"), "wiesel.connectors.datagen"),
+        **dict.fromkeys(("RateLimiter", "RateLimiterStrategy"), "wiesel.connectors.datagen.source"),
     },
 )

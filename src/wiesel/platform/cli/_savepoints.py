@@ -14,8 +14,8 @@ from wiesel.checkpoint.metadata import unpacked
 from wiesel.checkpoint.savepoint import Savepoint, savepoints_below
 from wiesel.checkpoint.snapshots import Retained, find_snapshot, is_savepoint
 from wiesel.checkpoint.store import MasterProcess
-from wiesel.connectors.file_parts import WriterState
-from wiesel.connectors.file_repair import take_back
+from wiesel.connectors.filesystem.parts import WriterState
+from wiesel.connectors.filesystem.repair import take_back
 from wiesel.core.errors import CheckpointError, CorruptCheckpointError
 from wiesel.engine.registry import registry_directory, running_jobs
 from wiesel.platform.cli._output import as_table, told

@@ -37,9 +37,9 @@ __all__ = [
 
 _BUILT_IN = {
     "blackhole": "wiesel.connectors.blackhole_table:BlackHoleTableFactory",
-    "datagen": "wiesel.connectors.datagen_table:DataGenTableFactory",
-    "filesystem": "wiesel.connectors.filesystem_table:FileSystemTableFactory",
-    "print": "wiesel.connectors.print_table:PrintTableFactory",
+    "datagen": "wiesel.connectors.datagen.table:DataGenTableFactory",
+    "filesystem": "wiesel.connectors.filesystem.table:FileSystemTableFactory",
+    "print": "wiesel.connectors.print.table:PrintTableFactory",
 }
 
 _Factory = TableSourceFactory | TableSinkFactory | LookupTableFactory

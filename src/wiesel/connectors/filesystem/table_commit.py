@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wiesel.connectors.file_parts import PendingPart, WriterEnded
-from wiesel.connectors.filesystem import filesystem_for, is_hidden
-from wiesel.connectors.partition_commit import CommitTimes, SlowestReport
+from wiesel.connectors.filesystem.file_systems import filesystem_for, is_hidden
+from wiesel.connectors.filesystem.partition_commit import CommitTimes, SlowestReport
+from wiesel.connectors.filesystem.parts import PendingPart, WriterEnded
 from wiesel.core.logs import get_logger
 from wiesel.spi.sink import Committer
 
 __all__ = ["TableCommit", "TableCommitter"]
 
-_log = get_logger("wiesel.connectors.filesystem_table")
+_log = get_logger("wiesel.connectors.filesystem.table")
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any, BinaryIO, cast
 
-from wiesel.connectors.file_compaction import FileCompactor, FileCompactStrategy
-from wiesel.connectors.file_parts import WaitingPart
-from wiesel.connectors.filesystem import FileSystem, filesystem_for
+from wiesel.connectors.filesystem.compaction import FileCompactor, FileCompactStrategy
+from wiesel.connectors.filesystem.file_systems import FileSystem, filesystem_for
+from wiesel.connectors.filesystem.parts import WaitingPart
 from wiesel.core.errors import ConnectorError
 
 __all__ = ["Compaction", "WaitingParts"]

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO
 
 from wiesel.columnar.expressions import input_refs
-from wiesel.connectors.file_enumeration import find_files
-from wiesel.connectors.filesystem import FileStatus, FileSystem
-from wiesel.connectors.table_files import Reading
+from wiesel.connectors.filesystem.enumeration import find_files
+from wiesel.connectors.filesystem.file_systems import FileStatus, FileSystem
+from wiesel.connectors.filesystem.table_files import Reading
 from wiesel.core.errors import ConnectorError
 from wiesel.spi.table.statistics import ColumnFacts, Facts
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from wiesel.connectors.file_compression import is_compressed
-from wiesel.connectors.filesystem import FileStatus, FileSystem, stat_all
+from wiesel.connectors.filesystem.compression import is_compressed
+from wiesel.connectors.filesystem.file_systems import FileStatus, FileSystem, stat_all
 from wiesel.core.errors import ProgramError
 
 __all__ = ["FileEnumeratorProvider", "FileSourceSplit", "FileSplitAssignerProvider", "find_files", "find_splits"]

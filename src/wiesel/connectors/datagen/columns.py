@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wiesel.connectors.indexed_random import Words, derived_seed, uniform_floats, uniform_integers, words
+from wiesel.connectors.datagen.indexed_random import Words, derived_seed, uniform_floats, uniform_integers, words
 from wiesel.core.durations import Instant
 from wiesel.types.row import make_row
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wiesel.connectors.filesystem import FileSystem, filesystem_for
+from wiesel.connectors.filesystem.file_systems import FileSystem, filesystem_for
 from wiesel.core.errors import ConnectorError
 from wiesel.core.logs import get_logger
 from wiesel.spi.sink import Committer
@@ -32,7 +32,7 @@ __all__ = [
     "staging_folder",
 ]
 
-_log = get_logger("wiesel.connectors.file_sink")
+_log = get_logger("wiesel.connectors.filesystem.sink")
 _RECORD = ".committed.json"
 
 

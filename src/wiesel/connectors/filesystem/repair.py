@@ -6,8 +6,8 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
-from wiesel.connectors.file_parts import CommitRecord, StagedName, WriterState, staging_folder
-from wiesel.connectors.filesystem import FileSystem, filesystem_for
+from wiesel.connectors.filesystem.file_systems import FileSystem, filesystem_for
+from wiesel.connectors.filesystem.parts import CommitRecord, StagedName, WriterState, staging_folder
 from wiesel.core.errors import ConnectorError
 
 __all__ = ["take_back"]

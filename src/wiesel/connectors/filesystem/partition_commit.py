@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from wiesel.columnar.functions.reading import read_timestamp
 from wiesel.columnar.functions.time_patterns import parse_strictly
-from wiesel.connectors.filesystem import filesystem_for
+from wiesel.connectors.filesystem.file_systems import filesystem_for
 from wiesel.core.config import ConfigOption
 from wiesel.core.durations import Duration
 from wiesel.core.errors import ConfigurationError, UserFunctionError

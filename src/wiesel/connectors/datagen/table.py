@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wiesel.connectors.datagen import BatchGeneratorFunction, DataGeneratorSource, RateLimiterStrategy
-from wiesel.connectors.datagen_columns import (
+from wiesel.connectors.datagen.columns import (
     ArrayColumn,
     BooleanColumn,
     BytesColumn,
@@ -34,8 +33,9 @@ from wiesel.connectors.datagen_columns import (
     TimeColumn,
     TimestampColumn,
 )
+from wiesel.connectors.datagen.indexed_random import derived_seed
+from wiesel.connectors.datagen.source import BatchGeneratorFunction, DataGeneratorSource, RateLimiterStrategy
 from wiesel.connectors.index_ranges import IndexRange, interleaved_ranges
-from wiesel.connectors.indexed_random import derived_seed
 from wiesel.core.config import ConfigOption
 from wiesel.core.durations import Duration
 from wiesel.core.errors import ConfigurationError, ProgramError

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from wiesel.connectors.filesystem import filesystem_for, stat_all
+from wiesel.connectors.filesystem.file_systems import filesystem_for, stat_all
 from wiesel.types.logical import BigIntType, DataType, LocalZonedTimestampType, VarCharType
 
 __all__ = ["FILE_METADATA", "file_metadata"]

@@ -12,9 +12,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
-from wiesel.connectors.file_compression import DECOMPRESSION_ERRORS, decompressed, is_compressed
-from wiesel.connectors.file_enumeration import FileEnumeratorProvider, FileSourceSplit, FileSplitAssignerProvider, find_splits
-from wiesel.connectors.filesystem import filesystem_for
+from wiesel.connectors.filesystem.compression import DECOMPRESSION_ERRORS, decompressed, is_compressed
+from wiesel.connectors.filesystem.enumeration import FileEnumeratorProvider, FileSourceSplit, FileSplitAssignerProvider, find_splits
+from wiesel.connectors.filesystem.file_systems import filesystem_for
 from wiesel.core.durations import Duration
 from wiesel.core.errors import ArgumentTypeError, ConnectorError, ProgramError, WieselError
 from wiesel.core.logs import get_logger

@@ -9,12 +9,12 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from wiesel.connectors.file_buckets import BucketAssigner
-from wiesel.connectors.file_compaction import FileCompactor, FileCompactStrategy
-from wiesel.connectors.file_parts import FileCommitter
-from wiesel.connectors.file_rolling import OnCheckpointRollingPolicy, OutputFileConfig, RollingPolicy
-from wiesel.connectors.file_sink_writer import FileSinkSettings, FileWriter
-from wiesel.connectors.filesystem import filesystem_for
+from wiesel.connectors.filesystem.buckets import BucketAssigner
+from wiesel.connectors.filesystem.compaction import FileCompactor, FileCompactStrategy
+from wiesel.connectors.filesystem.file_systems import filesystem_for
+from wiesel.connectors.filesystem.parts import FileCommitter
+from wiesel.connectors.filesystem.rolling import OnCheckpointRollingPolicy, OutputFileConfig, RollingPolicy
+from wiesel.connectors.filesystem.sink_writer import FileSinkSettings, FileWriter
 from wiesel.core.errors import ArgumentTypeError, ProgramError
 from wiesel.spi.file_formats import BulkWriterFactory
 from wiesel.spi.serialization import Encoder

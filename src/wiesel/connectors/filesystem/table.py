@@ -16,18 +16,18 @@ import numpy as np
 
 from wiesel.columnar.keys import key_tuples
 from wiesel.columnar.row_batch import RowBatch
-from wiesel.connectors.file_buckets import BucketAssigner, BucketContext
-from wiesel.connectors.file_compaction import FileCompactor, FileCompactStrategy
-from wiesel.connectors.file_enumeration import FileEnumeratorProvider
-from wiesel.connectors.file_metadata import FILE_METADATA, file_metadata
-from wiesel.connectors.file_rolling import OutputFileConfig, RollingPolicy
-from wiesel.connectors.file_sink import FileSink
-from wiesel.connectors.file_sink_writer import FileWriter
-from wiesel.connectors.file_source import FileSource
-from wiesel.connectors.partition_commit import CommitTimes, PartitionTracker, has_mark
-from wiesel.connectors.table_commit import TableCommit, TableCommitter
-from wiesel.connectors.table_facts import facts_of
-from wiesel.connectors.table_files import Reading, files_of
+from wiesel.connectors.filesystem.buckets import BucketAssigner, BucketContext
+from wiesel.connectors.filesystem.compaction import FileCompactor, FileCompactStrategy
+from wiesel.connectors.filesystem.enumeration import FileEnumeratorProvider
+from wiesel.connectors.filesystem.metadata import FILE_METADATA, file_metadata
+from wiesel.connectors.filesystem.partition_commit import CommitTimes, PartitionTracker, has_mark
+from wiesel.connectors.filesystem.rolling import OutputFileConfig, RollingPolicy
+from wiesel.connectors.filesystem.sink import FileSink
+from wiesel.connectors.filesystem.sink_writer import FileWriter
+from wiesel.connectors.filesystem.source import FileSource
+from wiesel.connectors.filesystem.table_commit import TableCommit, TableCommitter
+from wiesel.connectors.filesystem.table_files import Reading, files_of
+from wiesel.connectors.filesystem.table_statistics import facts_of
 from wiesel.core.config import ConfigOption
 from wiesel.core.durations import Duration
 from wiesel.core.errors import ConfigurationError

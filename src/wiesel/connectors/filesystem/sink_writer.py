@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 from uuid import UUID, uuid5
 
-from wiesel.connectors.file_buckets import BucketAssigner, BucketContext, group_by_bucket
-from wiesel.connectors.file_compaction import FileCompactor, FileCompactStrategy
-from wiesel.connectors.file_parts import (
+from wiesel.connectors.filesystem.buckets import BucketAssigner, BucketContext, group_by_bucket
+from wiesel.connectors.filesystem.compaction import FileCompactor, FileCompactStrategy
+from wiesel.connectors.filesystem.file_systems import FileSystem, filesystem_for
+from wiesel.connectors.filesystem.parts import (
     CommitRecord,
     OpenPart,
     PendingPart,
@@ -22,9 +23,8 @@ from wiesel.connectors.file_parts import (
     WriterState,
     staging_folder,
 )
-from wiesel.connectors.file_rolling import OutputFileConfig, RollingPolicy
-from wiesel.connectors.file_waiting import Compaction, WaitingParts
-from wiesel.connectors.filesystem import FileSystem, filesystem_for
+from wiesel.connectors.filesystem.rolling import OutputFileConfig, RollingPolicy
+from wiesel.connectors.filesystem.waiting import Compaction, WaitingParts
 from wiesel.core.errors import ConnectorError
 from wiesel.spi.file_formats import BulkWriter, BulkWriterFactory
 from wiesel.spi.serialization import Encoder

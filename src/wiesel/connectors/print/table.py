@@ -8,7 +8,7 @@ from typing import Any
 from wiesel.columnar.row_batch import RowBatch
 from wiesel.columnar.rows import to_rows
 from wiesel.connectors.driver_sink import DriverReceiver, DriverSink, driver_channel
-from wiesel.connectors.print_sink import PrintReceiver, line_prefix
+from wiesel.connectors.print.sink import PrintReceiver, line_prefix
 from wiesel.core.config import ConfigOption
 from wiesel.spi.sink import SinkWriter, WriterInitContext
 from wiesel.spi.table.factory import ALL_KINDS, TableContext, TableOptions, TableSink, TableSinkFactory

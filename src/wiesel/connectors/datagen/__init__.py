@@ -1,0 +1,1 @@
+"""Internal. The connector ``datagen``: generated records, rows and columns."""

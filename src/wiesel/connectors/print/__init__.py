@@ -1,0 +1,1 @@
+"""Internal. The connector ``print``: records and rows as lines on standard output."""
