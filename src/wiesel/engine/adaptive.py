@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from wiesel.core.errors import NoResourceAvailableError
 from wiesel.core.logs import get_logger
 from wiesel.engine.base import AdaptiveSettings
-from wiesel.engine.rescaling import Rescaled
+from wiesel.rest.gateway import Rescaled
 
 if TYPE_CHECKING:
     from wiesel.engine.job_master import JobMaster

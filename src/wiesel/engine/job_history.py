@@ -4,60 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from wiesel.checkpoint.coordinator import Checkpoint
-from wiesel.checkpoint.messages import TaskKey
-from wiesel.checkpoint.snapshot import CheckpointStats
 from wiesel.common.job_status import JobStatus
 from wiesel.core.clock import Clock
+from wiesel.rest.views import CheckpointRecord, Failure, Restored
 
 _KEPT_CHECKPOINTS = 10
 _KEPT_FAILURES = 16
-
-
-@dataclass(frozen=True)
-class CheckpointRecord:
-    """A checkpoint or savepoint that is complete or was aborted.
-
-    Attributes:
-        checkpoint_id: Its number.
-        path: Its path; None if it is in memory or was aborted.
-        ended_ms: Time of completion or abortion.
-        duration_ms: Its duration; None if it was aborted.
-        triggered_ms: Time of the trigger; None if it was aborted.
-        stats: Statistics reported by each task.
-        savepoint: It was requested by the user.
-        failure: The reason of an abortion, empty if it is complete.
-    """
-
-    checkpoint_id: int
-    path: str | None
-    ended_ms: int
-    duration_ms: int | None = None
-    triggered_ms: int | None = None
-    stats: dict[TaskKey, CheckpointStats] = field(default_factory=dict)
-    savepoint: bool = False
-    failure: str = ""
-
-
-@dataclass(frozen=True)
-class Restored:
-    """The restored state of the newest attempt that was restored."""
-
-    checkpoint_id: int
-    at_ms: int
-    savepoint: bool
-    path: str | None = None
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A failure of an attempt, of a region of it, or of the job; ``region`` has the names of separately restarted vertices."""
-
-    error: BaseException
-    at_ms: int
-    region: tuple[str, ...] = ()
 
 
 class JobHistory:

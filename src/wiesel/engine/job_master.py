@@ -44,13 +44,14 @@ from wiesel.engine.job_history import JobHistory
 from wiesel.engine.late_records import LateRecords
 from wiesel.engine.recovery import Recovery
 from wiesel.engine.region_restarts import RegionRestarts
-from wiesel.engine.rescaling import Rescaled, Rescaling, RescalingError
+from wiesel.engine.rescaling import Rescaling, RescalingError
 from wiesel.engine.restart import RestartStrategy
 from wiesel.engine.reuse import Finished, reusable_tasks
 from wiesel.engine.savepoints import Savepoints
 from wiesel.engine.unaligned import obstacle_to_unaligned
 from wiesel.graph.rescaling import Bounds
 from wiesel.graph.stage_plan import StagePlan
+from wiesel.rest.gateway import Rescaled
 from wiesel.runtime.descriptor import TaskDescriptor
 from wiesel.runtime.task_services import DEBLOAT
 from wiesel.wire.events import SavepointOptions

@@ -18,6 +18,7 @@ from wiesel.engine.job_attempt import JobAttempt
 from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.rescaling import Bounds, check_parallelism, everywhere, fitting, moved_groups, present, rescaled, slots_needed
 from wiesel.graph.stage_plan import StagePlan, build_stage_plan
+from wiesel.rest.gateway import Rescaled, RescaledVertex
 
 if TYPE_CHECKING:
     from wiesel.engine.job_master import JobMaster
@@ -27,33 +28,6 @@ _log = get_logger("wiesel.job")
 
 class RescalingError(JobExecutionError):
     """Ends an attempt that had not failed: the job is being rescaled."""
-
-
-@dataclass(frozen=True)
-class RescaledVertex:
-    """The result of rescaling a vertex.
-
-    Attributes:
-        name: Its name.
-        before: Its parallelism before.
-        after: Its parallelism now.
-        key_groups: Number of key groups, 0 if its input has no keys.
-        moved: Number of them that belong to another subtask now.
-    """
-
-    name: str
-    before: int
-    after: int
-    key_groups: int = 0
-    moved: int = 0
-
-
-@dataclass(frozen=True)
-class Rescaled:
-    """The outcome of rescaling: the checkpoint that was restored (0 if nothing had to be done), and the vertices."""
-
-    checkpoint_id: int
-    vertices: tuple[RescaledVertex, ...]
 
 
 def compare(before: StagePlan, after: StagePlan) -> tuple[RescaledVertex, ...]:

@@ -23,13 +23,13 @@ from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.job_attempt import AttemptState
 from wiesel.engine.local.executor import NEVER_MS
 from wiesel.engine.local.simulation import Simulation
-from wiesel.engine.rescaling import Rescaled
 from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
 from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.job_graph import JobGraph, build_job_graph
 from wiesel.graph.specs import StreamGraph
 from wiesel.graph.stage_plan import StagePlan, build_stage_plan
+from wiesel.rest.gateway import Rescaled
 from wiesel.testing._failures import MASTER_POINTS, TASK_POINTS, InjectedFailure, InjectedRestart, PlannedFailure, WatchedMaster
 from wiesel.testing._inputs import checked_timestamp
 from wiesel.testing.snapshots import NO_LIMIT_BYTES, JobSnapshot

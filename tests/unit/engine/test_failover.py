@@ -29,13 +29,14 @@ from wiesel.core.errors import (
 from wiesel.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from wiesel.engine.base import job_settings
 from wiesel.engine.failover import failover_regions
+from wiesel.engine.gateway import job_view
 from wiesel.engine.job_master import JobMaster
-from wiesel.engine.rest.answers import exceptions
 from wiesel.engine.restart import ExponentialDelayRestart, FixedDelayRestart, RestartStrategy
 from wiesel.engine.task_errors import broken_exchange
 from wiesel.graph.execution_graph import build_execution_graph
 from wiesel.graph.job_graph import build_job_graph
 from wiesel.graph.stage_plan import StagePlan, build_stage_plan
+from wiesel.rest.answers import exceptions
 
 DELAY_MS = 100
 LEFT, RIGHT = 0, 1
@@ -237,7 +238,7 @@ def test_only_the_region_of_a_worker_that_died_is_started_again(driver: Driver) 
     assert driver.launched == [first, (2, {LEFT: set(driver.tasks(LEFT))})]
     assert driver.master.status is JobStatus.RUNNING and driver.master.restarts == 1
     assert (driver.number(LEFT), driver.number(RIGHT)) == (2, 1)
-    (entry,) = exceptions(driver.master)["exceptionHistory"]["entries"]
+    (entry,) = exceptions(job_view(driver.master))["exceptionHistory"]["entries"]
     assert entry["restartedVertices"] == [driver.plan.graph.job.vertices[v].name for v, _ in driver.tasks(LEFT)]
     assert driver.master.total_metrics()["numRestarts"] == 1
 

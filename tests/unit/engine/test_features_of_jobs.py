@@ -27,7 +27,8 @@ from wiesel.datastream.window import (
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
 )
-from wiesel.engine.rest.routes import Request, Routes
+from wiesel.engine.gateway import MasterGateway
+from wiesel.rest.routes import Request, Routes
 from wiesel.state_processor import SavepointReader
 from wiesel.testing import CollectedStream, ManualSource, local_environment
 
@@ -43,7 +44,7 @@ def test_a4_the_settings_of_the_environment_are_read_back_from_the_running_job(t
     env.get_config().set_global_job_parameters({"city": "Kiel"}).set_auto_watermark_interval(50)
     env.collect(env.from_source(ManualSource(), NONE, "numbers"))
     with start(env) as job:
-        routes = Routes(job.master, _at_once)
+        routes = Routes(MasterGateway(job.master, _at_once))
 
         def get(path: str) -> Any:
             reply = routes.answer(Request("GET", f"/jobs/{job.master.job_id}{path}"))

@@ -24,10 +24,11 @@ from tests.unit.engine.stored_job import StoredJob, totals
 from wiesel.common import Configuration
 from wiesel.common.job_status import JobStatus
 from wiesel.core.errors import ConfigurationError
+from wiesel.engine.endpoint import JobEndpoint
+from wiesel.engine.gateway import MasterGateway
 from wiesel.engine.registry import JobEntry, register, running_jobs
-from wiesel.engine.rest import server
-from wiesel.engine.rest.routes import Reply, Request, Routes
-from wiesel.engine.rest.server import JobEndpoint
+from wiesel.rest import server
+from wiesel.rest.routes import Reply, Request, Routes
 from wiesel.testing import ManualSource
 
 
@@ -46,7 +47,7 @@ class Asked:
 
     def __init__(self, job: StoredJob, numbers: ManualSource) -> None:
         self.job, self.numbers = job, numbers
-        self.routes = Routes(job.master, at_once)
+        self.routes = Routes(MasterGateway(job.master, at_once))
         self.path = f"/jobs/{job.master.job_id}"
 
     def reply(self, method: str, path: str = "", body: dict[str, Any] | None = None, **query: str) -> Reply:
@@ -312,7 +313,7 @@ def test_a_port_that_is_taken_is_told(asked: Asked, tmp_path: Path) -> None:
 def test_whoever_waits_for_a_savepoint_is_told_before_the_endpoint_ends(
     asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "_UNTOLD_S", 60.0)  # a busy machine may take longer than the endpoint waits
+    monkeypatch.setattr("wiesel.engine.endpoint._UNTOLD_S", 60.0)  # a busy machine may take longer than the endpoint waits
     with endpoint(asked, tmp_path) as opened:
         right = {"Authorization": f"Bearer {opened.token}"}
         trigger = request(opened, "POST", f"{asked.path}/stop", **right)[1]["request-id"]
@@ -328,9 +329,9 @@ def test_whoever_waits_for_a_savepoint_is_told_before_the_endpoint_ends(
 
 
 def test_the_endpoint_ends_behind_its_last_answer(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_UNTOLD_S", 60.0)
+    monkeypatch.setattr("wiesel.engine.endpoint._UNTOLD_S", 60.0)
     steps = []
-    send, close = server._Handler._send, server._Server.server_close
+    send, close = server._Handler._send, server.RestServer.server_close
 
     def slowly(handler: Any, reply: Reply) -> None:
         time.sleep(0.5)
@@ -346,7 +347,7 @@ def test_the_endpoint_ends_behind_its_last_answer(asked: Asked, tmp_path: Path, 
         trigger = request(opened, "POST", f"{asked.path}/stop", **right)[1]["request-id"]
         asked.job.until(asked.job.master.result.done, "end")
     monkeypatch.setattr(server._Handler, "_send", slowly)
-    monkeypatch.setattr(server._Server, "server_close", noted)
+    monkeypatch.setattr(server.RestServer, "server_close", noted)
     assert request(opened, "GET", f"{asked.path}/savepoints/{trigger}", **right)[0] == 200
     for thread in threading.enumerate():
         if thread.name == "wiesel-rest-end":

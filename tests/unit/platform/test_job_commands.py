@@ -19,7 +19,7 @@ from wiesel.common import Configuration, JobClient, JobStatus, WatermarkStrategy
 from wiesel.core.errors import JobCancelledError
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors.number_seq import NumberSequenceSource
-from wiesel.engine.rest.server import JobEndpoint
+from wiesel.engine.endpoint import JobEndpoint
 from wiesel.platform.cli import _jobs, main
 
 LIMIT_S = 150.0

@@ -20,12 +20,12 @@ from wiesel.core.errors import JobExecutionError
 from wiesel.core.temporary import make_directory, remove_directory
 from wiesel.engine.base import job_settings
 from wiesel.engine.dependencies import dependencies_of, use_in_this_process
+from wiesel.engine.endpoint import JobEndpoint, open_endpoint
 from wiesel.engine.futures import Question, ask_later
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
 from wiesel.engine.local.simulation import Simulation
 from wiesel.engine.registry import snapshot_key
-from wiesel.engine.rest.server import JobEndpoint, open_endpoint
 from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
 from wiesel.engine.unaligned import check_unaligned

@@ -32,13 +32,13 @@ from wiesel.core.temporary import make_directory, remove_directory
 from wiesel.engine.base import JobSettings, job_settings
 from wiesel.engine.code_shipping import program_classes
 from wiesel.engine.dependencies import dependencies_of
+from wiesel.engine.endpoint import JobEndpoint, open_endpoint
 from wiesel.engine.fault_points import ENVIRONMENT_VARIABLE
 from wiesel.engine.futures import Question, ask_later
 from wiesel.engine.job_attempt import CHECKPOINTS
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.job_metrics import job_metrics
 from wiesel.engine.registry import snapshot_key
-from wiesel.engine.rest.server import JobEndpoint, open_endpoint
 from wiesel.engine.restart import restart_strategy
 from wiesel.engine.shippable import check_shippable
 from wiesel.engine.spark.control import ControlServer

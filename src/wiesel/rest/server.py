@@ -1,112 +1,44 @@
-"""Internal. The HTTP server around ``Routes``: for occasional requests from this machine, authenticated by the job's token.
+"""Internal. The HTTP server of a REST API: few requests, from this machine, with the token of the job.
 
-It is the standard library's server, which does not slow down a job's start; do not expose it publicly. To serve many jobs to others, use a
-full web server in front of it.
+It is the standard library's server, so that jobs start as fast as without it. Do not expose it publicly: a server that is meant for that
+belongs in front of it.
 """
 
 from __future__ import annotations
 
 import hmac
 import json
-import os
-import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from wiesel.core import options as opt
-from wiesel.core.config import Configuration
-from wiesel.core.errors import ConfigurationError, WieselError
+from wiesel.core.errors import WieselError
 from wiesel.core.logs import get_logger
-from wiesel.engine.futures import Ask
-from wiesel.engine.job_master import JobMaster
-from wiesel.engine.registry import JobEntry, register, registry_directory
-from wiesel.engine.rest.routes import Reply, Request, Routes, error
+from wiesel.rest.routes import Reply, Request, Routes, error
+
+__all__ = ["RestServer"]
 
 _log = get_logger("wiesel.rest")
 _MOST_BODY_BYTES = 1 << 20
 _IDLE_S = 30
-_UNTOLD_S = 5.0
 
 
-class JobEndpoint:
-    """The endpoint of one job, and its entry among the running jobs.
+class RestServer(ThreadingHTTPServer):
+    """Listens at an address and answers requests that carry the token.
 
-    Raises:
-        ConfigurationError: If it cannot listen on the configured address.
-    """
-
-    def __init__(self, master: JobMaster, ask: Ask, config: Configuration) -> None:
-        self._master = master
-        self._routes = Routes(master, ask)
-        self._directory = registry_directory(config)
-        self._unregister: Callable[[], None] | None = None
-        self.token = secrets.token_urlsafe(32)
-        host, port = config.get(opt.REST_ADDRESS), config.get(opt.REST_PORT)
-        try:
-            self._server = _Server((host, port), self._routes, self.token)
-        except OSError as failure:
-            raise ConfigurationError(
-                f"the REST endpoint of the job cannot listen at {host}:{port}: {failure.strerror or failure}",
-                hint="set wiesel.rest.port to 0 for a port that is free, or wiesel.rest.enabled to false",
-            ) from failure
-        self.address = f"http://{_bracketed(host)}:{self._server.server_port}"
-
-    def announce(self) -> None:
-        """Register the started job, whose id is known now, and answer requests.
-
-        A failed registration does not end the job.
-        """
-        master = self._master
-        threading.Thread(target=self._server.serve_forever, name="wiesel-rest", daemon=True).start()
-        name, started_ms = master.plan.graph.job.job_name, master.history.started_ms
-        try:
-            self._unregister = register(
-                JobEntry(master.job_id, name, os.getpid(), started_ms, self.address, self.token), self._directory
-            )
-        except (OSError, WieselError) as failure:
-            self._unregister = _nothing
-            _log.warning("the commands of wiesel will not find this job: %s", failure)
-
-    def close(self) -> None:
-        """Close the endpoint after the requesters of savepoints have been answered. Returns immediately."""
-        if self._unregister is None:
-            self._server.server_close()
-        else:
-            # Not a daemon thread: the process waits until they have been answered, which takes a moment.
-            threading.Thread(target=self._end, args=(self._unregister,), name="wiesel-rest-end").start()
-
-    def _end(self, unregister: Callable[[], None]) -> None:
-        self._routes.operations.wait_until_told(_UNTOLD_S)
-        unregister()
-        self._server.shutdown()
-        # The last answer may not have been transmitted, and the process may end after this thread.
-        self._server.wait_until_answered(_UNTOLD_S)
-        self._server.server_close()
-
-
-def _nothing() -> None:
-    pass
-
-
-def open_endpoint(master: JobMaster, ask: Ask, config: Configuration) -> JobEndpoint | None:
-    """Open the endpoint of a job, if enabled.
+    Args:
+        address: Host and port; 0 for a free one.
+        routes: Answers the requests.
+        token: The secret that requests must carry.
 
     Raises:
-        ConfigurationError: If it cannot listen on the configured address.
+        OSError: It cannot listen there.
     """
-    return JobEndpoint(master, ask, config) if config.get(opt.REST_ENABLED) else None
 
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
-
-
-class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, address: tuple[str, int], routes: Routes, token: str) -> None:
@@ -135,7 +67,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    server: RestServer
     server_version = "Wiesel"
     sys_version = ""
     protocol_version = "HTTP/1.1"

@@ -1,85 +1,76 @@
-"""Internal. Information on a job, as JSON in the form of Flink's REST API. Called in the master's thread."""
+"""Internal. JSON of views of jobs, in the form of Flink's REST API."""
 
 from __future__ import annotations
 
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from wiesel.checkpoint.snapshot import CheckpointStats
 from wiesel.common.job_status import JobStatus
 from wiesel.core.errors import WieselError, failure_labels
-from wiesel.engine.job_history import CheckpointRecord, Failure, JobHistory
-from wiesel.engine.job_master import JobMaster
-from wiesel.engine.rescaling import Rescaled
-from wiesel.graph.job_graph import JobGraph, JobVertex
 from wiesel.graph.rescaling import Bounds
+from wiesel.rest.gateway import Rescaled
+from wiesel.rest.views import CheckpointRecord, CheckpointsView, Failure, JobView, Restored, VertexView
 
 _TASK_STATES = (
     "CREATED SCHEDULED DEPLOYING INITIALIZING RUNNING FINISHED CANCELING CANCELED FAILED RECONCILING".split()
 )
 _PERCENTILES = (("50", 0.5), ("90", 0.9), ("95", 0.95), ("99", 0.99), ("999", 0.999))
 _SUMMARY = ("checkpointed_size", "state_size", "end_to_end_duration", "alignment_buffered", "processed_data", "persisted_data")
-_ENDED_TASKS = {JobStatus.FINISHED: "FINISHED", JobStatus.FAILED: "FAILED", JobStatus.CANCELED: "CANCELED"}
 
 
-def jobs(master: JobMaster) -> dict[str, Any]:
+def jobs(job: JobView) -> dict[str, Any]:
     """``/jobs``."""
-    return {"jobs": [{"id": master.job_id, "status": master.status.name}]}
+    return {"jobs": [{"id": job.job_id, "status": job.status.name}]}
 
 
-def overview(master: JobMaster) -> dict[str, Any]:
+def overview(job: JobView) -> dict[str, Any]:
     """``/jobs/overview``."""
-    states = Counter(state for states in _task_states(master).values() for state in states)
-    job = {
-        "jid": master.job_id,
-        "name": master.plan.graph.job.job_name,
-        "start-time": master.history.started_ms,
-        "end-time": _or_minus_one(master.history.ended_ms),
-        "duration": _duration(master),
-        "state": master.status.name,
-        "last-modification": max(master.history.status_since_ms.values()),
+    states = Counter(state for vertex in job.vertices for state in vertex.task_states)
+    answer = {
+        "jid": job.job_id,
+        "name": job.name,
+        "start-time": job.started_ms,
+        "end-time": _or_minus_one(job.ended_ms),
+        "duration": _duration(job),
+        "state": job.status.name,
+        "last-modification": max(job.status_since_ms.values()),
         "tasks": {"total": states.total(), **_counts(states)},
     }
-    return {"jobs": [job]}
+    return {"jobs": [answer]}
 
 
-def details(master: JobMaster) -> dict[str, Any]:
+def details(job: JobView) -> dict[str, Any]:
     """``/jobs/:jobid``."""
-    job, states = master.plan.graph.job, _task_states(master)
-    by_vertex = {v.index: Counter(states[v.index]) for v in job.vertices}
+    states = Counter(state for vertex in job.vertices for state in vertex.task_states)
     return {
-        "jid": master.job_id,
-        "name": job.job_name,
+        "jid": job.job_id,
+        "name": job.name,
         "isStoppable": False,
-        "state": master.status.name,
+        "state": job.status.name,
         "job-type": job.runtime_mode,
-        "start-time": master.history.started_ms,
-        "end-time": _or_minus_one(master.history.ended_ms),
-        "duration": _duration(master),
+        "start-time": job.started_ms,
+        "end-time": _or_minus_one(job.ended_ms),
+        "duration": _duration(job),
         "maxParallelism": max((v.max_parallelism for v in job.vertices), default=-1),
-        "now": master.now_ms(),
-        "timestamps": {status.name: master.history.status_since_ms.get(status, 0) for status in JobStatus},
-        "vertices": [_vertex(master, vertex, by_vertex[vertex.index]) for vertex in job.vertices],
-        "status-counts": _counts(sum(by_vertex.values(), Counter()), upper=True),
-        "plan": {"jid": master.job_id, "name": job.job_name, "type": job.runtime_mode, "nodes": _plan(master)},
+        "now": job.now_ms,
+        "timestamps": {status.name: job.status_since_ms.get(status, 0) for status in JobStatus},
+        "vertices": list(map(_vertex, job.vertices)),
+        "status-counts": _counts(states, upper=True),
+        "plan": {"jid": job.job_id, "name": job.name, "type": job.runtime_mode, "nodes": _plan(job)},
     }
 
 
-def _vertex_id(vertex: JobVertex) -> str:
-    return vertex.operators[0].operator_id
-
-
-def _vertex(master: JobMaster, vertex: JobVertex, states: Counter[str]) -> dict[str, Any]:
-    metrics = master.attempt.metrics if master.attempt is not None else {}
-    own = [metrics.get((vertex.index, subtask), {}) for subtask in range(vertex.parallelism)]
+def _vertex(vertex: VertexView) -> dict[str, Any]:
+    states = Counter(vertex.task_states)
 
     def total(name: str) -> int:
-        return sum(int(m.get(name, 0)) for m in own)
+        return sum(int(m.get(name, 0)) for m in vertex.metrics)
 
     return {
-        "id": _vertex_id(vertex),
+        "id": vertex.vertex_id,
         "name": vertex.name,
         "maxParallelism": vertex.max_parallelism,
         "parallelism": vertex.parallelism,
@@ -89,7 +80,7 @@ def _vertex(master: JobMaster, vertex: JobVertex, states: Counter[str]) -> dict[
             "read-records": total("numRecordsIn"),
             "write-records": total("numRecordsOut"),
             "write-bytes": total("numBytesOut"),
-            **_task_metrics(own),
+            **_task_metrics(vertex.metrics),
         },
     }
 
@@ -109,7 +100,7 @@ _OVER_SUBTASKS: dict[str, Callable[[list[int]], int]] = {
 }
 
 
-def _task_metrics(own: list[dict[str, Any]]) -> dict[str, int]:
+def _task_metrics(own: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return the metrics aggregated over the subtasks of a vertex that have reported: the minimal watermark, mean time shares."""
     found = {}
     for name, combined in _OVER_SUBTASKS.items():
@@ -120,45 +111,28 @@ def _task_metrics(own: list[dict[str, Any]]) -> dict[str, int]:
     return found
 
 
-def _plan(master: JobMaster) -> list[dict[str, Any]]:
-    job = master.plan.graph.job
-    ids = {v.index: _vertex_id(v) for v in job.vertices}
+def _plan(job: JobView) -> list[dict[str, Any]]:
     return [
         {
-            "id": ids[vertex.index],
+            "id": vertex.vertex_id,
             "parallelism": vertex.parallelism,
             "description": vertex.name,
             "inputs": [
-                {"num": n, "id": ids[edge.source_vertex], "ship_strategy": edge.partitioner.kind.upper(), "exchange": "pipelined_bounded"}
-                for n, edge in enumerate(job.in_edges(vertex.index))
+                {"num": n, "id": each.vertex_id, "ship_strategy": each.ship_strategy, "exchange": "pipelined_bounded"}
+                for n, each in enumerate(vertex.inputs)
             ],
         }
         for vertex in job.vertices
     ]
 
 
-def _task_states(master: JobMaster) -> dict[int, list[str]]:
-    attempt, ended = master.attempt, _ENDED_TASKS.get(master.status)
-
-    def state(task: tuple[int, int]) -> str:
-        if attempt is None:
-            return "CREATED"
-        if task in attempt.finished_tasks:
-            return "FINISHED"
-        if ended is not None:
-            return ended
-        return "RUNNING" if task in attempt.pids else "DEPLOYING"
-
-    return {v.index: [state((v.index, subtask)) for subtask in range(v.parallelism)] for v in master.plan.graph.job.vertices}
-
-
 def _counts(states: Counter[str], *, upper: bool = False) -> dict[str, int]:
     return {name if upper else name.lower(): states[name] for name in _TASK_STATES}
 
 
-def _duration(master: JobMaster) -> int:
-    ended_ms = master.history.ended_ms
-    return (master.now_ms() if ended_ms is None else ended_ms) - master.history.started_ms
+def _duration(job: JobView) -> int:
+    ended_ms = job.ended_ms
+    return (job.now_ms if ended_ms is None else ended_ms) - job.started_ms
 
 
 def _or_minus_one(value: int | None) -> int:
@@ -168,29 +142,28 @@ def _or_minus_one(value: int | None) -> int:
 # Checkpoints
 
 
-def checkpoints(master: JobMaster) -> dict[str, Any]:
+def checkpoints(job: JobView) -> dict[str, Any]:
     """``/jobs/:jobid/checkpoints``."""
-    history = master.history
-    pending = master.attempt.coordinator.pending_id if master.attempt is not None and not master.attempt.ended else None
-    latest = {kind: _checkpoint(history.latest[kind]) if kind in history.latest else None for kind in ("completed", "savepoint", "failed")}
+    given = job.checkpoints
+    latest = {kind: _checkpoint(given.latest[kind]) if kind in given.latest else None for kind in ("completed", "savepoint", "failed")}
     return {
         "counts": {
-            "restored": history.restores,
-            "total": history.completed + history.failed + (pending is not None),
-            "in_progress": int(pending is not None),
-            "completed": history.completed,
-            "failed": history.failed,
+            "restored": given.restores,
+            "total": given.completed + given.failed + given.in_progress,
+            "in_progress": int(given.in_progress),
+            "completed": given.completed,
+            "failed": given.failed,
         },
-        "summary": _summary(history),
-        "latest": {**latest, "restored": _restored(history)},
-        "history": [_checkpoint(record) for record in reversed(history.checkpoints)],
+        "summary": _summary(given),
+        "latest": {**latest, "restored": _restored(given.restored)},
+        "history": [_checkpoint(record) for record in reversed(given.history)],
     }
 
 
-def checkpoint(master: JobMaster, checkpoint_id: int) -> dict[str, Any] | None:
+def checkpoint(job: JobView, checkpoint_id: int) -> dict[str, Any] | None:
     """``/jobs/:jobid/checkpoints/details/:checkpointid``: with the parts of the tasks; None if it is unknown."""
-    record = _record(master, checkpoint_id)
-    return None if record is None else {**_checkpoint(record), "tasks": _checkpoint_tasks(master, record)}
+    record = _record(job, checkpoint_id)
+    return None if record is None else {**_checkpoint(record), "tasks": _checkpoint_tasks(job, record)}
 
 
 def _checkpoint(record: CheckpointRecord) -> dict[str, Any]:
@@ -228,29 +201,29 @@ def _sizes(stats: list[CheckpointStats]) -> dict[str, int]:
     }
 
 
-def _checkpoint_tasks(master: JobMaster, record: CheckpointRecord) -> dict[str, Any]:
-    return {} if record.failure else {_vertex_id(v): _checkpoint_task(record, v) for v in master.plan.graph.job.vertices}
+def _checkpoint_tasks(job: JobView, record: CheckpointRecord) -> dict[str, Any]:
+    return {} if record.failure else {v.vertex_id: _checkpoint_task(record, v) for v in job.vertices}
 
 
-def checkpoint_task(master: JobMaster, checkpoint_id: int, vertex_id: str) -> dict[str, Any] | None:
+def checkpoint_task(job: JobView, checkpoint_id: int, vertex_id: str) -> dict[str, Any] | None:
     """``/jobs/:jobid/checkpoints/details/:checkpointid/subtasks/:vertexid``; None if one of them is unknown."""
-    record = _record(master, checkpoint_id)
-    vertex = next((v for v in master.plan.graph.job.vertices if _vertex_id(v) == vertex_id), None)
+    record = _record(job, checkpoint_id)
+    vertex = next((v for v in job.vertices if v.vertex_id == vertex_id), None)
     if record is None or vertex is None or record.failure:
         return None
     return {**_checkpoint_task(record, vertex), "summary": _subtask_summary([s for _, s in _stats_of(record, vertex)], record)}
 
 
-def _record(master: JobMaster, checkpoint_id: int) -> CheckpointRecord | None:
-    known = (*master.history.checkpoints, *master.history.latest.values())
+def _record(job: JobView, checkpoint_id: int) -> CheckpointRecord | None:
+    known = (*job.checkpoints.history, *job.checkpoints.latest.values())
     return next((record for record in known if record.checkpoint_id == checkpoint_id), None)
 
 
-def _stats_of(record: CheckpointRecord, vertex: JobVertex) -> list[tuple[int, CheckpointStats]]:
+def _stats_of(record: CheckpointRecord, vertex: VertexView) -> list[tuple[int, CheckpointStats]]:
     return sorted((subtask, stats) for (index, subtask), stats in record.stats.items() if index == vertex.index)
 
 
-def _checkpoint_task(record: CheckpointRecord, vertex: JobVertex) -> dict[str, Any]:
+def _checkpoint_task(record: CheckpointRecord, vertex: VertexView) -> dict[str, Any]:
     own = _stats_of(record, vertex)
     latest_ms = max((stats.acked_ms for _, stats in own), default=0)
     return {
@@ -317,14 +290,12 @@ def _spread(values: list[int]) -> dict[str, int]:
     return {"min": ordered[0], "max": ordered[-1], "avg": sum(ordered) // len(ordered), **percentiles}
 
 
-def _summary(history: JobHistory) -> dict[str, Any]:
-    done = [_checkpoint(record) for record in history.checkpoints if not record.failure]
-
+def _summary(checkpoints: CheckpointsView) -> dict[str, Any]:
+    done = [_checkpoint(record) for record in checkpoints.history if not record.failure]
     return {name: _spread([int(record[name]) for record in done]) for name in _SUMMARY}
 
 
-def _restored(history: JobHistory) -> dict[str, Any] | None:
-    restored = history.restored
+def _restored(restored: Restored | None) -> dict[str, Any] | None:
     if restored is None:
         return None
     return {
@@ -347,27 +318,24 @@ def rescaled(done: Rescaled) -> dict[str, Any]:
     return {"checkpointId": done.checkpoint_id, "vertices": vertices}
 
 
-def requirements(master: JobMaster) -> dict[str, Any]:
+def requirements(job: JobView) -> dict[str, Any]:
     """``/jobs/:jobid/resource-requirements``."""
     return {
-        _vertex_id(vertex): {"parallelism": {"lowerBound": bounds.lower, "upperBound": bounds.upper}}
-        for vertex in master.plan.graph.job.vertices
-        for bounds in [master.rescaling.bounds[vertex.operators[0].node_id]]
+        vertex.vertex_id: {"parallelism": {"lowerBound": vertex.bounds.lower, "upperBound": vertex.bounds.upper}} for vertex in job.vertices
     }
 
 
-def requirements_of(job: JobGraph, body: dict[str, Any]) -> dict[int, Bounds]:
-    """Parse the body of that request, by the operators of the vertices.
+def requirements_of(job: JobView, body: dict[str, Any]) -> dict[str, Bounds]:
+    """Return the bounds of a body of that form, by the ids of the vertices.
 
     Raises:
-        ValueError: If its form is invalid, or a vertex is missing.
+        ValueError: It has another form, or does not name each vertex.
     """
-    vertices = {_vertex_id(vertex): vertex for vertex in job.vertices}
-    if body.keys() != vertices.keys():
-        wrong = sorted(body.keys() ^ vertices.keys())
+    vertices = {vertex.vertex_id for vertex in job.vertices}
+    if body.keys() != vertices:
+        wrong = sorted(body.keys() ^ vertices)
         raise ValueError(f"the body has to name each vertex of the job and no other; this is not so of {', '.join(wrong)}")
-    bounds = {vertex_id: _bounds(vertex_id, given) for vertex_id, given in body.items()}
-    return {o.node_id: bounds[vertex_id] for vertex_id, vertex in vertices.items() for o in vertex.operators}
+    return {vertex_id: _bounds(vertex_id, given) for vertex_id, given in body.items()}
 
 
 def _bounds(vertex_id: str, given: Any) -> Bounds:
@@ -382,10 +350,10 @@ def _bounds(vertex_id: str, given: Any) -> Bounds:
 # Failures
 
 
-def exceptions(master: JobMaster) -> dict[str, Any]:
+def exceptions(job: JobView) -> dict[str, Any]:
     """``/jobs/:jobid/exceptions``."""
-    entries = [_failure(failure) for failure in reversed(master.history.failures)]
-    return {"exceptionHistory": {"entries": entries, "truncated": master.history.lost_failures > 0}}
+    entries = [_failure(failure) for failure in reversed(job.failures)]
+    return {"exceptionHistory": {"entries": entries, "truncated": job.lost_failures > 0}}
 
 
 def _failure(failure: Failure) -> dict[str, Any]:

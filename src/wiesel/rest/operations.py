@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from typing import Any
 from uuid import uuid4
 
-from wiesel.engine.rest.answers import cause
+from wiesel.rest.answers import cause
 
 _MOST = 1000
 _TRIGGER_ID = re.compile(r"[0-9a-f]{32}")

@@ -10,14 +10,13 @@ from typing import Any
 
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ConfigurationError
-from wiesel.engine.checkpoint_progress import checkpoint_progress
-from wiesel.engine.futures import Ask, ask_later
-from wiesel.engine.job_master import JobMaster
-from wiesel.engine.rest import answers, settings
-from wiesel.engine.rest.operations import Operations
+from wiesel.rest import answers, settings
+from wiesel.rest.gateway import JobGateway
+from wiesel.rest.operations import Operations
+from wiesel.rest.views import JobView
 
 _ANSWER_S = 60.0
-"""Timeout of answers of the master's thread, which may be busy with a large job."""
+"""The time limit for answers of the job, whose JobMaster may be busy."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +46,11 @@ class Routes:
     """The paths of one job.
 
     Args:
-        master: The job.
-        ask: Executes a request in the master's thread.
+        gateway: The job.
     """
 
-    def __init__(self, master: JobMaster, ask: Ask) -> None:
-        self._master = master
-        self._ask = ask
+    def __init__(self, gateway: JobGateway) -> None:
+        self._gateway = gateway
         self.operations = Operations()
         job = r"/jobs/(?P<job>[^/]+)"
         self._routes: list[tuple[str, re.Pattern[str], Callable[..., Reply]]] = [
@@ -91,7 +88,7 @@ class Routes:
             if method == request.method:
                 values = match.groupdict()
                 job = values.pop("job", None)
-                if job is not None and job != self._master.job_id:
+                if job is not None and job != self._gateway.job_id:
                     return error(404, f"Job {job} not found")
                 try:
                     return handler(request, **values)
@@ -101,8 +98,8 @@ class Routes:
             return error(405, f"{path} does not take {request.method}")
         return error(404, f"there is nothing at {path}")
 
-    def _told(self, question: Callable[[JobMaster], Any]) -> Reply:
-        answer = self._ask(lambda: question(self._master)).result(_ANSWER_S)
+    def _told(self, answer_of: Callable[[JobView], Any]) -> Reply:
+        answer = answer_of(self._gateway.view().result(_ANSWER_S))
         return error(404, "the job does not know it, or not any more") if answer is None else Reply(200, answer)
 
     # Queries
@@ -117,7 +114,7 @@ class Routes:
         return self._told(answers.details)
 
     def _status(self, request: Request) -> Reply:
-        return Reply(200, {"status": self._master.status.name})
+        return Reply(200, {"status": self._gateway.status.name})
 
     def _exceptions(self, request: Request) -> Reply:
         return self._told(answers.exceptions)
@@ -126,17 +123,17 @@ class Routes:
         return self._told(answers.checkpoints)
 
     def _checkpoint(self, request: Request, checkpoint: str) -> Reply:
-        return self._told(lambda master: answers.checkpoint(master, int(checkpoint)))
+        return self._told(lambda job: answers.checkpoint(job, int(checkpoint)))
 
     def _checkpoint_task(self, request: Request, checkpoint: str, vertex: str) -> Reply:
-        return self._told(lambda master: answers.checkpoint_task(master, int(checkpoint), vertex))
+        return self._told(lambda job: answers.checkpoint_task(job, int(checkpoint), vertex))
 
     def _operation(self, request: Request, trigger: str) -> Reply:
         status = self.operations.status(trigger)
         if status is None:
             return error(404, f"there is no operation with the trigger id {trigger}")
         if status["operation"] is None and "progress" in request.query:
-            status["progress"] = self._ask(lambda: checkpoint_progress(self._master)).result(_ANSWER_S)
+            status["progress"] = self._gateway.checkpoint_progress().result(_ANSWER_S)
         return Reply(200, status)
 
     # Operations
@@ -145,7 +142,7 @@ class Routes:
         mode = request.query.get("mode", "cancel")
         if mode != "cancel":
             return error(400, f"mode {mode!r} is not supported; use cancel, or POST to .../stop")
-        self._ask(self._master.cancel).result(_ANSWER_S)
+        self._gateway.cancel().result(_ANSWER_S)
         return Reply(202)
 
     def _trigger_savepoint(self, request: Request) -> Reply:
@@ -164,7 +161,7 @@ class Routes:
         after_ms = _duration_ms(request.body, "alignedTimeout")
 
         def take() -> Future[str]:
-            return self._master.savepoint(directory, stop=stop, drain=drain, label=label, overtake_after_ms=after_ms)
+            return self._gateway.savepoint(directory, stop=stop, drain=drain, label=label, aligned_timeout_ms=after_ms)
 
         return self._begin(request, take, lambda path: {"location": path})
 
@@ -172,29 +169,27 @@ class Routes:
         kind = _text(request.body, "checkpointType") or "CONFIGURED"
         if kind not in ("CONFIGURED", "INCREMENTAL"):
             raise ValueError(f"checkpointType {kind!r} is not supported: checkpoints are incremental; a savepoint is a full snapshot")
-        return self._begin(request, self._master.checkpoint, lambda number: {"checkpointId": number})
+        return self._begin(request, self._gateway.checkpoint, lambda number: {"checkpointId": number})
 
     def _rescale(self, request: Request) -> Reply:
         given = request.query.get("parallelism", "")
         if not given.isdecimal() or int(given) < 1:
             raise ValueError(f"the query parameter 'parallelism' has to be a number from 1, got {given!r}")
-        return self._begin(request, lambda: self._master.rescale(int(given)), answers.rescaled)
+        return self._begin(request, lambda: self._gateway.rescale(int(given)), answers.rescaled)
 
     def _requirements(self, request: Request) -> Reply:
         return self._told(answers.requirements)
 
     def _require(self, request: Request) -> Reply:
-        def require() -> Future[None]:
-            return self._master.require(answers.requirements_of(self._master.plan.graph.job, request.body))
-
+        bounds = answers.requirements_of(self._gateway.view().result(_ANSWER_S), request.body)
         try:
-            ask_later(self._ask, require).result(_ANSWER_S)
+            self._gateway.require(bounds).result(_ANSWER_S)
         except ConfigurationError as wrong:
             raise ValueError(str(wrong)) from wrong
         return Reply(200)
 
     def _begin(self, request: Request, begin: Callable[[], Future[Any]], answer: Callable[[Any], dict[str, Any]]) -> Reply:
-        trigger = self.operations.start(lambda: ask_later(self._ask, begin), answer, _text(request.body, "triggerId"))
+        trigger = self.operations.start(begin, answer, _text(request.body, "triggerId"))
         return Reply(202, {"request-id": trigger})
 
 
