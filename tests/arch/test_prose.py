@@ -38,7 +38,6 @@ PHRASES = re.compile("|".join(rf"\b(?:{phrase})\b" for phrase in REPLACED).repla
 
 OPENINGS_ALLOWED: dict[str, int] = {}
 PHRASES_ALLOWED: dict[str, int] = {
-    "README.md": 1,
     "docs": 60,
 }
 

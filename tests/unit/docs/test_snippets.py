@@ -58,7 +58,10 @@ def load(page: str, directory: Path) -> ModuleType:
 
 @pytest.mark.usefixtures("local_engine")
 @pytest.mark.parametrize("page", pages())
-def test_snippets_run(page: str, tmp_path: Path) -> None:
+def test_snippets_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What pages write stays out of the repository; what they read of it is there.
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
     module = load(page, tmp_path)
     try:
         for name, value in list(vars(module).items()):
@@ -66,6 +69,14 @@ def test_snippets_run(page: str, tmp_path: Path) -> None:
                 value()
     finally:
         del sys.modules[module.__name__]
+
+
+@pytest.mark.usefixtures("local_engine")
+def test_the_quick_start_prints_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module = load("docs/quickstart-datastream.md", tmp_path)
+    del sys.modules[module.__name__]
+    lines = sorted(capsys.readouterr().out.splitlines())
+    assert lines == ["11.0", "12.0", "22.0", "30.0", "attic is silent since second 70", "cellar is silent since second 130"]
 
 
 def test_the_pages_with_snippets_are_found() -> None:
