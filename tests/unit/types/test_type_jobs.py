@@ -70,12 +70,8 @@ def is_changed_by_flink(site: str, declared: str, value: str, told: str) -> bool
         return "np.array" in value or "Data(" in value
     if "CHAR" in declared:
         return True  # U+0000, or the one before it
-    if site == "collection" and any(f"{kind}()" in declared for kind in WHOLE) and _has_large_number(value):
-        return True  # cut off to the bits of the type
-    if site == "collection" and "Types." in declared and told.count("None") > value.count("None"):
-        return True  # null in place of a field or an element of another class
-    if site == "collection" and value == "{None: 1}":
-        return True  # a key that collect() alone returns: functions fail
+    if site == "collection" and (changed := _is_changed_by_java(declared, value, told)) is not None:
+        return changed
     if site == "printed" and "_ARRAY(" in declared:
         return ADDRESS.match(told) is not None
     if site == "printed" and declared.startswith("ROW"):
@@ -83,12 +79,7 @@ def is_changed_by_flink(site: str, declared: str, value: str, told: str) -> bool
         row = eval(value, NAMES)
         return told == _printed(row) != _printed(eval(f"Types.{declared}", NAMES).coerce(row))
     if "PRIMITIVE_ARRAY(Types.BYTE())" in declared:
-        return site in ("collection", "collected", "printed")  # a list of numbers; the address of the array
-    if site == "collection" and ("SQL_DATE()" in declared or "SQL_TIME()" in declared) and re.search(r"[\[ ](-?\d|2\*\*|-2\*\*)", value):
-        return "datetime." in told  # whole numbers pass within arrays and maps, as days or microseconds, and are refused elsewhere
-    if site == "collection" and "STRING()" in declared:
-        # The text that Java has for an object of another class.
-        return any(sign in told for sign in ("java.", "Object;", "[B@", "Time: ", "Timedelta: ", "=", "'[1"))
+        return site in ("collected", "printed")  # a list of numbers; the address of the array
     if "SQL_DATE" in declared:
         return "datetime.date(1, 1, 1)" in value  # Java's calendar before 1582
     if "SQL_TIMESTAMP" in declared:
@@ -98,6 +89,24 @@ def is_changed_by_flink(site: str, declared: str, value: str, told: str) -> bool
     if "FLOAT" in declared:
         return "broadcast" in site  # rounded to 32 bits when it leaves the cache
     return "BIG_DEC" in declared and "-0.0" in value  # Java has no negative zero there
+
+
+def _is_changed_by_java(declared: str, value: str, told: str) -> bool | None:
+    """Return whether ``from_collection()`` makes another value of one, before Python's coders see it; None if other rules decide."""
+    if any(f"{kind}()" in declared for kind in WHOLE) and _has_large_number(value):
+        return True  # cut off to the bits of the type
+    if "Types." in declared and told.count("None") > value.count("None"):
+        return True  # null in place of a field or an element of another class
+    if value == "{None: 1}":
+        return True  # a key that collect() alone returns: functions fail
+    if "PRIMITIVE_ARRAY(Types.BYTE())" in declared:
+        return True  # a list of numbers
+    if ("SQL_DATE()" in declared or "SQL_TIME()" in declared) and re.search(r"[\[ ](-?\d|2\*\*|-2\*\*)", value):
+        return "datetime." in told  # whole numbers pass within arrays and maps, as days or microseconds, and are refused elsewhere
+    if "STRING()" in declared:
+        # The text that Java has for an object of another class.
+        return any(sign in told for sign in ("java.", "Object;", "[B@", "Time: ", "Timedelta: ", "=", "'[1"))
+    return None
 
 
 def _printed(row: Any) -> str:
