@@ -32,7 +32,7 @@ from wiesel.core.config import ConfigOption
 from wiesel.core.durations import Duration
 from wiesel.core.errors import ConfigurationError
 from wiesel.core.memory_size import MemorySize
-from wiesel.core.plugins import load_plugin
+from wiesel.formats.registry import find_format
 from wiesel.formats.table.string_values import text_reader, text_writer
 from wiesel.spi.file_formats import BulkWriter, BulkWriterFactory, StreamFormat
 from wiesel.spi.serialization import Encoder
@@ -45,11 +45,10 @@ from wiesel.spi.table.factory import (
     TableSinkFactory,
     TableSourceFactory,
 )
-from wiesel.spi.table.formats import TableFormatFactory
 from wiesel.spi.table.statistics import Facts
 from wiesel.types.logical import DataType, RowField, RowType
 
-__all__ = ["FileSystemTableFactory", "find_format"]
+__all__ = ["FileSystemTableFactory"]
 
 _PATH = ConfigOption[str]("path", "str", None, "The file or folder.")
 _FORMAT = ConfigOption[str]("format", "str", None, "The format of the files.")
@@ -72,34 +71,7 @@ _SUCCESS_FILE = ConfigOption[str]("sink.partition-commit.success-file.name", "st
 _COMPACTION = ConfigOption[bool]("auto-compaction", "bool", False, "Whether the files of a checkpoint are compacted.")
 _COMPACTION_SIZE = ConfigOption[MemorySize | None]("compaction.file-size", "memory", None, "Size at which they are compacted immediately.")
 _SHUFFLE = ConfigOption[bool]("sink.shuffle-by-partition.enable", "bool", False, "Whether rows of a partition go to the same writer.")
-_FORMATS = {
-    "avro": "wiesel.formats.table.avro:AvroTableFormat",
-    "canal-json": "wiesel.formats.table.changes:CanalTableFormat",
-    "csv": "wiesel.formats.table.csv:CsvTableFormat",
-    "debezium-json": "wiesel.formats.table.changes:DebeziumTableFormat",
-    "json": "wiesel.formats.table.json:JsonTableFormat",
-    "maxwell-json": "wiesel.formats.table.changes:MaxwellTableFormat",
-    "ogg-json": "wiesel.formats.table.changes:OggTableFormat",
-    "orc": "wiesel.formats.table.orc:OrcTableFormat",
-    "parquet": "wiesel.formats.table.parquet:ParquetTableFormat",
-    "raw": "wiesel.formats.table.raw:RawTableFormat",
-}
-_GROUP = "wiesel.table_formats"
-"""The entry point group of formats in other packages; the entry's name is the identifier."""
-
 _ESCAPED = re.compile("[\x00-\x1f\"#%'*/:=?\\\\\x7f{}\\[\\]^]")
-
-
-def find_format(name: str) -> TableFormatFactory:
-    """Return a format.
-
-    Raises:
-        ConfigurationError: If the name is unknown.
-    """
-    factory = load_plugin("format", _GROUP, _FORMATS, name)()
-    if not isinstance(factory, TableFormatFactory):
-        raise ConfigurationError(f"format {name!r} is a {type(factory).__name__}, not a TableFormatFactory", hint="see wiesel.spi.table")
-    return factory
 
 
 class FileSystemTableFactory(TableSourceFactory, TableSinkFactory):
