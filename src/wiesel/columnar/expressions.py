@@ -6,13 +6,13 @@ inserts casts where needed. So evaluation makes no decisions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wiesel.types.logical import DataType
 
-__all__ = ["Call", "Expression", "InputRef", "Literal", "input_refs", "shifted", "transformed"]
+__all__ = ["Call", "Expression", "InputRef", "Literal", "input_refs", "remapped", "shifted", "transformed"]
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,11 @@ def transformed(expression: Expression, change: Callable[[Expression], Expressio
     if isinstance(expression, Call):
         return replace(expression, operands=tuple(transformed(operand, change) for operand in expression.operands))
     return expression
+
+
+def remapped(expression: Expression, indexes: Mapping[int, int]) -> Expression:
+    """Return an expression that reads other columns; ``indexes`` has the new index of each column that it reads."""
+    return transformed(expression, lambda part: replace(part, index=indexes[part.index]) if isinstance(part, InputRef) else None)
 
 
 def shifted(expression: Expression, by: int) -> Expression:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from wiesel.columnar.expressions import Call, Expression, InputRef, Literal, input_refs, transformed
+from wiesel.columnar.expressions import Call, Expression, InputRef, Literal, input_refs, remapped
 from wiesel.columnar.functions.intervals import DAY_TIME
 from wiesel.sql.dml.insert import Insertion
 from wiesel.sql.explain.expressions import Expressions, Notation
@@ -176,11 +176,11 @@ class _Builder:
         conditions: list[Expression] = []
         below = relation.input
         while isinstance(below, Filter):
-            conditions.insert(0, _moved(below.condition, places))
+            conditions.insert(0, remapped(below.condition, places))
             below = below.input
         if conditions:
             found = PlanNode("LogicalFilter", (("condition", _WRITER.condition(conditions)),), names, (found,))
-        above = [_moved(each, places) for each in relation.expressions]
+        above = [remapped(each, places) for each in relation.expressions]
         if [each.index if isinstance(each, InputRef) else None for each in above] == list(range(len(names))):
             return found
         return _projection(found, above, _names(relation))
@@ -347,7 +347,7 @@ def _grouping_sets(relation: Project) -> Project | None:
     columns = (*groups.fields[:number], *groups.fields[number + 1 :])
     made = replace(groups, input=below, keys=groups.keys[:-1], columns=columns, grouping_sets=sets)  # type: ignore[type-var, attr-defined]
     places = {place: place - (place > number) for place in range(len(groups.fields))}
-    return replace(relation, input=made, expressions=tuple(_moved(each, places) for each in relation.expressions))
+    return replace(relation, input=made, expressions=tuple(remapped(each, places) for each in relation.expressions))
 
 
 def _passes(rows: Expand) -> bool:
@@ -395,9 +395,6 @@ def _before_windows(groups: WindowAggregate) -> tuple[Relation, Sequence[Express
         return rows.input, rows.expressions
     return rows, [InputRef(field.data_type, place, field.name) for place, field in enumerate(rows.fields)]
 
-
-def _moved(expression: Expression, places: dict[int, int]) -> Expression:
-    return transformed(expression, lambda part: replace(part, index=places[part.index]) if isinstance(part, InputRef) else None)
 
 
 def _invocation(window: Any, time: str, partition: Sequence[int]) -> str:

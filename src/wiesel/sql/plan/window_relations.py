@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
 
-from wiesel.columnar.expressions import Call, Expression, InputRef, input_refs, transformed
+from wiesel.columnar.expressions import Call, Expression, InputRef, input_refs, remapped
 from wiesel.columnar.windows import Window
 from wiesel.sql.plan.relations import (
     ONE_PHASE,
@@ -229,7 +228,7 @@ def without_window(relation: Relation) -> Unwindowed | None:
         below = without_window(relation.input)
         if below is None or not input_refs(relation.condition) <= below.places.keys():
             return None
-        return Unwindowed(Filter(below.relation, _moved(relation.condition, below.places)), below.places, below.time)
+        return Unwindowed(Filter(below.relation, remapped(relation.condition, below.places)), below.places, below.time)
     return _projected(relation) if isinstance(relation, Project | Expand) else None
 
 
@@ -248,15 +247,8 @@ def _projected(relation: Project | Expand) -> Unwindowed | None:
         own = [expressions[index] for index in kept]
         if not all(input_refs(expression) <= below.places.keys() for expression in own):
             return None
-        made.append((*(_moved(expression, below.places) for expression in own), InputRef(time.data_type, below.time, time.name)))
+        made.append((*(remapped(expression, below.places) for expression in own), InputRef(time.data_type, below.time, time.name)))
     fields = (*(relation.fields[index] for index in kept), time)
     places = {index: place for place, index in enumerate(kept)}
     above = Project(below.relation, made[0], fields) if isinstance(relation, Project) else Expand(below.relation, tuple(made), fields)
     return Unwindowed(above, places, len(kept))
-
-
-def _moved(expression: Expression, places: dict[int, int]) -> Expression:
-    def change(part: Expression) -> Any:
-        return replace(part, index=places[part.index]) if isinstance(part, InputRef) else None
-
-    return transformed(expression, change)

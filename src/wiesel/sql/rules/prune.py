@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from wiesel.columnar.expressions import Expression, InputRef, input_refs, transformed
+from wiesel.columnar.expressions import Expression, InputRef, input_refs, remapped
 from wiesel.sql.catalog.table_factories import reads_some_columns
 from wiesel.sql.plan.lateral_relations import Unnest
 from wiesel.sql.plan.over_relations import OverAggregate
@@ -104,9 +104,6 @@ def _places(kept: Kept) -> dict[int, int]:
     return {index: place for place, index in enumerate(kept)}
 
 
-def _moved(expression: Expression, places: Mapping[int, int]) -> Expression:
-    return transformed(expression, lambda part: replace(part, index=places[part.index]) if isinstance(part, InputRef) else None)
-
 
 def _refs(expressions: Iterable[Expression | None]) -> set[int]:
     return {index for expression in expressions if expression is not None for index in input_refs(expression)}
@@ -133,7 +130,7 @@ def _arrow_scan(pruner: _Pruner, scan: ArrowScan, wanted: set[int]) -> tuple[Rel
 def _watermark(pruner: _Pruner, relation: WatermarkAssigner, wanted: set[int]) -> tuple[Relation, Kept]:
     below, kept = pruner.prune(relation.input, wanted | {relation.column} | _refs([relation.watermark]))
     places = _places(kept)
-    watermark = None if relation.watermark is None else _moved(relation.watermark, places)
+    watermark = None if relation.watermark is None else remapped(relation.watermark, places)
     return replace(relation, input=below, column=places[relation.column], watermark=watermark), kept
 
 
@@ -142,12 +139,12 @@ def _project(pruner: _Pruner, relation: Project, wanted: set[int]) -> tuple[Rela
     expressions = [relation.expressions[index] for index in kept]
     below, left = pruner.prune(relation.input, _refs(expressions))
     places = _places(left)
-    return Project(below, tuple(_moved(each, places) for each in expressions), _chosen(relation.columns, kept)), kept
+    return Project(below, tuple(remapped(each, places) for each in expressions), _chosen(relation.columns, kept)), kept
 
 
 def _filter(pruner: _Pruner, relation: Filter, wanted: set[int]) -> tuple[Relation, Kept]:
     below, kept = pruner.prune(relation.input, wanted | input_refs(relation.condition))
-    return Filter(below, _moved(relation.condition, _places(kept))), kept
+    return Filter(below, remapped(relation.condition, _places(kept))), kept
 
 
 def _call(call: AggregateCall, places: Mapping[int, int]) -> AggregateCall:
@@ -206,7 +203,7 @@ def _join(pruner: _Pruner, relation: Join, wanted: set[int]) -> tuple[Relation, 
     left, lefts = pruner.exactly(relation.left, {index for index in read if index < width})
     right, rights = pruner.exactly(relation.right, {index - width for index in read if index >= width})
     both = [*lefts, *(index + width for index in rights)]
-    condition = None if relation.condition is None else _moved(relation.condition, _places(both))
+    condition = None if relation.condition is None else remapped(relation.condition, _places(both))
     kept = list(lefts) if relation.type in (JoinType.SEMI, JoinType.ANTI) else both
     return replace(relation, left=left, right=right, condition=condition, columns=_chosen(relation.columns, kept)), kept
 
@@ -232,7 +229,7 @@ def _expand(pruner: _Pruner, relation: Expand, wanted: set[int]) -> tuple[Relati
     projections = [[each[index] for index in kept] for each in relation.projections]
     below, left = pruner.prune(relation.input, _refs(part for each in projections for part in each))
     places = _places(left)
-    made = tuple(tuple(_moved(part, places) for part in each) for each in projections)
+    made = tuple(tuple(remapped(part, places) for part in each) for each in projections)
     return Expand(below, made, _chosen(relation.columns, kept)), kept
 
 
@@ -258,7 +255,7 @@ def _unnest(pruner: _Pruner, relation: Unnest, wanted: set[int]) -> tuple[Relati
     width = len(relation.input.fields)
     below, left = pruner.prune(relation.input, {index for index in wanted if index < width} | input_refs(relation.collection))
     kept = [*left, *range(width, len(relation.columns))]
-    collection = _moved(relation.collection, _places(left))
+    collection = remapped(relation.collection, _places(left))
     return replace(relation, input=below, collection=collection, columns=_chosen(relation.columns, kept)), kept
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, combinations
 
-from wiesel.columnar.expressions import Expression, InputRef, input_refs, transformed
+from wiesel.columnar.expressions import Expression, InputRef, input_refs, remapped
 from wiesel.columnar.functions.registry import is_deterministic
 from wiesel.sql.costs.estimates import Estimate
 from wiesel.sql.costs.estimator import Estimator, joined_rows
@@ -120,14 +120,11 @@ def _flattened(relation: Relation) -> _Joins:
     columns = (*left.columns, *(index + by for index in right.columns))
     conditions = [
         *left.conditions,
-        *(_moved(each, {index: index + by for index in input_refs(each)}) for each in right.conditions),
-        *(_moved(each, dict(enumerate(columns))) for each in conjuncts(relation.condition)),
+        *(remapped(each, {index: index + by for index in input_refs(each)}) for each in right.conditions),
+        *(remapped(each, dict(enumerate(columns))) for each in conjuncts(relation.condition)),
     ]
     return _Joins((*left.inputs, *right.inputs), tuple(conditions), columns)
 
-
-def _moved(expression: Expression, places: Mapping[int, int]) -> Expression:
-    return transformed(expression, lambda part: replace(part, index=places[part.index]) if isinstance(part, InputRef) else None)
 
 
 class _Search:
@@ -201,7 +198,7 @@ class _Search:
         asked = [
             each for each, read in zip(self._joins.conditions, self._read, strict=True) if read <= both and read & lefts and read & rights
         ]
-        condition = all_of([_moved(each, self.places(inputs)) for each in asked])
+        condition = all_of([remapped(each, self.places(inputs)) for each in asked])
         rows = joined_rows(left.estimate, right.estimate, condition)
         columns = (*left.estimate.columns, *right.estimate.columns)
         by = len(left.estimate.columns)
@@ -239,7 +236,7 @@ def _made(joins: _Joins, tree: _Tree, relation: Join) -> Relation:
         for index in range(first[place], first[place + 1]):
             places[index] = len(places)
     refs = tuple(InputRef(field.data_type, places[index], field.name) for index, field in zip(joins.columns, relation.fields, strict=True))
-    return Project(found if alone is None else Filter(found, _moved(alone, places)), refs, relation.fields)
+    return Project(found if alone is None else Filter(found, remapped(alone, places)), refs, relation.fields)
 
 
 def _of_one_input(joins: _Joins) -> list[Expression]:
