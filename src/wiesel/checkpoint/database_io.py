@@ -7,6 +7,7 @@ visible.
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from wiesel.checkpoint.file_io import FileIO
 from wiesel.core.errors import CheckpointStorageError
+from wiesel.core.optional import require
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
@@ -45,15 +47,9 @@ class DatabaseFileIO(FileIO):
 
     def __init__(self, uri: str) -> None:
         url, self._root = _split(uri)
-        try:
-            import sqlalchemy
-            from sqlalchemy.dialects.mysql import LONGBLOB
-        except ImportError as error:
-            raise CheckpointStorageError(
-                f"{uri!r} needs SQLAlchemy", hint="pip install 'wiesel[database]', on the workers too"
-            ) from error
+        sqlalchemy = require("sqlalchemy", f"a database of checkpoints ({uri!r})", "database", error_type=CheckpointStorageError)
         self._sql: Any = sqlalchemy
-        blob = sqlalchemy.LargeBinary().with_variant(LONGBLOB, "mysql", "mariadb")
+        blob = sqlalchemy.LargeBinary().with_variant(importlib.import_module("sqlalchemy.dialects.mysql").LONGBLOB(), "mysql", "mariadb")
         self._table = sqlalchemy.Table(
             "wiesel_checkpoint_files",
             sqlalchemy.MetaData(),
@@ -97,7 +93,7 @@ class DatabaseFileIO(FileIO):
         return "/".join(part for part in (self._root, path) if part)
 
     def _below(self, full: str) -> ColumnElement[bool]:
-        return self._table.c.name.startswith(f"{full}/" if full else "", autoescape=True)
+        return self._table.c.name.startswith(f"{full}/" if full else "", autoescape=True)  # type: ignore[no-any-return]
 
     def _insert(self, connection: Connection, full: str, data: bytes) -> None:
         starts = range(0, max(1, len(data)), _ROW_BYTES)

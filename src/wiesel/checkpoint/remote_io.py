@@ -11,7 +11,7 @@ import fsspec
 
 from wiesel.checkpoint.file_io import FileIO
 from wiesel.core.errors import CheckpointStorageError
-from wiesel.core.extras import to_install
+from wiesel.core.optional import to_install
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import importlib
 import zlib
 from typing import Any
 
-from wiesel.core.errors import ProgramError
+from wiesel.core.optional import require
 
 __all__ = ["fastavro", "read_errors", "write_errors"]
 
@@ -17,12 +17,7 @@ def fastavro() -> Any:
     Raises:
         ProgramError: If it is not installed.
     """
-    try:
-        return importlib.import_module("fastavro")
-    except ImportError as error:
-        raise ProgramError(
-            f"Avro needs the library fastavro: {error}", hint="install it where the program and all workers run: pip install 'wiesel[avro]'"
-        ) from error
+    return require("fastavro", "Avro", "avro")
 
 
 def read_errors() -> tuple[type[BaseException], ...]:

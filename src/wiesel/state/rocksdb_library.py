@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from wiesel.core.errors import ConfigurationError
+from wiesel.core.optional import require
 
 __all__ = ["rocksdict"]
 
@@ -16,10 +16,10 @@ def rocksdict() -> Any:
     Raises:
         ConfigurationError: If it is not installed.
     """
-    try:
-        return importlib.import_module("rocksdict")
-    except ImportError as error:
-        raise ConfigurationError(
-            f"the state backend rocksdb needs the library rocksdict: {error}",
-            hint="install it where the program and all workers run: pip install 'wiesel[rocksdb]'; or set state.backend.type to lmdb",
-        ) from error
+    return require(
+        "rocksdict",
+        "the state backend rocksdb",
+        "rocksdb",
+        error_type=ConfigurationError,
+        alternative="set state.backend.type to lmdb",
+    )

@@ -12,7 +12,7 @@ from wiesel.columnar.functions.kernels import by_value
 from wiesel.columnar.functions.registry import Arguments, ScalarFunction, Signature, register
 from wiesel.columnar.functions.signatures import TEXT, TEXT_OR_BINARY, returning_null, taking
 from wiesel.columnar.type_rules import BYTES, STRING, is_text
-from wiesel.core.errors import ProgramError
+from wiesel.core.optional import require
 from wiesel.types import logical as t
 
 __all__ = ["hash_of", "is_hashed"]
@@ -27,20 +27,21 @@ def _bytes(given: str | bytes) -> bytes:
 
 def _cipher(key: bytes) -> Any:
     """Return AES in ECB mode, as in Hive; None for invalid key lengths."""
-    try:
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-    except ImportError as error:
-        raise ProgramError("AES needs the package cryptography", hint="pip install 'wiesel[aes]', on the workers too") from error
-    return Cipher(algorithms.AES(key), modes.ECB()) if len(key) in _KEY_LENGTHS else None  # noqa: S305 - Hive's mode
+    if len(key) not in _KEY_LENGTHS:
+        return None
+    ciphers = require("cryptography.hazmat.primitives.ciphers", "AES", "aes")
+    return ciphers.Cipher(ciphers.algorithms.AES(key), ciphers.modes.ECB())  # Hive's mode
+
+
+def _padding(block_bits: int) -> Any:
+    return require("cryptography.hazmat.primitives.padding", "AES", "aes").PKCS7(block_bits)
 
 
 def _encrypted(given: str | bytes, key: str | bytes) -> bytes | None:
     cipher = _cipher(_bytes(key))
     if cipher is None:
         return None
-    from cryptography.hazmat.primitives.padding import PKCS7
-
-    padder, encryptor = PKCS7(_BLOCK_BITS).padder(), cipher.encryptor()
+    padder, encryptor = _padding(_BLOCK_BITS).padder(), cipher.encryptor()
     return encryptor.update(padder.update(_bytes(given)) + padder.finalize()) + encryptor.finalize()  # type: ignore[no-any-return]
 
 
@@ -48,11 +49,9 @@ def _decrypted(given: bytes, key: str | bytes) -> bytes | None:
     cipher = _cipher(_bytes(key))
     if cipher is None:
         return None
-    from cryptography.hazmat.primitives.padding import PKCS7
-
-    decryptor, unpadder = cipher.decryptor(), PKCS7(_BLOCK_BITS).unpadder()
+    decryptor, unpadder = cipher.decryptor(), _padding(_BLOCK_BITS).unpadder()
     try:
-        return unpadder.update(decryptor.update(given) + decryptor.finalize()) + unpadder.finalize()
+        return unpadder.update(decryptor.update(given) + decryptor.finalize()) + unpadder.finalize()  # type: ignore[no-any-return]
     except ValueError:
         return None
 

@@ -6,6 +6,7 @@ XML is read by a parser that rejects entities, so that no document makes a task 
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 import math
 import re
@@ -17,7 +18,7 @@ from wiesel.columnar.functions.kernels import by_value
 from wiesel.columnar.functions.registry import ScalarFunction, register
 from wiesel.columnar.functions.signatures import TEXT, returning_null, taking
 from wiesel.columnar.type_rules import STRING
-from wiesel.core.errors import ProgramError
+from wiesel.core.optional import require
 from wiesel.types import logical as t
 
 __all__: list[str] = []
@@ -27,12 +28,9 @@ _KEPT = 256
 
 @functools.cache
 def _library() -> Any:
-    try:
-        import elementpath
-        import elementpath.etree
-    except ImportError as error:
-        raise ProgramError("paths into XML need the package elementpath", hint="pip install 'wiesel[xml]', on the workers too") from error
-    return elementpath
+    library = require("elementpath", "reading XML by paths", "xml")
+    importlib.import_module("elementpath.etree")
+    return library
 
 
 @functools.lru_cache(_KEPT)

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
 from wiesel.core.errors import ConnectorError
-from wiesel.core.extras import to_install
+from wiesel.core.optional import to_install
 
 __all__ = ["FileStatus", "FileSystem", "LocalFiles", "RemoteFiles", "filesystem_for", "is_remote"]
 
