@@ -95,9 +95,10 @@ class JobClient:
             A dict of plain values: ``job_id``; ``status`` (name of a JobStatus); ``attempt`` (number of the newest attempt, never used
             twice) and ``restarts``, those of regions included; ``checkpoints`` with ``completed``, ``failed``, ``restored_id`` (what the
             newest attempt started from, 0 for nothing), ``last_id``, ``last_duration_ms``, ``last_written_bytes`` and
-            ``last_state_bytes``; ``tasks``, a list of dicts with ``name``, ``vertex``, ``subtask``, ``attempt`` (in which it runs: that of
-            the job, or of its region if it was restarted alone), ``source`` (whether the task reads a source), ``pid`` and ``host``
-            (None before it runs) and ``metrics``. These have Flink's names (``numRecordsIn``, ``currentOutputWatermark``,
+            ``last_state_bytes``; ``sources``, the metrics of enumerators (``unassignedSplits``) by the name of the source; ``tasks``, a
+            list of dicts with ``name``, ``vertex``, ``subtask``, ``attempt`` (in which it runs: that of the job, or of its region if it
+            was restarted alone), ``source`` (whether the task reads a source), ``pid`` and ``host`` (None before it runs) and
+            ``metrics``. These have Flink's names (``numRecordsIn``, ``currentOutputWatermark``,
             ``busyTimeMsPerSecond``, ...), are about a second old and begin anew with each attempt.
         """
         return CompletableFuture(self._handle.metrics())

@@ -22,8 +22,10 @@ from wiesel.spi.source import (
     Source,
     SourceReader,
     SourceReaderContext,
+    SourceReaderMetricGroup,
     SplitEnumerator,
     SplitEnumeratorContext,
+    SplitEnumeratorMetricGroup,
 )
 from wiesel.spi.state import BroadcastState, ListState, ListStateDescriptor, MapStateDescriptor, OperatorStateStore
 from wiesel.types.typeinfo import TypeInformation
@@ -161,6 +163,10 @@ class _EnumeratorContext:
     @property
     def parallelism(self) -> int:
         return self._context.parallelism
+
+    @property
+    def metric_group(self) -> SplitEnumeratorMetricGroup:
+        return self._context.metric_group
 
     def assign_splits(self, splits: Mapping[int, Sequence[Any]]) -> None:
         self._context.assign_splits({subtask: [HybridSplit(self._source, s) for s in given] for subtask, given in splits.items()})
@@ -317,6 +323,10 @@ class _ReaderContext:
     @property
     def parallelism(self) -> int:
         return self._context.parallelism
+
+    @property
+    def metric_group(self) -> SourceReaderMetricGroup:
+        return self._context.metric_group
 
     def request_split(self) -> None:
         self._context.request_split()

@@ -191,6 +191,9 @@ class MetricGroup(ABC):
     def distribution(self, name: str) -> Distribution:
         """Return the distribution of this name; the same one if it exists."""
 
+    def close(self) -> None:
+        """Remove the metrics of this group and of the groups inside it."""
+
 
 class MetricRegistry:
     """All metrics of one subtask by their full names (parts joined by ``.``)."""
@@ -229,6 +232,11 @@ class MetricRegistry:
         """Replace the metric of this full name (a gauge of a restarted function)."""
         self._metrics[name] = metric
 
+    def remove(self, scope: str) -> None:
+        """Remove all metrics whose full names begin with these parts."""
+        for name in [name for name in self._metrics if name.startswith(f"{scope}.")]:
+            del self._metrics[name]
+
     def snapshot(self) -> dict[str, MetricValue]:
         """Return names and values. A gauge that raises is omitted, and logged once."""
         values = {}
@@ -264,6 +272,9 @@ class _Group(MetricGroup):
     def meter(self, name: str, time_span_in_seconds: int = 60) -> Meter:
         clock = self._registry.clock
         return self._registry.register(self._full(name), lambda: SimpleMeter(time_span_in_seconds, clock), SimpleMeter)
+
+    def close(self) -> None:
+        self._registry.remove(self._scope)
 
     def distribution(self, name: str) -> Distribution:
         return self._registry.register(self._full(name), SimpleDistribution, SimpleDistribution)

@@ -258,6 +258,10 @@ class JobAttempt:
         else:
             self.fail_region(region, error)
 
+    def source_metrics(self) -> dict[str, dict[str, Any]]:
+        """Return the metrics of the enumerators by the names of their sources. Any thread may ask."""
+        return {source.name: source.metrics() for source in list(self._sources.values())}
+
     def fail_region(self, region: FailoverRegion, error: BaseException) -> None:
         """End a region's tasks with an error, or the attempt if that concerns it as a whole; later ones have no effect."""
         if self.ended or region.failure is not None:

@@ -39,6 +39,7 @@ def job_metrics(master: JobMaster) -> dict[str, Any]:
         "restarts": master.restarts,
         "rescales": master.rescaling.completed,
         "checkpoints": _checkpoints(master),
+        "sources": {} if attempt is None else attempt.source_metrics(),
         "tasks": tasks,
     }
 

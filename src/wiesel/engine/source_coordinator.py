@@ -14,9 +14,10 @@ from typing import Any, Protocol, TypeVar
 from wiesel.checkpoint.messages import AssignSplits, EventToOperator, NoMoreSplits, TaskKey, ToTask
 from wiesel.core.clock import Clock
 from wiesel.core.errors import WieselError
+from wiesel.core.metrics import MetricRegistry
 from wiesel.graph.job_graph import JobVertex
 from wiesel.runtime.user_code import locate
-from wiesel.spi.source import SplitEnumerator
+from wiesel.spi.source import SplitEnumerator, SplitEnumeratorMetricGroup
 
 __all__ = ["SourceCoordinator", "SourcePort"]
 
@@ -62,11 +63,13 @@ class SourceCoordinator:
     ) -> None:
         head = vertex.operators[0]
         self._source = head.node.operator.payload["source"]
-        self._name, self._made_at = head.node.name, head.node.user_location
+        self.name, self._made_at = head.node.name, head.node.user_location
         self._vertex, self._parallelism = vertex.index, vertex.parallelism
         self._operator_id = head.operator_id
         self._lane = f"source-{vertex.index}-{attempt}"
         self._state = state
+        self._metrics = MetricRegistry(clock)
+        self._metric_group = SplitEnumeratorMetricGroup(self._metrics.group())
         self._port = port
         self._clock = clock
         self._fail = fail
@@ -184,7 +187,7 @@ class SourceCoordinator:
         self._fail(error)
 
     def _locate(self, error: WieselError) -> None:
-        locate(error, f"source {self._name!r}" + (f" (made at {self._made_at})" if self._made_at else ""))
+        locate(error, f"source {self.name!r}" + (f" (made at {self._made_at})" if self._made_at else ""))
 
     # Work elsewhere
 
@@ -206,6 +209,15 @@ class SourceCoordinator:
     def parallelism(self) -> int:
         """Return the number of readers."""
         return self._parallelism
+
+    @property
+    def metric_group(self) -> SplitEnumeratorMetricGroup:
+        """Return the metrics of the enumerator."""
+        return self._metric_group
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the metrics of the enumerator by name. Any thread may ask."""
+        return self._metrics.snapshot()
 
     def assign_splits(self, splits: Mapping[int, Sequence[Any]]) -> None:
         """Send splits to readers."""

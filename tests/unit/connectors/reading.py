@@ -9,8 +9,9 @@ from typing import Any
 from wiesel.core import code_pickling
 from wiesel.core.clock import ManualClock
 from wiesel.core.errors import ConnectorError
+from wiesel.core.metrics import MetricRegistry
 from wiesel.engine.spark.step_thread import StepThread
-from wiesel.spi.source import InputStatus, Source
+from wiesel.spi.source import InputStatus, Source, SourceReaderMetricGroup, SplitEnumeratorMetricGroup
 
 WAITS_AT_MOST = 10_000
 
@@ -22,6 +23,8 @@ class Enumerators:
         self.world = world
         self.parallelism = world.parallelism
         self.due_ms: int | None = None
+        self.metrics = MetricRegistry()
+        self.metric_group = SplitEnumeratorMetricGroup(self.metrics.group())
         self.calls: list[tuple[int, int | None, Any, Any]] = []
 
     def assign_splits(self, splits: Mapping[int, Sequence[Any]]) -> None:
@@ -73,6 +76,8 @@ class Reader:
         self.events: list[Any] = []
         self.ended = False
         self.finished_splits: list[str] = []
+        self.metrics = MetricRegistry()
+        self.metric_group = SourceReaderMetricGroup(self.metrics.group())
         self.reader = world.source.create_reader(self)
 
     def request_split(self) -> None:

@@ -14,6 +14,7 @@ from wiesel.connectors.datagen.source import DataGeneratorSource
 from wiesel.connectors.filesystem.source import FileSource
 from wiesel.connectors.hybrid_source import HybridSource
 from wiesel.connectors.number_sequence import NumberSequenceSource
+from wiesel.core.metrics import MetricRegistry
 from wiesel.formats.text import StreamFormat
 from wiesel.runtime.operators.source import SourceOperator
 from wiesel.spi.source import InputStatus, Source, SourceReader
@@ -58,6 +59,7 @@ class Outside:
 
     def __init__(self, record_s: float) -> None:
         self.clock = self
+        self.metrics = MetricRegistry(self).group("source")
         self.record_s = record_s
         self.now_s = 0.0
         self.emitted: list[int] = []

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from wiesel.columnar.row_batch import RowBatch
+from wiesel.core.metrics import MetricRegistry
 from wiesel.spi.source import (
     Boundedness,
     InputStatus,
@@ -20,6 +21,7 @@ from wiesel.spi.source import (
     Source,
     SourceReader,
     SourceReaderBase,
+    SourceReaderMetricGroup,
     SplitEnumerator,
     SplitReader,
     SplitRecords,
@@ -114,6 +116,8 @@ class Context:
 
     def __init__(self, start: Callable[..., Any] = SteppedByTest) -> None:
         self.fetchers: list[Any] = []
+        self.metrics = MetricRegistry()
+        self.metric_group = SourceReaderMetricGroup(self.metrics.group())
         self.start = start
         self.woken = threading.Event()
         self.wanted = 1 << 20

@@ -182,6 +182,7 @@ class _FileEnumerator(SplitEnumerator[FileSourceSplit]):
         self._asking: list[int] = []
 
     def start(self) -> None:
+        self._context.metric_group.set_unassigned_splits_gauge(lambda: len(self._waiting))
         interval_ms = self._source.discovery_interval_ms
         if interval_ms is not None:
             self._context.call_async(self._source.find, self._found, initial_delay_ms=interval_ms, period_ms=interval_ms)

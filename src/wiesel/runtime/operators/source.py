@@ -14,8 +14,9 @@ from wiesel.runtime.alignment import AlignWatermark, SourceAlignment
 from wiesel.runtime.operator import OperatorSnapshot, StreamOperator
 from wiesel.runtime.operator_states import OperatorStates
 from wiesel.runtime.slicing import MOST_RECORDS, SliceSizer, cut
+from wiesel.runtime.source_metrics import SourceMetrics
 from wiesel.runtime.user_code import map_all
-from wiesel.spi.source import Boundedness, FetcherThread, InputStatus, Source, SourceReader
+from wiesel.spi.source import Boundedness, FetcherThread, InputStatus, Source, SourceReader, SourceReaderMetricGroup
 from wiesel.spi.state import OperatorStateStore
 from wiesel.spi.watermark import WatermarkGenerator, WatermarkStrategy
 from wiesel.wire.batch import Batch
@@ -98,6 +99,11 @@ class SourceOperator(StreamOperator):
         """Return the number of subtasks of the source."""
         return self.context.parallelism
 
+    @property
+    def metric_group(self) -> SourceReaderMetricGroup:
+        """Return the metrics of the reader."""
+        return self._metrics.group
+
     def request_split(self) -> None:
         """Ask the enumerator for another split."""
         if self._request_split is not None:
@@ -138,6 +144,7 @@ class SourceOperator(StreamOperator):
         self._progressive = not batch
         self._idleness_clock = PausableClock(self.context.clock)
         self._interval_ms = 0 if batch else int(self.context.config.get("pipeline.auto-watermark-interval", 200))
+        self._metrics = SourceMetrics(self.context.metrics, self.context.clock, lambda: self._emitted)
         self.reader: SourceReader[Any] = self.source.create_reader(self)
         if self._restored:
             self.add_splits(self._restored)
@@ -177,6 +184,8 @@ class SourceOperator(StreamOperator):
             return InputStatus.NOTHING_AVAILABLE
         if not self._pending:
             self._status = self.reader.poll(self)
+            if self._status is InputStatus.NOTHING_AVAILABLE and not self._pending:
+                self._metrics.idle()
         if self._pending:
             self._silent_from_ms = None
             self._process_slice()
@@ -276,6 +285,7 @@ class SourceOperator(StreamOperator):
             extract = self._assigner.extract_timestamp
             known = timestamps if timestamps is not None else [MIN_TIMESTAMP] * len(values)
             timestamps = map_all(extract, values, known)
+        self._metrics.emitted(values, timestamps)
         generator = split.generator
         if not generator.emits_per_event:
             generator.on_events(values, timestamps if timestamps is not None else [MIN_TIMESTAMP] * len(values), split)
@@ -314,6 +324,7 @@ class SourceOperator(StreamOperator):
 
     def _drop_split(self, split_id: str) -> None:
         split = self._splits.pop(split_id, None)
+        self._metrics.remove_split(split_id)
         self._assigned.discard(split_id)
         self._paused.discard(split_id)
         if split is not None and self._splits:
@@ -326,6 +337,7 @@ class SourceOperator(StreamOperator):
     def _add_split(self, split_id: str) -> _SplitOutput:
         clock = PausableClock(self._idleness_clock)
         split = self._splits[split_id] = _SplitOutput(self, clock, self._strategy.create_watermark_generator(clock))
+        self._metrics.add_split(split_id, lambda: split.watermark)
         return split
 
     # Time

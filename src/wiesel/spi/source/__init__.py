@@ -10,6 +10,7 @@ Three roles and where they run:
 """
 
 from wiesel.spi.source.enumerator import SplitEnumerator, SplitEnumeratorContext
+from wiesel.spi.source.metrics import SourceReaderMetricGroup, SplitEnumeratorMetricGroup
 from wiesel.spi.source.reader import FetcherThread, InputStatus, ReaderOutput, SourceReader, SourceReaderContext
 from wiesel.spi.source.reader_base import SourceReaderBase
 from wiesel.spi.source.source import Boundedness, Source
@@ -26,9 +27,11 @@ __all__ = [
     "SourceReader",
     "SourceReaderBase",
     "SourceReaderContext",
+    "SourceReaderMetricGroup",
     "SourceSplit",
     "SplitEnumerator",
     "SplitEnumeratorContext",
+    "SplitEnumeratorMetricGroup",
     "SplitReader",
     "SplitRecords",
 ]

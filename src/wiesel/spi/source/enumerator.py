@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
+from wiesel.spi.source.metrics import SplitEnumeratorMetricGroup
 from wiesel.spi.source.split import SplitT, SplitT_contra
 
 __all__ = ["SplitEnumerator", "SplitEnumeratorContext"]
@@ -19,6 +20,11 @@ class SplitEnumeratorContext(Protocol[SplitT_contra]):
     @property
     def parallelism(self) -> int:
         """Return the number of readers."""
+        ...
+
+    @property
+    def metric_group(self) -> SplitEnumeratorMetricGroup:
+        """Return the metrics of the enumerator."""
         ...
 
     def assign_splits(self, splits: Mapping[int, Sequence[SplitT_contra]]) -> None:

@@ -42,7 +42,7 @@ class SplitFetcher:
         """The splits whose end the task has not seen. Used by the task's thread."""
         self._capacity = capacity
         self._tasks: deque[Callable[[], None]] = deque()
-        self._fetched: deque[RecordsBySplits] = deque()
+        self._fetched: deque[tuple[RecordsBySplits, int]] = deque()
         self._splits: set[str] = set()
         self._paused: set[str] = set()
         self._lock = threading.Lock()
@@ -66,8 +66,8 @@ class SplitFetcher:
         """Return whether there are results to take."""
         return bool(self._fetched)
 
-    def take(self) -> RecordsBySplits:
-        """Return the oldest result that was not taken."""
+    def take(self) -> tuple[RecordsBySplits, int]:
+        """Return the oldest result that was not taken, and when it was fetched (ms)."""
         was_full = len(self._fetched) >= self._capacity
         taken = self._fetched.popleft()
         if was_full:
@@ -172,7 +172,7 @@ class SplitFetcher:
         self._empty_fetches = 0
         self._splits.difference_update(fetched.finished_splits)
         self._paused.difference_update(fetched.finished_splits)
-        self._fetched.append(fetched)
+        self._fetched.append((fetched, self._context.now_ms()))
         self._context.wake()
         return 0
 

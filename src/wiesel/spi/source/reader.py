@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Generic, Protocol
 
+from wiesel.spi.source.metrics import SourceReaderMetricGroup
 from wiesel.spi.source.split import SplitT
 from wiesel.spi.state import OperatorStateStore
 
@@ -87,6 +88,11 @@ class SourceReaderContext(Protocol):
     @property
     def parallelism(self) -> int:
         """Return the number of subtasks of the source."""
+        ...
+
+    @property
+    def metric_group(self) -> SourceReaderMetricGroup:
+        """Return the metrics of the reader."""
         ...
 
     def request_split(self) -> None:

@@ -31,6 +31,7 @@ class _Entry:
 
     split_id: str
     records: SplitRecords | None
+    fetched_ms: int
     taken: int = 0
 
 
@@ -80,6 +81,8 @@ class SourceReaderBase(SourceReader[SplitT], Generic[SplitT]):
         self._paused: dict[str, list[_Entry]] = {}
         """The splits that are paused, each with what was fetched of it before the pause took effect."""
         self._no_more = False
+        self._fetch_lag_ms = -1
+        context.metric_group.gauge("currentFetchEventTimeLag", lambda: self._fetch_lag_ms)
 
     # What subclasses may override.
 
@@ -197,9 +200,9 @@ class SourceReaderBase(SourceReader[SplitT], Generic[SplitT]):
             # The others come first the next time.
             self._fetchers.remove(ready)
             self._fetchers.append(ready)
-            fetched = ready.take()
-            self._queue(_Entry(records.split_id, records) for records in fetched.records)
-            self._queue(_Entry(split_id, None) for split_id in fetched.finished_splits)
+            fetched, fetched_ms = ready.take()
+            self._queue(_Entry(records.split_id, records, fetched_ms) for records in fetched.records)
+            self._queue(_Entry(split_id, None, fetched_ms) for split_id in fetched.finished_splits)
         return True
 
     def _is_paused(self, fetcher: SplitFetcher) -> bool:
@@ -246,6 +249,8 @@ class SourceReaderBase(SourceReader[SplitT], Generic[SplitT]):
                 self._move(entry.split_id, records.positions[-1])
         times = records.timestamps
         if end > begin:
+            if times is not None:
+                self._fetch_lag_ms = entry.fetched_ms - times[end - 1]
             whole = end - begin == len(values)
             output.collect(values if whole else values[begin:end], times if whole or times is None else times[begin:end], entry.split_id)
         return end - begin
