@@ -88,17 +88,14 @@ class _Enumerator(SplitEnumerator[Feed]):
     def __init__(self, context: SplitEnumeratorContext[Feed], feeds: Sequence[Feed]) -> None:
         self._context = context
         self._shares: list[list[Feed]] = [[] for _ in range(context.parallelism)]
-        self.add_splits_back(feeds)
+        for feed in sorted(feeds, key=lambda f: f.position - f.rows):
+            min(self._shares, key=lambda share: sum(f.rows - f.position for f in share)).append(feed)
 
     def add_reader(self, subtask: int) -> None:
         if self._shares[subtask]:
             self._context.assign_splits({subtask: self._shares[subtask]})
             self._shares[subtask] = []
         self._context.signal_no_more_splits(subtask)
-
-    def add_splits_back(self, splits: Sequence[Feed]) -> None:
-        for feed in sorted(splits, key=lambda f: f.position - f.rows):
-            min(self._shares, key=lambda share: sum(f.rows - f.position for f in share)).append(feed)
 
     def snapshot_state(self, checkpoint_id: int) -> Any:
         return [feed for share in self._shares for feed in share]

@@ -87,9 +87,6 @@ class LetterEnumerator(SplitEnumerator[Letters]):
         else:
             self.context.call_later(20)
 
-    def add_splits_back(self, splits: Sequence[Letters]) -> None:
-        self.unknown += splits
-
     def snapshot_state(self, checkpoint_id: int) -> Any:
         return list(self.unknown)
 

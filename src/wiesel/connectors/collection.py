@@ -149,9 +149,6 @@ class _CollectionEnumerator(SplitEnumerator[CollectionSplit]):
         else:
             self._context.signal_no_more_splits(subtask)
 
-    def add_splits_back(self, splits: Sequence[CollectionSplit]) -> None:
-        self._splits = sorted([*splits, *self._splits], key=lambda split: split.start)
-
     def snapshot_state(self, checkpoint_id: int) -> Any:
         return list(self._splits)
 

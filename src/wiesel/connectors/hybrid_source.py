@@ -257,9 +257,6 @@ class _HybridEnumerator(SplitEnumerator[HybridSplit]):
         for subtask in range(self._context.parallelism):
             self._inner.add_reader(subtask)
 
-    def add_splits_back(self, splits: Sequence[HybridSplit]) -> None:
-        self._inner.add_splits_back([split.split for split in splits])
-
     def on_timer(self) -> None:
         # It may be a request of the previous source.
         if self._inner_context.waits:

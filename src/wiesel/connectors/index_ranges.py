@@ -76,10 +76,6 @@ class IndexRangeEnumerator(SplitEnumerator[IndexRange]):
         else:
             self._context.signal_no_more_splits(subtask)
 
-    def add_splits_back(self, splits: Sequence[IndexRange]) -> None:
-        """Return ranges to the front, in order."""
-        self._splits = sorted([*splits, *self._splits], key=lambda split: split.start)
-
     def snapshot_state(self, checkpoint_id: int) -> Any:
         """Return the ranges not yet assigned."""
         return list(self._splits)

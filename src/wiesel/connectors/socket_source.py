@@ -122,9 +122,6 @@ class _SocketEnumerator(SplitEnumerator[SocketSplit]):
             self._splits = []
         self._context.signal_no_more_splits(subtask)
 
-    def add_splits_back(self, splits: Sequence[SocketSplit]) -> None:
-        self._splits.extend(splits)
-
     def snapshot_state(self, checkpoint_id: int) -> list[SocketSplit]:
         return list(self._splits)
 

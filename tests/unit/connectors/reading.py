@@ -122,11 +122,10 @@ class World:
         state, splits = (None, []) if restore is None else restore
         self.enumerator = self.source.create_enumerator(self.context, state)  # type: ignore[arg-type]
         self.readers = [Reader(self, i) for i in range(parallelism)]
-        for i, given in enumerate(splits):
-            if i < parallelism:
-                self.readers[i].reader.add_splits(given)
-            else:
-                self.enumerator.add_splits_back(given)
+        restored = [split for given in splits for split in given]
+        for i in range(parallelism) if restored else ():
+            # At the same parallelism readers keep their splits.
+            self.readers[i].reader.add_splits(splits[i] if parallelism == len(splits) else restored[i::parallelism])
         self.enumerator.start()
         for i, reader in enumerate(self.readers):
             self.enumerator.add_reader(i)

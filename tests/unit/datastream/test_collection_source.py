@@ -40,13 +40,10 @@ class Job:
         parallelism: int,
         state: Any = None,
         splits: Mapping[int, Sequence[Any]] | None = None,
-        back: Sequence[Any] = (),
     ) -> None:
         self.parallelism = parallelism
         self.output = Output()
         self.enumerator = source.create_enumerator(self, state)  # type: ignore[arg-type]
-        if back:
-            self.enumerator.add_splits_back(back)
         self.readers: list[SourceReader[CollectionSplit]] = []
         for subtask in range(parallelism):
             self.readers.append(source.create_reader(Reader(self, subtask)))  # type: ignore[arg-type]
@@ -114,7 +111,7 @@ def test_splits_of_lost_readers_are_read_by_others() -> None:
     first = Job(source, 3)
     first.run(3)
     state, splits = first.snapshot()
-    second = Job(source, 1, state, {0: splits[0]}, [*splits[2], *splits[1]])
+    second = Job(source, 1, state, {0: [*splits[0], *splits[2], *splits[1]]})
     assert second.run()
     assert sorted(first.output.values + second.output.values) == list(range(5000))
 

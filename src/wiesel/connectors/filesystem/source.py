@@ -223,9 +223,6 @@ class _FileEnumerator(SplitEnumerator[FileSourceSplit]):
         while self._asking and self._waiting:
             self._context.assign_splits({self._asking.pop(0): self._take()})
 
-    def add_splits_back(self, splits: Sequence[FileSourceSplit]) -> None:
-        self._waiting = [*splits, *self._waiting]
-
     def snapshot_state(self, checkpoint_id: int) -> Any:
         return _Found(tuple(self._waiting), frozenset(self._known))
 

@@ -69,7 +69,9 @@ class SplitEnumerator(ABC, Generic[SplitT]):
     """Finds splits and assigns them.
 
     After a failure the enumerator is restored from the same checkpoint as the readers, so a split is either in the enumerator's
-    state or in a reader's, never in both: assignments and checkpoint triggers reach a reader in the order they were made.
+    state or in a reader's, never in both: assignments and checkpoint triggers reach a reader in the order they were made. So no split
+    ever comes back to the enumerator (Flink: ``addSplitsBack``): at another parallelism the splits of the readers are distributed over the
+    new ones.
     """
 
     def start(self) -> None:
@@ -84,10 +86,6 @@ class SplitEnumerator(ABC, Generic[SplitT]):
 
     def handle_source_event(self, subtask: int, event: Any) -> None:
         """A reader has sent an event; in order with its requests for splits."""
-
-    def add_splits_back(self, splits: Sequence[SplitT]) -> None:
-        """Splits of a restored reader whose subtask no longer exists come back for assignment (rescaling)."""
-        raise NotImplementedError(f"{type(self).__name__} does not support returned splits, so its job cannot be rescaled")
 
     def on_timer(self) -> None:
         """The time asked for by ``call_later`` has come."""
