@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from wiesel.core.errors import ConfigurationError
 from wiesel.sql.plan.relations import Relation
+from wiesel.sql.plan.traits import TRAITS, Own
 from wiesel.sql.rules.options import Options
 
 __all__ = ["OPERATOR_PARALLELISM", "PARALLEL", "operator_parallelism", "wanted_parallelism"]
@@ -14,7 +15,7 @@ OPERATOR_PARALLELISM = "table.exec.operator-parallelism"
 """``name:number`` separated by commas; a name is the uid of an operator as EXPLAIN shows it, or a kind of operators such as Join."""
 
 
-PARALLEL = ("Aggregate", "Join", "OverAggregate", "TemporalJoin", "TopN", "WindowAggregate")
+PARALLEL = tuple(name for name, own in TRAITS.items() if Own.PARALLELISM in own)
 """Kinds of operators for which a query can say how parallel they are."""
 
 
