@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import socket
+import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,20 +15,23 @@ from wiesel.connectors.write_ahead_log import BEGINNING, LogPosition, WriteAhead
 from wiesel.core.errors import ConnectorError, ProgramError
 from wiesel.spi.source import (
     Boundedness,
-    InputStatus,
-    ReaderOutput,
+    RecordsBySplits,
     Source,
     SourceReader,
+    SourceReaderBase,
     SourceReaderContext,
     SplitEnumerator,
     SplitEnumeratorContext,
+    SplitReader,
+    SplitRecords,
 )
 from wiesel.types.typeinfo import BasicType, BasicTypeInfo, TypeInformation
 
 __all__ = ["SocketSource"]
 
 _CHUNK_BYTES = 64 << 10
-_RETRY_AFTER_MS = 500
+_RETRY_AFTER_S = 0.5
+_SPLIT_ID = "socket"
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class SocketSplit:
     @property
     def split_id(self) -> str:
         """Return the split's name."""
-        return "socket"
+        return _SPLIT_ID
 
 
 class SocketSource(Source[SocketSplit]):
@@ -106,9 +111,12 @@ class SocketSource(Source[SocketSplit]):
 
     def create_reader(self, context: SourceReaderContext) -> SourceReader[SocketSplit]:
         """Create the reader of one subtask."""
-        connection = _Connection(self._address, self._delimiter, self._max_retries)
         log = None if self._log is None else WriteAheadLog(self._log)
-        return _SocketReader(context, connection, log, self._log_retention)
+
+        def split_reader() -> _SocketSplitReader:
+            return _SocketSplitReader(_Connection(self._address, self._delimiter, self._max_retries), log)
+
+        return _SocketReader(context, split_reader, log, self._log_retention)
 
 
 class _SocketEnumerator(SplitEnumerator[SocketSplit]):
@@ -127,7 +135,7 @@ class _SocketEnumerator(SplitEnumerator[SocketSplit]):
 
 
 class _Connection:
-    """The client's side. It never waits."""
+    """The client's side, which blocks until there is something to read or ``wake_up`` is called."""
 
     def __init__(self, address: tuple[str, int], delimiter: bytes, max_retries: int) -> None:
         self._address = address
@@ -135,37 +143,57 @@ class _Connection:
         self._retries_left = max_retries
         self._socket: socket.socket | None = None
         self._connected = False
-        self._not_before_ms = 0
+        self._not_before_s = 0.0
         self._rest = b""
         self.ended = False
 
-    def read(self, now_ms: int) -> list[str]:
-        """Return the received strings."""
-        client = self._client(now_ms)
-        if client is None:
+    def open(self) -> None:
+        """Prepare for wake-ups."""
+        self._woken, self._waker = socket.socketpair()
+        self._waker.setblocking(False)
+
+    def wake_up(self) -> None:
+        """Have a read that blocks return. Any thread may call it."""
+        with contextlib.suppress(OSError):  # enough wake-ups wait, or the connection was closed
+            self._waker.send(b"x")
+
+    def read(self) -> list[str]:
+        """Return the received strings; none if it was woken up, or if the connection was closed."""
+        client = self._client()
+        if client is None or not self._wait(client, select.POLLIN):
             return []
         try:
             data = client.recv(_CHUNK_BYTES)
-        except BlockingIOError:
-            return []
         except OSError:
             data = b""  # a connection that was reset has ended, as for Flink
         if not data:
-            return self._closed(now_ms)
+            return self._closed()
         *strings, self._rest = (self._rest + data).split(self._delimiter)
         return list(map(self._text, strings))
 
-    def _client(self, now_ms: int) -> socket.socket | None:
-        """Return the socket if it is connected."""
+    def _wait(self, client: socket.socket | None, events: int, timeout_ms: float | None = None) -> bool:
+        """Wait for an event of the connection; return False if it was woken up, or the timeout has passed."""
+        waiting = select.poll()
+        waiting.register(self._woken, select.POLLIN)
+        if client is not None:
+            waiting.register(client, events)
+        ready = dict(waiting.poll(timeout_ms))
+        if self._woken.fileno() in ready:
+            self._woken.recv(_CHUNK_BYTES)
+            return False
+        return bool(ready)
+
+    def _client(self) -> socket.socket | None:
+        """Return the socket when it is connected, or None if it was woken up before."""
         if self._connected:
             return self._socket
         if self._socket is None:
-            if now_ms < self._not_before_ms:
+            wait_ms = (self._not_before_s - time.monotonic()) * 1e3
+            if wait_ms > 0:
+                self._wait(None, 0, wait_ms)
                 return None
             self._socket = self._connecting()
-        writable = select.poll()
-        writable.register(self._socket, select.POLLOUT)
-        if not writable.poll(0):
+        if not self._wait(self._socket, select.POLLOUT):
             return None
         if error := self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
             raise self._unreachable(OSError(error, "connection failed"))
@@ -186,11 +214,11 @@ class _Connection:
         host, port = self._address
         return ConnectorError(f"no connection to {host}:{port}: {error}", hint="start the server before the job")
 
-    def _closed(self, now_ms: int) -> list[str]:
-        self.close()
+    def _closed(self) -> list[str]:
+        self._hang_up()
         if self._retries_left:
             self._retries_left -= self._retries_left > 0
-            self._not_before_ms = now_ms + _RETRY_AFTER_MS
+            self._not_before_s = time.monotonic() + _RETRY_AFTER_S
             return []
         self.ended = True
         rest, self._rest = self._rest, b""
@@ -201,64 +229,75 @@ class _Connection:
             data = data.removesuffix(b"\r")
         return data.decode("utf-8", "replace")
 
-    def close(self) -> None:
+    def _hang_up(self) -> None:
         if self._socket is not None:
             self._socket.close()
         self._socket, self._connected = None, False
 
+    def close(self) -> None:
+        """Close the connection for good."""
+        self._hang_up()
+        self._woken.close()
+        self._waker.close()
 
-class _SocketReader(SourceReader[SocketSplit]):
-    def __init__(self, context: SourceReaderContext, connection: _Connection, log: WriteAheadLog | None, retention: int) -> None:
-        self._context = context
+
+class _SocketSplitReader(SplitReader[SocketSplit]):
+    """Returns the strings of the log behind the position, then those of the connection, which it logs before."""
+
+    def __init__(self, connection: _Connection, log: WriteAheadLog | None) -> None:
         self._connection = connection
         self._log = log
-        self._split: SocketSplit | None = None
         self._again: Iterator[tuple[LogPosition, list[str]]] = iter(())
-        self._no_more = False
-        self._positions: dict[int, LogPosition] = {}
-        self._completed: deque[LogPosition] = deque(maxlen=retention)
 
-    def add_splits(self, splits: Sequence[SocketSplit]) -> None:
-        (self._split,) = splits
-        if self._log is not None:
-            self._again = self._log.after(self._split.position)
+    def open(self) -> None:
+        self._connection.open()
 
-    def notify_no_more_splits(self) -> None:
-        self._no_more = True
+    def handle_splits_changes(self, additions: Sequence[SocketSplit], removals: Sequence[str]) -> None:
+        for split in additions:
+            if self._log is not None:
+                self._again = self._log.after(split.position)
 
-    def poll(self, output: ReaderOutput) -> InputStatus:
-        if self._split is None:
-            return InputStatus.END_OF_INPUT if self._no_more else InputStatus.NOTHING_AVAILABLE
+    def fetch(self) -> RecordsBySplits:
         found = next(self._again, None)
         if found is not None:
-            self._emit(output, *found)
-            return InputStatus.MORE_AVAILABLE
-        strings = [] if self._connection.ended else self._connection.read(self._context.now_ms())
-        if strings:
-            self._emit(output, self._split.position if self._log is None else self._log.append(strings), strings)
-        if self._connection.ended:
-            return InputStatus.END_OF_INPUT
-        return InputStatus.MORE_AVAILABLE if strings else InputStatus.NOTHING_AVAILABLE
+            return RecordsBySplits([SplitRecords(_SPLIT_ID, found[1], found[0])])
+        strings = self._connection.read()
+        finished = [_SPLIT_ID] if self._connection.ended else []
+        if not strings:
+            return RecordsBySplits((), finished)
+        position = None if self._log is None else self._log.append(strings)
+        return RecordsBySplits([SplitRecords(_SPLIT_ID, strings, position)], finished)
 
-    def _emit(self, output: ReaderOutput, position: LogPosition, strings: list[str]) -> None:
-        self._split = SocketSplit(position)
-        output.collect(strings, split_id=self._split.split_id)
-
-    def snapshot_state(self, checkpoint_id: int) -> list[SocketSplit]:
-        if self._split is None:
-            return []
-        self._positions[checkpoint_id] = self._split.position
-        return [self._split]
-
-    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        if self._log is None or checkpoint_id not in self._positions:
-            return
-        self._completed.append(self._positions[checkpoint_id])
-        self._positions = {number: position for number, position in self._positions.items() if number > checkpoint_id}
-        if len(self._completed) == self._completed.maxlen:
-            self._log.prune(self._completed[0])
+    def wake_up(self) -> None:
+        self._connection.wake_up()
 
     def close(self) -> None:
         self._connection.close()
         if self._log is not None:
             self._log.close()
+
+
+class _SocketReader(SourceReaderBase[SocketSplit]):
+    """Deletes what completed checkpoints no longer need of the log."""
+
+    def __init__(
+        self, context: SourceReaderContext, make: Callable[[], _SocketSplitReader], log: WriteAheadLog | None, retention: int
+    ) -> None:
+        super().__init__(context, make)
+        self._log = log
+        self._positions_at: dict[int, LogPosition] = {}
+        self._completed: deque[LogPosition] = deque(maxlen=retention)
+
+    def snapshot_state(self, checkpoint_id: int) -> list[SocketSplit]:
+        splits = super().snapshot_state(checkpoint_id)
+        if splits:
+            self._positions_at[checkpoint_id] = splits[0].position
+        return splits
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        if self._log is None or checkpoint_id not in self._positions_at:
+            return
+        self._completed.append(self._positions_at[checkpoint_id])
+        self._positions_at = {number: position for number, position in self._positions_at.items() if number > checkpoint_id}
+        if len(self._completed) == self._completed.maxlen:
+            self._log.prune(self._completed[0])
