@@ -18,7 +18,7 @@ from typing import Any
 from wiesel.common import Types, WatermarkStrategy
 from wiesel.datastream import StreamExecutionEnvironment
 from wiesel.datastream.connectors import NumberSequenceSource
-from wiesel.datastream.connectors.base import Committer, Sink, SinkWriter, WriterInitContext
+from wiesel.datastream.connectors.base import CommitRequest, Committer, Sink, SinkWriter, WriterInitContext
 
 
 class SqliteSink(Sink):
@@ -34,7 +34,7 @@ class SqliteSink(Sink):
     def create_writer(self, context: WriterInitContext, state: Sequence[Any] = ()) -> SinkWriter:
         return _Writer(context)
 
-    def create_committer(self) -> Committer:
+    def create_committer(self) -> Committer[tuple[str, list[tuple[int, int]]]]:
         return _Committer(self._path)
 
 
@@ -59,18 +59,21 @@ class _Writer(SinkWriter):
         return [(f"{self._prefix}-{self._count}", rows)]
 
 
-class _Committer(Committer):
+class _Committer(Committer[tuple[str, list[tuple[int, int]]]]):
     def __init__(self, path: str) -> None:
         self._path = path
         with closing(sqlite3.connect(path)) as database:
             database.execute("CREATE TABLE IF NOT EXISTS results (number INTEGER, square INTEGER)")
             database.execute("CREATE TABLE IF NOT EXISTS commits (name TEXT PRIMARY KEY)")
 
-    def commit(self, committables: Sequence[Any]) -> None:
+    def commit(self, requests: Sequence[CommitRequest[tuple[str, list[tuple[int, int]]]]]) -> None:
         with closing(sqlite3.connect(self._path)) as database, database:
-            for name, rows in committables:
+            for request in requests:
+                name, rows = request.committable
                 if database.execute("INSERT OR IGNORE INTO commits VALUES (?)", [name]).rowcount:
                     database.executemany("INSERT INTO results VALUES (?, ?)", rows)
+                else:
+                    request.signal_already_committed()
 
 
 def main(path: str) -> None:

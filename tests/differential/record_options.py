@@ -1,6 +1,6 @@
 """Writes the options of real Flink to ``tests/unit/core/flink_options.json``. Run it with a Python that has PyFlink 2.3.
 
-Only keys of the namespaces in which Wiesel refuses unknown keys are kept, without the many of the ForSt backend.
+Only keys of the namespaces in which Wiesel refuses unknown keys are kept, without the many of the ForSt backend, and those of committers.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pyflink.java_gateway import get_gateway
 NAMESPACES = (
     "parallelism pipeline execution state restart-strategy taskmanager jobmanager heartbeat python metrics task env slot sql-client"
 ).split()
+BESIDES = ("sink.committer.",)
 LEFT_OUT = ("state.backend.forst.",)
 TARGET = Path(__file__).parents[1] / "unit" / "core" / "flink_options.json"
 
@@ -74,9 +75,8 @@ def main() -> None:
     found: dict[str, dict[str, Any]] = {}
     for name in class_names():
         found.update(options_of(jvm, name))
-    kept = {
-        key: value for key, value in found.items() if key.split(".")[0] in NAMESPACES and "<" not in key and not key.startswith(LEFT_OUT)
-    }
+    wanted = {key: value for key, value in found.items() if key.split(".")[0] in NAMESPACES or key.startswith(BESIDES)}
+    kept = {key: value for key, value in wanted.items() if "<" not in key and not key.startswith(LEFT_OUT)}
     lines = [f" {json.dumps(key)}: {json.dumps(value, sort_keys=True)}" for key, value in sorted(kept.items())]
     TARGET.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     print(f"{len(kept)} options")

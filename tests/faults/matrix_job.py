@@ -26,7 +26,7 @@ from tests.faults.counting_job import HELD_BACK, TimeAtWork, configuration, opti
 from tests.sim.schedules.jobs import ScheduledJob, Size, Surroundings, new_job  # noqa: E402
 from tests.sim.schedules.source import Batches, BatchReader, Reading, Written  # noqa: E402
 from wiesel.datastream import StreamExecutionEnvironment  # noqa: E402
-from wiesel.spi.sink import Committer, Sink, SinkWriter  # noqa: E402
+from wiesel.spi.sink import CommitRequest, Committer, Sink, SinkWriter  # noqa: E402
 from wiesel.spi.source import InputStatus, SourceReader  # noqa: E402
 
 BATCHES = 600
@@ -107,7 +107,7 @@ class LedgerSink(Sink):
     def create_writer(self, context: Any, state: Sequence[Any] = ()) -> SinkWriter:
         return LedgerWriter(self.path, f"{context.job_id} {context.attempt} {context.subtask_index}")
 
-    def create_committer(self) -> Committer:
+    def create_committer(self) -> Committer[Any]:
         return LedgerCommitter(self.path)
 
 
@@ -136,13 +136,13 @@ class LedgerWriter(SinkWriter):
         return prepared
 
 
-class LedgerCommitter(Committer):
+class LedgerCommitter(Committer[Any]):
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def commit(self, committables: Sequence[Any]) -> None:
+    def commit(self, requests: Sequence[CommitRequest[Any]]) -> None:
         with ledger(self.path) as connection:
-            connection.executemany("INSERT OR IGNORE INTO parts VALUES (?)", [(part,) for part in committables])
+            connection.executemany("INSERT OR IGNORE INTO parts VALUES (?)", [(request.committable,) for request in requests])
 
 
 class Outer(Surroundings):

@@ -21,7 +21,7 @@ from tests.faults.counting_job import PacedSource, configuration, option_parser 
 from tests.faults.matrix_job import LedgerCommitter, LedgerSink, create_ledger, ledger  # noqa: E402
 from wiesel.common import Configuration, WatermarkStrategy  # noqa: E402
 from wiesel.datastream import StreamExecutionEnvironment  # noqa: E402
-from wiesel.spi.sink import Committer  # noqa: E402
+from wiesel.spi.sink import CommitRequest, Committer  # noqa: E402
 
 SLOW, FAST = "slow.db", "fast.db"
 BEGUN = "commit-has-begun"
@@ -35,7 +35,7 @@ class SlowSink(LedgerSink):
         super().__init__(path)
         self.commit_s = commit_s
 
-    def create_committer(self) -> Committer:
+    def create_committer(self) -> Committer[Any]:
         return SlowCommitter(self.path, self.commit_s)
 
 
@@ -44,11 +44,11 @@ class SlowCommitter(LedgerCommitter):
         super().__init__(path)
         self.commit_s = commit_s
 
-    def commit(self, committables: Sequence[Any]) -> None:
+    def commit(self, requests: Sequence[CommitRequest[Any]]) -> None:
         begun = self.path.with_name(BEGUN)
         begun.touch()
         time.sleep(self.commit_s)
-        super().commit(committables)
+        super().commit(requests)
         begun.unlink()
 
 

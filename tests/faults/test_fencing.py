@@ -20,7 +20,7 @@ from wiesel.common.job_status import JobStatus
 from wiesel.core.clock import ManualClock
 from wiesel.core.errors import FencedError, InvariantError, JobExecutionError
 from wiesel.datastream import StreamExecutionEnvironment
-from wiesel.datastream.connectors.base import Committer, Sink, SinkWriter
+from wiesel.datastream.connectors.base import CommitRequest, Committer, Sink, SinkWriter
 from wiesel.engine.base import job_settings
 from wiesel.engine.job_master import JobMaster
 from wiesel.engine.restart import FixedDelayRestart
@@ -32,12 +32,12 @@ JOB = "0" * 32
 INTERVAL_MS = 1000
 
 
-class Tally(Committer):
+class Tally(Committer[Any]):
     def __init__(self, committed: list[str]) -> None:
         self.committed = committed
 
-    def commit(self, committables: Sequence[Any]) -> None:
-        self.committed.extend(committables)
+    def commit(self, requests: Sequence[CommitRequest[Any]]) -> None:
+        self.committed.extend(request.committable for request in requests)
 
 
 class TallySink(Sink):
@@ -47,7 +47,7 @@ class TallySink(Sink):
     def create_writer(self, context: Any) -> SinkWriter:
         raise AssertionError("no task runs here")
 
-    def create_committer(self) -> Committer:
+    def create_committer(self) -> Committer[Any]:
         return Tally(self.committed)
 
 

@@ -17,6 +17,7 @@ from tests.parity.jobs import SECONDS, FailOnce, environment, execute
 from wiesel.common import Types, WatermarkStrategy
 from wiesel.datastream.connectors.base import (
     Boundedness,
+    CommitRequest,
     Committer,
     InputStatus,
     Sink,
@@ -180,7 +181,7 @@ class LedgerSink(Sink):
     def create_writer(self, context: Any, state: Sequence[Any] = ()) -> SinkWriter:
         return LedgerWriter(self.path, f"{context.job_id}-{context.attempt}-{context.subtask_index}", len(state))
 
-    def create_committer(self) -> Committer:
+    def create_committer(self) -> Committer[Any]:
         return LedgerCommitter(self.path)
 
 
@@ -213,13 +214,13 @@ class LedgerWriter(SinkWriter):
         return self.number
 
 
-class LedgerCommitter(Committer):
+class LedgerCommitter(Committer[Any]):
     def __init__(self, path: str) -> None:
         self.path = path
 
-    def commit(self, committables: Sequence[Any]) -> None:
+    def commit(self, requests: Sequence[CommitRequest[Any]]) -> None:
         with closing(connect(self.path)) as db:
-            for name in committables:
+            for name in (request.committable for request in requests):
                 db.execute("BEGIN IMMEDIATE")
                 fresh = db.execute("INSERT OR IGNORE INTO committed VALUES (?)", (name,)).rowcount
                 if fresh:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from wiesel.core.errors import ConnectorError, ResourceError
 from wiesel.core.logs import get_logger
 from wiesel.core.temporary import make_directory, remove_directory
-from wiesel.spi.sink import Committer, Sink, SinkWriter, WriterInitContext
+from wiesel.spi.sink import CommitRequest, Committer, Sink, SinkWriter, WriterInitContext
 from wiesel.spi.source import (
     Boundedness,
     InputStatus,
@@ -122,7 +122,7 @@ class CacheSink(Sink):
         directory = self._directory if self._cache is None else self._cache.directory or ""
         return _CacheWriter(directory, context)
 
-    def create_committer(self) -> Committer | None:
+    def create_committer(self) -> Committer[CacheFile] | None:
         """Create the committer, in the program's own process."""
         return None if self._cache is None else _CacheCommitter(self._cache)
 
@@ -176,13 +176,13 @@ class _CacheWriter(SinkWriter):
                 os.unlink(self._file.path + _UNFINISHED)
 
 
-class _CacheCommitter(Committer):
+class _CacheCommitter(Committer[CacheFile]):
     def __init__(self, cache: StreamCache) -> None:
         self._cache = cache
 
-    def commit(self, committables: Sequence[Any]) -> None:
-        if committables:
-            self._cache.take(committables)
+    def commit(self, requests: Sequence[CommitRequest[CacheFile]]) -> None:
+        if requests:
+            self._cache.take([request.committable for request in requests])
 
 
 class CacheSource(Source[CacheFile]):

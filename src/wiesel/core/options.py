@@ -418,6 +418,26 @@ ROCKSDB_WRITE_BUFFER_COUNT: ConfigOption[int] = _option(
     minimum=1,
 )
 
+# --- Commits of sinks --------------------------------------------------------------------------------------------------------
+
+COMMITTER_RETRIES: ConfigOption[int] = _option(
+    "sink.committer.retries",
+    "int",
+    10,
+    "How often what a committer wants to commit later is tried again before the job fails, and restarts.",
+    minimum=0,
+)
+COMMITTER_FIRST_BACKOFF: ConfigOption[Duration] = _option(
+    "wiesel.sink.committer.first-backoff",
+    "duration",
+    _ms(100),
+    "Time before the first such retry; twice as long before each further one.",
+    minimum=1,
+)
+COMMITTER_LONGEST_BACKOFF: ConfigOption[Duration] = _option(
+    "wiesel.sink.committer.longest-backoff", "duration", _s(10), "Longest time before such a retry.", minimum=1
+)
+
 # --- Failures ----------------------------------------------------------------------------------------------------------------
 
 _RS = "restart-strategy."

@@ -15,6 +15,7 @@ from wiesel.core.config import ConfigOption, Configuration
 from wiesel.core.durations import to_millis
 from wiesel.core.errors import ConfigurationError
 from wiesel.core.managed_memory import managed_memory_bytes
+from wiesel.engine.sink_commits import CommitSettings
 from wiesel.engine.unaligned import overtaking_savepoints, takes_unaligned
 from wiesel.graph.job_graph import JobGraph
 from wiesel.graph.specs import ITERATION_HEAD, ITERATION_TAIL, StreamGraph
@@ -93,6 +94,7 @@ class JobSettings:
     cancellation_timeout_ms: int
     adaptive: AdaptiveSettings | None
     failover_strategy: str
+    commits: CommitSettings
     task: dict[str, Any]
     snapshot_key: bytes | None = field(default=None, repr=False)
     """Signs the metadata of checkpoints and savepoints; None: they are not signed."""
@@ -149,6 +151,11 @@ def job_settings(config: Configuration, job: JobGraph | None = None) -> JobSetti
         cancellation_timeout_ms=duration_ms(config, opt.CANCELLATION_TIMEOUT),
         adaptive=_adaptive_settings(config),
         failover_strategy=_failover_strategy(config),
+        commits=CommitSettings(
+            retries=config.get(opt.COMMITTER_RETRIES),
+            first_backoff_ms=duration_ms(config, opt.COMMITTER_FIRST_BACKOFF),
+            longest_backoff_ms=duration_ms(config, opt.COMMITTER_LONGEST_BACKOFF),
+        ),
         task={
             **_task_config(config),
             "execution.checkpointing.enabled": interval_ms is not None,

@@ -56,7 +56,7 @@ from wiesel.core.errors import CheckpointError, FencedError, InvariantError, Pro
 from wiesel.engine.failover import FailoverRegion, restarts_alone
 from wiesel.engine.operator_coordinators import OperatorEventRouter
 from wiesel.engine.reuse import Finished
-from wiesel.engine.sink_commits import SinkCommits
+from wiesel.engine.sink_commits import CommitSettings, SinkCommits
 from wiesel.engine.source_coordinator import SourceCoordinator
 from wiesel.engine.task_errors import is_about_another_task, process_ended, task_name
 from wiesel.graph.job_graph import JobGraph, JobVertex
@@ -155,6 +155,7 @@ class JobAttempt:
         number: int,
         regions: Sequence[FailoverRegion],
         settings: CheckpointSettings,
+        commits: CommitSettings,
         restore: Checkpoint | None = None,
         retained: Sequence[Checkpoint] = (),
         next_checkpoint_id: int = 1,
@@ -185,7 +186,7 @@ class JobAttempt:
         self._restored_id = restore.checkpoint_id if restore is not None else 0
         for region in self.regions:
             region.number, region.restored_id, region.first_lost = number, self._restored_id, None
-        self._commits = SinkCommits(self._job, number, port, failed=self.fail, committed=self._end_if_committed)
+        self._commits = SinkCommits(self._job, number, port, clock, commits, failed=self.fail, committed=self._end_if_committed)
         sources = [t for t in self._tasks if self._job.vertices[t[0]].is_source]
         self.coordinator = CheckpointCoordinator(
             settings,
@@ -466,15 +467,17 @@ class JobAttempt:
 
     def next_deadline_ms(self) -> int | None:
         """Return when ``on_time`` has to be called next (ms), or None."""
-        deadlines = [due_ms for source in self._sources.values() if (due_ms := source.due_ms) is not None]
+        due = [self._commits.due_ms, *(source.due_ms for source in self._sources.values())]
+        deadlines = [due_ms for due_ms in due if due_ms is not None]
         if self.state is AttemptState.RUNNING and (deadline := self.coordinator.next_deadline_ms()) is not None:
             deadlines.append(deadline)
         return min(deadlines, default=None)
 
     def on_time(self, now_ms: int) -> None:
-        """Trigger and expire checkpoints, call enumerators that asked for it."""
+        """Trigger and expire checkpoints, call enumerators that asked for it, try commits again."""
         if self.ended:
             return
+        self._commits.on_time(now_ms)
         for source in list(self._sources.values()):
             source.on_time(now_ms)
         self._on_checkpoint_time(now_ms)

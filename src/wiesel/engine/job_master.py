@@ -209,6 +209,7 @@ class JobMaster:
             number=self._number,
             regions=failover_regions(self.plan, together=together),
             settings=self.settings.checkpoints,
+            commits=self.settings.commits,
             restore=restore,
             retained=retained,
             next_checkpoint_id=self.recovery.next_id(),

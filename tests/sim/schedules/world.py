@@ -12,7 +12,7 @@ from wiesel.checkpoint.messages import FromTask, RegisterTask, TaskKey, ToTask
 from wiesel.engine.job_attempt import JobAttempt
 from wiesel.engine.local.simulation import SimulatedTask, Simulation
 from wiesel.graph.stage_plan import StagePlan
-from wiesel.spi.sink import Committer
+from wiesel.spi.sink import CommitRequest, Committer
 from wiesel.testing import InjectedFailure
 from wiesel.wire.buffers import END, read_buffers
 
@@ -21,18 +21,18 @@ OUTAGES = (1, 1, 2, 3, 8)
 """How many operations of the storage fail in a row."""
 
 
-class FailingCommitter(Committer):
+class FailingCommitter(Committer[Any]):
     """Commits some and then fails, when the schedule says so."""
 
-    def __init__(self, committer: Committer, faults: Faults) -> None:
+    def __init__(self, committer: Committer[Any], faults: Faults) -> None:
         self._committer = committer
         self._faults = faults
 
-    def commit(self, committables: Sequence[Any]) -> None:
+    def commit(self, requests: Sequence[CommitRequest[Any]]) -> None:
         if self._faults.armed and self._faults.take("commit-fails"):
-            self._committer.commit(committables[: len(committables) // 2])
+            self._committer.commit(requests[: len(requests) // 2])
             raise OSError("the commit fails in its midst: injected")
-        self._committer.commit(committables)
+        self._committer.commit(requests)
 
     def close(self) -> None:
         self._committer.close()

@@ -11,6 +11,7 @@ import pytest
 from tests.unit.connectors.test_file_sink import text_sink, writer_of
 from wiesel.checkpoint.file_io import open_root
 from wiesel.connectors.write_ahead_log import WriteAheadLog
+from wiesel.spi.sink import CommitRequest
 
 
 class Disk:
@@ -62,7 +63,7 @@ def test_parts_of_a_file_sink_survive_from_the_moment_when_a_checkpoint_names_th
     committables = writer.prepare_commit()
     (staged,) = [Path(part.staged) for part in committables if hasattr(part, "target")]
     assert disk.survives(staged, tmp_path)
-    sink.create_committer().commit(committables)
+    sink.create_committer().commit([*map(CommitRequest, committables)])
     (visible,) = [path for path in tmp_path.iterdir() if path.is_file()]
     assert disk.survives(visible, tmp_path)
     writer.close()

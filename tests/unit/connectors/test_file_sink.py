@@ -24,7 +24,7 @@ from wiesel.connectors.filesystem.rolling import OutputFileConfig, RollingPolicy
 from wiesel.connectors.filesystem.sink import FileSink, StreamingFileSink
 from wiesel.core.errors import ConnectorError, ProgramError
 from wiesel.formats.json import JsonBulkWriters
-from wiesel.spi.sink import SinkWriter, WriterInitContext
+from wiesel.spi.sink import CommitRequest, SinkWriter, WriterInitContext
 
 JOB, OPERATOR = "a" * 32, "b" * 32
 ROOT = BucketAssigner.base_path_bucket_assigner()
@@ -114,8 +114,8 @@ class Job:
         committables = checkpoint["commit"]
         if self.chance.random() < 0.3:
             # A commit that is cut off, and repeated.
-            self.committer.commit(committables[: self.chance.randrange(len(committables) + 1)])
-        self.committer.commit(committables)
+            self.committer.commit([*map(CommitRequest, committables[: self.chance.randrange(len(committables) + 1)])])
+        self.committer.commit([*map(CommitRequest, committables)])
         self.durable = checkpoint["position"]
         now = self.visible()
         assert {n: c for n, c in now.items() if n in self.committed} == self.committed, "a visible file has changed"
@@ -245,7 +245,7 @@ def text_sink(base: Path, **policy: Any) -> FileSink:
 
 def finish(sink: FileSink, writer: Any) -> None:
     writer.flush(True)
-    sink.create_committer().commit(writer.prepare_commit())
+    sink.create_committer().commit([*map(CommitRequest, writer.prepare_commit())])
     writer.close()
 
 
@@ -261,7 +261,7 @@ def write_and_commit(sink: FileSink, writer: Any, records: list[str], end: bool 
     writer.flush(end)
     committables = writer.prepare_commit()
     state = writer.snapshot_state(1)
-    sink.create_committer().commit(committables)
+    sink.create_committer().commit([*map(CommitRequest, committables)])
     return pickle.loads(pickle.dumps(state))
 
 
@@ -473,7 +473,7 @@ def test_output_from_after_the_checkpoint_is_noticed(tmp_path: Path) -> None:
         writer.flush(False)
         committables = writer.prepare_commit()
         states.append(writer.snapshot_state(i + 1))
-        sink.create_committer().commit(committables)
+        sink.create_committer().commit([*map(CommitRequest, committables)])
     writer.close()
     writer_of(sink, 2, [states[2]], 3).close()
     with pytest.raises(ConnectorError, match=r"is ahead of checkpoint 2: the parts \*-[0-9a-f-]+-2 to -2 were committed by a later"):
@@ -494,7 +494,7 @@ def test_a_pending_part_that_is_gone_is_an_error(tmp_path: Path) -> None:
     part = pending(tmp_path)
     os.unlink(part.staged)
     with pytest.raises(ConnectorError, match="is gone before it became visible"):
-        FileCommitter(str(tmp_path)).commit([part])
+        FileCommitter(str(tmp_path)).commit([CommitRequest(part)])
 
 
 def test_parts_of_another_cluster_are_left_to_the_job_that_wrote_them(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -502,27 +502,27 @@ def test_parts_of_another_cluster_are_left_to_the_job_that_wrote_them(tmp_path: 
     part = pending(here)
     os.unlink(part.staged)
     with pytest.raises(ConnectorError, match="is gone before it became visible"):
-        FileCommitter(str(here)).commit([part])
+        FileCommitter(str(here)).commit([CommitRequest(part)])
     shutil.rmtree(here)
     with pytest.raises(ConnectorError, match="is gone before it became visible"):
-        FileCommitter(str(here)).commit([part])
-    FileCommitter(str(there)).commit([part])
+        FileCommitter(str(here)).commit([CommitRequest(part)])
+    FileCommitter(str(there)).commit([CommitRequest(part)])
     assert f"1 parts of the savepoint were written to {here}, which does not exist here" in caplog.text
     assert not here.exists() and not there.exists()
 
 
 def test_parts_of_another_folder_that_is_there_become_visible(tmp_path: Path) -> None:
     part = pending(tmp_path / "here")
-    FileCommitter(str(tmp_path / "there")).commit([part])
+    FileCommitter(str(tmp_path / "there")).commit([CommitRequest(part)])
     assert Path(part.target).read_text() == "x\n"
-    FileCommitter(str(tmp_path / "there")).commit([part])
+    FileCommitter(str(tmp_path / "there")).commit([CommitRequest(part)])
 
 
 def test_a_part_that_was_taken_away_after_it_was_visible_is_no_error(tmp_path: Path) -> None:
     part = pending(tmp_path)
-    FileCommitter(str(tmp_path)).commit([part])
+    FileCommitter(str(tmp_path)).commit([CommitRequest(part)])
     os.unlink(part.target)
-    FileCommitter(str(tmp_path)).commit([part])
+    FileCommitter(str(tmp_path)).commit([CommitRequest(part)])
     assert not os.path.exists(part.target)
 
 
@@ -530,21 +530,21 @@ def test_a_torn_part_is_an_error(tmp_path: Path) -> None:
     part = pending(tmp_path)
     os.truncate(part.staged, 1)
     with pytest.raises(ConnectorError, match="has 1 instead of 2 bytes"):
-        FileCommitter(str(tmp_path)).commit([part])
+        FileCommitter(str(tmp_path)).commit([CommitRequest(part)])
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     part = pending(tmp_path)
     Path(part.target).write_text("something else")
     with pytest.raises(ConnectorError, match="exists already, with 14 instead of 2 bytes"):
-        FileCommitter(str(tmp_path)).commit([part])
+        FileCommitter(str(tmp_path)).commit([CommitRequest(part)])
     assert Path(part.target).read_text() == "something else"
 
 
 def test_a_damaged_commit_record_is_ignored(tmp_path: Path) -> None:
     part = pending(tmp_path)
     Path(os.path.dirname(part.staged), ".committed.json").write_text("{")
-    FileCommitter(str(tmp_path)).commit([part])
+    FileCommitter(str(tmp_path)).commit([CommitRequest(part)])
     assert Path(part.target).read_text() == "x\n"
 
 

@@ -18,7 +18,7 @@ from wiesel.common.job_status import JobStatus
 from wiesel.core.errors import CheckpointError, ConfigurationError, CorruptCheckpointError, JobExecutionError, StateMigrationError
 from wiesel.core.ids import MAX_TIMESTAMP
 from wiesel.datastream import KeyedProcessFunction
-from wiesel.datastream.connectors.base import Committer, Sink, SinkWriter
+from wiesel.datastream.connectors.base import CommitRequest, Committer, Sink, SinkWriter
 from wiesel.datastream.connectors.number_seq import NumberSequenceSource
 from wiesel.datastream.window import TumblingEventTimeWindows
 from wiesel.spi.functions import CoMapFunction
@@ -140,13 +140,13 @@ def test_c21_two_variants_start_from_one_savepoint_and_run_side_by_side(tmp_path
     assert results_of_two.values == [("a", 5), ("b", 9), ("a", 11), ("b", 15), ("a", 19)]
 
 
-class Tally(Committer):
+class Tally(Committer[Any]):
     def __init__(self, committed: list[Any]) -> None:
         self.committed = committed
 
-    def commit(self, committables: Sequence[Any]) -> None:
+    def commit(self, requests: Sequence[CommitRequest[Any]]) -> None:
         # A transaction that is committed already is left alone, as every committer must.
-        self.committed += [c for c in committables if c not in self.committed]
+        self.committed += [r.committable for r in requests if r.committable not in self.committed]
 
 
 class Buffered(SinkWriter):
@@ -175,7 +175,7 @@ class TransactionalSink(Sink):
     def create_writer(self, context: Any, states: Sequence[Any] = ()) -> SinkWriter:
         return Buffered(f"{context.job_id}-{context.attempt}")
 
-    def create_committer(self) -> Committer:
+    def create_committer(self) -> Committer[Any]:
         return Tally(self.committed)
 
     @property
@@ -349,8 +349,8 @@ class FailingTally(Tally):
         super().__init__(sink.committed)
         self.sink = sink
 
-    def commit(self, committables: Sequence[Any]) -> None:
-        super().commit(committables)
+    def commit(self, requests: Sequence[CommitRequest[Any]]) -> None:
+        super().commit(requests)
         if self.sink.failing:
             self.sink.failing = False
             raise OSError("the connection was lost")
@@ -361,7 +361,7 @@ class FailingSink(TransactionalSink):
         super().__init__()
         self.failing = False
 
-    def create_committer(self) -> Committer:
+    def create_committer(self) -> Committer[Any]:
         return FailingTally(self)
 
 

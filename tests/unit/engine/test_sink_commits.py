@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ from wiesel.checkpoint.metadata import unpacked
 from wiesel.checkpoint.snapshots import find_snapshot
 from wiesel.checkpoint.store import CheckpointStore
 from wiesel.common.job_status import JobStatus
-from wiesel.core.errors import CheckpointError, JobCancelledError, JobExecutionError
+from wiesel.core.errors import CheckpointError, JobCancelledError, JobExecutionError, ProgramError
 from wiesel.engine.job_attempt import CHECKPOINTS, CLEANING
+from wiesel.spi.sink import CommitRequest, Committer
+from wiesel.spi.sink.committer import CommitOutcome
 
 
 class Laned(Driver):
@@ -230,3 +232,146 @@ def test_old_checkpoints_are_deleted_in_a_lane_of_their_own_before_the_job_ends(
     driver.held.clear()
     driver.work_all()
     assert driver.master.status is JobStatus.FINISHED and store.checkpoint_ids() == []
+
+
+# Requests
+
+
+class Answering(Committer[str]):
+    """Answers requests as it is told to: by committable, what to do at each try; commits what is left out."""
+
+    def __init__(self, committed: list[str], answers: dict[str, list[Callable[[CommitRequest[str]], None]]], *, combines: bool) -> None:
+        self.committed = committed
+        self.answers = answers
+        self.calls: list[list[tuple[str, int]]] = []
+        self.combines_checkpoints = combines  # type: ignore[misc]
+
+    def commit(self, requests: Sequence[CommitRequest[str]]) -> None:
+        self.calls.append([(request.committable, request.number_of_retries) for request in requests])
+        for request in requests:
+            committable = request.committable
+            if self.answers.get(committable):
+                self.answers[committable].pop(0)(request)
+            if request.outcome is CommitOutcome.COMMITTED:
+                self.committed.append(committable)
+
+
+def answering(driver: Laned, *, combines: bool = False, **answers: Callable[[CommitRequest[str]], None]) -> Answering:
+    """Have the left sink answer so: ``at_1`` and ``at_1_again`` are what it does with "left 1" the first and the second time."""
+    committer = Answering(driver.sinks[LEFT].committed, defaultdict(list), combines=combines)
+    for name, answer in answers.items():
+        committer.answers["left " + name.split("_")[1]].append(answer)
+    driver.sinks[LEFT].create_committer = lambda: committer  # type: ignore[method-assign]
+    driver.restart()
+    return committer
+
+
+def later(request: CommitRequest[str]) -> None:
+    request.retry_later()
+
+
+def test_what_is_to_be_committed_later_comes_again_after_a_back_off_and_before_what_is_newer(driver: Laned) -> None:
+    committer = answering(driver, at_1=later, at_1_again=later)
+    driver.checkpoint(1)
+    driver.checkpoint(2)
+    assert driver.committed(LEFT) == [] and driver.committed(RIGHT) == ["right 1", "right 2"]
+    assert driver.to_commit(driver.attempt.coordinator.latest, LEFT) == {1: ["left 1"], 2: ["left 2"]}
+    assert committer.calls == [[("left 1", 0)], [("left 1", 1)]], "the back-off of the first retry was over before the second checkpoint"
+    driver.pass_time(199)
+    assert len(committer.calls) == 2
+    driver.pass_time(1)
+    assert committer.calls[2:] == [[("left 1", 2)], [("left 2", 0)]]
+    assert driver.committed(LEFT) == ["left 1", "left 2"] and not driver.attempt.ended
+
+
+def test_what_is_left_of_a_committable_comes_again_and_is_in_checkpoints(driver: Laned) -> None:
+    committer = answering(driver, at_1=lambda request: request.update_and_retry_later("the rest of left 1"))
+    driver.checkpoint(1)
+    assert driver.attempt._commits.uncommitted()[driver.sink_id(LEFT)].committables == {1: ["the rest of left 1"]}
+    driver.pass_time(100)
+    assert committer.calls == [[("left 1", 0)], [("the rest of left 1", 1)]] and driver.committed(LEFT) == ["the rest of left 1"]
+
+
+def test_the_job_fails_when_retries_are_used_up_and_commits_again_after_its_restart(tmp_path: Path) -> None:
+    driver = Laned(tmp_path, sink_committer_retries="2")
+    committer = answering(driver, at_1=later, at_1_2=later, at_1_3=later)
+    driver.checkpoint(1)
+    driver.pass_time(100)
+    driver.pass_time(200)
+    assert driver.attempt.ended
+    driver.all_gone()
+    assert "1 committables could not be committed after 2 retries" in str(driver.master.failures[-1])
+    assert "in sink 'Sink: Writer' (made at " in str(driver.master.failures[-1])
+    driver.pass_time()
+    assert committer.calls[-1] == [("left 1", 0)] and driver.committed(LEFT) == ["left 1"]
+
+
+def test_what_was_committed_already_or_never_can_be_is_not_tried_again(driver: Laned, caplog: pytest.LogCaptureFixture) -> None:
+    failed = OSError("the table was dropped")
+    committer = answering(
+        driver, at_1=CommitRequest.signal_already_committed, at_2=lambda request: request.signal_failed_with_known_reason(failed)
+    )
+    for number in (1, 2, 3):
+        driver.checkpoint(number)
+    assert committer.calls == [[("left 1", 0)], [("left 2", 0)], [("left 3", 0)]] and driver.committed(LEFT) == ["left 3"]
+    assert "'left 2' cannot be committed, and is given up: OSError: the table was dropped" in caplog.text
+    assert not driver.attempt.ended and driver.attempt._commits.all_committed
+
+
+def test_a_failure_for_an_unknown_reason_fails_the_job(driver: Laned) -> None:
+    answering(driver, at_1=lambda request: request.signal_failed_with_unknown_reason(OSError("the connection was lost")))
+    driver.checkpoint(1)
+    driver.all_gone()
+    assert "'left 1' could not be committed: OSError: the connection was lost" in str(driver.master.failures[-1])
+    driver.pass_time()
+    assert driver.committed(LEFT) == ["left 1"]
+
+
+@pytest.mark.parametrize("combines", [False, True])
+def test_a_committer_may_combine_the_checkpoints_that_wait_for_it(driver: Laned, combines: bool) -> None:
+    committer = answering(driver, combines=combines)
+    driver.held.add(driver.lane(LEFT))
+    for number in (1, 2, 3):
+        driver.checkpoint(number)
+    driver.release(LEFT)
+    one_by_one = [[("left 1", 0)], [("left 2", 0)], [("left 3", 0)]]
+    assert committer.calls == ([one_by_one[0], [*one_by_one[1], *one_by_one[2]]] if combines else one_by_one)
+
+
+def test_commits_that_lag_far_behind_are_warned_of(driver: Laned, caplog: pytest.LogCaptureFixture) -> None:
+    driver.held.add(driver.lane(LEFT))
+    for number in range(1, 12):
+        driver.checkpoint(number)
+    warned = [record.getMessage() for record in caplog.records if "commits more slowly" in record.getMessage()]
+    assert len(warned) == 1 and "11 wait for it" in warned[0]
+
+
+def test_a_job_whose_retry_is_waited_for_finishes_behind_it(driver: Laned) -> None:
+    answering(driver).answers["left, the last"] = [later]
+    driver.finish_tasks()
+    driver.all_gone()
+    driver.pass_time(99)
+    assert driver.master.status is JobStatus.RUNNING and driver.committed(LEFT) == []
+    driver.pass_time(1)
+    assert driver.master.status is JobStatus.FINISHED and driver.committed(LEFT) == ["left, the last"]
+
+
+class Older(Committer[Any]):
+    def commit(self, committables: Any) -> None:
+        raise AssertionError("it takes what it does not know")
+
+
+def test_a_committer_of_an_older_version_is_refused(tmp_path: Path) -> None:
+    driver = Laned(tmp_path)
+    driver.sinks[LEFT].create_committer = Older  # type: ignore[method-assign, assignment]
+    with pytest.raises(ProgramError, match=r"Older\.commit takes committables, and is called with requests to commit them"):
+        driver.master._begin(None)
+
+
+def test_a_request_is_no_committable() -> None:
+    request: Any = CommitRequest(("name", [1]), 3)
+    with pytest.raises(TypeError, match=r"request\.committable"):
+        _, _ = request
+    with pytest.raises(AttributeError, match=r"no attribute 'target': what is to be committed is request\.committable"):
+        _ = request.target
+    assert (request.committable, request.checkpoint_id, request.number_of_retries) == (("name", [1]), 3, 0)

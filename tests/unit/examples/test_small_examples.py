@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from wiesel.core import config
+from wiesel.spi.sink import CommitRequest
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
@@ -157,8 +158,8 @@ def test_a_sink_of_ones_own_commits_once(tmp_path: Path) -> None:
 
     path = str(tmp_path / "table.db")
     committables = [("first", [(1, 1), (2, 4)]), ("second", [(3, 9)])]
-    SqliteSink(path).create_committer().commit(committables[:1])
-    SqliteSink(path).create_committer().commit(committables)
+    SqliteSink(path).create_committer().commit([*map(CommitRequest, committables[:1])])
+    SqliteSink(path).create_committer().commit([*map(CommitRequest, committables)])
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("SELECT number FROM results ORDER BY number").fetchall() == [(1,), (2,), (3,)]
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from wiesel.common import Configuration
 from wiesel.connectors.filesystem.parts import FileCommitter, PendingPart, WriterEnded
 from wiesel.connectors.filesystem.table_commit import TableCommit, TableCommitter
 from wiesel.core.errors import ConfigurationError, ProgramError
+from wiesel.spi.sink import CommitRequest
 from wiesel.table import TableEnvironment
 
 
@@ -76,7 +78,7 @@ def test_overwriting_a_table_that_is_read_by_the_same_statement(tmp_path: Path) 
 
 
 @contextmanager
-def staged(base: Path, *targets: str) -> Iterator[list[PendingPart | WriterEnded]]:
+def staged(base: Path, *targets: str) -> Iterator[list[CommitRequest[Any]]]:
     staging = base / ".inprogress-job-sink"
     staging.mkdir(parents=True, exist_ok=True)
     found: list[PendingPart | WriterEnded] = []
@@ -84,7 +86,7 @@ def staged(base: Path, *targets: str) -> Iterator[list[PendingPart | WriterEnded
         source = staging / f".part-new-00000000-0000-0000-0000-000000000000-{number}.inprogress.1"
         source.write_text("new")
         found.append(PendingPart(str(source), str(base / target), 3))
-    yield [*found, WriterEnded(str(staging), 0, 1)]
+    yield [*map(CommitRequest, [*found, WriterEnded(str(staging), 0, 1)])]
 
 
 def test_a_commit_that_comes_again_changes_nothing(tmp_path: Path) -> None:
@@ -92,19 +94,19 @@ def test_a_commit_that_comes_again_changes_nothing(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("old")
     commit = TableCommit(str(tmp_path), True, "part-new", "_SUCCESS")
-    with staged(tmp_path, "p=x/part-new-1", "p=z/part-new-2") as committables:
+    with staged(tmp_path, "p=x/part-new-1", "p=z/part-new-2") as requests:
         for _ in range(2):
-            TableCommitter(FileCommitter(str(tmp_path)), commit).commit(committables)
+            TableCommitter(FileCommitter(str(tmp_path)), commit).commit(requests)
             left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
             assert left == ["p=x/_SUCCESS", "p=x/part-new-1", "p=y/part-old-1", "p=z/_SUCCESS", "p=z/part-new-2"]
 
 
 def test_an_empty_result_empties_a_table_without_partitions_only(tmp_path: Path) -> None:
     (tmp_path / "part-old-1").write_text("old")
-    with staged(tmp_path) as committables:
-        TableCommitter(FileCommitter(str(tmp_path)), TableCommit(str(tmp_path), True, "part-new")).commit(committables)
+    with staged(tmp_path) as requests:
+        TableCommitter(FileCommitter(str(tmp_path)), TableCommit(str(tmp_path), True, "part-new")).commit(requests)
         assert (tmp_path / "part-old-1").exists()
-        TableCommitter(FileCommitter(str(tmp_path)), TableCommit(str(tmp_path), False, "part-new")).commit(committables)
+        TableCommitter(FileCommitter(str(tmp_path)), TableCommit(str(tmp_path), False, "part-new")).commit(requests)
     assert not (tmp_path / "part-old-1").exists()
 
 

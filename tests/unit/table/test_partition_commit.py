@@ -14,7 +14,7 @@ from wiesel.common import Configuration
 from wiesel.connectors.filesystem.partition_commit import CommitTimes
 from wiesel.core.errors import ConfigurationError, JobExecutionError
 from wiesel.core.ids import MAX_TIMESTAMP
-from wiesel.spi.sink import Committer, SinkWriter, WriterInitContext
+from wiesel.spi.sink import CommitRequest, Committer, SinkWriter, WriterInitContext
 from wiesel.sql.language.parser import parse_statement
 from wiesel.sql.physical.sinks import sink_of
 from wiesel.table import TableEnvironment
@@ -62,7 +62,7 @@ class Sink:
         ]
         committer = self._sink.create_committer()
         assert committer is not None
-        self.committer: Committer = committer
+        self.committer: Committer[Any] = committer
 
     def write(self, writer: int, *rows: tuple[int, str, str]) -> None:
         arrays = [pa.array(list(column)) for column in zip(*rows, strict=True)]
@@ -86,7 +86,7 @@ class Sink:
                 writer.close()
             self._start(states)
         if commits:
-            self.committer.commit(committables)
+            self.committer.commit([*map(CommitRequest, committables)])
         return self.marks()
 
     def marks(self) -> set[str]:

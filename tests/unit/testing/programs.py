@@ -175,8 +175,8 @@ class Outside(Committer):
     def __init__(self):
         self.parts = {}
 
-    def commit(self, committables):
-        self.parts.update(committables)
+    def commit(self, requests):
+        self.parts.update(request.committable for request in requests)
 
     @property
     def values(self):

@@ -14,6 +14,7 @@ from tests.unit.testing.programs import Outside, PartWriter, TwoPhaseSink
 from wiesel.common import Encoder
 from wiesel.connectors.filesystem.sink import FileSink
 from wiesel.connectors.number_sequence import NumberSequenceSource
+from wiesel.spi.sink import CommitRequest
 from wiesel.testing.connectors import ConformanceError, DeliveryGuarantee, SinkTarget, SourceTarget, check_sink, check_source
 
 EXACTLY_ONCE, AT_LEAST_ONCE = DeliveryGuarantee.EXACTLY_ONCE, DeliveryGuarantee.AT_LEAST_ONCE
@@ -22,9 +23,9 @@ EXACTLY_ONCE, AT_LEAST_ONCE = DeliveryGuarantee.EXACTLY_ONCE, DeliveryGuarantee.
 class Appended(Outside):
     """Adds whatever it is given: a second commit of a part is one too many."""
 
-    def commit(self, committables: Sequence[Any]) -> None:
-        for _, values in committables:
-            self.parts[len(self.parts)] = values
+    def commit(self, requests: Sequence[CommitRequest[Any]]) -> None:
+        for request in requests:
+            _, self.parts[len(self.parts)] = request.committable
 
 
 class SameNames(TwoPhaseSink):

@@ -17,7 +17,7 @@ from typing import Any
 from wiesel.connectors.filesystem.file_systems import FileSystem, filesystem_for
 from wiesel.core.errors import ConnectorError
 from wiesel.core.logs import get_logger
-from wiesel.spi.sink import Committer
+from wiesel.spi.sink import CommitRequest, Committer
 
 __all__ = [
     "CommitRecord",
@@ -184,38 +184,41 @@ class CommitRecord:
         return any(target in names for names in self.last)
 
 
-class FileCommitter(Committer):
-    """Commits pending parts. Never overwrites; repeated commits have no effect.
+class FileCommitter(Committer[Any]):
+    """Commits pending parts. Never overwrites; repeated commits have no effect and are signalled as committed already.
 
     Args:
         base_path: The folder of the sink.
     """
 
+    combines_checkpoints = True
+
     def __init__(self, base_path: str) -> None:
         self._base_path = base_path
         self._ended: dict[tuple[str, int], set[int]] = {}
 
-    def commit(self, committables: Sequence[Any]) -> None:
+    def commit(self, requests: Sequence[CommitRequest[Any]]) -> None:
         """Move all parts, then delete what they replace.
 
         Raises:
             ConnectorError: If a part is missing or incomplete, or its final name is used by another file.
         """
-        by_folder: dict[str, list[PendingPart]] = {}
-        for part in committables:
-            if isinstance(part, PendingPart):
-                by_folder.setdefault(posixpath.dirname(part.staged), []).append(part)
-        for folder, parts in by_folder.items():
-            self._commit_folder(folder, parts)
-        for part in committables:
+        by_folder: dict[str, list[CommitRequest[PendingPart]]] = {}
+        for request in requests:
+            if isinstance(request.committable, PendingPart):
+                by_folder.setdefault(posixpath.dirname(request.committable.staged), []).append(request)
+        for folder, in_folder in by_folder.items():
+            self._commit_folder(folder, in_folder)
+        for part in (request.committable for request in requests):
             if isinstance(part, StalePart):
                 files, path = filesystem_for(part.staged)
                 files.remove(path)
             elif isinstance(part, WriterEnded):
                 self._end(part)
 
-    def _commit_folder(self, uri: str, parts: Sequence[PendingPart]) -> None:
+    def _commit_folder(self, uri: str, requests: Sequence[CommitRequest[PendingPart]]) -> None:
         files, folder = filesystem_for(uri)
+        parts = [request.committable for request in requests]
         if self._is_elsewhere(uri, parts):
             _log.warning(
                 "%d parts of the savepoint were written to %s, which does not exist here: they are left to the job that wrote them",
@@ -224,7 +227,12 @@ class FileCommitter(Committer):
             )
             return
         record = CommitRecord.load(files, folder)
-        moved = [part for part in parts if _move(files, part, record)]
+        moved = []
+        for request in requests:
+            if _move(files, request.committable, record):
+                moved.append(request.committable)
+            else:
+                request.signal_already_committed()
         if not moved:
             return
         _sync_folders(files, posixpath.dirname(folder), (filesystem_for(part.target)[1] for part in moved))

@@ -59,7 +59,7 @@ class FileSink(Sink):
         """Create the writer of one subtask."""
         return FileWriter(context, self._settings, state)
 
-    def create_committer(self) -> Committer:
+    def create_committer(self) -> Committer[Any]:
         """Create the committer, which shows parts under their names."""
         return FileCommitter(self._settings.base_path)
 

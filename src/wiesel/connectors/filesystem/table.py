@@ -329,7 +329,7 @@ class _PartitioningSink(Sink):
         assert isinstance(files, FileWriter)  # noqa: S101 - for the type checker
         return _ReportingWriter(files, self._partitions, tracker)
 
-    def create_committer(self) -> Committer:
+    def create_committer(self) -> Committer[Any]:
         files = self._files.create_committer()
         return files if self._commit.is_plain else TableCommitter(files, self._commit)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from wiesel.connectors.filesystem.file_systems import filesystem_for, is_hidden
 from wiesel.connectors.filesystem.partition_commit import CommitTimes, SlowestReport
 from wiesel.connectors.filesystem.parts import PendingPart, WriterEnded
 from wiesel.core.logs import get_logger
-from wiesel.spi.sink import Committer
+from wiesel.spi.sink import CommitRequest, Committer
 
 __all__ = ["TableCommit", "TableCommitter"]
 
@@ -44,7 +45,7 @@ class TableCommit:
         return self.replacing is None and self.success_file is None
 
 
-class TableCommitter(Committer):
+class TableCommitter(Committer[Any]):
     """Commits files of a table. All of it can be done again with the same outcome.
 
     Args:
@@ -52,13 +53,16 @@ class TableCommitter(Committer):
         commit: What else is to be done.
     """
 
-    def __init__(self, files: Committer, commit: TableCommit) -> None:
+    combines_checkpoints = True
+
+    def __init__(self, files: Committer[Any], commit: TableCommit) -> None:
         self._files = files
         self._commit = commit
         self._reports = SlowestReport()
 
-    def commit(self, committables: Sequence[Any]) -> None:
+    def commit(self, requests: Sequence[CommitRequest[Any]]) -> None:
         """Remove what is replaced, make files visible, then mark their partitions."""
+        committables = [request.committable for request in requests]
         folders = {posixpath.dirname(part.target): None for part in committables if isinstance(part, PendingPart)}
         if self._commit.replacing is not None:
             if self._commit.partitioned:
@@ -69,14 +73,17 @@ class TableCommitter(Committer):
                 with contextlib.suppress(FileNotFoundError):
                     for folder in {posixpath.dirname(status.path): None for status in files.walk(base)}:
                         self._clear(files.uri(folder), self._commit.replacing)
-        self._files.commit(committables)
+        self._files.commit(requests)
         if self._commit.success_file is not None and self._commit.partitioned:
-            for folder in folders if self._commit.times is None else self._complete(committables):
+            for folder in folders if self._commit.times is None else self._complete(requests):
                 self._mark(folder, self._commit.success_file)
 
-    def _complete(self, committables: Sequence[Any]) -> list[str]:
+    def _complete(self, requests: Sequence[CommitRequest[Any]]) -> list[str]:
         files, base = filesystem_for(self._commit.base)
-        return [files.uri(files.join(base, folder)) for folder in self._reports.complete(committables)]
+        found: list[str] = []
+        for _, of_checkpoint in itertools.groupby(requests, key=lambda request: request.checkpoint_id):
+            found += self._reports.complete([request.committable for request in of_checkpoint])
+        return [files.uri(files.join(base, folder)) for folder in found]
 
     def _clear(self, folder: str, mark: str) -> None:
         files, path = filesystem_for(folder)

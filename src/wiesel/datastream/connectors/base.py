@@ -1,7 +1,7 @@
 """Parts common to all connectors: the names of ``pyflink.datastream.connectors.base``, and the interfaces for custom connectors."""
 
 from wiesel.connectors.base import DeliveryGuarantee
-from wiesel.spi.sink import Committer, Sink, SinkWriter, WriterInitContext
+from wiesel.spi.sink import CommitRequest, Committer, Sink, SinkWriter, WriterInitContext
 from wiesel.spi.source import (
     Boundedness,
     InputStatus,
@@ -20,6 +20,7 @@ from wiesel.spi.source import (
 
 __all__ = [
     "Boundedness",
+    "CommitRequest",
     "Committer",
     "DeliveryGuarantee",
     "InputStatus",

@@ -1,9 +1,4 @@
-"""The sink interface, after FLIP-143/191: writers in the tasks, committables in the acknowledgement, committers in the JobMaster.
-
-An idempotent sink needs a :class:`SinkWriter` only: ``flush`` makes everything durable before the checkpoint is acknowledged. A
-two-phase sink returns committables from ``prepare_commit``; they are stored in the checkpoint, and the :class:`Committer` makes
-them visible when the checkpoint is complete, again after a recovery if that is not known, so commits must be idempotent.
-"""
+"""Writers of sinks, which run in the tasks, and the sink that makes them."""
 
 from __future__ import annotations
 
@@ -14,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from wiesel.core.errors import StateAccessError
+from wiesel.spi.sink.committer import Committer
 from wiesel.spi.state import OperatorStateStore
 from wiesel.types.typeinfo import TypeInformation
 
-__all__ = ["Committer", "Sink", "SinkWriter", "WriterInitContext"]
+__all__ = ["Sink", "SinkWriter", "WriterInitContext"]
 
 
 @dataclass(frozen=True)
@@ -86,21 +82,6 @@ class SinkWriter(ABC):
         """Release resources. Called once, also after a failure; must not make anything visible."""
 
 
-class Committer(ABC):
-    """Makes committables visible. Runs in the JobMaster, one call at a time."""
-
-    @abstractmethod
-    def commit(self, committables: Sequence[Any]) -> None:
-        """Commit all, in order. Must be idempotent: after a recovery the same committables come again.
-
-        Raise to have the call retried with backoff; raise :class:`wiesel.core.errors.UnknownOutcomeError` as well when it is not
-        known whether the outside world applied it (the retry then finds out).
-        """
-
-    def close(self) -> None:
-        """Release resources."""
-
-
 class Sink(ABC):
     """A sink of records. Plain picklable data."""
 
@@ -111,6 +92,6 @@ class Sink(ABC):
         ``state``: the values that ``snapshot_state`` of the writers restored here had returned (several or none after rescaling).
         """
 
-    def create_committer(self) -> Committer | None:
+    def create_committer(self) -> Committer[Any] | None:
         """Return the committer of a two-phase sink, or None."""
         return None
