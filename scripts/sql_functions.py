@@ -194,7 +194,7 @@ its examples. Functions that both have follow Flink's rules, whichever module is
 
 `xpath` and its like need `pip install 'wiesel[xml]'`, `aes_encrypt` and `aes_decrypt` `pip install 'wiesel[aes]'`, on the workers too.
 XML with entities of its own is refused. `mask_hash` is SHA-256, as in Hive since version 3. `sentences` cuts as Java 17 does, but for
-texts in Thai, which are refused; where marks stand one behind the other that no prose has, it may cut elsewhere. Of what is not supported
+strings in Thai, which are refused; where marks stand one behind the other that no prose has, it may cut elsewhere. Of what is not supported
 `reflect` and `java_method` call methods of Java, `create_union` has a type that Flink has not;
 `ngrams` and `context_ngrams` are aggregates of [Hive's dialect](hive.md). `in_file` reads the file on the host of the task.
 `murmur_hash` is that of Hive 3.1.3.

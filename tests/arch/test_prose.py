@@ -37,9 +37,7 @@ REPLACED = {
 PHRASES = re.compile("|".join(rf"\b(?:{phrase})\b" for phrase in REPLACED).replace(" ", r"\s+(?:#\s+)?"), re.IGNORECASE)
 
 OPENINGS_ALLOWED: dict[str, int] = {}
-PHRASES_ALLOWED: dict[str, int] = {
-    "docs": 60,
-}
+PHRASES_ALLOWED: dict[str, int] = {}
 
 
 def docstrings(tree: ast.AST) -> Iterator[str]:

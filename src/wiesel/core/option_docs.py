@@ -17,7 +17,7 @@ _SECTIONS = (
     ),
     ("Checkpoints and state", ("execution.checkpointing.", "execution.state-recovery.", "state.")),
     ("Failures", ("restart-strategy.", "heartbeat.", "task.", "jobmanager.", "wiesel.user-error-policy")),
-    ("The client of SQL", ("sql-client.",)),
+    ("SQL client", ("sql-client.",)),
     ("Processes", ("",)),
 )
 _TYPES = {
@@ -33,14 +33,14 @@ _TYPES = {
 }
 _INTRODUCTION = """# Options
 
-This page is generated from the program (`python -m wiesel.core.option_docs > docs/configuration.md`); a test says when it is old.
+This page is generated from the option definitions (`python -m wiesel.core.option_docs > docs/configuration.md`); a test
+fails when it is out of date.
 
 Options have Flink's keys. They are set on the command line (`wiesel run -D key=value`), in a `Configuration`, or by the methods of the
-environment; the later of these wins. A key that does not exist is kept, as in Flink,
-with a warning that names the nearest ones; below `wiesel.` it is an error. Keys of Flink that have no
-effect here, such as `pipeline.jars` or `state.backend.rocksdb.*`, are accepted and noted once. Keys that start with `user.`, `fs.` or
-`s3.` are kept as they are, and those that start with `spark.` or `wiesel.spark.conf.` go to Spark. Below `table.` are the options of
-[SQL](sql.md), where only a key that is almost one of these has a warning.
+environment; the later of these wins. An unknown key is kept, as in Flink, with a warning that suggests similar keys; below `wiesel.` it
+is an error. Keys of Flink that have no effect here, such as `pipeline.jars` or `state.backend.rocksdb.*`, are accepted and logged once.
+Keys that start with `user.`, `fs.` or `s3.` are kept unchanged, and those that start with `spark.` or `wiesel.spark.conf.` are passed to
+Spark. Keys below `table.` are the options of [SQL](sql.md); of these only a key that is similar to an existing one causes a warning.
 
 - A duration is a whole number and a unit: `5 s`, `100ms`, `1 min`, `2 h`, `1 d` (milliseconds without a unit), or ISO-8601: `PT5S`.
 - A memory size is a whole number and a unit: `32kb`, `64 mb`, `1g` (bytes without a unit); units are powers of 1024.
