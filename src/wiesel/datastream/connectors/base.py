@@ -1,7 +1,16 @@
 """Parts common to all connectors: the names of ``pyflink.datastream.connectors.base``, and the interfaces for custom connectors."""
 
 from wiesel.connectors.base import DeliveryGuarantee
-from wiesel.spi.sink import CommitRequest, Committer, Sink, SinkWriter, WriterInitContext
+from wiesel.spi.sink import (
+    AsyncSinkWriter,
+    AsyncSinkWriterConfig,
+    CommitRequest,
+    Committer,
+    ResultHandler,
+    Sink,
+    SinkWriter,
+    WriterInitContext,
+)
 from wiesel.spi.source import (
     Boundedness,
     InputStatus,
@@ -19,6 +28,8 @@ from wiesel.spi.source import (
 )
 
 __all__ = [
+    "AsyncSinkWriter",
+    "AsyncSinkWriterConfig",
     "Boundedness",
     "CommitRequest",
     "Committer",
@@ -26,6 +37,7 @@ __all__ = [
     "InputStatus",
     "ReaderOutput",
     "RecordsBySplits",
+    "ResultHandler",
     "Sink",
     "SinkWriter",
     "Source",

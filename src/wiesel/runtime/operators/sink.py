@@ -22,6 +22,8 @@ class SinkOperator(StreamOperator):
     attempt continues, they are included in the next checkpoint, until one with them is complete.
     """
 
+    holds_records = True
+
     def __init__(self, sink: Sink, input_type: TypeInformation | None = None) -> None:
         self.sink = sink
         self._input_type = input_type
@@ -48,6 +50,7 @@ class SinkOperator(StreamOperator):
             to_driver=self._to_driver,
             input_type=self._input_type,
             now_ms=c.clock.now_ms,
+            start_event_loop=c.start_event_loop,
             operator_states=OperatorStates(c.backend),
         )
         self.writer: SinkWriter = self.sink.create_writer(context, self._writer_states)
@@ -70,10 +73,21 @@ class SinkOperator(StreamOperator):
             self.writer.on_processing_time(now_ms)
             self._schedule()
 
+    @property
+    def full(self) -> bool:
+        """Return whether the writer takes no more records for now."""
+        writer = getattr(self, "writer", None)
+        return writer is not None and writer.full
+
+    @property
+    def busy(self) -> bool:
+        """Return whether the writer waits for results."""
+        return self.writer.busy
+
     def finish(self) -> None:
-        """Flush for the last time; the final snapshot includes the committables."""
+        """Flush for the last time, maybe in several steps; the final snapshot includes the committables."""
         self.writer.flush(True)
-        self._finished = True
+        self._finished = not self.writer.busy
 
     def snapshot_state(self, checkpoint_id: int, timestamp_ms: int = 0) -> OperatorSnapshot | None:
         """Step 1 of the two-phase commit: flush, and hand the committables to the acknowledgement."""

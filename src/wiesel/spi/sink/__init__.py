@@ -5,7 +5,17 @@ two-phase sink returns committables from ``prepare_commit``; they are stored in 
 them visible when the checkpoint is complete, again after a recovery if that is not known, so commits must be idempotent.
 """
 
+from wiesel.spi.sink.async_writer import AsyncSinkWriter, AsyncSinkWriterConfig, ResultHandler
 from wiesel.spi.sink.committer import CommitRequest, Committer
 from wiesel.spi.sink.writer import Sink, SinkWriter, WriterInitContext
 
-__all__ = ["CommitRequest", "Committer", "Sink", "SinkWriter", "WriterInitContext"]
+__all__ = [
+    "AsyncSinkWriter",
+    "AsyncSinkWriterConfig",
+    "CommitRequest",
+    "Committer",
+    "ResultHandler",
+    "Sink",
+    "SinkWriter",
+    "WriterInitContext",
+]

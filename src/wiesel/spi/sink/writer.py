@@ -38,6 +38,8 @@ class WriterInitContext:
     """Return the processing time in ms since the epoch (a virtual clock under test)."""
     operator_states: OperatorStateStore | None = None
     """The result of ``get_operator_state_store``; None outside of a task."""
+    start_event_loop: Callable[[Callable[[], None]], Any] | None = None
+    """Start an event loop (``RequestLoop``) whose results reach the writer in the mailbox thread: for ``AsyncSinkWriter``."""
 
     def get_operator_state_store(self) -> OperatorStateStore:
         """Return the state of this subtask: lists and maps, restored before the writer is made.
@@ -55,6 +57,16 @@ class WriterInitContext:
 
 class SinkWriter(ABC):
     """Writes the records of one subtask. All calls come from the task's mailbox thread."""
+
+    @property
+    def full(self) -> bool:
+        """Return whether the task should take no more records for now (backpressure). What is written nevertheless has to be taken."""
+        return False
+
+    @property
+    def busy(self) -> bool:
+        """Return whether results are still to come behind ``flush(True)``, which is called again when some have come."""
+        return False
 
     @abstractmethod
     def write_batch(self, values: list[Any], timestamps: list[int] | None) -> None:
