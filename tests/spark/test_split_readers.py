@@ -20,7 +20,7 @@ from wiesel.core.errors import JobCancelledError
 from wiesel.datastream import StreamExecutionEnvironment
 
 LIMIT_S = 150.0
-NUMBERS = 4000
+NUMBERS = 2000
 CANCELLED_S = 2.0
 
 

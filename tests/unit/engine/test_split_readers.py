@@ -17,6 +17,7 @@ from wiesel.core.errors import JobExecutionError
 from wiesel.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from wiesel.datastream.state import ValueStateDescriptor
 from wiesel.testing import CollectedStream
+from wiesel.testing.connectors import SourceTarget, check_source
 
 PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
 RESTARTS = {
@@ -71,6 +72,17 @@ def test_each_record_counts_once_over_kills_at_any_moment(number: int, thread_pe
         job.finish()
         assert job.restarts > 0
     assert Counter(results.committed) == Counter((f"p{i}", n) for i in range(5) for n in range(end))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("thread_per_split", [False, True])
+def test_failures_of_any_call_and_rescaling_keep_the_guarantee(thread_per_split: bool) -> None:
+    def make() -> SourceTarget:
+        source = NumbersSource(4, 60, thread_per_split=thread_per_split)
+        return SourceTarget(source, [(f"p{i}", n) for i in range(4) for n in range(60)], order_of=lambda pair: pair[0])
+
+    report = check_source(make, seeds=3)
+    assert report.runs > 10 and "reader.poll" in report.calls
 
 
 def test_a_run_is_a_function_of_the_seed(tmp_path: Path) -> None:

@@ -186,6 +186,9 @@ class NumbersEnumerator(SplitEnumerator[TopicSplit]):
         self.context.assign_splits({subtask: mine})
         self.context.signal_no_more_splits(subtask)
 
+    def add_splits_back(self, splits: Sequence[TopicSplit]) -> None:
+        self.splits.extend(splits)
+
     def snapshot_state(self, checkpoint_id: int) -> list[TopicSplit]:
         return list(self.splits)
 
