@@ -16,8 +16,8 @@ from wiesel.cep.functions import (
     PatternTimeoutFunction,
     TimedOutPartialMatchHandler,
 )
-from wiesel.cep.operator import CepSpec
 from wiesel.cep.pattern import Pattern
+from wiesel.cep.spec import CepSpec
 from wiesel.cep.user_calls import FlatSelect, FlatTimeout, Select, Timeout
 from wiesel.core.argument_checks import require_function, require_instance
 from wiesel.core.user_location import program_error

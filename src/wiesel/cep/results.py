@@ -12,7 +12,7 @@ from wiesel.runtime.operators.function_operator import object_reuse
 from wiesel.runtime.user_code import raise_failure
 
 if TYPE_CHECKING:
-    from wiesel.cep.operator import CepSpec
+    from wiesel.cep.spec import CepSpec
     from wiesel.runtime.operator import OperatorContext
     from wiesel.runtime.results import ResultCollector
     from wiesel.runtime.user_code import UserCode

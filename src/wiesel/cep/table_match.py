@@ -15,9 +15,10 @@ import pyarrow as pa
 from wiesel.cep.compiler import compile_pattern
 from wiesel.cep.conditions import IterativeCondition, SimpleCondition
 from wiesel.cep.functions import Match
-from wiesel.cep.operator import CepOperator, CepSpec
+from wiesel.cep.operator import CepOperator
 from wiesel.cep.pattern import Pattern
 from wiesel.cep.skip import AfterMatchSkipStrategy
+from wiesel.cep.spec import CepSpec
 from wiesel.columnar.aggregates.calls import Input, accumulators, reduced
 from wiesel.columnar.aggregates.registry import Accumulator
 from wiesel.columnar.evaluation import Frame, Session, as_array, evaluate, evaluate_all

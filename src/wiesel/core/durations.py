@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime
 import functools
 import re
+from typing import TypeAlias
 
 from wiesel.core.errors import ArgumentTypeError, ConfigurationError
 
-__all__ = ["Duration", "Instant", "Time", "format_duration", "parse_duration", "to_millis"]
+__all__ = ["Duration", "DurationLike", "Instant", "Time", "format_duration", "parse_duration", "to_millis"]
 
 _UNIT_NANOS: dict[str, int] = {
     label: nanos
@@ -219,7 +220,11 @@ class Time:
         return f"Time({self._milliseconds})"
 
 
-def to_millis(value: Duration | Time | datetime.timedelta | int | str) -> int:
+DurationLike: TypeAlias = Duration | Time | datetime.timedelta | int | str
+"""Accepted forms of a duration; ints are milliseconds, strings are in Flink's notation."""
+
+
+def to_millis(value: DurationLike) -> int:
     """Convert any accepted form of a duration to whole milliseconds (see :meth:`Duration.of`)."""
     return Duration.of(value).to_millis()
 

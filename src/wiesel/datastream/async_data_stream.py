@@ -6,12 +6,11 @@ import inspect
 from typing import Any
 
 from wiesel.core.argument_checks import require_count, require_function, require_instance
-from wiesel.core.durations import to_millis
+from wiesel.core.durations import DurationLike, to_millis
 from wiesel.core.user_location import program_error
 from wiesel.datastream._stream import DataStream
 from wiesel.graph.specs import OperatorSpec
 from wiesel.spi.async_functions import NO_RETRY_STRATEGY, AsyncFunction, AsyncRetryStrategy
-from wiesel.spi.windows.time_assigners import DurationLike
 from wiesel.types.typeinfo import TypeInformation
 from wiesel.types.types import require_type
 

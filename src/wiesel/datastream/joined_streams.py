@@ -20,7 +20,7 @@ from wiesel.types.typeinfo import TypeInformation
 from wiesel.types.types import require_type
 
 if TYPE_CHECKING:
-    from wiesel.spi.windows.time_assigners import DurationLike
+    from wiesel.core.durations import DurationLike
 
 __all__ = ["CoGroupedStreams", "IntervalJoin", "IntervalJoined", "JoinedStreams"]
 

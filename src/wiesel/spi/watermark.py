@@ -11,14 +11,13 @@ exactly the timestamp ``max_timestamp - bound`` is not late.
 
 from __future__ import annotations
 
-import datetime
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from wiesel.core.clock import Clock, SystemClock
-from wiesel.core.durations import Duration, Time, to_millis
+from wiesel.core.durations import DurationLike, to_millis
 from wiesel.core.errors import ProgramError
 from wiesel.core.ids import MIN_TIMESTAMP
 
@@ -33,8 +32,6 @@ __all__ = [
     "WatermarkStrategy",
     "WatermarksWithIdleness",
 ]
-
-DurationLike: TypeAlias = Duration | Time | datetime.timedelta | int | str
 
 
 class WatermarkOutput(Protocol):

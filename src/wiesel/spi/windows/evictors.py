@@ -12,7 +12,7 @@ from wiesel.spi.functions import user_callable
 from wiesel.spi.windows.evictor import Evictor, TimestampedValue
 
 if TYPE_CHECKING:
-    from wiesel.spi.windows.time_assigners import DurationLike
+    from wiesel.core.durations import DurationLike
 
 __all__ = ["CountEvictor", "DeltaEvictor", "DeltaFunction", "TimeEvictor"]
 

@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeAlias, TypeVar
 
-from wiesel.core.durations import to_millis
+from wiesel.core.durations import DurationLike, to_millis
 from wiesel.core.errors import ProgramError
 from wiesel.core.ids import MIN_TIMESTAMP
 from wiesel.spi.functions import user_callable
 from wiesel.spi.windows.assigner import MergingWindowAssigner, WindowAssigner
-from wiesel.spi.windows.time_assigners import DurationLike, no_timestamp_error
+from wiesel.spi.windows.time_assigners import no_timestamp_error
 from wiesel.spi.windows.trigger import Trigger
 from wiesel.spi.windows.triggers import EventTimeTrigger, ProcessingTimeTrigger
 from wiesel.spi.windows.window import TimeWindow, TimeWindowSerializer

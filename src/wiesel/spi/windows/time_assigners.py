@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Collection
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-from wiesel.core.durations import Duration, Time, to_millis
+from wiesel.core.durations import DurationLike, to_millis
 from wiesel.core.errors import ProgramError
 from wiesel.core.ids import MIN_TIMESTAMP
 from wiesel.spi.windows.assigner import WindowAssigner
@@ -15,7 +14,6 @@ from wiesel.spi.windows.triggers import EventTimeTrigger, ProcessingTimeTrigger
 from wiesel.spi.windows.window import TimeWindow, TimeWindowSerializer
 
 __all__ = [
-    "DurationLike",
     "SlidingEventTimeWindows",
     "SlidingProcessingTimeWindows",
     "TumblingEventTimeWindows",
@@ -24,7 +22,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-DurationLike: TypeAlias = Duration | Time | datetime.timedelta | int | str
 
 
 def no_timestamp_error(assigner: WindowAssigner[Any, Any], element: Any) -> ProgramError:

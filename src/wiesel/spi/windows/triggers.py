@@ -14,8 +14,8 @@ from wiesel.spi.windows.window import GlobalWindow, TimeWindow
 from wiesel.types import Types
 
 if TYPE_CHECKING:
+    from wiesel.core.durations import DurationLike
     from wiesel.spi.state import ReducingState
-    from wiesel.spi.windows.time_assigners import DurationLike
     from wiesel.types.typeinfo import TypeInformation
 
 __all__ = [
