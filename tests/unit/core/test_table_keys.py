@@ -15,7 +15,7 @@ FLINKS = (Path(__file__).parent / "flink_table_options.txt").read_text().split()
 def test_what_the_code_reads_is_known() -> None:
     read: set[str] = set()
     for path in Path(wiesel.__file__).parent.rglob("*.py"):
-        if path.name != "table_keys.py":
+        if path.name not in {"table_keys.py", "moved_modules.py"}:
             read |= set(re.findall(r'"(table\.[a-z0-9-]+(?:\.[a-z0-9-]+)*)"', path.read_text()))
     assert read == table_keys.KEYS
 
