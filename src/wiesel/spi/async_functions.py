@@ -26,10 +26,10 @@ ErrorTest = Callable[[Exception], bool]
 
 
 class AsyncFunction(Function, Generic[IN, OUT]):
-    """Makes a request per record without waiting for its answer before the next one is made.
+    """Starts a request per record without waiting for its answer before the next one.
 
-    ``async_invoke`` and ``timeout`` are called in a thread of their own, whose event loop runs all requests of the subtask; ``open`` and
-    ``close`` in the task's thread. Clients that want the running loop when they are made are to be made in ``async_invoke``.
+    ``async_invoke`` and ``timeout`` are called in a separate thread, whose event loop runs all requests of the subtask; ``open`` and
+    ``close`` in the task's thread. Clients that need the running loop at creation must be created in ``async_invoke``.
     """
 
     @abstractmethod
@@ -37,7 +37,7 @@ class AsyncFunction(Function, Generic[IN, OUT]):
         """Create the request and return the list of results for ``value``; an exception fails the job, unless the request is retried."""
 
     def timeout(self, value: IN) -> list[OUT]:
-        """Return the list of results for a record whose request took too long; raises by default. The request has been cancelled.
+        """Return the list of results for a record whose request timed out; raises by default. The request has been cancelled.
 
         Raises:
             TimeoutError: Always, unless it is overridden.
@@ -46,7 +46,7 @@ class AsyncFunction(Function, Generic[IN, OUT]):
 
 
 class AsyncRetryPredicate(ABC, Generic[OUT]):
-    """Says which results and which exceptions are a reason to make the request again."""
+    """Predicates on results and exceptions that trigger a retry."""
 
     @abstractmethod
     def result_predicate(self) -> ResultTest | None:
@@ -58,19 +58,19 @@ class AsyncRetryPredicate(ABC, Generic[OUT]):
 
 
 class AsyncRetryStrategy(ABC, Generic[OUT]):
-    """Says whether and when a request is made again. One object serves all requests of a subtask."""
+    """Decides whether and when a request is retried. One object serves all requests of a subtask."""
 
     @abstractmethod
     def can_retry(self, current_attempts: int) -> bool:
-        """Return whether another attempt may follow so many."""
+        """Return whether another attempt may follow this number of attempts."""
 
     @abstractmethod
     def get_backoff_time_millis(self, current_attempts: int) -> int:
-        """Return how long (ms) to wait before the attempt that follows so many."""
+        """Return the delay (ms) before the attempt that follows this number of attempts."""
 
     @abstractmethod
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Return what is a reason for another attempt."""
+        """Return the predicates for another attempt."""
 
     @staticmethod
     def no_restart() -> AsyncRetryStrategy[Any]:
@@ -84,7 +84,7 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
         result_predicate: ResultTest | None,
         exception_predicate: ErrorTest | None,
     ) -> AsyncRetryStrategy[Any]:
-        """Return the strategy that waits equally long before each attempt; see :class:`FixedDelayRetryStrategy`."""
+        """Return the strategy with a constant delay; see :class:`FixedDelayRetryStrategy`."""
         return FixedDelayRetryStrategy(max_attempts, backoff_time_millis, result_predicate, exception_predicate)
 
     @staticmethod
@@ -96,7 +96,7 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
         result_predicate: ResultTest | None,
         exception_predicate: ErrorTest | None,
     ) -> AsyncRetryStrategy[Any]:
-        """Return the strategy that waits longer and longer; see :class:`ExponentialBackoffDelayRetryStrategy`."""
+        """Return the strategy with exponentially growing delays; see :class:`ExponentialBackoffDelayRetryStrategy`."""
         return ExponentialBackoffDelayRetryStrategy(
             max_attempts, initial_delay, max_retry_delay, multiplier, result_predicate, exception_predicate
         )
@@ -130,12 +130,12 @@ class NoRetryStrategy(AsyncRetryStrategy[OUT]):
         return -1
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Return that nothing is a reason."""
+        """Return predicates that are always false."""
         return RetryPredicate(None, None)
 
 
 class _LimitedRetryStrategy(AsyncRetryStrategy[OUT]):
-    """At most so many attempts after the first one."""
+    """A limited number of attempts after the first one."""
 
     def __init__(self, max_attempts: int, result_predicate: ResultTest | None, exception_predicate: ErrorTest | None) -> None:
         _require_positive(max_attempts=max_attempts)
@@ -143,25 +143,25 @@ class _LimitedRetryStrategy(AsyncRetryStrategy[OUT]):
         self._predicate: AsyncRetryPredicate[OUT] = RetryPredicate(result_predicate, exception_predicate)
 
     def can_retry(self, current_attempts: int) -> bool:
-        """Return whether the limit is not reached yet."""
+        """Return whether the limit has not been reached."""
         return current_attempts <= self._max_attempts
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Return what is a reason for another attempt."""
+        """Return the predicates for another attempt."""
         return self._predicate
 
 
 class FixedDelayRetryStrategy(_LimitedRetryStrategy[OUT]):
-    """Up to ``max_attempts`` further attempts, each ``backoff_time_millis`` after the one before it failed.
+    """Up to ``max_attempts`` further attempts, each ``backoff_time_millis`` after the previous one failed.
 
     Args:
         max_attempts: Number of attempts after the first one.
-        backoff_time_millis: The time between two attempts, in ms.
+        backoff_time_millis: Delay between two attempts, in ms.
         result_predicate: Tests a list of results; true for another attempt.
         exception_predicate: Tests an exception; true for another attempt.
 
     Raises:
-        ValueError: A number is not positive.
+        ValueError: If a number is not positive.
     """
 
     def __init__(
@@ -181,18 +181,18 @@ class FixedDelayRetryStrategy(_LimitedRetryStrategy[OUT]):
 
 
 class ExponentialBackoffDelayRetryStrategy(_LimitedRetryStrategy[OUT]):
-    """Up to ``max_attempts`` further attempts; the time before each is that before the last one times ``multiplier``.
+    """Up to ``max_attempts`` further attempts; the delay is multiplied by ``multiplier`` each time.
 
     Args:
         max_attempts: Number of attempts after the first one.
-        initial_delay: The time before the first of them, in ms.
-        max_retry_delay: The longest time, in ms.
-        multiplier: What the time is multiplied by.
+        initial_delay: Delay before the first of them, in ms.
+        max_retry_delay: Maximal delay, in ms.
+        multiplier: Factor of the delay.
         result_predicate: Tests a list of results; true for another attempt.
         exception_predicate: Tests an exception; true for another attempt.
 
     Raises:
-        ValueError: A number is not positive.
+        ValueError: If a number is not positive.
     """
 
     def __init__(
@@ -211,8 +211,8 @@ class ExponentialBackoffDelayRetryStrategy(_LimitedRetryStrategy[OUT]):
         self._multiplier = multiplier
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
-        """Return the time before the attempt that follows so many."""
-        # Nothing is remembered from call to call: many requests share the strategy.
+        """Return the delay before the attempt that follows this number of attempts."""
+        # Stateless: many requests share the strategy.
         delay = self._initial_delay
         for _ in range(1, current_attempts):
             delay = int(min(delay * self._multiplier, self._max_retry_delay))

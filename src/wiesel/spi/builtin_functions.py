@@ -1,4 +1,4 @@
-"""Internal. Functions that the facades put into graphs themselves; here, and not there, so that workers need not load the facades."""
+"""Internal. Functions that the facades add to graphs; here, so that workers need not import the facades."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TypedKeySelector(KeySelector):
         return self._coerce(self.select(value))
 
     def coerce_all(self, keys: list[Any]) -> list[Any]:
-        """Return what ``select`` returned for many records as the declared type has it; the type is looked at for all of them at once."""
+        """Convert the selected values of many records to the declared type; the type is resolved once for all of them."""
         return self._coerce_all(keys)
 
     def __getstate__(self) -> tuple[Any, TypeInformation]:
@@ -62,8 +62,8 @@ class TypedKeySelector(KeySelector):
 class FieldAggregation(ReduceFunction):
     """``sum``, ``min``, ``max``, ``min_by`` and ``max_by`` over one field.
 
-    ``min_by`` and ``max_by`` keep the whole record with the smallest or largest field, the earliest one if several have it. The
-    others keep the first record of the key with the field replaced. A record that is no tuple, list or row is its own field 0.
+    ``min_by`` and ``max_by`` keep the whole record with the smallest or largest field, the earliest one of equal ones. The others keep the
+    first record of the key with the field replaced. A record that is no tuple, list or row counts as its field 0.
 
     Args:
         kind: ``sum``, ``min``, ``max``, ``min_by`` or ``max_by``.
@@ -79,7 +79,7 @@ class FieldAggregation(ReduceFunction):
         self._wins: Callable[[Any, Any], Any] = operator.lt if kind.startswith("min") else operator.gt
 
     def reduce(self, value1: Any, value2: Any) -> Any:
-        """Return the aggregate of the records so far and the next one. Neither is changed: others may still hold them."""
+        """Return the aggregate of the records so far and the next one. Neither is changed, as others may reference them."""
         if not isinstance(value2, (tuple, list, Row)):
             return self._plain(value1, value2)
         at: Any = self.position

@@ -1,7 +1,7 @@
-"""Functions with state that belongs to the subtask and not to a key.
+"""Functions with operator state, which belongs to the subtask and not to a key.
 
-Flink's Java API names it so; PyFlink has nothing like it. A function of any operator takes part by being a
-:class:`CheckpointedFunction` besides what it is::
+Named as in Flink's Java API; PyFlink has no equivalent. A function of any operator can implement :class:`CheckpointedFunction` in addition
+to its function class::
 
     class Buffering(MapFunction, CheckpointedFunction):
         def initialize_state(self, context):
@@ -29,7 +29,7 @@ class FunctionInitializationContext(ABC):
 
     @abstractmethod
     def is_restored(self) -> bool:
-        """Return whether the job starts from a checkpoint (in which this function need not have had state)."""
+        """Return whether the job starts from a checkpoint (which may not contain state of this function)."""
 
     @abstractmethod
     def get_restored_checkpoint_id(self) -> int | None:
@@ -57,16 +57,16 @@ class FunctionSnapshotContext(ABC):
 
 
 class CheckpointedFunction(ABC):
-    """Added to a function class: its object takes up operator state at the start and brings it up to date for each checkpoint.
+    """Mixin for functions with operator state: restores it at the start and updates it for each checkpoint.
 
-    Both methods are called in the thread of the records, between two of them. What is in the states when ``snapshot_state`` returns is
-    in the checkpoint; objects in it may be changed afterwards.
+    Both methods are called in the task's thread, between two records. The checkpoint contains the states at the return of
+    ``snapshot_state``; objects in them may be changed afterwards.
     """
 
     @abstractmethod
     def initialize_state(self, context: FunctionInitializationContext) -> None:
-        """Get the states, with what was restored of them. Called once per subtask and attempt, before ``open``."""
+        """Get the states with their restored contents. Called once per subtask and attempt, before ``open``."""
 
     @abstractmethod
     def snapshot_state(self, context: FunctionSnapshotContext) -> None:
-        """Put what is to be in the checkpoint into the states. Also called once more at the end of a bounded input."""
+        """Update the states for the checkpoint. Also called at the end of a bounded input."""

@@ -1,7 +1,7 @@
-"""File formats: how a file source turns files into records, and how a file sink writes them in bulk.
+"""File formats: conversion of files to records in file sources, and bulk writers of file sinks.
 
-A format of one's own implements :class:`StreamFormat` (read front to back, also compressed) or :class:`BulkFormat` (needs to
-jump, like Parquet), and a :class:`RecordReader`.
+A custom format implements :class:`StreamFormat` (sequential reading, also compressed) or :class:`BulkFormat` (random access, like Parquet),
+and a :class:`RecordReader`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["BulkFormat", "BulkWriter", "BulkWriterFactory", "FileFormat", "FileP
 class FilePiece:
     """A part of a file to read: the records that begin in the bytes ``start`` to ``end``.
 
-    ``position`` is None at first; after a restart it is what :attr:`RecordReader.position` was, and reading begins there.
+    ``position`` is None at first; after a restart it is the value of :attr:`RecordReader.position`, where reading starts.
     """
 
     path: str
@@ -31,7 +31,7 @@ class FilePiece:
 
     @property
     def is_whole_file(self) -> bool:
-        """Return whether it is all of the file."""
+        """Return whether it is the whole file."""
         return self.start == 0 and self.end >= self.file_size
 
 
@@ -41,14 +41,14 @@ class RecordReader(ABC):
     @property
     @abstractmethod
     def position(self) -> int:
-        """Return from where the next block can be read again, in the format's own unit (bytes, row groups, ...).
+        """Return the position from which the next block can be read again, in the format's unit (bytes, row groups, ...).
 
-        It need not change with every block: the source counts the records since it changed last, and skips so many.
+        It need not change with every block: the source counts the records since its last change, and skips them after a restart.
         """
 
     @abstractmethod
     def read_block(self) -> list[Any] | None:
-        """Return the next records, some thousands at most and perhaps none, or None at the end."""
+        """Return the next records, some thousands at most and possibly none, or None at the end."""
 
     def close(self) -> None:
         """Release resources; the stream is closed by the source."""
@@ -64,7 +64,7 @@ class FileFormat(ABC):
 
     @property
     def splittable(self) -> bool:
-        """Return whether several readers can share a file, each reading the records that begin in its range of bytes."""
+        """Return whether a file can be split among several readers, each reading the records that begin in its byte range."""
         return False
 
     @abstractmethod
@@ -72,13 +72,13 @@ class FileFormat(ABC):
         """Create the reader of one piece.
 
         Args:
-            stream: The file from its first byte on; seekable (forwards at least). Decompressed for a :class:`StreamFormat`.
-            piece: What to read.
+            stream: The file from its first byte on; seekable (at least forwards). Decompressed for a :class:`StreamFormat`.
+            piece: The part to read.
         """
 
 
 class StreamFormat(FileFormat):
-    """A format that is read from the front to the back. Files with the suffix of a compression are decompressed."""
+    """A format that is read sequentially. Files with the suffix of a compression are decompressed."""
 
     @staticmethod
     def text_line_format(charset_name: str = "UTF-8") -> StreamFormat:
@@ -90,12 +90,12 @@ class StreamFormat(FileFormat):
         Raises:
             ProgramError: If the charset is not known.
         """
-        # PyFlink has the factory here; the format itself lives with the others.
+        # PyFlink has the factory here; the format itself is with the others.
         return _text_lines(charset_name)
 
 
 class BulkFormat(FileFormat):
-    """A format that jumps in the file and brings its own compression."""
+    """A format with random access and its own compression."""
 
 
 class BulkWriter(ABC):
@@ -107,14 +107,14 @@ class BulkWriter(ABC):
 
     @abstractmethod
     def finish(self) -> None:
-        """Write what ends the file, and leave the stream open. Called once."""
+        """Write the end of the file, and leave the stream open. Called once."""
 
     def abandon(self) -> None:
-        """Release resources; the file is not wanted any more. Called instead of :meth:`finish`."""
+        """Release resources; the file is discarded. Called instead of :meth:`finish`."""
 
 
 class BulkWriterFactory(ABC):
-    """Makes the writers of a bulk format. Plain picklable data."""
+    """Creates the writers of a bulk format. Plain picklable data."""
 
     @abstractmethod
     def create(self, stream: BinaryIO) -> BulkWriter:

@@ -1,8 +1,8 @@
 """Function classes of the DataStream API and their contexts.
 
-Life of a function: it is pickled into every subtask; there ``open`` is called once, before the first record; then its methods are
-called from one thread, never concurrently; ``close`` is called once at the end, also after a failure. After a failure all begins
-again with a fresh copy of the function: what is to survive belongs into state.
+Life cycle of a function: it is pickled into every subtask; there ``open`` is called once, before the first record; then its methods are
+called from one thread, never concurrently; ``close`` is called once at the end, also after a failure. A restart begins with a fresh copy of
+the function: data that must survive belongs in state.
 
 Process functions return their results as an iterable: they are generators, or return a list, or None for no result. A result
 ``(OutputTag, value)`` goes to the side output of that tag.
@@ -81,13 +81,13 @@ KEY = TypeVar("KEY")
 
 
 class KeyedStateStore(ABC):
-    """Gives access to keyed state: state of the key of the record (or timer) that is being processed.
+    """Access to keyed state: state of the key of the present record (or timer).
 
-    The same name gives the same state. Usually asked once, in ``open``, and kept.
+    The same name returns the same state. Usually called once, in ``open``.
 
     Raises:
-        StateAccessError: Where the stream is not keyed.
-        StateMigrationError: If state of that name was restored that does not fit the descriptor.
+        StateAccessError: If the stream is not keyed.
+        StateMigrationError: If the state restored under that name does not fit the descriptor.
     """
 
     @abstractmethod
@@ -104,11 +104,11 @@ class KeyedStateStore(ABC):
 
     @abstractmethod
     def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> ReducingState[Any]:
-        """Return a state that combines what is added by a reduce function."""
+        """Return a state that combines values by a reduce function."""
 
     @abstractmethod
     def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor) -> AggregatingState[Any, Any]:
-        """Return a state that combines what is added by an aggregate function."""
+        """Return a state that combines values by an aggregate function."""
 
 
 class RuntimeContext(KeyedStateStore):
@@ -124,7 +124,7 @@ class RuntimeContext(KeyedStateStore):
 
     @abstractmethod
     def get_max_number_of_parallel_subtasks(self) -> int:
-        """Return the highest parallelism to which the job can be rescaled: the number of key groups."""
+        """Return the maximum parallelism to which the job can be rescaled: the number of key groups."""
 
     @abstractmethod
     def get_index_of_this_subtask(self) -> int:
@@ -132,7 +132,7 @@ class RuntimeContext(KeyedStateStore):
 
     @abstractmethod
     def get_attempt_number(self) -> int:
-        """Return how often the task was restarted, alone or with others, before this attempt; 0 at first."""
+        """Return the number of restarts of the task before this attempt; 0 at first."""
 
     @abstractmethod
     def get_task_name_with_subtasks(self) -> str:
@@ -144,10 +144,10 @@ class RuntimeContext(KeyedStateStore):
 
     @abstractmethod
     def get_metrics_group(self) -> Any:
-        """Return the group in which the function can register its metrics."""
+        """Return the metric group of the function."""
 
     def get_distributed_cache(self) -> Any:
-        """Return what finds registered files: ``get_distributed_cache().get_file(name)`` is the path here. PyFlink lacks it."""
+        """Return the distributed cache: ``get_distributed_cache().get_file(name)`` is the local path. PyFlink lacks it."""
         raise NotImplementedError(f"{type(self).__name__} has no distributed cache")
 
 
@@ -155,7 +155,7 @@ class Function(ABC):  # noqa: B024 - users subclass it with nothing to override
     """Base of all user functions."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        """Prepare: get state, connect, load. Called once per subtask and attempt, before the first record."""
+        """Initialise: get state, connect, load. Called once per subtask and attempt, before the first record."""
 
     def close(self) -> None:
         """Release resources. Called once, also after a failure."""
@@ -206,7 +206,7 @@ class ReduceFunction(Function):
 
     @abstractmethod
     def reduce(self, value1: Any, value2: Any) -> Any:
-        """Return ``value1`` (what was combined so far) and ``value2`` combined."""
+        """Return ``value1`` (the result so far) combined with ``value2``."""
 
 
 class AggregateFunction(Function):
@@ -222,7 +222,7 @@ class AggregateFunction(Function):
 
     @abstractmethod
     def get_result(self, accumulator: Any) -> Any:
-        """Return the result of what was accumulated."""
+        """Return the result of an accumulator."""
 
     @abstractmethod
     def merge(self, acc_a: Any, acc_b: Any) -> Any:
@@ -230,7 +230,7 @@ class AggregateFunction(Function):
 
 
 class KeySelector(Function):
-    """Takes the key out of a record; must give the same key each time it is asked."""
+    """Extracts the key of a record; must be deterministic."""
 
     @abstractmethod
     def get_key(self, value: Any) -> Any:
@@ -246,11 +246,11 @@ class NullByteKeySelector(KeySelector):
 
 
 class FilterFunction(Function):
-    """Says which records stay."""
+    """Selects records."""
 
     @abstractmethod
     def filter(self, value: Any) -> bool:
-        """Return whether ``value`` stays."""
+        """Return whether ``value`` is kept."""
 
 
 class Partitioner(Function):
@@ -262,7 +262,7 @@ class Partitioner(Function):
 
 
 class FunctionWrapper(Function):
-    """Makes a function object of a callable."""
+    """Adapts a callable to a function object."""
 
     def __init__(self, func: Callable[..., Any]) -> None:
         self._func = func
@@ -272,7 +272,7 @@ class ReduceFunctionWrapper(FunctionWrapper, ReduceFunction):
     """A reduce function that calls ``func(value1, value2)``."""
 
     def reduce(self, value1: Any, value2: Any) -> Any:
-        """Return what the callable returns."""
+        """Return the result of the callable."""
         return self._func(value1, value2)
 
 
@@ -302,7 +302,7 @@ def as_partitioner(function: Partitioner | Callable[[Any, int], int]) -> Partiti
 
 
 def user_callable(function: Any, method: str) -> Callable[..., Any]:
-    """Return what is called per record: the method of a function object, or the callable itself (with no wrapper around it)."""
+    """Return the function called per record: the method of a function object, or the callable itself (without a wrapper)."""
     if isinstance(function, FunctionWrapper):
         return function._func
     bound = getattr(function, method, None)
@@ -347,7 +347,7 @@ class KeyedProcessFunction(Function):
 
         @abstractmethod
         def time_domain(self) -> TimeDomain:
-            """Return whether the timer is one of event time or of processing time."""
+            """Return whether the timer is an event-time or a processing-time timer."""
 
     @abstractmethod
     def process_element(self, value: Any, ctx: KeyedProcessFunction.Context) -> Any:
@@ -373,7 +373,7 @@ class CoProcessFunction(Function):
 
 
 class KeyedCoProcessFunction(Function):
-    """Any number of results per record of two connected keyed streams, which share keyed state and timers."""
+    """Any number of results per record of two connected keyed streams, with shared keyed state and timers."""
 
     class Context(_TimeContext):
         """The context of the present record; valid during the call only."""
@@ -387,7 +387,7 @@ class KeyedCoProcessFunction(Function):
 
         @abstractmethod
         def time_domain(self) -> TimeDomain:
-            """Return whether the timer is one of event time or of processing time."""
+            """Return whether the timer is an event-time or a processing-time timer."""
 
     @abstractmethod
     def process_element1(self, value: Any, ctx: KeyedCoProcessFunction.Context) -> Any:
@@ -437,7 +437,7 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
 
         @abstractmethod
         def window_state(self) -> KeyedStateStore:
-            """Return the state of this key and window; what is put there must be cleared in ``clear``."""
+            """Return the state of this key and window; its contents must be cleared in ``clear``."""
 
         @abstractmethod
         def global_state(self) -> KeyedStateStore:
@@ -463,11 +463,11 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
 
         @abstractmethod
         def window_state(self) -> KeyedStateStore:
-            """Return the state of this window; what is put there must be cleared in ``clear``."""
+            """Return the state of this window; its contents must be cleared in ``clear``."""
 
         @abstractmethod
         def global_state(self) -> KeyedStateStore:
-            """Return the state that all windows share."""
+            """Return the state shared by all windows of the key."""
 
     @abstractmethod
     def process(self, context: ProcessAllWindowFunction.Context[W], elements: Iterable[IN]) -> Iterable[OUT]:
@@ -494,7 +494,7 @@ class PassThroughAllWindowFunction(AllWindowFunction[IN, IN, W]):
 
 
 class BaseBroadcastProcessFunction(Function):
-    """Base of the functions that connect a stream with one that is broadcast to all subtasks."""
+    """Base of the functions that connect a stream with a broadcast stream."""
 
     class BaseContext(ABC):
         """Base of the contexts of both sides."""
@@ -549,7 +549,7 @@ class KeyedStateFunction(ABC):
 
     @abstractmethod
     def process(self, key: Any, state: Any) -> None:
-        """Look at or change ``state``, which is that of ``key`` during the call."""
+        """Read or change ``state``, which is that of ``key`` during the call."""
 
 
 class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, IN1, IN2, OUT]):
@@ -562,10 +562,10 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
         def apply_to_keyed_state(
             self, state_descriptor: StateDescriptor, function: KeyedStateFunction | Callable[[Any, Any], None]
         ) -> None:
-            """Call ``function`` with each key of this subtask that has a value in a keyed state, and with that state.
+            """Call ``function`` with each key of this subtask with a value in a keyed state, and with that state.
 
             Args:
-                state_descriptor: Describes the keyed state, as where the function asks for it in ``open``.
+                state_descriptor: The descriptor of the keyed state, as used in ``open``.
                 function: Called as ``function(key, state)``; the state is that of ``key`` during the call.
             """
 
@@ -585,7 +585,7 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
 
         @abstractmethod
         def time_domain(self) -> TimeDomain:
-            """Return whether the timer is one of event time or of processing time."""
+            """Return whether the timer is an event-time or a processing-time timer."""
 
     @abstractmethod
     def process_element(self, value: IN1, ctx: KeyedBroadcastProcessFunction.ReadOnlyContext) -> Any:

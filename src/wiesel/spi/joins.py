@@ -27,19 +27,19 @@ class TaggedUnion(NamedTuple):
     value: Any
 
     def is_one(self) -> bool:
-        """Return whether the record is one of the first stream."""
+        """Return whether the record is from the first stream."""
         return self.side == 0
 
     def is_two(self) -> bool:
-        """Return whether the record is one of the second stream."""
+        """Return whether the record is from the second stream."""
         return self.side == 1
 
     def get_one(self) -> Any:
-        """Return the record if it is one of the first stream, else None."""
+        """Return the record if it is from the first stream, else None."""
         return self.value if self.side == 0 else None
 
     def get_two(self) -> Any:
-        """Return the record if it is one of the second stream, else None."""
+        """Return the record if it is from the second stream, else None."""
         return self.value if self.side == 1 else None
 
 
@@ -60,7 +60,7 @@ class FlatJoinFunction(Function, Generic[IN1, IN2, OUT]):
 
 
 class CoGroupFunction(Function, Generic[IN1, IN2, OUT]):
-    """Results for all records of a key and window at once; either side may be empty, so outer joins can be written with it."""
+    """Results for all records of a key and window at once; either side may be empty, as in outer joins."""
 
     @abstractmethod
     def co_group(self, first: list[IN1], second: list[IN2]) -> Iterable[OUT] | None:

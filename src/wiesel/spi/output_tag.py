@@ -10,24 +10,24 @@ __all__ = ["OutputTag", "output_tags_exist"]
 
 
 class OutputTag:
-    """Names a side output and declares the type of its records.
+    """The name and record type of a side output.
 
     A process function sends a record there by yielding the pair ``(tag, value)``.
 
     Args:
-        tag_id: The name; two tags of one name are the same side output.
+        tag_id: The name; tags of one name denote the same side output.
         type_info: The type of the records. None: any Python object; a list of types: a row of them.
 
     Raises:
         ValueError: If the name is empty.
-        TypeError: If ``type_info`` is something else.
+        TypeError: If ``type_info`` is of another type.
     """
 
     tag_id: str
     type_info: TypeInformation
 
     def __new__(cls, *args: Any, **kwargs: Any) -> OutputTag:
-        # Every way to an instance (calls, pickle, copy) comes through here, so this says whether any result can be tagged at all.
+        # Every instantiation (calls, pickle, copy) passes here, so this shows whether any result can be tagged at all.
         global _made
         _made = True
         return super().__new__(cls)
@@ -58,5 +58,5 @@ _made = False
 
 
 def output_tags_exist() -> bool:
-    """Return whether this process has ever had an output tag; if not, no result needs to be looked at for one."""
+    """Return whether this process has ever created an output tag; if not, results need no check for tags."""
     return _made

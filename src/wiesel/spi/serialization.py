@@ -1,4 +1,4 @@
-"""Schemas: how connectors turn records into bytes and back."""
+"""Serialization schemas of connectors."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ __all__ = [
 
 
 class SerializationSchema(ABC):
-    """Turns a record into bytes. Picklable; used by one thread of one task at a time."""
+    """Serialises records. Picklable; used by one thread of one task at a time."""
 
     def open(self) -> None:
-        """Prepare; called once in each task before the first record."""
+        """Initialise; called once in each task before the first record."""
 
     @abstractmethod
     def serialize(self, element: Any) -> bytes:
         """Return the record as bytes."""
 
     def serialize_many(self, elements: Sequence[Any]) -> list[bytes]:
-        """Return each record as bytes; overridden where a batch is faster."""
+        """Return each record as bytes; override it where batches are faster."""
         serialize = self.serialize
         return [serialize(element) for element in elements]
 
 
 class DeserializationSchema(ABC):
-    """Turns bytes into a record. Picklable; used by one thread of one task at a time."""
+    """Deserialises records. Picklable; used by one thread of one task at a time."""
 
     def open(self) -> None:
-        """Prepare; called once in each task before the first record."""
+        """Initialise; called once in each task before the first record."""
 
     @abstractmethod
     def deserialize(self, message: bytes) -> Any:
-        """Return the record; ``None`` leaves the message out."""
+        """Return the record; ``None`` skips the message."""
 
     def deserialize_many(self, messages: Sequence[bytes]) -> list[Any]:
-        """Return the records of several messages, ``None`` where one is left out."""
+        """Return the records of several messages, ``None`` for skipped ones."""
         deserialize = self.deserialize
         return [deserialize(message) for message in messages]
 
     def is_end_of_stream(self, next_element: Any) -> bool:
-        """Return whether this record ends its split; it is not handed on."""
+        """Return whether this record ends its split; it is not emitted."""
         return False
 
     @abstractmethod
@@ -63,13 +63,13 @@ class DeserializationSchema(ABC):
 
 
 class SimpleStringSchema(SerializationSchema, DeserializationSchema):
-    """Text in a charset.
+    """Strings in a charset.
 
     Args:
-        charset: Name of the charset, ``UTF-8`` by default. As in Java, what cannot be decoded or encoded is replaced.
+        charset: Name of the charset, ``UTF-8`` by default. As in Java, invalid characters are replaced.
 
     Raises:
-        ProgramError: If the charset is not known.
+        ProgramError: If the charset is unknown.
     """
 
     def __init__(self, charset: str = "UTF-8") -> None:
@@ -111,7 +111,7 @@ class ByteArraySchema(SerializationSchema, DeserializationSchema):
 
 
 class RowFieldExtractorSchema(SerializationSchema):
-    """Takes one field of a row, which holds bytes; for keys of messages. A missing value gives no bytes.
+    """Extracts one field of a row, which has bytes; for keys of messages. A missing value gives no bytes.
 
     Raises:
         ValueError: If ``field_index`` is negative.
@@ -140,14 +140,14 @@ class RowFieldExtractorSchema(SerializationSchema):
 
 
 class Encoder(ABC):
-    """Writes records into files one behind the other."""
+    """Encodes records for files."""
 
     @abstractmethod
     def encode(self, element: Any, stream: BinaryIO) -> None:
         """Write one record."""
 
     def encode_many(self, elements: Sequence[Any]) -> bytes:
-        """Return several records as the bytes that :meth:`encode` would write."""
+        """Return the concatenated encodings of several records."""
         import io
 
         stream = io.BytesIO()
@@ -161,7 +161,7 @@ class Encoder(ABC):
 
     @staticmethod
     def simple_string_encoder(charset_name: str = "UTF-8") -> Encoder:
-        """Return an encoder that writes each record as text on a line of its own, as Flink's ``toString`` prints it."""
+        """Return an encoder that writes each record as a line of text, in the form of Flink's ``toString``."""
         return SimpleStringEncoder(charset_name)
 
 

@@ -1,6 +1,6 @@
-"""Internal. Descriptors of state, by PyFlink's names; programs find them in ``wiesel.datastream.state``.
+"""Internal. State descriptors, with PyFlink's names; programs import them from ``wiesel.datastream.state``.
 
-A descriptor names a piece of state, its type and, optionally, its time to live. ``kind`` tells the engine which state to make.
+A descriptor has a name, a type and, optionally, a TTL. ``kind`` selects the kind of state.
 """
 
 from __future__ import annotations
@@ -55,40 +55,40 @@ _DEFAULT_COMPACTION_QUERY_ENTRIES = 1000
 
 
 class OperatorStateStore(ABC):
-    """State of a subtask that belongs to no key: small lists and maps, written whole in every checkpoint.
+    """Operator state of a subtask: small lists and maps, written completely in every checkpoint.
 
-    The same name gives the same state. The three kinds differ in what a subtask is given when a checkpoint is restored.
+    The same name returns the same state. The three kinds differ in their redistribution at a restore.
 
     Raises:
-        StateAccessError: If the descriptor is not of the kind that is asked for.
-        StateMigrationError: If state of that name was restored that does not fit the descriptor.
+        StateAccessError: If the descriptor is of another kind.
+        StateMigrationError: If the state restored under that name does not fit the descriptor.
     """
 
     @abstractmethod
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]:
-        """Return the broadcast map of that name. The program keeps it the same on all subtasks; each is given a copy back."""
+        """Return the broadcast map of that name. The program keeps it equal on all subtasks; each restores a copy."""
 
     @abstractmethod
     def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
         """Return the list of that name.
 
-        A subtask is given its own list back; with another parallelism the entries of all subtasks are redistributed evenly.
+        A subtask restores its own list; with another parallelism the entries of all subtasks are redistributed evenly.
         """
 
     @abstractmethod
     def get_union_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
-        """Return the list of that name of which every subtask is given the entries of all subtasks back.
+        """Return the union list of that name: every subtask restores the entries of all subtasks.
 
-        What a subtask does not drop of it (``update``) is its own from then on, and is in the union of the next restore again.
+        Entries that a subtask does not remove (``update``) are in its list from then on, and in the union of the next restore.
         """
 
     @abstractmethod
     def get_registered_state_names(self) -> set[str]:
-        """Return the names of all lists, also of those that were restored and not asked for."""
+        """Return the names of all lists, including restored ones that were not accessed."""
 
     @abstractmethod
     def get_registered_broadcast_state_names(self) -> set[str]:
-        """Return the names of all broadcast maps, also of those that were restored and not asked for."""
+        """Return the names of all broadcast maps, including restored ones that were not accessed."""
 
 
 def _type_of(given: TypeInformation | type | None) -> Any:
@@ -98,12 +98,12 @@ def _type_of(given: TypeInformation | type | None) -> Any:
 
 
 class StateDescriptor(ABC):  # noqa: B024 - PyFlink's is abstract as well: only its subclasses are of use
-    """Name, type and time to live of a piece of state.
+    """Name, type and TTL of a state.
 
     Args:
-        name: Unique within an operator; state is found by it after a restart.
-        type_info: Type of what is stored; without one, any picklable value. A dataclass, a ``msgspec.Struct`` or a pydantic model
-            stands for ``Types.POJO`` of it.
+        name: Unique within an operator; identifies the state after a restart.
+        type_info: Type of the values; None for any picklable value. A dataclass, a ``msgspec.Struct`` or a pydantic model stands for its
+            ``Types.POJO``.
 
     Raises:
         TypeError: If the name is not a non-empty string.
@@ -125,7 +125,7 @@ class StateDescriptor(ABC):  # noqa: B024 - PyFlink's is abstract as well: only 
         return self.name
 
     def add_alias(self: D, *names: str) -> D:
-        """Name earlier names of the state: what a restored snapshot has under one of them becomes this state.
+        """Add earlier names of the state: state restored under one of them is used.
 
         Returns:
             The descriptor itself.
@@ -136,11 +136,11 @@ class StateDescriptor(ABC):  # noqa: B024 - PyFlink's is abstract as well: only 
         return self
 
     def enable_time_to_live(self, ttl_config: StateTtlConfig) -> None:
-        """Let values expire as ``ttl_config`` says."""
+        """Let values expire by ``ttl_config``."""
         self._ttl_config = ttl_config
 
     def ttl_settings(self) -> TtlSettings | None:
-        """Return the time to live as the engine takes it, None if values do not expire."""
+        """Return the TTL settings for the engine, None if values do not expire."""
         return None if self._ttl_config is None else self._ttl_config.to_settings()
 
     def __repr__(self) -> str:
@@ -177,7 +177,7 @@ class MapStateDescriptor(StateDescriptor):
 
 
 class _CallableReduce:
-    """Gives a plain function the form of a reduce function."""
+    """Adapts a plain function to a reduce function."""
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self.reduce = function
@@ -216,7 +216,7 @@ class AggregatingStateDescriptor(StateDescriptor):
     Args:
         name: See :class:`StateDescriptor`.
         agg_function: An ``AggregateFunction``.
-        state_type_info: Type of its accumulator, which is what is stored.
+        state_type_info: Type of its accumulator, which is stored.
 
     Raises:
         TypeError: If ``agg_function`` is not an aggregate function.
@@ -253,7 +253,7 @@ class StateTtlConfig:
         NeverReturnExpired = 1
 
     class TtlTimeCharacteristic(Enum):
-        """The time in which expiry is measured."""
+        """The time characteristic of expiry."""
 
         ProcessingTime = 0
 
@@ -279,11 +279,11 @@ class StateTtlConfig:
         return StateTtlConfig.Builder(ttl)
 
     def get_update_type(self) -> StateTtlConfig.UpdateType:
-        """Return which accesses put off the expiry."""
+        """Return the accesses that renew the TTL."""
         return self._update_type
 
     def get_state_visibility(self) -> StateTtlConfig.StateVisibility:
-        """Return whether expired values can be seen."""
+        """Return the visibility of expired values."""
         return self._state_visibility
 
     def get_ttl(self) -> Time | Duration | datetime.timedelta:
@@ -291,19 +291,19 @@ class StateTtlConfig:
         return self._ttl
 
     def get_ttl_time_characteristic(self) -> StateTtlConfig.TtlTimeCharacteristic:
-        """Return the time in which expiry is measured."""
+        """Return the time characteristic of expiry."""
         return self._ttl_time_characteristic
 
     def is_enabled(self) -> bool:
-        """Return whether values expire at all."""
+        """Return whether values expire."""
         return self._update_type is not StateTtlConfig.UpdateType.Disabled
 
     def get_cleanup_strategies(self) -> StateTtlConfig.CleanupStrategies:
-        """Return how expired values are cleaned up."""
+        """Return the cleanup strategies."""
         return self._cleanup_strategies
 
     def to_settings(self) -> TtlSettings | None:
-        """Return what the state backends need to know, None if values do not expire."""
+        """Return the settings for the state backends, None if values do not expire."""
         if not self.is_enabled():
             return None
         incremental = self._cleanup_strategies.get_incremental_cleanup_strategy()
@@ -333,20 +333,20 @@ class StateTtlConfig:
             self._strategies: dict[StateTtlConfig.CleanupStrategies.Strategies, StateTtlConfig.CleanupStrategies.CleanupStrategy] = {}
 
         def set_update_type(self, update_type: StateTtlConfig.UpdateType) -> StateTtlConfig.Builder:
-            """Set which accesses put off the expiry."""
+            """Set the accesses that renew the TTL."""
             self._update_type = update_type
             return self
 
         def update_ttl_on_create_and_write(self) -> StateTtlConfig.Builder:
-            """Only writing puts off the expiry (the default)."""
+            """Renew the TTL on writes only (the default)."""
             return self.set_update_type(StateTtlConfig.UpdateType.OnCreateAndWrite)
 
         def update_ttl_on_read_and_write(self) -> StateTtlConfig.Builder:
-            """Reading puts off the expiry too."""
+            """Renew the TTL on reads, too."""
             return self.set_update_type(StateTtlConfig.UpdateType.OnReadAndWrite)
 
         def set_state_visibility(self, state_visibility: StateTtlConfig.StateVisibility) -> StateTtlConfig.Builder:
-            """Set whether expired values can be seen."""
+            """Set the visibility of expired values."""
             self._state_visibility = state_visibility
             return self
 
@@ -359,22 +359,22 @@ class StateTtlConfig:
             return self.set_state_visibility(StateTtlConfig.StateVisibility.NeverReturnExpired)
 
         def set_ttl_time_characteristic(self, ttl_time_characteristic: StateTtlConfig.TtlTimeCharacteristic) -> StateTtlConfig.Builder:
-            """Set the time in which expiry is measured."""
+            """Set the time characteristic of expiry."""
             self._ttl_time_characteristic = ttl_time_characteristic
             return self
 
         def use_processing_time(self) -> StateTtlConfig.Builder:
-            """Measure expiry in processing time (the default, and the only one there is)."""
+            """Use processing time for expiry (the default, and the only supported time)."""
             return self.set_ttl_time_characteristic(StateTtlConfig.TtlTimeCharacteristic.ProcessingTime)
 
         def cleanup_full_snapshot(self) -> StateTtlConfig.Builder:
-            """Leave expired values out of full snapshots."""
+            """Omit expired values from full snapshots."""
             strategies = StateTtlConfig.CleanupStrategies
             self._strategies[strategies.Strategies.FULL_STATE_SCAN_SNAPSHOT] = strategies.EMPTY_STRATEGY
             return self
 
         def cleanup_incrementally(self, cleanup_size: int, run_cleanup_for_every_record: bool = False) -> StateTtlConfig.Builder:
-            """Look at ``cleanup_size`` entries for expired ones at every access to the state."""
+            """Check ``cleanup_size`` entries for expiry at every access to the state."""
             strategies = StateTtlConfig.CleanupStrategies
             self._strategies[strategies.Strategies.INCREMENTAL_CLEANUP] = strategies.IncrementalCleanupStrategy(
                 cleanup_size, run_cleanup_for_every_record
@@ -384,7 +384,7 @@ class StateTtlConfig:
         def cleanup_in_rocksdb_compact_filter(
             self, query_time_after_num_entries: int, periodic_compaction_time: Duration | None = None
         ) -> StateTtlConfig.Builder:
-            """Accepted for programs written for RocksDB: expired values are left out whenever state files are written anew."""
+            """Accepted for programs written for RocksDB: expired values are omitted whenever state files are rewritten."""
             strategies = StateTtlConfig.CleanupStrategies
             self._strategies[strategies.Strategies.ROCKSDB_COMPACTION_FILTER] = strategies.RocksdbCompactFilterCleanupStrategy(
                 query_time_after_num_entries, periodic_compaction_time
@@ -392,7 +392,7 @@ class StateTtlConfig:
             return self
 
         def disable_cleanup_in_background(self) -> StateTtlConfig.Builder:
-            """Clean up on access only, unless a strategy was chosen."""
+            """Clean up on access only, unless a strategy was set."""
             self._is_cleanup_in_background = False
             return self
 
@@ -419,7 +419,7 @@ class StateTtlConfig:
         """Strategies for removing expired values, in addition to the removal on access."""
 
         class Strategies(Enum):
-            """The strategies there are."""
+            """The available strategies."""
 
             FULL_STATE_SCAN_SNAPSHOT = 0
             INCREMENTAL_CLEANUP = 1
@@ -439,11 +439,11 @@ class StateTtlConfig:
                 self._run_cleanup_for_every_record = run_cleanup_for_every_record
 
             def get_cleanup_size(self) -> int:
-                """Return how many entries are looked at per access."""
+                """Return the number of entries checked per access."""
                 return self._cleanup_size
 
             def run_cleanup_for_every_record(self) -> bool:
-                """Return whether records that do not touch the state clean up as well."""
+                """Return whether records that do not access the state clean up as well."""
                 return self._run_cleanup_for_every_record
 
         class RocksdbCompactFilterCleanupStrategy(CleanupStrategy):
@@ -454,7 +454,7 @@ class StateTtlConfig:
                 self._periodic_compaction_time = periodic_compaction_time or Duration.of_days(30)
 
             def get_query_time_after_num_entries(self) -> int:
-                """Return after how many entries the clock is read again."""
+                """Return the number of entries after which the clock is read again."""
                 return self._query_time_after_num_entries
 
             def get_periodic_compaction_time(self) -> Duration:
@@ -468,21 +468,21 @@ class StateTtlConfig:
             self._is_cleanup_in_background = is_cleanup_in_background
 
         def is_cleanup_in_background(self) -> bool:
-            """Return whether expired values are cleaned up without a strategy having been chosen."""
+            """Return whether expired values are cleaned up by default strategies."""
             return self._is_cleanup_in_background
 
         def in_full_snapshot(self) -> bool:
-            """Return whether full snapshots leave expired values out by choice."""
+            """Return whether full snapshots omit expired values by configuration."""
             return self.Strategies.FULL_STATE_SCAN_SNAPSHOT in self._strategies
 
         def get_incremental_cleanup_strategy(self) -> IncrementalCleanupStrategy | None:
-            """Return the settings of the incremental cleanup; None if it is off."""
+            """Return the settings of the incremental cleanup; None if disabled."""
             default = self.IncrementalCleanupStrategy(_DEFAULT_CLEANUP_ENTRIES, False) if self._is_cleanup_in_background else None
             chosen = self._strategies.get(self.Strategies.INCREMENTAL_CLEANUP, default)
             return cast("StateTtlConfig.CleanupStrategies.IncrementalCleanupStrategy | None", chosen)
 
         def get_rocksdb_compact_filter_cleanup_strategy(self) -> RocksdbCompactFilterCleanupStrategy | None:
-            """Return the settings of the cleanup in compactions; None if it is off."""
+            """Return the settings of the cleanup in compactions; None if disabled."""
             default = (
                 self.RocksdbCompactFilterCleanupStrategy(_DEFAULT_COMPACTION_QUERY_ENTRIES) if self._is_cleanup_in_background else None
             )

@@ -1,4 +1,4 @@
-"""Time as functions see it: the two time domains, and the service that tells the time and keeps timers."""
+"""Time domains and the timer service of functions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class TimeDomain(enum.Enum):
 
 
 class TimerService(ABC):
-    """Tells the time and keeps timers. All times are in ms since the epoch.
+    """Reads the time and manages timers. All times are in ms since the epoch.
 
-    A timer belongs to the key of the record (or timer) being processed and to a time: registering it again has no effect.
-    Timers are part of checkpoints. When one fires, ``on_timer`` is called with its key as the current key.
+    A timer belongs to the key of the present record (or timer) and has a time: registering it again has no effect. Timers are part of
+    checkpoints. When one fires, ``on_timer`` is called with its key as the current key.
 
     Raises:
-        StateAccessError: By the four methods that change timers, where there is no current key.
+        StateAccessError: By the four methods that change timers, if there is no current key.
     """
 
     @abstractmethod
@@ -34,15 +34,15 @@ class TimerService(ABC):
 
     @abstractmethod
     def current_watermark(self) -> int:
-        """Return the watermark that this operator has reached; -2**63 before the first one, 2**63 - 1 after the end of the input."""
+        """Return the watermark of this operator; -2**63 before the first one, 2**63 - 1 after the end of the input."""
 
     @abstractmethod
     def register_processing_time_timer(self, timestamp: int) -> None:
-        """Have ``on_timer`` called once the clock has reached ``timestamp``; at once if it has already."""
+        """Call ``on_timer`` once the clock has reached ``timestamp``; immediately if it already has."""
 
     @abstractmethod
     def register_event_time_timer(self, timestamp: int) -> None:
-        """Have ``on_timer`` called once the watermark has reached ``timestamp``; with the next watermark if it has already."""
+        """Call ``on_timer`` once the watermark has reached ``timestamp``; with the next watermark if it already has."""
 
     @abstractmethod
     def delete_processing_time_timer(self, timestamp: int) -> None:

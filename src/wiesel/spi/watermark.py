@@ -1,8 +1,8 @@
-"""Watermark strategies: how timestamps are taken from records and how far event time has come.
+"""Watermark strategies: timestamp assigners and watermark generators.
 
-A strategy is plain picklable data. In the tasks :meth:`WatermarkStrategy.create_watermark_generator` makes one
-:class:`WatermarkGenerator` per split (or per subtask, where a strategy is put on a stream). The built-in generators take
-whole batches (:meth:`WatermarkGenerator.on_events`); a user's generator is called record by record.
+A strategy is plain picklable data. In the tasks :meth:`WatermarkStrategy.create_watermark_generator` creates one
+:class:`WatermarkGenerator` per split (or per subtask, if a strategy is applied to a stream). The built-in generators process whole batches
+(:meth:`WatermarkGenerator.on_events`); a user's generator is called record by record.
 
 A watermark ``t`` says that no more records with a timestamp ``<= t`` are expected. Flink therefore emits
 ``max_timestamp - bound - 1`` and not ``max_timestamp - bound``, which descriptions of the idea often give: a record with
@@ -38,35 +38,35 @@ class WatermarkOutput(Protocol):
     """Receives the watermarks of a generator."""
 
     def emit_watermark(self, timestamp: int) -> None:
-        """Declare that no record with a timestamp ``<= timestamp`` (ms) is expected any more; also ends idleness."""
+        """Emit a watermark: no record with a timestamp ``<= timestamp`` (ms) is expected any more; also ends idleness."""
         ...
 
     def mark_idle(self) -> None:
-        """Declare that this input stands still; those downstream do not wait for it."""
+        """Mark this input idle; downstream operators do not wait for it."""
         ...
 
     def mark_active(self) -> None:
-        """Declare that this input goes on again."""
+        """Mark this input active again."""
         ...
 
 
 class WatermarkGenerator(ABC):
-    """Watches the timestamps of records and emits watermarks, per record or periodically.
+    """Observes the timestamps of records and emits watermarks, per record or periodically.
 
-    All methods are called from the task's mailbox thread, never concurrently. A generator's state is not part of
-    checkpoints: after a restore it starts anew.
+    All methods are called from the task's mailbox thread, never concurrently. A generator's state is not part of checkpoints: after a
+    restore a new one is created.
     """
 
     @abstractmethod
     def on_event(self, event: Any, event_timestamp: int, output: WatermarkOutput) -> None:
-        """Look at one record and its timestamp (ms); a punctuated generator emits here. Called once per record, in order."""
+        """Process one record and its timestamp (ms); a punctuated generator emits here. Called once per record, in order."""
 
     @abstractmethod
     def on_periodic_emit(self, output: WatermarkOutput) -> None:
-        """Emit a watermark, or not. Called every ``pipeline.auto-watermark-interval``, with or without records."""
+        """Emit a watermark if there is a new one. Called every ``pipeline.auto-watermark-interval``, with or without records."""
 
     def on_events(self, events: Sequence[Any], timestamps: Sequence[int], output: WatermarkOutput) -> None:
-        """Look at a batch of records; the same as :meth:`on_event` for each, in order."""
+        """Process a batch of records, like :meth:`on_event` for each, in order."""
         on_event = self.on_event
         for event, timestamp in zip(events, timestamps, strict=True):
             on_event(event, timestamp, output)
@@ -76,7 +76,7 @@ class WatermarkGenerator(ABC):
 
 
 class TimestampAssigner(ABC):
-    """Takes the event timestamp out of a record."""
+    """Extracts the event timestamp of a record."""
 
     @abstractmethod
     def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
@@ -97,9 +97,9 @@ class _FunctionTimestampAssigner(TimestampAssigner):
 
 
 class IngestionTimeAssigner(TimestampAssigner):
-    """Stamps records with the time (ms) at which the task sees them: with ``for_monotonous_timestamps``, Flink's ingestion time.
+    """Assigns the processing time (ms) of records: with ``for_monotonous_timestamps``, Flink's ingestion time.
 
-    PyFlink lacks it; it is Java's. A clock that is set back does not set the timestamps back.
+    Java's class, which PyFlink lacks. Timestamps do not decrease when the clock is set back.
     """
 
     def __init__(self, clock: Clock | None = None) -> None:
@@ -113,7 +113,7 @@ class IngestionTimeAssigner(TimestampAssigner):
 
 
 class BoundedOutOfOrdernessWatermarks(WatermarkGenerator):
-    """Records are at most ``max_out_of_orderness_ms`` behind the largest timestamp seen; 0 means ascending timestamps."""
+    """Records are at most ``max_out_of_orderness_ms`` behind the maximal timestamp; 0 means ascending timestamps."""
 
     emits_per_event = False
 
@@ -150,10 +150,10 @@ class NoWatermarksGenerator(WatermarkGenerator):
 
 
 class WatermarksWithIdleness(WatermarkGenerator):
-    """Wraps a generator and marks the output idle when no record has come for ``idle_timeout_ms``.
+    """Wraps a generator and marks the output idle after ``idle_timeout_ms`` without records.
 
-    Idleness is looked at with every periodic emission. As in Flink the time without records starts at the first emission
-    that finds none, and the output is active again at the first emission after a record came.
+    Idleness is checked at every periodic emission. As in Flink the idle time starts at the first emission without new records, and the
+    output is active again at the first emission after a record.
     """
 
     def __init__(self, generator: WatermarkGenerator, idle_timeout_ms: int, clock: Clock) -> None:
@@ -199,12 +199,12 @@ class WatermarksWithIdleness(WatermarkGenerator):
 
 @dataclass(frozen=True)
 class WatermarkAlignment:
-    """Sources of one group wait for each other.
+    """Watermark alignment of the sources of a group.
 
     Attributes:
         group: Name of the group.
-        max_drift_ms: How far a source may be ahead of the slowest one of the group.
-        update_interval_ms: How often the sources tell and hear how far they are.
+        max_drift_ms: Maximal drift of a source ahead of the slowest one of the group.
+        update_interval_ms: Interval of reports and updates of the sources.
     """
 
     group: str
@@ -215,9 +215,9 @@ class WatermarkAlignment:
 class WatermarkStrategy:
     """Timestamp assigner and watermark generator of a stream.
 
-    Made by one of the ``for_...`` methods and refined by the ``with_...`` methods. ``with_timestamp_assigner`` changes the
-    strategy itself and returns it, the others return a changed copy (which keeps the assigner); both as in PyFlink, but for
-    the assigner, which PyFlink forgets when ``with_idleness`` comes after it.
+    Created by one of the ``for_...`` methods and refined by the ``with_...`` methods. ``with_timestamp_assigner`` changes the strategy
+    itself and returns it, the others return a changed copy (which keeps the assigner); both as in PyFlink, except that PyFlink loses the
+    assigner when ``with_idleness`` is called after it.
     """
 
     def __init__(
@@ -231,12 +231,12 @@ class WatermarkStrategy:
 
     @staticmethod
     def for_monotonous_timestamps() -> WatermarkStrategy:
-        """Return a strategy for timestamps that never go down: bounded out-of-orderness with a bound of 0."""
+        """Return a strategy for ascending timestamps: bounded out-of-orderness with a bound of 0."""
         return WatermarkStrategy(max_out_of_orderness_ms=0)
 
     @staticmethod
     def for_bounded_out_of_orderness(max_out_of_orderness: DurationLike) -> WatermarkStrategy:
-        """Return a strategy for records that come at most ``max_out_of_orderness`` behind the newest one.
+        """Return a strategy for records that are at most ``max_out_of_orderness`` behind the newest one.
 
         Raises:
             ProgramError: If the bound is negative.
@@ -251,15 +251,15 @@ class WatermarkStrategy:
 
     @staticmethod
     def no_watermarks() -> WatermarkStrategy:
-        """Return a strategy without watermarks, for work in processing time."""
+        """Return a strategy without watermarks, for processing time."""
         return WatermarkStrategy()
 
     @staticmethod
     def for_generator(generator_supplier: Callable[[], WatermarkGenerator]) -> WatermarkStrategy:
-        """Return a strategy with a generator of your own.
+        """Return a strategy with a custom generator.
 
         Args:
-            generator_supplier: Called with no arguments for each split or subtask; a class will do. Shipped to the workers.
+            generator_supplier: Called without arguments for each split or subtask; a class suffices. Shipped to the workers.
 
         Raises:
             ProgramError: If it cannot be called.
@@ -272,7 +272,7 @@ class WatermarkStrategy:
         return WatermarkStrategy(generator_supplier)
 
     def with_timestamp_assigner(self, timestamp_assigner: TimestampAssigner | Callable[[Any, int], int]) -> WatermarkStrategy:
-        """Take the timestamps from the records.
+        """Set the timestamp assigner.
 
         Args:
             timestamp_assigner: A :class:`TimestampAssigner`, or a function of record and previous timestamp (ms).
@@ -292,7 +292,7 @@ class WatermarkStrategy:
         return self
 
     def with_idleness(self, idle_timeout: DurationLike) -> WatermarkStrategy:
-        """Declare an input idle after ``idle_timeout`` without records.
+        """Mark an input idle after ``idle_timeout`` without records.
 
         Raises:
             ProgramError: If the timeout is not positive.
@@ -310,14 +310,14 @@ class WatermarkStrategy:
     def with_watermark_alignment(
         self, watermark_group: str, max_allowed_watermark_drift: DurationLike, update_interval: DurationLike | None = None
     ) -> WatermarkStrategy:
-        """Let sources of the same group wait for each other (see :class:`WatermarkAlignment`; updates every second by default).
+        """Align sources of the same group (see :class:`WatermarkAlignment`; updates every second by default).
 
-        A subtask whose watermark is further ahead of the lowest one of the group than that reads no more until the others have caught
-        up. Idle subtasks and those that have ended hold nobody back. As in Flink it has an effect on ``from_source`` only, and none in
-        BATCH mode; splits that one subtask reads at the same time do not wait for each other.
+        A subtask whose watermark exceeds the lowest one of the group by more than the drift stops reading until the others have caught up.
+        Idle and finished subtasks are ignored. As in Flink it only affects ``from_source``, and not BATCH mode; splits read concurrently by
+        one subtask do not wait for each other.
 
         Raises:
-            ProgramError: The drift is negative, or the interval not positive.
+            ProgramError: If the drift is negative, or the interval not positive.
         """
         drift_ms = to_millis(max_allowed_watermark_drift)
         interval_ms = 1_000 if update_interval is None else to_millis(update_interval)
@@ -341,16 +341,16 @@ class WatermarkStrategy:
         return self.generator_supplier is not None or self.max_out_of_orderness_ms is not None
 
     def create_timestamp_assigner(self, clock: Clock) -> TimestampAssigner | None:
-        """Return the assigner for one task, or None if records keep the timestamps they have."""
+        """Return the assigner for one task, or None if records keep their timestamps."""
         if type(self.timestamp_assigner) is IngestionTimeAssigner:
             return IngestionTimeAssigner(clock)
         return self.timestamp_assigner
 
     def create_watermark_generator(self, clock: Clock) -> WatermarkGenerator:
-        """Return a new generator, with idleness if declared.
+        """Return a new generator, with idleness if configured.
 
         Raises:
-            ProgramError: If the user's supplier returns something else than a generator.
+            ProgramError: If the user's supplier does not return a generator.
         """
         generator: WatermarkGenerator
         if self.generator_supplier is not None:

@@ -1,5 +1,5 @@
-"""Tables: their schemas and names, and what a connector implements to be the source of one.
+"""Tables: schemas, names, and the interfaces of table connectors.
 
-A connector derives from :class:`~wiesel.spi.table.factory.TableSourceFactory` and announces its class as an entry point of the group
-``wiesel.table_factories``; tables then name it by its identifier (``'connector' = '...'``).
+A connector derives from :class:`~wiesel.spi.table.factory.TableSourceFactory` and is registered as an entry point of the group
+``wiesel.table_factories``; tables refer to it by its identifier (``'connector' = '...'``).
 """

@@ -1,4 +1,4 @@
-"""Tables by name."""
+"""Entries of catalogs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CatalogPartition:
 
     Attributes:
         properties: Its properties.
-        comment: What it is about.
+        comment: Description.
     """
 
     properties: Mapping[str, str]
@@ -48,10 +48,10 @@ class CatalogTable:
 
     Attributes:
         schema: Its columns, of known types.
-        options: What the connector and format are told; ``connector`` among them.
-        partition_keys: Columns by whose values its rows are kept apart.
-        comment: What it is about.
-        made_at: ``file:line`` of the call that made it; empty if it is not known.
+        options: Options of the connector and format, including ``connector``.
+        partition_keys: Partition columns.
+        comment: Description.
+        made_at: ``file:line`` of the creating call; empty if unknown.
     """
 
     schema: ResolvedSchema
@@ -60,7 +60,7 @@ class CatalogTable:
     comment: str | None = None
     made_at: str = field(default="", compare=False)
     metadata: Mapping[str, str] = field(default_factory=dict)
-    """For connectors: columns of the schema that are metadata, with the connector's names for them. Catalogs keep it empty."""
+    """For connectors: metadata columns of the schema, with the connector's keys. Empty in catalogs."""
     statistics: Mapping[tuple[str | None, ...], TableStatistics] = field(default_factory=dict, compare=False)
     """Results of ANALYZE TABLE by the partition key values as strings (None for NULL); ``()`` for tables without partitions."""
     partitions: Mapping[tuple[str, ...], CatalogPartition] = field(default_factory=dict, compare=False)
@@ -69,16 +69,16 @@ class CatalogTable:
 
 @dataclass(frozen=True)
 class CatalogView:
-    """A query with a name, read anew wherever the view is used.
+    """A named query, expanded wherever the view is used.
 
     Attributes:
-        query: The query as it was written.
-        expanded: The query with full names and named columns, for SHOW CREATE VIEW; None if it is not known.
-        current: The catalog and database by which names in it are completed.
-        schema: Its columns when it was made.
-        comment: What it is about.
-        made_at: ``file:line`` of the call that made it; empty if it is not known.
-        options: What programs keep with it; they mean nothing to the view.
+        query: The original query.
+        expanded: The query with full names and named columns, for SHOW CREATE VIEW; None if unknown.
+        current: The catalog and database that qualify names in it.
+        schema: Its columns at creation.
+        comment: Description.
+        made_at: ``file:line`` of the creating call; empty if unknown.
+        options: Options stored by programs; without effect on the view.
     """
 
     query: str
@@ -95,10 +95,10 @@ class CatalogModel:
     """Metadata of a model in a catalog.
 
     Attributes:
-        inputs: The columns that it is asked with.
-        outputs: The columns that it returns.
-        options: What its provider is told; ``provider`` among them.
-        comment: What it is about.
+        inputs: The input columns.
+        outputs: The output columns.
+        options: Options of the provider, including ``provider``.
+        comment: Description.
     """
 
     inputs: ResolvedSchema

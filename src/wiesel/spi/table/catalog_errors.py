@@ -29,7 +29,7 @@ TableException = ProgramError
 
 
 class CatalogException(ProgramError):
-    """A catalog cannot do what is asked for, or is not there."""
+    """A catalog does not support an operation, or does not exist."""
 
 
 class DatabaseAlreadyExistException(ProgramError):
@@ -37,7 +37,7 @@ class DatabaseAlreadyExistException(ProgramError):
 
 
 class DatabaseNotEmptyException(ProgramError):
-    """A database that is to be dropped has tables, views, functions or models."""
+    """A database to be dropped has tables, views, functions or models."""
 
 
 class DatabaseNotExistException(ProgramError):
@@ -69,7 +69,7 @@ class PartitionNotExistException(ProgramError):
 
 
 class PartitionSpecInvalidException(ProgramError):
-    """A partition is told by other columns than the table is partitioned by."""
+    """A partition is specified by other columns than the partition columns."""
 
 
 class TableAlreadyExistException(ProgramError):

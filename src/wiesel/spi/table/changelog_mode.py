@@ -8,7 +8,7 @@ __all__ = ["ChangelogMode"]
 
 
 class ChangelogMode:
-    """Kinds of changes, made by :meth:`insert_only`, :meth:`upsert` and :meth:`all`."""
+    """Row kinds of a changelog, created by :meth:`insert_only`, :meth:`upsert` and :meth:`all`."""
 
     def __init__(self, kinds: frozenset[RowKind], key_only_deletes: bool = False) -> None:
         self._kinds = kinds
@@ -21,10 +21,10 @@ class ChangelogMode:
 
     @staticmethod
     def upsert(key_only_deletes: bool = True) -> ChangelogMode:
-        """Return the mode in which a row takes the place of the one with the same primary key, and ``-D`` removes it.
+        """Return the mode in which a row replaces the one with the same primary key, and ``-D`` removes it.
 
         Args:
-            key_only_deletes: Whether only the key of a ``-D`` row need be set.
+            key_only_deletes: Only the key of a ``-D`` row needs to be set.
         """
         return ChangelogMode(frozenset({RowKind.INSERT, RowKind.UPDATE_AFTER, RowKind.DELETE}), key_only_deletes)
 
@@ -34,11 +34,11 @@ class ChangelogMode:
         return ChangelogMode(frozenset(RowKind))
 
     def contains(self, kind: RowKind) -> bool:
-        """Return whether there are rows of a kind."""
+        """Return whether a row kind is included."""
         return kind in self._kinds
 
     def contains_only(self, kind: RowKind) -> bool:
-        """Return whether there are rows of this kind only."""
+        """Return whether this is the only row kind."""
         return self._kinds == {kind}
 
     def get_contained_kinds(self) -> frozenset[RowKind]:
@@ -46,7 +46,7 @@ class ChangelogMode:
         return self._kinds
 
     def key_only_deletes(self) -> bool:
-        """Return whether only the key of a ``-D`` row need be set."""
+        """Return whether only the key of a ``-D`` row needs to be set."""
         return self._key_only_deletes
 
     def __eq__(self, other: object) -> bool:

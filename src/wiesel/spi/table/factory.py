@@ -37,17 +37,17 @@ T = TypeVar("T")
 INSERT_ONLY = frozenset({RowKind.INSERT})
 ALL_KINDS = frozenset(RowKind)
 UPSERTS = ALL_KINDS - {RowKind.UPDATE_BEFORE}
-"""The new row is enough for an update, as rows have a primary key."""
+"""Row kinds of upserts: the new row is sufficient for an update, as rows have a primary key."""
 
 CONNECTOR = ConfigOption[str]("connector", description="The connector of a table.")
 
 
 class TableOptions:
-    """The options of a table. Notes which options the connector knows, to refuse all others at the end.
+    """The options of a table. Tracks the options read, to reject unknown ones.
 
     Args:
         identifier: The identifier of the connector, for messages.
-        options: Keys and values as the user gave them.
+        options: Keys and values as given by the user.
     """
 
     def __init__(self, identifier: str, options: Mapping[str, str]) -> None:
@@ -59,16 +59,16 @@ class TableOptions:
         """Return the value of an option, else its default.
 
         Raises:
-            ConfigurationError: If the value cannot be read.
+            ConfigurationError: If the value cannot be parsed.
         """
         self._known.add(option.key)
         return option.parse(self._options[option.key]) if option.key in self._options else option.default  # type: ignore[return-value]
 
     def require(self, option: ConfigOption[T]) -> T:
-        """Return the value of an option that has to be set.
+        """Return the value of a required option.
 
         Raises:
-            ConfigurationError: If it is not set, or its value cannot be read.
+            ConfigurationError: If it is not set, or its value cannot be parsed.
         """
         if option.key not in self._options:
             near = difflib.get_close_matches(option.key, set(self._options) - self._known, n=1)
@@ -84,10 +84,10 @@ class TableOptions:
         return option.key in self._options
 
     def refuse_unknown(self) -> None:
-        """Refuse options that were never asked for.
+        """Reject options that were never read.
 
         Raises:
-            ConfigurationError: If there are any; names them and all that are known.
+            ConfigurationError: If there are any; names them and all known ones.
         """
         unknown = sorted(set(self._options) - self._known)
         if not unknown:
@@ -109,12 +109,12 @@ class TableContext:
 
     Attributes:
         identifier: The full name of the table.
-        table: Schema, options and the like.
-        row_type: The type that the source's records must have: rows of the stored columns, with their names; only of those that are
-            read if the factory :attr:`~TableSourceFactory.supports_projection`.
-        filters: Conditions over these columns. Rows for which one is not true may be left out, but need not.
-        limit: How many rows are wanted at most; more may be read. None for all.
-        parts: Columns that are rows of which only some fields are read, with the types that are left.
+        table: Schema, options and other metadata.
+        row_type: The type of the source's records: rows of the stored columns, with their names; only of the projected columns if the
+            factory :attr:`~TableSourceFactory.supports_projection`.
+        filters: Conditions over these columns. Rows that do not satisfy one may be omitted.
+        limit: Number of rows needed at most; more may be read. None for all.
+        parts: Row columns with nested projection, and their reduced types.
     """
 
     identifier: ObjectIdentifier
@@ -134,9 +134,9 @@ class ScanTableSource:
     Attributes:
         source: Its records are rows of :attr:`TableContext.row_type`; if it is columnar they are batches
             (:class:`~wiesel.columnar.row_batch.RowBatch`) whose columns are those of the schema, in order.
-        parallelism: How many readers; as many as the environment says if it is None.
-        is_columnar: Whether the records are batches.
-        kinds: The kinds of rows that come.
+        parallelism: Number of readers; None for the environment's parallelism.
+        is_columnar: The records are batches.
+        kinds: The row kinds of the records.
     """
 
     source: Source[Any]
@@ -151,10 +151,10 @@ class TableSink:
 
     Attributes:
         sink: Its records are batches (:class:`~wiesel.columnar.row_batch.RowBatch`) with the stored columns, in order.
-        kinds: The kinds of rows that it takes. Without ``-U`` it needs a primary key, and gets all rows of a key at one writer.
-        parallelism: How many writers; as many as the operator before it if it is None.
-        shuffle_by: Columns of which rows with the same values go to the same writer; of rows that come in order by a key it is of no use.
-        finds_by_key: Whether rows are found by the primary key, if there is one, though ``-U`` is taken, too.
+        kinds: The accepted row kinds. Without ``-U`` it needs a primary key, and all rows of a key are sent to one writer.
+        parallelism: Number of writers; None for that of the input.
+        shuffle_by: Columns to partition rows by before the writers; not useful for rows ordered by a key.
+        finds_by_key: Rows are identified by the primary key, if there is one, even if ``-U`` is accepted.
     """
 
     sink: Sink
@@ -165,14 +165,14 @@ class TableSink:
 
 
 class TableSourceFactory(ABC):
-    """Makes the source of a table from its options. One instance, made without arguments, serves all tables of the connector."""
+    """Creates the source of a table from its options. One instance, created without arguments, serves all tables of the connector."""
 
     identifier: ClassVar[str]
     """Identifier of the connector in tables: ``'connector' = 'datagen'``."""
 
     forward_options: ClassVar[frozenset[str]] = frozenset()
-    """Options that may change without a compiled plan being another one, such as where files lie: a plan that runs takes those that the
-    catalog has by then."""
+    """Options that may change without invalidating a compiled plan, such as the location of files: a running plan uses the catalog's
+    present values."""
 
     supports_projection: ClassVar[bool] = False
     """True if :attr:`TableContext.row_type` may have fewer columns than the table stores."""
@@ -192,34 +192,34 @@ class TableSourceFactory(ABC):
 
     @abstractmethod
     def create_source(self, context: TableContext) -> ScanTableSource:
-        """Return the source of a table; called in the program when the table is read, once for each reading.
+        """Return the source of a table; called in the program for each scan of the table.
 
         Raises:
-            ConfigurationError: If an option is missing, unknown (:meth:`TableOptions.refuse_unknown`) or has a value that it must not have.
+            ConfigurationError: If an option is missing, unknown (:meth:`TableOptions.refuse_unknown`) or invalid.
             ProgramError: If the connector cannot read a table of this schema.
         """
 
     def facts(self, context: TableContext) -> Facts | None:
-        """Return what is certain of those rows of a bounded table for which all of :attr:`TableContext.filters` are true.
+        """Return exact statistics of the rows of a bounded table that satisfy all of :attr:`TableContext.filters`.
 
         Returns:
-            None if nothing is known without reading the rows, or it cannot be told for which the filters are true.
+            None if they are unknown without reading the rows, or cannot be determined for the filters.
 
         Raises:
-            ConfigurationError: If an option is missing or has a value that it must not have.
+            ConfigurationError: If an option is missing or invalid.
         """
         return None
 
 
 class TableSinkFactory(ABC):
-    """Makes the sink of a table from its options. A connector that reads and writes is this and a :class:`TableSourceFactory` in one."""
+    """Creates the sink of a table from its options. A connector for both directions also implements :class:`TableSourceFactory`."""
 
     identifier: ClassVar[str]
     """Identifier of the connector in tables."""
 
     forward_options: ClassVar[frozenset[str]] = frozenset()
-    """Options that may change without a compiled plan being another one, such as where files lie: a plan that runs takes those that the
-    catalog has by then."""
+    """Options that may change without invalidating a compiled plan, such as the location of files: a running plan uses the catalog's
+    present values."""
 
     supports_overwrite: ClassVar[bool] = False
     """True if :attr:`TableContext.overwrite` may be set."""
@@ -229,6 +229,6 @@ class TableSinkFactory(ABC):
         """Return the sink of a table; called in the program, once for each INSERT.
 
         Raises:
-            ConfigurationError: If an option is missing, unknown (:meth:`TableOptions.refuse_unknown`) or has a value that it must not have.
+            ConfigurationError: If an option is missing, unknown (:meth:`TableOptions.refuse_unknown`) or invalid.
             ProgramError: If the connector cannot write a table of this schema.
         """

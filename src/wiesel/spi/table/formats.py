@@ -18,33 +18,33 @@ __all__ = ["TableFormatFactory"]
 
 
 class TableFormatFactory(ABC):
-    """Makes readers and writers of a format from the options of a table. Records are :class:`~wiesel.columnar.row_batch.RowBatch`."""
+    """Creates readers and writers of a format from the options of a table. Records are :class:`~wiesel.columnar.row_batch.RowBatch`."""
 
     identifier: ClassVar[str]
     """Identifier of the format in tables: ``'format' = 'json'``; prefix of its options, followed by a dot."""
 
     kinds: ClassVar[frozenset[RowKind]] = INSERT_ONLY
-    """The kinds of rows that files of the format tell."""
+    """The row kinds in files of the format."""
 
     @abstractmethod
     def create_reader(self, options: TableOptions, rows: RowType) -> FileFormat:
-        """Return what reads files as batches of these columns.
+        """Return the file format that reads batches of these columns.
 
         Raises:
-            ConfigurationError: If an option has a value that it must not have.
-            ProgramError: If the format has no values of a column's type.
+            ConfigurationError: If an option is invalid.
+            ProgramError: If the format does not support a column's type.
         """
 
     def create_projected_reader(
         self, options: TableOptions, rows: RowType, names: Sequence[str], filters: Sequence[Expression] = ()
     ) -> FileFormat | None:
-        """Return what reads some columns of files that hold more; None if the format reads all columns in any case.
+        """Return the file format that reads some of the columns; None if the format always reads all columns.
 
         Args:
-            options: Those of the table.
-            rows: The columns that files hold.
-            names: Those that are read, in order.
-            filters: Conditions over the columns that are read. Rows for which one is not true may be left out, but need not.
+            options: The options of the table.
+            rows: The columns of the files.
+            names: The projected columns, in order.
+            filters: Conditions over the projected columns. Rows that do not satisfy one may be omitted.
 
         Raises:
             ConfigurationError: As :meth:`create_reader`.
@@ -53,19 +53,19 @@ class TableFormatFactory(ABC):
         return None
 
     def create_describer(self, options: TableOptions, rows: RowType) -> Callable[[BinaryIO], Facts | None] | None:
-        """Return what tells from a file's metadata what is certain of its rows; None if files have no such metadata.
+        """Return the function that reads exact statistics from a file's metadata; None if files have no such metadata.
 
         Args:
-            options: Those of the table.
-            rows: The columns that files hold.
+            options: The options of the table.
+            rows: The columns of the files.
         """
         return None
 
     @abstractmethod
     def create_writer(self, options: TableOptions, rows: RowType) -> Encoder | BulkWriterFactory:
-        """Return what writes batches of these columns: an encoder if files can be gone on with, else writers of whole files.
+        """Return the writer of batches of these columns: an encoder if files can be appended to, else a bulk writer factory.
 
         Raises:
-            ConfigurationError: If an option has a value that it must not have.
-            ProgramError: If the format has no values of a column's type, or cannot be written.
+            ConfigurationError: If an option is invalid.
+            ProgramError: If the format does not support a column's type, or writing.
         """

@@ -1,7 +1,7 @@
 """Interfaces of connectors that look up rows by key, for lookup joins.
 
-A query asks for it with ``JOIN customers FOR SYSTEM_TIME AS OF o.proc_time AS c ON o.customer = c.id``. The connector's factory derives
-from :class:`LookupTableFactory`; caches, retries and hints are the engine's.
+Queries use it with ``JOIN customers FOR SYSTEM_TIME AS OF o.proc_time AS c ON o.customer = c.id``. The connector's factory derives from
+:class:`LookupTableFactory`; caches, retries and hints are implemented by the engine.
 """
 
 from __future__ import annotations
@@ -24,50 +24,50 @@ Key = tuple[Any, ...]
 LookedUp = tuple[Any, ...]
 """A row: a value per stored column of the table, in order."""
 
-CACHE = ConfigOption[str]("lookup.cache", "enum", "NONE", "What is remembered of lookups.", choices=("NONE", "PARTIAL", "FULL"))
-MAX_RETRIES = ConfigOption[int]("lookup.max-retries", "int", 3, "How often a lookup that fails is tried again.", minimum=0)
-MAX_ROWS = ConfigOption[int]("lookup.partial-cache.max-rows", "int", None, "How many rows the cache holds.", minimum=1)
+CACHE = ConfigOption[str]("lookup.cache", "enum", "NONE", "Cache of lookups.", choices=("NONE", "PARTIAL", "FULL"))
+MAX_RETRIES = ConfigOption[int]("lookup.max-retries", "int", 3, "Number of retries of a failed lookup.", minimum=0)
+MAX_ROWS = ConfigOption[int]("lookup.partial-cache.max-rows", "int", None, "Maximal number of cached rows.", minimum=1)
 AFTER_WRITE = ConfigOption[Duration](
-    "lookup.partial-cache.expire-after-write", "duration", None, "How long a key is remembered after it was looked up."
+    "lookup.partial-cache.expire-after-write", "duration", None, "Expiry of a key after its lookup."
 )
 AFTER_ACCESS = ConfigOption[Duration](
-    "lookup.partial-cache.expire-after-access", "duration", None, "How long a key is remembered after it was last asked for."
+    "lookup.partial-cache.expire-after-access", "duration", None, "Expiry of a key after its last access."
 )
-MISSING = ConfigOption[bool]("lookup.partial-cache.cache-missing-key", "bool", True, "Whether keys without a row are remembered, too.")
+MISSING = ConfigOption[bool]("lookup.partial-cache.cache-missing-key", "bool", True, "Whether keys without a row are cached, too.")
 RELOAD = ConfigOption[Duration](
-    "lookup.full-cache.periodic-reload.interval", "duration", None, "How long after it was loaded the whole table is loaded again."
+    "lookup.full-cache.periodic-reload.interval", "duration", None, "Interval of reloading the whole table."
 )
 
 
 class TableLookup(ABC):
-    """Looks rows up, and waits for them. It is sent to the tasks, where each has its own; connections are made in :meth:`open`."""
+    """Looks up rows synchronously. Shipped to the tasks, each with its own instance; connections are opened in :meth:`open`."""
 
     most_keys: int = 1_000
     """Maximal number of keys per call."""
 
     def open(self) -> None:  # noqa: B027 - most need it, some do not
-        """Get ready; called once before the first lookup."""
+        """Initialise; called once before the first lookup."""
 
     @abstractmethod
     def lookup(self, keys: Sequence[Key]) -> Sequence[Iterable[LookedUp]]:
-        """Return the rows of each of several different keys; an exception fails the job when retries are used up."""
+        """Return the rows of several distinct keys; an exception fails the job when retries are exhausted."""
 
     def close(self) -> None:  # noqa: B027 - most need it, some do not
-        """Give everything back."""
+        """Release all resources."""
 
 
 class AsyncTableLookup(ABC):
-    """Looks rows up while others are on their way. All calls run in one event loop, in a thread of the task's own."""
+    """Looks up rows asynchronously. All calls run in one event loop, in a separate thread of the task."""
 
     most_keys: int = 1
     """Maximal number of keys per call."""
 
     async def open(self) -> None:  # noqa: B027 - most need it, some do not
-        """Get ready; called once in the event loop before the first lookup."""
+        """Initialise; called once in the event loop before the first lookup."""
 
     @abstractmethod
     async def lookup(self, keys: Sequence[Key]) -> Sequence[Iterable[LookedUp]]:
-        """Return the rows of each of several different keys; an exception fails the job when retries are used up."""
+        """Return the rows of several distinct keys; an exception fails the job when retries are exhausted."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ class LookupCache:
     """Cache settings of lookups.
 
     Attributes:
-        kind: ``NONE``, ``PARTIAL`` (keys that were asked for) or ``FULL`` (the whole table).
-        max_rows: How many rows are remembered (a key without rows counts as one); None for no limit. Those not asked for longest go.
-        expire_after_write_ms: How long a key is remembered after it was looked up; None for ever.
-        expire_after_access_ms: How long a key is remembered after it was last asked for; None for ever.
-        caches_missing: Whether keys without rows are remembered.
-        reload_ms: How long after it was loaded the whole table is loaded again.
+        kind: ``NONE``, ``PARTIAL`` (accessed keys) or ``FULL`` (the whole table).
+        max_rows: Maximal number of cached rows (a key without rows counts as one); None for no limit. Eviction is LRU.
+        expire_after_write_ms: Expiry of a key after its lookup; None for never.
+        expire_after_access_ms: Expiry of a key after its last access; None for never.
+        caches_missing: Cache keys without rows.
+        reload_ms: Interval of reloading the whole table.
     """
 
     kind: str = "NONE"
@@ -92,10 +92,10 @@ class LookupCache:
 
     @staticmethod
     def of(options: TableOptions) -> LookupCache:
-        """Return what the options of a table say, by Flink's names (``lookup.cache``, ``lookup.partial-cache.max-rows``, ...).
+        """Return the settings in the options of a table, by Flink's names (``lookup.cache``, ``lookup.partial-cache.max-rows``, ...).
 
         Raises:
-            ConfigurationError: If they contradict each other, or a value cannot be read.
+            ConfigurationError: If they contradict each other, or a value cannot be parsed.
         """
         kind = options.get(CACHE)
         partial = [option for option in (MAX_ROWS, AFTER_WRITE, AFTER_ACCESS, MISSING) if options.is_set(option)]
@@ -122,12 +122,12 @@ class LookupTableSource:
     """Lookup functions of a table: synchronous, asynchronous or both. With both, ``async`` of the hint LOOKUP selects one.
 
     Attributes:
-        lookup: Waits for rows.
-        asynchronous: Does not.
-        cache: What is remembered.
-        load: Returns all rows of the table, for ``lookup.cache`` = ``FULL``; it is sent to the tasks.
-        max_retries: How often a lookup that raises an exception is tried again.
-        retry_delay_ms: The time before the n-th of these attempts is n times this.
+        lookup: The synchronous lookup.
+        asynchronous: The asynchronous lookup.
+        cache: The cache settings.
+        load: Returns all rows of the table, for ``lookup.cache`` = ``FULL``; shipped to the tasks.
+        max_retries: Number of retries of a failed lookup.
+        retry_delay_ms: The delay before the n-th retry is n times this.
     """
 
     lookup: TableLookup | None = None
@@ -139,19 +139,19 @@ class LookupTableSource:
 
 
 class LookupTableFactory(ABC):
-    """Makes what looks rows up. A connector that also reads or writes whole tables is a factory for these as well, in one class."""
+    """Creates lookups. A connector that also reads or writes whole tables implements those factories as well, in one class."""
 
     identifier: ClassVar[str]
     """Identifier of the connector in tables."""
 
     forward_options: ClassVar[frozenset[str]] = frozenset()
-    """Options that may change without a compiled plan being another one: a plan that runs takes those that the catalog has by then."""
+    """Options that may change without invalidating a compiled plan: a running plan uses the catalog's present values."""
 
     @abstractmethod
     def create_lookup(self, context: TableContext, keys: Sequence[str]) -> LookupTableSource:
-        """Return how rows are looked up by these columns; called in the program, once for each join.
+        """Return the lookup of rows by these columns; called in the program, once for each join.
 
         Raises:
-            ConfigurationError: If an option is missing, unknown or has a value that it must not have.
-            ProgramError: If the connector cannot look rows up by these columns.
+            ConfigurationError: If an option is missing, unknown or invalid.
+            ProgramError: If the connector cannot look up rows by these columns.
         """

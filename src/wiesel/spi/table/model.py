@@ -22,9 +22,9 @@ class ModelContext:
 
     Attributes:
         identifier: The full name of the model.
-        inputs: The columns that it is asked with.
-        outputs: The columns that it returns.
-        options: Options of the model, with those of the call in their place.
+        inputs: The input columns.
+        outputs: The output columns.
+        options: Options of the model, overridden by those of the call.
     """
 
     identifier: ObjectIdentifier
@@ -41,8 +41,8 @@ class Predictor:
         predict: ``general``: gets the inputs of a row, returns the one output, a tuple or ``Row`` of all of them, None for NULL, or a
             list of these for several rows or none. ``async``: the same, awaited. ``pandas`` and ``arrow``: gets a ``pandas.Series`` or a
             ``pyarrow.Array`` per input for many rows, returns the one output for all of them, or a tuple, dict or ``DataFrame`` of outputs.
-        kind: How it is called.
-        deterministic: Whether it returns the same for the same inputs.
+        kind: The call convention.
+        deterministic: It returns the same for the same inputs.
         open: Called once in each process before the first call, with a ``FunctionContext``.
         close: Called when the task ends.
     """
@@ -55,16 +55,16 @@ class Predictor:
 
 
 class ModelProviderFactory(ABC):
-    """Makes what asks a model. One instance, made without arguments, serves all models of the provider."""
+    """Creates predictors. One instance, created without arguments, serves all models of the provider."""
 
     identifier: ClassVar[str]
     """Identifier of the provider in models: ``'provider' = 'python'``."""
 
     @abstractmethod
     def create_predictor(self, context: ModelContext) -> Predictor:
-        """Return how the model is asked; called in the program for each ``ML_PREDICT``.
+        """Return the predictor; called in the program for each ``ML_PREDICT``.
 
         Raises:
-            ConfigurationError: If an option is missing, unknown or has a value that it must not have.
-            ProgramError: If the model cannot have these inputs or outputs.
+            ConfigurationError: If an option is missing, unknown or invalid.
+            ProgramError: If the model does not support these inputs or outputs.
         """

@@ -1,4 +1,4 @@
-"""Schemas of tables: as they are declared (:class:`Schema`), and with all types known (:class:`ResolvedSchema`)."""
+"""Schemas of tables: as declared (:class:`Schema`), and with all types resolved (:class:`ResolvedSchema`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ComputedColumn", "MetadataColumn", "PhysicalColumn", "PrimaryKey", "
 
 
 def _type_text(data_type: DataType | str) -> str:
-    """A type as Flink prints it; what is not resolved yet stands in brackets."""
+    """Return a type as printed by Flink; unresolved ones are in brackets."""
     return f"[{data_type}]" if isinstance(data_type, str) else data_type.as_summary_string()
 
 
@@ -37,14 +37,14 @@ class PhysicalColumn:
 
 @dataclass(frozen=True)
 class MetadataColumn:
-    """A column that the connector or format tells besides what is stored.
+    """A metadata column, provided by the connector or format.
 
     Attributes:
         name: The name of the column.
         data_type: Its type.
-        key: What the connector calls it; the column's name if it is None.
-        is_virtual: Whether it is left out when rows are written.
-        comment: What it is about.
+        key: The connector's key; the column's name if it is None.
+        is_virtual: Excluded when rows are written.
+        comment: Description.
     """
 
     name: str
@@ -65,13 +65,13 @@ class MetadataColumn:
 
 @dataclass(frozen=True)
 class ComputedColumn:
-    """A column that is computed of others when rows are read.
+    """A column computed from others when rows are read.
 
     Attributes:
         name: The name of the column.
-        data_type: The type of the expression; None while it is not known.
+        data_type: The type of the expression; None if unknown.
         expression: The expression, as SQL.
-        comment: What it is about.
+        comment: Description.
     """
 
     name: str
@@ -86,7 +86,7 @@ class ComputedColumn:
 
 @dataclass(frozen=True)
 class WatermarkSpec:
-    """Makes a column the event time of a table: ``expression`` (SQL) is the watermark behind each row."""
+    """Declares a column as the event time of a table: ``expression`` (SQL) is the watermark after each row."""
 
     column: str
     expression: str
@@ -97,7 +97,7 @@ class WatermarkSpec:
 
 @dataclass(frozen=True)
 class PrimaryKey:
-    """Columns whose values occur once together; the connector sees to it, nothing checks it."""
+    """Columns that identify a row; NOT ENFORCED: the connector is responsible."""
 
     name: str
     columns: tuple[str, ...]
@@ -130,7 +130,7 @@ class ResolvedSchema:
 
     @property
     def metadata_columns(self) -> tuple[MetadataColumn, ...]:
-        """The columns that the connector or format tells."""
+        """The metadata columns."""
         return tuple(column for column in self.columns if isinstance(column, MetadataColumn))
 
     @staticmethod
@@ -159,7 +159,7 @@ def _known(data_type: DataType | str) -> DataType:
 
 
 class Schema:
-    """The schema of a table as it is declared; types that were given as strings are read when the table is created.
+    """The declared schema of a table; types given as strings are parsed when the table is created.
 
     >>> from wiesel.types.data_types import DataTypes
     >>> print(Schema.new_builder().column("id", DataTypes.BIGINT(False)).column("name", "STRING").primary_key("id").build())
@@ -181,10 +181,10 @@ class Schema:
         return Schema.Builder()
 
     def resolve(self) -> ResolvedSchema:
-        """Return the schema with all types known but those of computed columns.
+        """Return the schema with all types resolved except those of computed columns.
 
         Raises:
-            ProgramError: If a type cannot be read, two columns have one name, or the primary key names what it must not.
+            ProgramError: If a type cannot be parsed, two columns have one name, or the primary key is invalid.
         """
         columns = tuple(
             column if isinstance(column, ComputedColumn) else replace(column, data_type=self._resolved_type(column))
@@ -269,50 +269,50 @@ class Schema:
             return self
 
         def column(self, column_name: str, data_type: str | DataType) -> Schema.Builder:
-            """Add a column that is stored; the type is one of ``DataTypes`` or a text such as ``'BIGINT NOT NULL'``."""
+            """Add a physical column; the type is one of ``DataTypes`` or a string such as ``'BIGINT NOT NULL'``."""
             self._columns.append(PhysicalColumn(*_checked_column(column_name, data_type)))
             return self
 
         def column_by_expression(self, column_name: str, expr: Any) -> Schema.Builder:
-            """Add a column that is computed of others, by an expression or its text in SQL."""
-            _require(column_name, str, "the name of a column is a text")
+            """Add a computed column, by an expression or its SQL string."""
+            _require(column_name, str, "the name of a column is a string")
             self._columns.append(ComputedColumn(column_name, None, _sql(expr)))
             return self
 
         def column_by_metadata(
             self, column_name: str, data_type: DataType | str, metadata_key: str | None = None, is_virtual: bool = False
         ) -> Schema.Builder:
-            """Add a column that the connector or format tells, under its own name or ``metadata_key``.
+            """Add a metadata column, under its own name or ``metadata_key``.
 
             Args:
                 column_name: The name of the column.
                 data_type: Its type.
-                metadata_key: What the connector calls it.
-                is_virtual: Whether it is left out when rows are written.
+                metadata_key: The connector's key.
+                is_virtual: Exclude the column when rows are written.
             """
             self._columns.append(MetadataColumn(*_checked_column(column_name, data_type), metadata_key, is_virtual))
             return self
 
         def watermark(self, column_name: str, watermark_expr: Any) -> Schema.Builder:
-            """Create a column of type TIMESTAMP(3) or TIMESTAMP_LTZ(3) the event time.
+            """Declare a column of type TIMESTAMP(3) or TIMESTAMP_LTZ(3) as the event time.
 
             Args:
                 column_name: The column.
-                watermark_expr: The watermark behind each row, by an expression or its text in SQL: ``ts - INTERVAL '5' SECOND``;
-                    ``SOURCE_WATERMARK()`` takes over the watermarks of a stream.
+                watermark_expr: The watermark after each row, by an expression or its SQL string: ``ts - INTERVAL '5' SECOND``;
+                    ``SOURCE_WATERMARK()`` uses the watermarks of a stream.
             """
-            _require(column_name, str, "the name of a column is a text")
+            _require(column_name, str, "the name of a column is a string")
             if self._watermark is not None:
-                raise ProgramError("a table has one watermark at most", hint="name one column")
+                raise ProgramError("a table has at most one watermark", hint="name one column")
             self._watermark = WatermarkSpec(column_name, _sql(watermark_expr))
             return self
 
         def primary_key(self, *column_names: str) -> Schema.Builder:
-            """Say which columns identify a row; the constraint is named after them."""
+            """Set the columns that identify a row; the constraint is named after them."""
             return self.primary_key_named("PK_" + "_".join(map(str, column_names)), *column_names)
 
         def primary_key_named(self, constraint_name: str, *column_names: str) -> Schema.Builder:
-            """Say which columns identify a row, and how the constraint is named."""
+            """Set the columns that identify a row, and the name of the constraint."""
             if not column_names:
                 raise ProgramError("a primary key needs at least one column", hint="name the columns")
             for name in (constraint_name, *column_names):
@@ -322,7 +322,7 @@ class Schema:
 
         def _set_primary_key(self, key: PrimaryKey) -> None:
             if self._primary_key is not None:
-                raise ProgramError("a table has one primary key at most", hint="name all its columns in one primary_key() call")
+                raise ProgramError("a table has at most one primary key", hint="name all its columns in one primary_key() call")
             self._primary_key = key
 
         def build(self) -> Schema:
@@ -331,12 +331,12 @@ class Schema:
 
 
 def _sql(expression: Any) -> str:
-    """Return the text of an expression, which those of the Table API have."""
+    """Return the SQL string of an expression of the Table API."""
     if isinstance(expression, str):
         return expression
     written = getattr(expression, "_as_sql", None)
     if written is None:
-        raise ArgumentTypeError(f"an expression of a schema is {expression!r}", hint="give an expression, or its text in SQL")
+        raise ArgumentTypeError(f"an expression of a schema is {expression!r}", hint="give an expression, or its SQL string")
     return str(written())
 
 
@@ -346,10 +346,10 @@ def _require(value: object, wanted: type, what: str) -> None:
 
 
 def _checked_column(name: str, data_type: str | DataType) -> tuple[str, str | DataType]:
-    _require(name, str, "the name of a column is a text")
+    _require(name, str, "the name of a column is a string")
     if not isinstance(data_type, str | DataType):
         raise ArgumentTypeError(
             f"the type of column {quoted(name)} is {data_type!r}",
-            hint="give one of DataTypes, such as DataTypes.INT(), or a text such as 'INT'",
+            hint="give one of DataTypes, such as DataTypes.INT(), or a string such as 'INT'",
         )
     return name, data_type

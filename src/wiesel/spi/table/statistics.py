@@ -19,14 +19,14 @@ class ColumnStatistics:
     """Statistics of the values of a column; None for unknown values.
 
     Attributes:
-        distinct: How many different values there are, NULL not counted.
-        nulls: How many rows have NULL.
-        least: The least value as a number (:func:`number_of`).
-        greatest: The greatest value as a number.
-        average_length: Of strings: how many characters they have on average.
-        greatest_length: Of strings: how many the longest has.
-        true_count: Of booleans: how many rows are true.
-        false_count: Of booleans: how many are false.
+        distinct: Number of distinct values, excluding NULL.
+        nulls: Number of NULLs.
+        least: The minimum as a number (:func:`number_of`).
+        greatest: The maximum as a number.
+        average_length: Of strings: average number of characters.
+        greatest_length: Of strings: maximal number of characters.
+        true_count: Of booleans: number of true values.
+        false_count: Of booleans: number of false values.
     """
 
     distinct: int | None = None
@@ -44,12 +44,12 @@ class TableStatistics:
     """Statistics of a table or of a partition of it.
 
     Attributes:
-        rows: How many rows there are.
-        columns: What is known of columns, by their names.
-        files: How many files it is in.
-        size: How many bytes these have.
-        raw_size: How many bytes its rows have in memory.
-        properties: What else programs keep with it.
+        rows: Number of rows.
+        columns: Statistics of columns, by name.
+        files: Number of files.
+        size: Size of the files in bytes.
+        raw_size: Size of the rows in memory, in bytes.
+        properties: Further properties stored by programs.
     """
 
     rows: int
@@ -60,14 +60,14 @@ class TableStatistics:
     properties: Mapping[str, str] = field(default_factory=dict)
 
     def updated(self, newer: TableStatistics) -> TableStatistics:
-        """Return newer statistics, with what was known of columns that these leave out."""
+        """Return the newer statistics, completed by those of columns missing in them."""
         return TableStatistics(newer.rows, {**self.columns, **newer.columns})
 
     @staticmethod
     def of_all(parts: Iterable[TableStatistics]) -> TableStatistics:
         """Return the statistics of the rows of several parts.
 
-        Values may be in several parts: of how many there are in all, what is known is the greatest of the parts.
+        Parts may have common values: the total number of distinct values is estimated by the maximum of the parts.
         """
         found = list(parts)
         names = [name for name in (found[0].columns if found else {}) if all(name in each.columns for each in found)]
@@ -81,7 +81,7 @@ def _of_columns(parts: list[ColumnStatistics]) -> ColumnStatistics:
         values = [getattr(part, name) for part in parts]
         return None if None in values else values
 
-    # The bounds of a part without values are not known, and are no bounds of the others.
+    # The bounds of a part without values are unknown, and do not affect those of the others.
     least = [part.least for part in parts if part.least is not None]
     greatest = [part.greatest for part in parts if part.greatest is not None]
     sums = {name: of(name) for name in ("nulls", "true_count", "false_count")}
@@ -118,9 +118,8 @@ class ColumnFacts:
     """Exact statistics of the values of a column.
 
     Attributes:
-        nulls: How many rows have NULL; None if it is not known.
-        bounds: The least and the greatest value, as ``pyarrow.scalar`` takes them, both None if there are no values; None if they are
-            not known.
+        nulls: Number of NULLs; None if unknown.
+        bounds: Minimum and maximum, as ``pyarrow.scalar`` accepts them, both None if there are no values; None if unknown.
     """
 
     nulls: int | None = None
@@ -132,8 +131,8 @@ class Facts:
     """Exact statistics of rows: results may be computed from them.
 
     Attributes:
-        rows: How many there are.
-        columns: What is known of columns, by their names.
+        rows: Number of rows.
+        columns: Statistics of columns, by name.
     """
 
     rows: int
@@ -150,7 +149,7 @@ class Facts:
 
     @staticmethod
     def of_all(parts: Iterable[Facts]) -> Facts:
-        """Return what is certain of the rows of several parts."""
+        """Return the exact statistics of the rows of several parts."""
         found = list(parts)
         names = [name for name in (found[0].columns if found else ()) if all(name in each.columns for each in found)]
         return Facts(sum(each.rows for each in found), {name: _certain([each.columns[name] for each in found]) for name in names})

@@ -1,4 +1,4 @@
-"""Windows: what elements are grouped into (windows), who puts them there (assigners) and when results come (triggers)."""
+"""Windows: window identifiers, assigners, triggers and evictors."""
 
 from wiesel.spi.windows.assigner import MergingWindowAssigner, WindowAssigner
 from wiesel.spi.windows.count_assigners import CountSlidingWindowAssigner, CountTumblingWindowAssigner, GlobalWindows

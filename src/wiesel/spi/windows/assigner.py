@@ -1,4 +1,4 @@
-"""The contract of window assigners, which say into which windows an element goes."""
+"""Interface of window assigners."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ W2 = TypeVar("W2")
 
 
 class WindowAssigner(ABC, Generic[T, W]):
-    """Says into which windows an element goes: none, one or several. Pickled into every subtask; must keep nothing per key in itself."""
+    """Assigns an element to zero or more windows. Pickled into every subtask; must not hold state per key."""
 
     class WindowAssignerContext(ABC):
         """The context of an assigner; the current key is that of the element."""
@@ -38,7 +38,7 @@ class WindowAssigner(ABC, Generic[T, W]):
 
     @abstractmethod
     def get_default_trigger(self, env: Any) -> Trigger[T, W]:
-        """Return the trigger that is used where the program names none."""
+        """Return the default trigger."""
 
     @abstractmethod
     def get_window_serializer(self) -> Any:
@@ -50,10 +50,10 @@ class WindowAssigner(ABC, Generic[T, W]):
 
 
 class MergingWindowAssigner(WindowAssigner[T, W]):
-    """An assigner whose windows grow together, as sessions do."""
+    """An assigner whose windows are merged, like sessions."""
 
     class MergeCallback(ABC, Generic[W2]):
-        """Is told what to merge."""
+        """Receives the windows to merge."""
 
         @abstractmethod
         def merge(self, to_be_merged: Iterable[W2], merge_result: W2) -> None:
@@ -61,4 +61,4 @@ class MergingWindowAssigner(WindowAssigner[T, W]):
 
     @abstractmethod
     def merge_windows(self, windows: Iterable[W], callback: MergingWindowAssigner.MergeCallback[W]) -> None:
-        """Find out which of the windows of a key belong together, and tell ``callback`` each group and what it becomes."""
+        """Determine which of the windows of a key are merged, and call ``callback`` with each group and its result."""

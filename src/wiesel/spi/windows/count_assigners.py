@@ -1,4 +1,4 @@
-"""Windows that have nothing to do with time: of a number of elements, and the one global window."""
+"""Windows without time: count windows, and the global window."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _CountWindowAssigner(WindowAssigner[T, CountWindow]):
     _count_descriptor: ValueStateDescriptor
 
     def _next_count(self, context: WindowAssigner.WindowAssignerContext) -> int:
-        """Return how many elements the key had before, and count this one."""
+        """Return the number of earlier elements of the key, and increment it."""
         state = context.get_runtime_context().get_state(self._count_descriptor)
         count: int = state.value() or 0
         state.update(count + 1)
@@ -44,7 +44,7 @@ class _CountWindowAssigner(WindowAssigner[T, CountWindow]):
 
 
 class CountTumblingWindowAssigner(_CountWindowAssigner[T]):
-    """Windows of ``window_size`` elements of a key, one after the other. A window that is not full gives no result."""
+    """Adjacent windows of ``window_size`` elements of a key. An incomplete window has no result."""
 
     def __init__(self, window_size: int) -> None:
         if window_size <= 0:
@@ -70,9 +70,9 @@ class CountTumblingWindowAssigner(_CountWindowAssigner[T]):
 
 
 class CountSlidingWindowAssigner(_CountWindowAssigner[T]):
-    """Windows of ``window_size`` elements of a key of which one begins every ``window_slide`` elements.
+    """Windows of ``window_size`` elements of a key, starting every ``window_slide`` elements.
 
-    The first result comes with the first full window: after ``window_size`` elements, then after each ``window_slide`` more.
+    The first result is that of the first complete window: after ``window_size`` elements, then after each further ``window_slide``.
     """
 
     def __init__(self, window_size: int, window_slide: int) -> None:
@@ -84,7 +84,7 @@ class CountSlidingWindowAssigner(_CountWindowAssigner[T]):
 
     @staticmethod
     def of(window_size: int, window_slide: int) -> CountSlidingWindowAssigner[Any]:
-        """Return the assigner of windows of ``window_size`` elements of which one begins every ``window_slide``.
+        """Return the assigner of windows of ``window_size`` elements starting every ``window_slide`` elements.
 
         Raises:
             ValueError: If size or slide are not positive.
@@ -103,7 +103,7 @@ class CountSlidingWindowAssigner(_CountWindowAssigner[T]):
 
 
 class GlobalWindows(WindowAssigner[T, GlobalWindow]):
-    """All elements of a key in one window. It never ends, so it needs a trigger to give results."""
+    """All elements of a key in one window. It never ends, so it needs a trigger."""
 
     @staticmethod
     def create() -> GlobalWindows[Any]:

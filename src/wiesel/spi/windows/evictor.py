@@ -1,4 +1,4 @@
-"""The contract of evictors, which take elements out of a window before or after it is evaluated."""
+"""Interface of evictors, which remove elements of a window before or after its evaluation."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class TimestampedValue(NamedTuple):
 
 
 class Evictor(ABC, Generic[T, W]):
-    """Takes elements out of a window when its trigger fires: before the window function sees them, or afterwards.
+    """Removes elements of a window when its trigger fires: before or after the window function.
 
-    What is taken out is gone: the next evaluation of the window does not see it either. With an evictor a window keeps all its elements
-    in state, also where a reduce or aggregate function would need one value only.
+    Removed elements are also missing in later evaluations of the window. With an evictor a window stores all its elements, even where a
+    reduce or aggregate function would need one value only.
     """
 
     class EvictorContext(ABC):
@@ -48,7 +48,7 @@ class Evictor(ABC, Generic[T, W]):
 
         @abstractmethod
         def get_metric_group(self) -> Any:
-            """Return the group in which the evictor can register metrics: that of the operator."""
+            """Return the metric group of the operator."""
 
         @abstractmethod
         def get_current_watermark(self) -> int:
@@ -56,15 +56,15 @@ class Evictor(ABC, Generic[T, W]):
 
     @abstractmethod
     def evict_before(self, elements: list[TimestampedValue], size: int, window: W, ctx: Evictor.EvictorContext) -> None:
-        """Take elements out of the list, in place, before the window is evaluated.
+        """Remove elements of the list, in place, before the window is evaluated.
 
         Args:
-            elements: All elements of the window, in the order in which they came. Those left in the list stay in the window.
+            elements: All elements of the window, in order of arrival. Remaining elements stay in the window.
             size: Their number.
             window: The window.
-            ctx: What the evictor can ask.
+            ctx: The context.
         """
 
     @abstractmethod
     def evict_after(self, elements: list[TimestampedValue], size: int, window: W, ctx: Evictor.EvictorContext) -> None:
-        """Take elements out of the list, in place, after the window was evaluated. The arguments are those of :meth:`evict_before`."""
+        """Remove elements of the list, in place, after the window was evaluated. The arguments are those of :meth:`evict_before`."""

@@ -1,4 +1,4 @@
-"""The evictors that come with Wiesel, and the functions of two elements that tell how far apart they are."""
+"""Built-in evictors, and distance functions of elements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ W = TypeVar("W")
 
 
 class DeltaFunction(ABC, Generic[T]):
-    """Says how far apart two elements are. A callable with two arguments will do as well."""
+    """The distance of two elements. A callable with two arguments is accepted as well."""
 
     @abstractmethod
     def get_delta(self, old_data_point: T, new_data_point: T) -> float:
@@ -29,7 +29,7 @@ class DeltaFunction(ABC, Generic[T]):
 
 
 def delta_callable(function: Any, owner: str) -> Callable[[Any, Any], float]:
-    """Return what tells the distance of two elements.
+    """Return the distance function as a callable.
 
     Raises:
         ProgramError: If the function is neither a DeltaFunction nor callable.
@@ -48,7 +48,7 @@ class _BeforeOrAfter(Evictor[T, W]):
 
     @abstractmethod
     def _evict(self, elements: list[TimestampedValue]) -> None:
-        """Take elements out of the list, which is not empty."""
+        """Remove elements of the nonempty list."""
 
     def evict_before(self, elements: list[TimestampedValue], size: int, window: W, ctx: Evictor.EvictorContext) -> None:
         """Evict, unless that is to happen afterwards."""
@@ -66,11 +66,11 @@ class _BeforeOrAfter(Evictor[T, W]):
 
 
 class CountEvictor(_BeforeOrAfter[T, W]):
-    """Keeps the last ``max_count`` elements of a window.
+    """Retains the last ``max_count`` elements of a window.
 
     Args:
-        max_count: The number of elements to keep.
-        do_evict_after: Whether the window function sees all, and elements are taken out after it.
+        max_count: The number of elements to retain.
+        do_evict_after: Evict after the window function instead of before it.
 
     Raises:
         ValueError: If the number is negative.
@@ -84,7 +84,7 @@ class CountEvictor(_BeforeOrAfter[T, W]):
 
     @staticmethod
     def of(max_count: int, do_evict_after: bool = False) -> CountEvictor[Any, Any]:
-        """Return the evictor that keeps the last ``max_count`` elements.
+        """Return the evictor that retains the last ``max_count`` elements.
 
         Raises:
             ValueError: If the number is negative.
@@ -100,13 +100,13 @@ class CountEvictor(_BeforeOrAfter[T, W]):
 
 
 class TimeEvictor(_BeforeOrAfter[T, W]):
-    """Keeps the elements of a window that are less than ``window_size`` ms older than its newest one.
+    """Retains the elements of a window that are less than ``window_size`` ms older than its newest one.
 
-    Elements without timestamps are all kept.
+    Elements without timestamps are all retained.
 
     Args:
-        window_size: How much older than the newest element those are that are taken out, in ms.
-        do_evict_after: Whether the window function sees all, and elements are taken out after it.
+        window_size: Age relative to the newest element from which elements are removed, in ms.
+        do_evict_after: Evict after the window function instead of before it.
     """
 
     def __init__(self, window_size: int, do_evict_after: bool = False) -> None:
@@ -115,7 +115,7 @@ class TimeEvictor(_BeforeOrAfter[T, W]):
 
     @staticmethod
     def of(window_size: DurationLike, do_evict_after: bool = False) -> TimeEvictor[Any, Any]:
-        """Return the evictor that keeps the elements of the last ``window_size``, counted back from the newest element."""
+        """Return the evictor that retains the elements of the last ``window_size``, relative to the newest element."""
         return TimeEvictor(to_millis(window_size), do_evict_after)
 
     def _evict(self, elements: list[TimestampedValue]) -> None:
@@ -128,12 +128,12 @@ class TimeEvictor(_BeforeOrAfter[T, W]):
 
 
 class DeltaEvictor(_BeforeOrAfter[T, W]):
-    """Keeps the elements of a window whose distance to its last one is below a threshold.
+    """Retains the elements of a window whose distance to its last one is below a threshold.
 
     Args:
-        threshold: The distance from which on elements are taken out.
+        threshold: The distance from which elements are removed.
         delta_function: A DeltaFunction, or a callable; called with an element and the last one of the window.
-        do_evict_after: Whether the window function sees all, and elements are taken out after it.
+        do_evict_after: Evict after the window function instead of before it.
 
     Raises:
         ProgramError: If the function is neither.
@@ -149,7 +149,7 @@ class DeltaEvictor(_BeforeOrAfter[T, W]):
     def of(
         threshold: float, delta_function: DeltaFunction[Any] | Callable[[Any, Any], float], do_evict_after: bool = False
     ) -> DeltaEvictor[Any, Any]:
-        """Return the evictor that keeps elements whose distance to the last one is below ``threshold``.
+        """Return the evictor that retains elements whose distance to the last one is below ``threshold``.
 
         Raises:
             ProgramError: If the function is neither a DeltaFunction nor callable.

@@ -1,4 +1,4 @@
-"""Session windows: elements of a key belong together while no pause between them is as long as the gap."""
+"""Session windows: groups of elements of a key without a pause of the length of the gap."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class SessionWindowTimeGapExtractor(ABC):
-    """Says for each element how long a pause after it ends its session. A callable with one argument will do as well."""
+    """Returns the session gap of an element. A callable with one argument is accepted as well."""
 
     @abstractmethod
     def extract(self, element: Any) -> int:
@@ -84,11 +84,11 @@ class _DynamicGapSessionWindows(_SessionWindows[T]):
 
 
 class EventTimeSessionWindows(_FixedGapSessionWindows[T]):
-    """Sessions of event time that end with a pause of ``session_gap`` ms."""
+    """Event-time sessions that end after a gap of ``session_gap`` ms."""
 
     @staticmethod
     def with_gap(size: DurationLike) -> EventTimeSessionWindows[Any]:
-        """Return the assigner of sessions that end with a pause of ``size``.
+        """Return the assigner of sessions that end after a gap of ``size``.
 
         Raises:
             ValueError: If the gap is not positive.
@@ -120,11 +120,11 @@ class EventTimeSessionWindows(_FixedGapSessionWindows[T]):
 
 
 class ProcessingTimeSessionWindows(_FixedGapSessionWindows[T]):
-    """Sessions of processing time that end with a pause of ``session_gap`` ms."""
+    """Processing-time sessions that end after a gap of ``session_gap`` ms."""
 
     @staticmethod
     def with_gap(size: DurationLike) -> ProcessingTimeSessionWindows[Any]:
-        """Return the assigner of sessions that end with a pause of ``size``.
+        """Return the assigner of sessions that end after a gap of ``size``.
 
         Raises:
             ValueError: If the gap is not positive.

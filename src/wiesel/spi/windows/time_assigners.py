@@ -1,4 +1,4 @@
-"""Tumbling and sliding windows of time."""
+"""Tumbling and sliding time windows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def no_timestamp_error(assigner: WindowAssigner[Any, Any], element: Any) -> ProgramError:
-    """Return what is raised for an element that has no timestamp where event time is needed."""
+    """Return the error for an element without timestamp in event-time windows."""
     return ProgramError(
         f"{assigner!r} got an element that has no timestamp: {element!r:.200}",
         hint="call assign_timestamps_and_watermarks() with a strategy that has a timestamp assigner before the window, "
@@ -34,7 +34,7 @@ def no_timestamp_error(assigner: WindowAssigner[Any, Any], element: Any) -> Prog
 
 
 class _TumblingWindows(WindowAssigner[T, TimeWindow]):
-    """Windows side by side. ``size`` and ``offset`` in ms; windows begin at multiples of ``size`` + ``offset``."""
+    """Adjacent windows. ``size`` and ``offset`` in ms; windows begin at multiples of ``size`` + ``offset``."""
 
     def __init__(self, size: int, offset: int) -> None:
         if size <= 0 or abs(offset) >= size:
@@ -143,11 +143,11 @@ class TumblingProcessingTimeWindows(_TumblingWindows[T]):
 
 
 class SlidingEventTimeWindows(_SlidingWindows[T]):
-    """Windows of event time that overlap: each element is in ``size / slide`` of them."""
+    """Overlapping event-time windows: each element is in ``size / slide`` of them."""
 
     @staticmethod
     def of(size: DurationLike, slide: DurationLike, offset: DurationLike | None = None) -> SlidingEventTimeWindows[Any]:
-        """Return the assigner of windows of ``size`` of which one begins every ``slide``; ``offset`` moves their start.
+        """Return the assigner of windows of ``size`` starting every ``slide``; ``offset`` shifts their start.
 
         Raises:
             ValueError: If size or slide are not positive, or the offset not smaller than the slide.
@@ -174,11 +174,11 @@ class SlidingEventTimeWindows(_SlidingWindows[T]):
 
 
 class SlidingProcessingTimeWindows(_SlidingWindows[T]):
-    """Windows of processing time that overlap: each element is in ``size / slide`` of them."""
+    """Overlapping processing-time windows: each element is in ``size / slide`` of them."""
 
     @staticmethod
     def of(size: DurationLike, slide: DurationLike, offset: DurationLike | None = None) -> SlidingProcessingTimeWindows[Any]:
-        """Return the assigner of windows of ``size`` of which one begins every ``slide``; ``offset`` moves their start.
+        """Return the assigner of windows of ``size`` starting every ``slide``; ``offset`` shifts their start.
 
         Raises:
             ValueError: If size or slide are not positive, or the offset not smaller than the slide.

@@ -1,4 +1,4 @@
-"""The contract of triggers, which decide when a window is evaluated."""
+"""Interface of triggers, which decide when a window is evaluated."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ class TriggerResult(Enum):
     """The action for a window. Firing an empty window has no results."""
 
     CONTINUE = (False, False)
-    """Nothing."""
+    """Do nothing."""
 
     FIRE_AND_PURGE = (True, True)
     """Evaluate the window and emit the results, then drop its contents."""
 
     FIRE = (True, False)
-    """Evaluate the window and emit the results; the contents stay, and may be evaluated again."""
+    """Evaluate the window and emit the results; the contents remain, and may be evaluated again."""
 
     PURGE = (False, True)
     """Drop the contents without evaluating them."""
 
     def is_fire(self) -> bool:
-        """Return whether the window is to be evaluated."""
+        """Return whether the window is evaluated."""
         return self.value[0]
 
     def is_purge(self) -> bool:
-        """Return whether the contents are to be dropped."""
+        """Return whether the contents are dropped."""
         return self.value[1]
 
 
 class Trigger(ABC, Generic[T, W]):
     """Decides when a window of a key is evaluated.
 
-    One trigger object serves all keys and windows of a subtask, so it must keep nothing in itself: what it has to remember per key
-    and window belongs into ``ctx.get_partitioned_state``. It is called for each element that has been added to a window and for each
-    timer that it has registered; ``clear`` is called when the window is dropped.
+    One trigger object serves all keys and windows of a subtask, so it must be stateless: state per key and window belongs in
+    ``ctx.get_partitioned_state``. It is called for each element added to a window and for each timer that it has registered; ``clear`` is
+    called when the window is dropped.
     """
 
     class TriggerContext(ABC):
@@ -69,7 +69,7 @@ class Trigger(ABC, Generic[T, W]):
 
         @abstractmethod
         def get_metric_group(self) -> Any:
-            """Return the group in which the trigger can register metrics: that of the operator."""
+            """Return the metric group of the operator."""
 
         @abstractmethod
         def get_current_watermark(self) -> int:
@@ -77,19 +77,19 @@ class Trigger(ABC, Generic[T, W]):
 
         @abstractmethod
         def register_processing_time_timer(self, time: int) -> None:
-            """Have ``on_processing_time`` called once the clock has reached ``time``."""
+            """Call ``on_processing_time`` once the clock has reached ``time``."""
 
         @abstractmethod
         def register_event_time_timer(self, time: int) -> None:
-            """Have ``on_event_time`` called once the watermark has reached ``time``."""
+            """Call ``on_event_time`` once the watermark has reached ``time``."""
 
         @abstractmethod
         def delete_processing_time_timer(self, time: int) -> None:
-            """Remove the processing-time timer for exactly ``time``, if there is one."""
+            """Remove the processing-time timer for exactly ``time``, if it exists."""
 
         @abstractmethod
         def delete_event_time_timer(self, time: int) -> None:
-            """Remove the event-time timer for exactly ``time``, if there is one."""
+            """Remove the event-time timer for exactly ``time``, if it exists."""
 
         @overload
         @abstractmethod
@@ -126,24 +126,24 @@ class Trigger(ABC, Generic[T, W]):
 
     @abstractmethod
     def on_element(self, element: T, timestamp: int, window: W, ctx: Trigger.TriggerContext) -> TriggerResult:
-        """Say what is to happen now that ``element`` has been added to ``window``."""
+        """Return the action after ``element`` has been added to ``window``."""
 
     @abstractmethod
     def on_processing_time(self, time: int, window: W, ctx: Trigger.TriggerContext) -> TriggerResult:
-        """Say what is to happen now that the clock has reached a timer of ``window``."""
+        """Return the action when the clock has reached a timer of ``window``."""
 
     @abstractmethod
     def on_event_time(self, time: int, window: W, ctx: Trigger.TriggerContext) -> TriggerResult:
-        """Say what is to happen now that the watermark has reached a timer of ``window``."""
+        """Return the action when the watermark has reached a timer of ``window``."""
 
     def can_merge(self) -> bool:
-        """Return whether ``on_merge`` is implemented, so that the trigger can be used with windows that merge (sessions)."""
+        """Return whether ``on_merge`` is implemented, so that the trigger supports merging windows (sessions)."""
         return False
 
     @abstractmethod
     def on_merge(self, window: W, ctx: Trigger.OnMergeContext) -> None:
-        """Take over state and timers into ``window``, which results from merging others. Those are cleared afterwards."""
+        """Merge state and timers into ``window``, which results from merging others. Those are cleared afterwards."""
 
     @abstractmethod
     def clear(self, window: W, ctx: Trigger.TriggerContext) -> None:
-        """Remove all state and timers that the trigger holds for ``window``, which is dropped now."""
+        """Remove all state and timers of the trigger for ``window``, which is dropped."""

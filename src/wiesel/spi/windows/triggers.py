@@ -1,4 +1,4 @@
-"""The triggers that come with Wiesel."""
+"""Built-in triggers."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ T = TypeVar("T")
 
 
 class EventTimeTrigger(Trigger[T, TimeWindow]):
-    """Fires when the watermark reaches the end of the window, and for each late element that the window still takes."""
+    """Fires when the watermark reaches the end of the window, and for each accepted late element."""
 
     def on_element(self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
-        """Fire at once if the window has ended, else wait for its end."""
+        """Fire immediately if the window has ended, else wait for its end."""
         if window.max_timestamp() <= ctx.get_current_watermark():
             return TriggerResult.FIRE
         ctx.register_event_time_timer(window.max_timestamp())
@@ -55,7 +55,7 @@ class EventTimeTrigger(Trigger[T, TimeWindow]):
         return True
 
     def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
-        """Wait for the end of the new window unless it has been reached: then the element at hand fires it."""
+        """Wait for the end of the new window unless it has been reached: then the present element fires it."""
         if window.max_timestamp() > ctx.get_current_watermark():
             ctx.register_event_time_timer(window.max_timestamp())
 
@@ -130,7 +130,7 @@ class _ContinuousTrigger(Trigger[T, TimeWindow]):
         return ctx.get_partitioned_state(self.state_desc)
 
     def _next_fire(self, time: int, window: TimeWindow, state: ReducingState[int]) -> int:
-        """Remember and return when to fire after ``time``: an interval later, but not after the end of the window."""
+        """Store and return the next firing after ``time``: an interval later, but not after the end of the window."""
         fire = min(time + self.interval, window.max_timestamp())
         state.add(fire)
         return fire
@@ -156,7 +156,7 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger[T]):
         return ContinuousEventTimeTrigger(to_millis(interval))
 
     def on_element(self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
-        """Fire at once if the window has ended, else wait for its end and for the next multiple of the interval."""
+        """Fire immediately if the window has ended, else wait for its end and for the next multiple of the interval."""
         if window.max_timestamp() <= ctx.get_current_watermark():
             return TriggerResult.FIRE
         ctx.register_event_time_timer(window.max_timestamp())
@@ -170,7 +170,7 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger[T]):
         return TriggerResult.CONTINUE
 
     def on_event_time(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
-        """Fire at the end of the window, and at the time waited for."""
+        """Fire at the end of the window, and at the stored time."""
         if time == window.max_timestamp():
             return TriggerResult.FIRE
         state = self._fire_time(ctx)
@@ -246,7 +246,7 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T]):
 
 
 class PurgingTrigger(Trigger[T, Any]):
-    """Turns any trigger into one that purges the window whenever it fires."""
+    """Wraps a trigger so that the window is purged whenever it fires."""
 
     def __init__(self, nested_trigger: Trigger[T, Any]) -> None:
         self.nested_trigger = nested_trigger
@@ -273,15 +273,15 @@ class PurgingTrigger(Trigger[T, Any]):
         return self._purging(self.nested_trigger.on_event_time(time, window, ctx))
 
     def can_merge(self) -> bool:
-        """Return whether the nested trigger can."""
+        """Return whether the nested trigger can merge."""
         return self.nested_trigger.can_merge()
 
     def on_merge(self, window: Any, ctx: Trigger.OnMergeContext) -> None:
-        """Do what the nested trigger does."""
+        """Delegate to the nested trigger."""
         self.nested_trigger.on_merge(window, ctx)
 
     def clear(self, window: Any, ctx: Trigger.TriggerContext) -> None:
-        """Do what the nested trigger does."""
+        """Delegate to the nested trigger."""
         self.nested_trigger.clear(window, ctx)
 
     def __repr__(self) -> str:
@@ -289,7 +289,7 @@ class PurgingTrigger(Trigger[T, Any]):
 
 
 class CountTrigger(Trigger[T, Any]):
-    """Fires each time the window has got ``window_size`` more elements.
+    """Fires each time the window has received ``window_size`` more elements.
 
     Raises:
         ValueError: If the size is not positive.
@@ -311,7 +311,7 @@ class CountTrigger(Trigger[T, Any]):
         return CountTrigger(window_size)
 
     def on_element(self, element: T, timestamp: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
-        """Count; fire and begin anew when the size is reached."""
+        """Count; fire and reset when the size is reached."""
         count = ctx.get_partitioned_state(self._count_state_descriptor)
         count.add(1)
         if (count.get() or 0) < self._window_size:
@@ -332,7 +332,7 @@ class CountTrigger(Trigger[T, Any]):
         return True
 
     def on_merge(self, window: Any, ctx: Trigger.OnMergeContext) -> None:
-        """Add up the counts."""
+        """Sum up the counts."""
         ctx.merge_partitioned_state(self._count_state_descriptor)
 
     def clear(self, window: Any, ctx: Trigger.TriggerContext) -> None:
@@ -344,12 +344,12 @@ class CountTrigger(Trigger[T, Any]):
 
 
 class DeltaTrigger(Trigger[T, Any]):
-    """Fires for an element that is further than a threshold from the one that fired before it (at first: from the first of the window).
+    """Fires for an element whose distance from the last firing one (initially the first of the window) exceeds a threshold.
 
     Args:
         threshold: The distance that must be exceeded.
-        delta_function: A DeltaFunction, or a callable; called with the element that fired last and the new one.
-        element_type: The declared type of the elements, one of which is kept per window.
+        delta_function: A DeltaFunction, or a callable; called with the last firing element and the new one.
+        element_type: The declared type of the elements, one of which is stored per window.
 
     Raises:
         ProgramError: If the function is neither.
@@ -399,7 +399,7 @@ class DeltaTrigger(Trigger[T, Any]):
         return TriggerResult.CONTINUE
 
     def on_merge(self, window: Any, ctx: Trigger.OnMergeContext) -> None:
-        """Not for windows that merge: which of several last elements counts, nobody could say."""
+        """Reject merging windows, as the last firing element would be ambiguous."""
 
     def clear(self, window: Any, ctx: Trigger.TriggerContext) -> None:
         """Remove the last element."""

@@ -1,4 +1,4 @@
-"""The windows themselves: identifiers with a little metadata. They hold no elements; those are in state, under the window as namespace."""
+"""Windows: identifiers with metadata. Their elements are in state, with the window as namespace."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Window(ABC):
 
     @abstractmethod
     def max_timestamp(self) -> int:
-        """Return the highest timestamp (ms) that an element of this window can have; 2**63 - 1 where there is no limit."""
+        """Return the maximal timestamp (ms) of an element of this window; 2**63 - 1 if unlimited."""
 
 
 class TimeWindow(Window):
@@ -51,24 +51,24 @@ class TimeWindow(Window):
         return self.end - 1
 
     def intersects(self, other: TimeWindow) -> bool:
-        """Return whether the two overlap or one begins where the other ends."""
+        """Return whether the two overlap or touch."""
         return self.start <= other.end and self.end >= other.start
 
     def cover(self, other: TimeWindow) -> TimeWindow:
-        """Return the smallest window that holds both."""
+        """Return the smallest window that covers both."""
         return TimeWindow(min(self.start, other.start), max(self.end, other.end))
 
     @staticmethod
     def get_window_start_with_offset(timestamp: int, offset: int, window_size: int) -> int:
-        """Return the start of the window that holds ``timestamp``, where windows of ``window_size`` begin at multiples of it + ``offset``.
+        """Return the start of the window with ``timestamp``, for windows of ``window_size`` at multiples of it + ``offset``.
 
-        All in ms; right for times before 1970 too.
+        All in ms; also correct before 1970.
         """
         return timestamp - (timestamp - offset) % window_size
 
     @staticmethod
     def merge_windows(windows: Iterable[TimeWindow], callback: MergingWindowAssigner.MergeCallback[TimeWindow]) -> None:
-        """Find the groups of windows that overlap or touch; tell ``callback`` each group of two or more and the window that covers it."""
+        """Find the groups of windows that overlap or touch; call ``callback`` with each group of two or more and the covering window."""
         covering: TimeWindow | None = None
         group: set[TimeWindow] = set()
         for window in sorted(windows):
@@ -106,7 +106,7 @@ class TimeWindow(Window):
 
 
 class CountWindow(Window):
-    """A group of a certain number of elements; ``id`` counts such groups per key, from 0."""
+    """A group of a fixed number of elements; ``id`` numbers the groups per key, from 0."""
 
     __slots__ = ("id",)
 
@@ -116,7 +116,7 @@ class CountWindow(Window):
         self.id = id
 
     def max_timestamp(self) -> int:
-        """Return 2**63 - 1: such a window has nothing to do with time."""
+        """Return 2**63 - 1: such a window has no time."""
         return MAX_TIMESTAMP
 
     def __reduce__(self) -> tuple[type[CountWindow], tuple[int]]:
@@ -133,7 +133,7 @@ class CountWindow(Window):
 
 
 class GlobalWindow(Window):
-    """The one window that holds all elements of a key."""
+    """The window with all elements of a key."""
 
     __slots__ = ()
 
