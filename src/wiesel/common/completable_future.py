@@ -1,4 +1,4 @@
-"""Results that come later."""
+"""Futures of asynchronous results."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ T = TypeVar("T")
 
 
 class CompletableFuture(Generic[T]):
-    """A result that comes later.
+    """An asynchronous result.
 
     Args:
-        future: Where it comes from.
-        convert: Applied to the result when it is asked for.
+        future: The underlying future.
+        convert: Applied to the result when it is read.
     """
 
     def __init__(self, future: Future[Any], convert: Callable[[Any], T] | None = None) -> None:
@@ -32,7 +32,7 @@ class CompletableFuture(Generic[T]):
         return CompletableFuture(future)
 
     def cancel(self) -> bool:
-        """Give up waiting for the result; returns whether that was still possible."""
+        """Cancel waiting for the result; return whether that was still possible."""
         return self._future.cancel()
 
     def cancelled(self) -> bool:
@@ -47,11 +47,11 @@ class CompletableFuture(Generic[T]):
         """Wait for the result and return it.
 
         Args:
-            timeout_s: Longest time to wait; for ever without it (Ctrl-C interrupts).
+            timeout_s: Timeout in seconds; None to wait forever (Ctrl-C interrupts).
 
         Raises:
-            TimeoutError: If the time is over.
-            WieselError: The error that came instead of a result.
+            TimeoutError: After the timeout.
+            WieselError: The error of the operation.
         """
         try:
             value = self._future.result(timeout_s)
@@ -62,7 +62,7 @@ class CompletableFuture(Generic[T]):
         return value if self._convert is None else self._convert(value)
 
     def exception(self) -> BaseException | None:
-        """Return the error that came instead of a result; ``None`` if there is none (yet)."""
+        """Return the error of the operation; ``None`` if there is none (yet)."""
         return self._future.exception() if self._future.done() and not self._future.cancelled() else None
 
     def __str__(self) -> str:

@@ -21,9 +21,9 @@ class ExecutionConfig:
     """Settings of a job.
 
     Args:
-        configuration: Where the settings are read and written; shared with the environment.
+        configuration: The configuration of the settings, shared with the environment.
 
-    What concerns Java's serializers and closures is kept and has no effect.
+    Settings of Java's serializers and closures are stored without effect.
     """
 
     PARALLELISM_DEFAULT = PARALLELISM_DEFAULT
@@ -41,7 +41,7 @@ class ExecutionConfig:
         return self
 
     def set_auto_watermark_interval(self, interval: int) -> ExecutionConfig:
-        """Set how often watermarks are emitted, in ms; 0 for never.
+        """Set the interval of watermarks, in ms; 0 disables them.
 
         Raises:
             ProgramError: If it is negative.
@@ -49,23 +49,23 @@ class ExecutionConfig:
         return self._set_millis(options.AUTO_WATERMARK_INTERVAL, "set_auto_watermark_interval", interval)
 
     def get_auto_watermark_interval(self) -> int:
-        """Return how often watermarks are emitted, in ms."""
+        """Return the interval of watermarks, in ms."""
         return self._configuration.get(options.AUTO_WATERMARK_INTERVAL).to_millis()
 
     def set_latency_tracking_interval(self, interval: int) -> ExecutionConfig:
-        """Set how often sources send latency markers, in ms; 0 for never."""
+        """Set the interval of latency markers of sources, in ms; 0 disables them."""
         return self._set_millis(options.LATENCY_INTERVAL, "set_latency_tracking_interval", interval)
 
     def get_latency_tracking_interval(self) -> int:
-        """Return how often sources send latency markers, in ms."""
+        """Return the interval of latency markers of sources, in ms."""
         return self._configuration.get(options.LATENCY_INTERVAL).to_millis()
 
     def get_parallelism(self) -> int:
-        """Return the parallelism of operators that have none of their own; -1 after it was set back."""
+        """Return the default parallelism of operators; -1 after a reset."""
         return PARALLELISM_DEFAULT if self._set_back else default_parallelism(self._configuration)
 
     def set_parallelism(self, parallelism: int) -> ExecutionConfig:
-        """Set the parallelism of operators that have none of their own; -1 takes the setting back, -2 leaves it.
+        """Set the default parallelism of operators; -1 resets the setting, -2 keeps it.
 
         Raises:
             ProgramError: If it is 0 or another negative number.
@@ -96,56 +96,56 @@ class ExecutionConfig:
         return self
 
     def get_task_cancellation_interval(self) -> int:
-        """Return how often a task being cancelled is told again, in ms."""
+        """Return the interval of repeated cancellation of a task, in ms."""
         return self._configuration.get(options.CANCELLATION_INTERVAL).to_millis()
 
     def set_task_cancellation_interval(self, interval: int) -> ExecutionConfig:
-        """Set how often a task being cancelled is told again, in ms."""
+        """Set the interval of repeated cancellation of a task, in ms."""
         return self._set_millis(options.CANCELLATION_INTERVAL, "set_task_cancellation_interval", interval)
 
     def get_task_cancellation_timeout(self) -> int:
-        """Return after how many ms a task that does not end is killed."""
+        """Return the time in ms after which a cancelled task is killed."""
         return self._configuration.get(options.CANCELLATION_TIMEOUT).to_millis()
 
     def set_task_cancellation_timeout(self, timeout: int) -> ExecutionConfig:
-        """Set after how many ms a task that does not end is killed."""
+        """Set the time in ms after which a cancelled task is killed."""
         return self._set_millis(options.CANCELLATION_TIMEOUT, "set_task_cancellation_timeout", timeout)
 
     def enable_auto_generated_uids(self) -> ExecutionConfig:
-        """Give operators without a uid one that follows from their place in the program (the default)."""
+        """Generate uids from the position in the program for operators without one (the default)."""
         self._configuration.set(options.AUTO_GENERATE_UIDS, True)
         return self
 
     def disable_auto_generated_uids(self) -> ExecutionConfig:
-        """Refuse jobs in which an operator has no uid."""
+        """Reject jobs with operators without uid."""
         self._configuration.set(options.AUTO_GENERATE_UIDS, False)
         return self
 
     def has_auto_generated_uids_enabled(self) -> bool:
-        """Return whether operators without a uid get one."""
+        """Return whether uids are generated for operators without one."""
         return self._configuration.get(options.AUTO_GENERATE_UIDS)
 
     def enable_object_reuse(self) -> ExecutionConfig:
-        """Note that functions do not change records after they were emitted."""
+        """Declare that functions do not change records after emitting them."""
         self._configuration.set(options.OBJECT_REUSE, True)
         return self
 
     def disable_object_reuse(self) -> ExecutionConfig:
-        """Take :meth:`enable_object_reuse` back."""
+        """Revert :meth:`enable_object_reuse`."""
         self._configuration.set(options.OBJECT_REUSE, False)
         return self
 
     def is_object_reuse_enabled(self) -> bool:
-        """Return whether :meth:`enable_object_reuse` holds."""
+        """Return whether object reuse is enabled."""
         return self._configuration.get(options.OBJECT_REUSE)
 
     def get_global_job_parameters(self) -> dict[str, str]:
-        """Return the parameters of your own."""
+        """Return the user's parameters."""
         parameters = self._configuration.get(options.GLOBAL_JOB_PARAMETERS)
         return {} if parameters is None else dict(parameters)
 
     def set_global_job_parameters(self, global_job_parameters_dict: Mapping[str, Any]) -> ExecutionConfig:
-        """Set parameters of your own; values become text."""
+        """Set the user's parameters; values are converted to strings."""
         if not isinstance(global_job_parameters_dict, Mapping):
             raise ArgumentTypeError(f"the job parameters are {global_job_parameters_dict!r}", hint="give a dict")
         parameters = {str(key): value if isinstance(value, str) else str(value) for key, value in global_job_parameters_dict.items()}
@@ -161,7 +161,7 @@ class ExecutionConfig:
         self._configuration.set(options.CHECKPOINT_COMPRESSION, use_snapshot_compression)
         return self
 
-    # Java's serializers and closures: remembered, so that programs find what they set.
+    # Java's serializers and closures: stored, so that programs can read their settings.
 
     def _remember(self, name: str, value: bool) -> ExecutionConfig:
         self._without_effect[name] = value
@@ -176,7 +176,7 @@ class ExecutionConfig:
         return self._remember("closure_cleaner", False)
 
     def is_closure_cleaner_enabled(self) -> bool:
-        """Return what was set; true at first."""
+        """Return the set value; true by default."""
         return self._without_effect.get("closure_cleaner", True)
 
     def enable_force_kryo(self) -> ExecutionConfig:
@@ -188,7 +188,7 @@ class ExecutionConfig:
         return self._remember("force_kryo", False)
 
     def is_force_kryo_enabled(self) -> bool:
-        """Return what was set; false at first."""
+        """Return the set value; false by default."""
         return self._without_effect.get("force_kryo", False)
 
     def enable_generic_types(self) -> ExecutionConfig:
@@ -200,7 +200,7 @@ class ExecutionConfig:
         return self._remember("generic_types_disabled", True)
 
     def has_generic_types_disabled(self) -> bool:
-        """Return what was set; false at first."""
+        """Return the set value; false by default."""
         return self._without_effect.get("generic_types_disabled", False)
 
     def enable_force_avro(self) -> ExecutionConfig:
@@ -212,7 +212,7 @@ class ExecutionConfig:
         return self._remember("force_avro", False)
 
     def is_force_avro_enabled(self) -> bool:
-        """Return what was set; false at first."""
+        """Return the set value; false by default."""
         return self._without_effect.get("force_avro", False)
 
     def get_default_kryo_serializer_classes(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The handle of a job that has been submitted."""
+"""Clients of submitted jobs."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class JobHandle(Protocol):
         ...
 
     def stop_with_savepoint(self, advance_to_end_of_event_time: bool, savepoint_directory: str | None) -> Future[str]:
-        """End the job with a savepoint; completes with its path."""
+        """End the job with a savepoint; the result is its path."""
         ...
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> Future[str]:
-        """Take a savepoint; completes with its path."""
+        """Take a savepoint; the result is its path."""
         ...
 
     def accumulators(self) -> Future[dict[str, Any]]:
@@ -37,16 +37,16 @@ class JobHandle(Protocol):
         ...
 
     def metrics(self) -> Future[dict[str, Any]]:
-        """Return how the job is doing, as ``JobClient.get_job_metrics`` describes it."""
+        """Return the metrics of the job, as described by ``JobClient.get_job_metrics``."""
         ...
 
     def result(self) -> Future[JobExecutionResult]:
-        """Complete when the job ends: with its result, or with JobExecutionError or JobCancelledError."""
+        """Return a future of the job's result, or its JobExecutionError or JobCancelledError."""
         ...
 
 
 class JobClient:
-    """A job that has been submitted. The job does not end with the client."""
+    """A submitted job. The job does not end with the client."""
 
     def __init__(self, job_id: JobID, handle: JobHandle) -> None:
         self._job_id = job_id
@@ -57,7 +57,7 @@ class JobClient:
         return self._job_id
 
     def get_job_status(self) -> CompletableFuture[JobStatus]:
-        """Ask for the state of the job."""
+        """Return a future of the job's status."""
         return CompletableFuture(self._handle.status())
 
     def cancel(self) -> CompletableFuture[None]:
@@ -68,8 +68,8 @@ class JobClient:
         """Take a savepoint and end the job.
 
         Args:
-            advance_to_end_of_event_time: Whether to fire all timers and windows first (the watermark goes to its maximum).
-            savepoint_directory: Where; the configured directory if not given.
+            advance_to_end_of_event_time: Fire all timers and windows first (by the maximal watermark).
+            savepoint_directory: The directory; None for the configured one.
 
         Returns:
             The path of the savepoint.
@@ -77,19 +77,19 @@ class JobClient:
         return CompletableFuture(self._handle.stop_with_savepoint(advance_to_end_of_event_time, savepoint_directory))
 
     def trigger_savepoint(self, savepoint_directory: str | None = None) -> CompletableFuture[str]:
-        """Take a savepoint while the job goes on; returns its path.
+        """Take a savepoint while the job continues; the result is its path.
 
         Args:
-            savepoint_directory: Where; the configured directory if not given.
+            savepoint_directory: The directory; None for the configured one.
         """
         return CompletableFuture(self._handle.trigger_savepoint(savepoint_directory))
 
     def get_accumulators(self) -> CompletableFuture[dict[str, Any]]:
-        """Ask for the accumulators of the running job."""
+        """Return a future of the accumulators of the running job."""
         return CompletableFuture(self._handle.accumulators())
 
     def get_job_metrics(self) -> CompletableFuture[dict[str, Any]]:
-        """Ask how the job is doing; Wiesel's own, as PyFlink asks the REST service.
+        """Return a future of the job's metrics; specific to Wiesel, as PyFlink uses the REST service.
 
         Returns:
             A dict of plain values: ``job_id``; ``status`` (name of a JobStatus); ``attempt`` (number of the newest attempt, never used

@@ -18,7 +18,7 @@ class JobExecutionResult:
         job_id: The job.
         net_runtime_ms: Time from start to end in ms, without waiting for resources.
         accumulators: Results by name.
-        metrics: Counts of the whole job by name (``numRecordsIn``, ...), for those who look.
+        metrics: Counters of the whole job by name (``numRecordsIn``, ...).
     """
 
     def __init__(
@@ -38,11 +38,11 @@ class JobExecutionResult:
         return self._job_id
 
     def get_net_runtime(self) -> int:
-        """Return how long the job ran, in ms."""
+        """Return the run time of the job, in ms."""
         return self._net_runtime_ms
 
     def get_accumulator_result(self, accumulator_name: str) -> Any:
-        """Return the result of an accumulator, ``None`` if there is none of this name."""
+        """Return the result of an accumulator, ``None`` if it does not exist."""
         return self._accumulators.get(accumulator_name)
 
     def get_all_accumulator_results(self) -> dict[str, Any]:

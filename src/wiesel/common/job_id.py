@@ -1,4 +1,4 @@
-"""Names of jobs."""
+"""Ids of jobs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class JobID:
     """The id of a job: 32 hex digits.
 
     Args:
-        value: The digits; a random id without it.
+        value: The digits; None for a random id.
 
     Raises:
         ProgramError: If they are not 32 hex digits.

@@ -12,7 +12,7 @@ class JobStatus(Enum):
 
     CREATED, RUNNING, then FINISHED, or FAILING and FAILED, or CANCELLING and CANCELED; RESTARTING between two attempts of the
     job or of a region.
-    SUSPENDED: stopped here, another process may take it over. RECONCILING: a new JobMaster finds out what runs.
+    SUSPENDED: stopped here, another process may take over. RECONCILING: a new JobMaster determines the running tasks.
     """
 
     CREATED = 0
@@ -27,9 +27,9 @@ class JobStatus(Enum):
     RECONCILING = 9
 
     def is_globally_terminal_state(self) -> bool:
-        """Return whether the job has ended for good: FAILED, CANCELED or FINISHED."""
+        """Return whether the job has ended finally: FAILED, CANCELED or FINISHED."""
         return self in (JobStatus.FAILED, JobStatus.CANCELED, JobStatus.FINISHED)
 
     def is_terminal_state(self) -> bool:
-        """Return whether this process has no more to do with the job: also SUSPENDED."""
+        """Return whether this process has finished its work on the job: also SUSPENDED."""
         return self is JobStatus.SUSPENDED or self.is_globally_terminal_state()

@@ -1,7 +1,7 @@
 """Restart strategies after failures.
 
-Flink 2 sets restart strategies by options (``restart-strategy.type``, ...); these classes are kept for programs that use them and
-turn into the same options (:meth:`RestartStrategyConfiguration.to_settings`).
+Flink 2 sets restart strategies by options (``restart-strategy.type``, ...); these classes are kept for programs that use them and are
+converted to the options (:meth:`RestartStrategyConfiguration.to_settings`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RestartStrategyConfiguration(ABC):
 
     @abstractmethod
     def to_settings(self) -> dict[str, str]:
-        """Return the options that mean the same."""
+        """Return the equivalent options."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RestartStrategyConfiguration) and self.to_settings() == other.to_settings()
@@ -45,7 +45,7 @@ class RestartStrategyConfiguration(ABC):
 
 
 class NoRestartStrategyConfiguration(RestartStrategyConfiguration):
-    """The first failure ends the job."""
+    """No restarts: the first failure ends the job."""
 
     def get_description(self) -> str:
         return "Restart deactivated."
@@ -81,7 +81,7 @@ class FixedDelayRestartStrategyConfiguration(RestartStrategyConfiguration):
 
 
 class ExponentialDelayRestartStrategyConfiguration(RestartStrategyConfiguration):
-    """Restarts for ever, with a time before each that grows until the job has run well for a while."""
+    """Restarts indefinitely, with a growing delay that is reset after a time without failures."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class ExponentialDelayRestartStrategyConfiguration(RestartStrategyConfiguration)
 
 
 class FailureRateRestartStrategyConfiguration(RestartStrategyConfiguration):
-    """Restarts as long as there are not too many failures within an interval."""
+    """Restarts unless there are too many failures within an interval."""
 
     def __init__(self, max_failure_rate: int, failure_interval: _Interval, delay_between_attempts_interval: _Interval) -> None:
         self._max_failures = max_failure_rate
@@ -124,7 +124,7 @@ class FailureRateRestartStrategyConfiguration(RestartStrategyConfiguration):
         self._delay = _interval("delay_between_attempts_interval", delay_between_attempts_interval)
 
     def get_max_failure_rate(self) -> int:
-        """Return the number of failures in an interval that is still borne."""
+        """Return the number of tolerated failures in an interval."""
         return self._max_failures
 
     def get_failure_interval(self) -> datetime.timedelta:
@@ -162,7 +162,7 @@ class FallbackRestartStrategyConfiguration(RestartStrategyConfiguration):
 
 
 class RestartStrategies:
-    """Makes restart strategies. Intervals are milliseconds, timedeltas or Durations."""
+    """Creates restart strategies. Intervals are milliseconds, timedeltas or Durations."""
 
     NoRestartStrategyConfiguration: TypeAlias = NoRestartStrategyConfiguration
     FixedDelayRestartStrategyConfiguration: TypeAlias = FixedDelayRestartStrategyConfiguration
@@ -172,7 +172,7 @@ class RestartStrategies:
 
     @staticmethod
     def no_restart() -> RestartStrategyConfiguration:
-        """The first failure ends the job."""
+        """Return the strategy without restarts: the first failure ends the job."""
         return NoRestartStrategyConfiguration()
 
     @staticmethod
@@ -202,5 +202,5 @@ class RestartStrategies:
     def failure_rate_restart(
         failure_rate: int, failure_interval: _Interval, delay_interval: _Interval
     ) -> FailureRateRestartStrategyConfiguration:
-        """Restarts as long as there are not too many failures within an interval."""
+        """Return the strategy that restarts unless there are too many failures within an interval."""
         return FailureRateRestartStrategyConfiguration(failure_rate, failure_interval, delay_interval)

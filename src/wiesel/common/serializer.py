@@ -1,4 +1,4 @@
-"""Serializers of your own, for namespaces of windows and for state."""
+"""Custom serializers, for namespaces of windows and for state."""
 
 from wiesel.types.serializers import TypeSerializer, VoidNamespaceSerializer
 

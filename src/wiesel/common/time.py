@@ -1,4 +1,4 @@
-"""Lengths and points of time."""
+"""Durations and instants."""
 
 from wiesel.core.durations import Duration, Instant, Time
 

@@ -1,7 +1,6 @@
 """The DataStream API, under the names of ``pyflink.datastream``.
 
-A program makes a :class:`StreamExecutionEnvironment`, gets streams from it, transforms them, puts sinks on them and calls
-``execute()``.
+A program creates a :class:`StreamExecutionEnvironment`, gets streams from it, transforms them, adds sinks and calls ``execute()``.
 """
 
 from wiesel.datastream.async_data_stream import AsyncDataStream

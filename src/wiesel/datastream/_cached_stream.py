@@ -1,4 +1,4 @@
-"""Internal. ``CachedDataStream``: a stream whose records are kept for later jobs of the same environment."""
+"""Internal. ``CachedDataStream``: a stream whose records are cached for later jobs of the same environment."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["CachedDataStream", "StreamCaches", "cache_of"]
 
 
 class StreamCaches:
-    """The caches of an environment: says before each job which are written by it, and which are read."""
+    """The caches of an environment: determines before each job which are written by it, and which are read."""
 
     def __init__(self, environment: StreamExecutionEnvironment) -> None:
         self._environment = environment
         self._known: list[tuple[CacheTransformation, StreamCache, OperatorTransformation]] = []
 
     def add(self, transformation: CacheTransformation, cache: StreamCache) -> None:
-        """Take a new cache."""
+        """Add a new cache."""
         computed = transformation.input
         spec = OperatorSpec("sink", payload={"sink": CacheSink(cache), "input_type": computed.output_type})
         writer = self._environment._new_operator("Cache", spec, (computed,), computed.output_type, "{}: Writer")
@@ -38,7 +38,7 @@ class StreamCaches:
         self._known.append((transformation, cache, writer))
 
     def look(self) -> None:
-        """Let jobs read the caches that are whole."""
+        """Let jobs read the complete caches."""
         for transformation, cache, _ in self._known:
             files = cache.files()
             if not files:
@@ -73,7 +73,7 @@ class StreamCaches:
 
 
 class CachedDataStream(DataStream[T]):
-    """A stream whose records are kept when they are computed first, and read by later jobs of this environment.
+    """A stream whose records are cached by the first job that computes them, and read by later jobs of this environment.
 
     It is not an operator, so it has no name, uid or parallelism.
     """
@@ -83,7 +83,7 @@ class CachedDataStream(DataStream[T]):
         self._cache = cache
 
     def invalidate(self) -> None:
-        """Drop the records that are kept; the next job that needs them computes and keeps them again."""
+        """Drop the cached records; the next job that needs them computes and caches them again."""
         self._cache.invalidate()
 
     def _no_operator(self, setting: str) -> ProgramError:

@@ -8,9 +8,9 @@ __all__ = ["NoJavaObjects"]
 
 
 class NoJavaObjects:
-    """Explains names such as ``_j_stream_execution_environment``; any other name that is missing is missing as ever."""
+    """Explains names such as ``_j_stream_execution_environment``; all other missing names raise as usual."""
 
-    # Type checkers would take every name for one that is there.
+    # Type checkers would accept every name.
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:

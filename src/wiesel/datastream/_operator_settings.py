@@ -14,7 +14,7 @@ from wiesel.graph.transformations import OperatorTransformation, Transformation
 __all__ = ["MAX_PARALLELISM_LIMIT", "OperatorSettings"]
 
 MAX_PARALLELISM_LIMIT = 1 << 15
-"""Flink's upper bound of the number of key groups."""
+"""Flink's upper bound of the maximum parallelism."""
 
 _TEXT = "give a text"
 
@@ -22,7 +22,7 @@ S = TypeVar("S", bound="OperatorSettings")
 
 
 class OperatorSettings(NoJavaObjects):
-    """Setters that change one operator and return the object they were called on."""
+    """Setters that change one operator and return the object itself."""
 
     _transformation: Transformation
 
@@ -38,7 +38,7 @@ class OperatorSettings(NoJavaObjects):
 
     def _no_operator(self, setting: str) -> ProgramError:
         return program_error(
-            f"{setting} sets something of an operator, but here a partitioning or union of streams was made, which is none",
+            f"{setting} configures an operator, but a partitioning or union of streams is none",
             "call it on the stream that an operator such as map() returned",
         )
 
@@ -49,18 +49,18 @@ class OperatorSettings(NoJavaObjects):
         return self
 
     def uid(self: S, uid: str) -> S:
-        """Set the id under which checkpoints and savepoints keep the state of this operator.
+        """Set the id that identifies the state of this operator in checkpoints and savepoints.
 
-        It must be unique in the job. Give one to each operator with state, and changed programs find their state again.
+        It must be unique in the job. Operators with uids keep their state when the program changes.
         """
         require_instance(uid, str, "an uid", _TEXT)
         if not uid:
-            raise program_error("an uid must not be empty", "give a text that is unique in the job")
+            raise program_error("an uid must not be empty", "give a string that is unique in the job")
         self._operator("uid()").node.uid = uid
         return self
 
     def set_uid_hash(self: S, uid_hash: str) -> S:
-        """Set the operator id itself: 32 hex digits, as found in logs and savepoints; for repairs only."""
+        """Set the operator id itself: 32 hex digits, as in logs and savepoints; for repairs only."""
         operator = self._operator("set_uid_hash()")
         require_instance(uid_hash, str, "an uid hash", "give 32 hex digits, or use uid()")
         if len(uid_hash) != 32 or not set(uid_hash.lower()) <= set("0123456789abcdef"):
@@ -87,14 +87,14 @@ class OperatorSettings(NoJavaObjects):
         return self
 
     def disable_chaining(self: S) -> S:
-        """Run this operator in a task of its own."""
+        """Run this operator in a separate task."""
         self._operator("disable_chaining()").node.chaining = "never"
         return self
 
     def slot_sharing_group(self: S, slot_sharing_group: str | SlotSharingGroup) -> S:
         """Set the slot sharing group: operators of different groups never share a slot nor a chain.
 
-        Without one, an operator takes the group that all its inputs have in common, else ``default``.
+        Without one, an operator inherits the group shared by all its inputs, else ``default``.
         """
         operator = self._operator("slot_sharing_group()")
         group: Any = slot_sharing_group

@@ -1,4 +1,4 @@
-"""Internal. The execution plan as JSON in Flink's form: what ``get_execution_plan`` returns and ``wiesel info`` shows."""
+"""Internal. The execution plan as JSON in Flink's form: the result of ``get_execution_plan`` and the output of ``wiesel info``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["execution_plan_json"]
 
 
 def execution_plan_json(graph: StreamGraph) -> str:
-    """Return the plan; the same program gives the same text in every process."""
+    """Return the plan; the same program has the same plan in every process."""
     loops = graph.loops()
     return json.dumps({"nodes": [_node(graph, node, loops) for node in graph.nodes.values()]}, indent=2)
 
@@ -34,7 +34,7 @@ def _node(graph: StreamGraph, node: StreamNode, loops: list[Loop]) -> dict[str, 
 
 
 def _parts(loop: Loop, node: int) -> list[dict[str, Any]]:
-    """Return what a node is in a loop, which is named by its head. The feedback edge is no predecessor: plans stay free of cycles."""
+    """Return the role of a node in a loop, named by its head. The feedback edge is omitted: plans are acyclic."""
     if node == loop.head:
         return [{"iteration": loop.head, "part": "head"}]
     if node == loop.tail:

@@ -1,4 +1,4 @@
-"""Internal. The operators before a stream as a drawing, for notebooks."""
+"""Internal. Drawing of the operators before a stream, for notebooks."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _svg(graph: StreamGraph) -> str:
 
 
 def _places(graph: StreamGraph) -> dict[int, tuple[int, int]]:
-    """Left upper corners: operators are as far right as their longest way from a source."""
+    """Return the upper left corners: the column of an operator is its longest path from a source."""
     column: dict[int, int] = {}
     for node_id in walk(graph):
         column[node_id] = max((column[edge.source] + 1 for edge in graph.in_edges(node_id)), default=0)

@@ -1,4 +1,4 @@
-"""Internal. The first records of a stream, at once and without Spark."""
+"""Internal. Preview of the first records of a stream, without Spark."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Preview(Sequence[T]):
     """The first records of a stream.
 
     Attributes:
-        complete: Whether the stream has no more than these.
+        complete: True if the stream has no more records.
     """
 
     def __init__(self, records: Sequence[T], complete: bool) -> None:
@@ -43,7 +43,7 @@ class Preview(Sequence[T]):
         return len(self._records)
 
     def _caption(self) -> str:
-        return f"{len(self)} records, all there are" if self.complete else f"the first {len(self)} records"
+        return f"{len(self)} records (complete)" if self.complete else f"the first {len(self)} records"
 
     def __repr__(self) -> str:
         return "\n".join([self._caption(), *map(repr, self._records)])
@@ -54,7 +54,7 @@ class Preview(Sequence[T]):
 
 
 def _columns(records: Sequence[Any]) -> tuple[Sequence[str], list[Sequence[object]]]:
-    """Rows with the same fields are shown field by field, tuples of the same length, too."""
+    """Return the columns: rows with equal fields are shown field by field, and tuples of equal length, too."""
     first = records[0] if records else None
     if isinstance(first, Row) and all(isinstance(r, Row) and len(r) == len(first) for r in records):
         names = getattr(first, "_fields", None) or [f"f{i}" for i in range(len(first))]
@@ -81,7 +81,7 @@ def preview(stream: DataStream[T], n: int, seconds: float) -> Preview[T]:
 def _take(client: JobClient, receiver: CollectReceiver, n: int, deadline_s: float) -> Preview[Any]:
     outcome = client.get_job_execution_result()
     records: list[Any] = []
-    while len(records) <= n:  # one more than asked for tells whether these are all
+    while len(records) <= n:  # one more than requested, to detect the end
         left_s = deadline_s - time.monotonic()
         values = receiver.take(max(0.0, min(0.1, left_s)))
         if values is None:
@@ -95,6 +95,6 @@ def _take(client: JobClient, receiver: CollectReceiver, n: int, deadline_s: floa
                 raise error
             receiver.finished()
     if not outcome.done():
-        # Not waited for: a function that blocks would keep the caller waiting.
+        # Not awaited: a blocking function would block the caller.
         client.cancel()
     return Preview(records[:n], complete=False)

@@ -1,4 +1,4 @@
-"""Internal. ``DataStream``: the stream on which most operators are called."""
+"""Internal. ``DataStream``: the class with most operators."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ __all__ = ["DataStream"]
 class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
     """A stream of records of one type.
 
-    Methods that transform it return a new stream; nothing runs before ``env.execute()``. Functions may be instances of the
-    classes in :mod:`wiesel.datastream.functions` or plain callables; all of them are shipped to the workers by value. Where no
-    ``output_type`` is given, results are any Python objects that can be pickled.
+    Transformations return a new stream; nothing runs before ``env.execute()``. Functions may be instances of the classes in
+    :mod:`wiesel.datastream.functions` or plain callables; all of them are shipped to the workers by value. Without ``output_type``, results
+    are any picklable Python objects.
 
-    Wrong arguments raise :class:`~wiesel.core.errors.ProgramError`, which names the line of the call.
+    Invalid arguments raise :class:`~wiesel.core.errors.ProgramError` with the line of the call.
     """
 
     _use_instead = "connect the two streams, or broadcast one: a function sees the records of its own streams alone"
@@ -64,10 +64,10 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         self._environment = environment
         self._transformation = transformation
 
-    # What the stream is.
+    # Properties of the stream
 
     def get_name(self) -> str:
-        """Return the name of the operator behind this stream."""
+        """Return the name of the operator of this stream."""
         return self._operator("get_name()").node.name
 
     def get_type(self) -> TypeInformation:
@@ -75,14 +75,14 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         return self._transformation.output_type
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
-        """Return the environment in which this stream was made."""
+        """Return the environment of this stream."""
         return self._environment
 
     def get_execution_config(self) -> ExecutionConfig:
         """Return the execution configuration of the environment."""
         return self._environment.get_config()
 
-    # Settings that only streams have; the others are those of OperatorSettings.
+    # Settings of streams only; the others are in OperatorSettings.
 
     def set_max_parallelism(self, max_parallelism: int) -> DataStream[T]:
         """Set the number of key groups of this operator's state: the largest parallelism it can be rescaled to (1 to 32768)."""
@@ -91,7 +91,7 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         return self
 
     def set_state_backend(self, state_backend: StateBackend | str) -> DataStream[T]:
-        """Set where this operator keeps its keyed state, whatever is set for the job.
+        """Set the state backend of this operator, overriding that of the job.
 
         Args:
             state_backend: A backend such as ``EmbeddedRocksDBStateBackend()``, or its name as in ``state.backend.type``.
@@ -114,13 +114,13 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         return self
 
     def set_buffer_timeout(self, timeout_millis: int) -> DataStream[T]:
-        """Set how long records of this operator may wait in a buffer, in ms; 0 sends each at once, -1 takes the environment's."""
+        """Set the buffer timeout of this operator, in ms; 0 sends each record immediately, -1 uses the environment's."""
         timeout_ms = require_count(timeout_millis, "the buffer timeout", minimum=-1)
         self._operator("set_buffer_timeout()").node.buffer_timeout_ms = None if timeout_ms == -1 else timeout_ms
         return self
 
     def start_new_chain(self) -> DataStream[T]:
-        """Do not chain this operator to the one before it; those behind it may still be chained to it."""
+        """Do not chain this operator to its predecessor; later ones may still be chained to it."""
         self._operator("start_new_chain()").node.chaining = "head"
         return self
 
@@ -133,7 +133,7 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
     def map(self, func: Callable[[T], R], output_type: TypeInformation | None = None) -> DataStream[R]: ...
 
     def map(self, func: Callable[[Any], Any] | MapFunction, output_type: TypeInformation | None = None) -> DataStream[Any]:
-        """Return the stream with each record replaced by what ``func`` returns for it."""
+        """Return the stream with each record replaced by the result of ``func``."""
         require_function(func, MapFunction, "map()")
         return self._one_input("Map", "map", {"function": func}, require_type(output_type, "map()"))
 
@@ -149,12 +149,12 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         return self._one_input("FlatMap", "flat_map", {"function": func}, require_type(output_type, "flat_map()"))
 
     def filter(self, func: Callable[[T], Any] | FilterFunction) -> DataStream[T]:
-        """Return the records for which ``func`` returns something true."""
+        """Return the records for which ``func`` returns a true value."""
         require_function(func, FilterFunction, "filter()")
         return self._one_input("Filter", "filter", {"function": func}, self.get_type(), declared=False)
 
     def process(self, func: ProcessFunction, output_type: TypeInformation | None = None) -> DataStream:
-        """Return what ``func`` yields for each record; it sees timestamps and watermarks and can yield to side outputs."""
+        """Return the results of ``func`` for each record; it has timestamps, watermarks and side outputs."""
         require_function(func, ProcessFunction, "process()", callable_ok=False)
         return self._one_input("PROCESS", "process", {"function": func}, require_type(output_type, "process()"))
 
@@ -174,21 +174,21 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         return self._add("Projection", OperatorSpec("project", {"fields": list(field_indexes)}), projected)
 
     def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream[T]:
-        """Return the stream with timestamps and watermarks by this strategy; those the stream had are replaced.
+        """Return the stream with timestamps and watermarks of this strategy, replacing existing ones.
 
-        Sources take a strategy as well (``from_source``): there it works per split, so prefer it.
+        Sources accept a strategy as well (``from_source``), which is applied per split, so prefer it.
         """
         require_instance(
             watermark_strategy, WatermarkStrategy, "the watermark strategy", "e.g. WatermarkStrategy.for_monotonous_timestamps()"
         )
-        # A copy: with_timestamp_assigner changes the strategy it is called on, and the user may go on building from it.
+        # A copy: with_timestamp_assigner changes the strategy itself, which the user may modify further.
         spec = OperatorSpec("timestamps", payload={"strategy": copy.copy(watermark_strategy)})
         return self._add("Timestamps/Watermarks", spec, self.get_type())
 
-    # Several streams.
+    # Several streams
 
     def union(self, *streams: DataStream[T]) -> DataStream[T]:
-        """Return the records of this stream and of all others, in no particular order.
+        """Return the records of this stream and of all others, in undefined order.
 
         Raises:
             ProgramError: If two streams declare different types.
@@ -216,10 +216,10 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
     def connect(self, ds: BroadcastStream) -> BroadcastConnectedStream: ...
 
     def connect(self, ds: DataStream | BroadcastStream) -> ConnectedStreams | BroadcastConnectedStream:
-        """Return this stream and another one as the two inputs of one operator; their types may differ.
+        """Return this stream and another one as the two inputs of one operator; the types may differ.
 
         Args:
-            ds: A stream; or what ``broadcast`` returned for descriptors of states, which all subtasks of the operator then keep.
+            ds: A stream; or the result of ``broadcast`` with state descriptors, whose states each subtask of the operator holds.
         """
         from wiesel.datastream.broadcast_streams import BroadcastConnectedStream, BroadcastStream
         from wiesel.datastream.connected_streams import ConnectedStreams
@@ -231,9 +231,9 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         return ConnectedStreams(self, ds)
 
     def join(self, other: DataStream) -> JoinedStreams:
-        """Return this stream and another one, to be joined per key and window: each record of one with each of the other.
+        """Return this stream and another one, to be joined by key and window: all pairs of matching records.
 
-        Say next ``.where(key).equal_to(key).window(assigner).apply(function)``. See also :meth:`KeyedStream.interval_join`.
+        Continue with ``.where(key).equal_to(key).window(assigner).apply(function)``. See also :meth:`KeyedStream.interval_join`.
         """
         from wiesel.datastream.joined_streams import JoinedStreams
 
@@ -241,9 +241,9 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         return JoinedStreams(self, other)
 
     def co_group(self, other: DataStream) -> CoGroupedStreams:
-        """Return this stream and another one, to be grouped per key and window: one call for all records of both.
+        """Return this stream and another one, to be co-grouped by key and window: one call for all records of both.
 
-        Say next ``.where(key).equal_to(key).window(assigner).apply(function)``.
+        Continue with ``.where(key).equal_to(key).window(assigner).apply(function)``.
         """
         from wiesel.datastream.joined_streams import CoGroupedStreams
 
@@ -256,10 +256,10 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
             raise program_error(f"{method} got a stream of another environment", "build the whole job with one StreamExecutionEnvironment")
 
     def cache(self) -> CachedDataStream[T]:
-        """Keep the records of this stream when a job computes them first, so that later jobs of this environment read them.
+        """Cache the records of this stream when a job first computes them, so that later jobs of this environment read them.
 
-        In BATCH mode only; elsewhere the records are computed each time. They are in files of the program's temporary directory until
-        the environment is closed, the program ends or :meth:`CachedDataStream.invalidate` is called; lost files are computed again.
+        In BATCH mode only; otherwise the records are recomputed each time. They are in files of the program's temporary directory until the
+        environment is closed, the program ends or :meth:`CachedDataStream.invalidate` is called; lost files are recomputed.
 
         Raises:
             ProgramError: If this stream is not the direct result of an operator.
@@ -269,13 +269,13 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         return cache_of(self)
 
     def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream[T]:
-        """Return the stream at which a loop starts; ``close_with`` of it says which records come back to it.
+        """Return the stream at the start of a loop; its ``close_with`` sets the feedback records.
 
-        When its input has ended the loop goes on until no record is in it any more.
+        After the end of its input the loop continues until it has no more records.
 
         Args:
-            max_wait_time_ms: If it is above 0, the loop ends when the input has ended and nothing has come back for so long; what comes
-                back later is lost.
+            max_wait_time_ms: If it is above 0, the loop ends when the input has ended and no feedback has arrived for this time; later
+                feedback is lost.
         """
         from wiesel.datastream.iterative_streams import iterate
 
@@ -305,11 +305,11 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         return self._partition(PartitionerSpec("shuffle"))
 
     def rebalance(self) -> DataStream[T]:
-        """Send records to all subtasks in turn; also what connects operators of different parallelism by default."""
+        """Distribute records round-robin to all subtasks; also the default between operators of different parallelism."""
         return self._partition(REBALANCE)
 
     def rescale(self) -> DataStream[T]:
-        """Send records in turn to a part of the subtasks, so that each sender has its own receivers or the other way round."""
+        """Distribute records round-robin to a part of the subtasks, so that each sender has separate receivers or the reverse."""
         return self._partition(PartitionerSpec("rescale"))
 
     def forward(self) -> DataStream[T]:
@@ -330,8 +330,8 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         """Send every record to all subtasks.
 
         Args:
-            broadcast_state_descriptor: Describes a state that the receiving operator is to keep on each of its subtasks. With it the
-                result can only be given to ``connect`` of another stream.
+            broadcast_state_descriptor: Descriptor of a state that each subtask of the receiving operator holds. With it the result is an
+                argument for ``connect`` of another stream.
             other_broadcast_state_descriptors: More such states.
         """
         from wiesel.datastream.broadcast_streams import BroadcastStream, require_descriptors
@@ -348,10 +348,10 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
     def partition_custom(
         self, partitioner: Callable[[Any, int], int] | Partitioner, key_selector: Callable[[Any], Any] | KeySelector
     ) -> DataStream[T]:
-        """Send each record where ``partitioner`` says.
+        """Partition records by a custom ``partitioner``.
 
         Args:
-            partitioner: Gets a key and the number of subtasks, returns the index of one.
+            partitioner: Returns the index of a subtask for a key and the number of subtasks.
             key_selector: Returns the key of a record.
         """
         require_function(partitioner, Partitioner, "partition_custom()", arguments=2)
@@ -364,7 +364,7 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
     # Side outputs and windows.
 
     def get_side_output(self, output_tag: OutputTag) -> DataStream:
-        """Return what the operator behind this stream puts out under a tag; a tag may be read several times."""
+        """Return the side output of the operator of this stream with a tag; it may be used several times."""
         require_instance(output_tag, OutputTag, "the argument of get_side_output()", "give an OutputTag('name', type)")
         operator = self._operator("get_side_output()")
         if (
@@ -382,7 +382,7 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         return DataStream(self._environment, side)._one_input("Map", "convert", {}, output_tag.type_info)
 
     def window_all(self, window_assigner: WindowAssigner[Any, Any]) -> AllWindowedStream:
-        """Return the stream cut into windows without a key; the window operator has parallelism 1."""
+        """Return the stream in non-keyed windows; the window operator has parallelism 1."""
         from wiesel.datastream.windowed_stream import AllWindowedStream
 
         return AllWindowedStream(self, window_assigner)
@@ -390,10 +390,10 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
     # Sinks.
 
     def print(self, sink_identifier: str | None = None) -> DataStreamSink:
-        """Write the records to the standard output of the process that runs the program, as text, one per line.
+        """Print the records to the standard output of the process that runs the program, one per line.
 
         Args:
-            sink_identifier: Put before each line, as ``identifier:3> text`` (without the subtask's number at parallelism 1).
+            sink_identifier: Prefix of each line, as ``identifier:3> text`` (without the subtask's number at parallelism 1).
         """
         from wiesel.connectors.print.sink import PrintSink
 
@@ -408,9 +408,9 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         return self._add_sink(sink, "Sink", "{}: Writer")
 
     def add_sink(self, sink_func: Sink) -> DataStreamSink:
-        """Write the records to a sink; the older name of :meth:`sink_to`.
+        """Add a sink; the older name of :meth:`sink_to`.
 
-        Flink's sink functions are Java objects, which Wiesel does not have; it takes the same sinks as :meth:`sink_to`.
+        Flink's sink functions are Java objects, which are not supported; it accepts the same sinks as :meth:`sink_to`.
         """
         require_built(sink_func, Sink, "add_sink()")
         return self.sink_to(sink_func)
@@ -430,11 +430,11 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
     def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> CloseableIterator[T] | list[T]:
         """Run the job and return the records of this stream.
 
-        With checkpoints on, records are handed out when a checkpoint has made them final, so that a failure repeats none.
+        With checkpoints on, records are returned when a checkpoint has made them final, so that a failure repeats none.
 
         Args:
             job_execution_name: Name of the job.
-            limit: Return a list of at most so many records and cancel the job; otherwise an iterator over all is returned, which
+            limit: Return a list of at most this number of records and cancel the job; otherwise an iterator over all is returned, which
                 cancels the job when it is closed (use it in a ``with``).
         """
         from wiesel.datastream.closeable_iterator import execute_and_collect
@@ -445,7 +445,7 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
             require_count(limit, "limit")
         return execute_and_collect(self, job_execution_name, limit)
 
-    # How streams are made.
+    # Creation of streams
 
     def _one_input(
         self, name: str, kind: str, payload: dict[str, Any], output_type: TypeInformation, *, declared: bool = True, keyed: bool = False
@@ -458,14 +458,14 @@ class DataStream(OperatorSettings, StaysInProgram, Generic[T]):
         return DataStream(self._environment, operator)
 
     def preview(self, n: int = 20, seconds: float = 2.0) -> Preview[T]:
-        """Return the first records of this stream, for a look in a notebook: also where the stream never ends. Wiesel's own.
+        """Return the first records of this stream, for notebooks: also of unbounded streams. Specific to Wiesel.
 
         The job of this stream alone runs on the local engine, in this process and with its virtual clock: no Spark is started, sinks and
-        other streams of the environment do not run, no checkpoints are taken, and what was built is still there for ``execute()``.
+        other streams of the environment do not run, no checkpoints are taken, and the program can still be run by ``execute()``.
 
         Args:
-            n: How many records at most.
-            seconds: After this time whatever has come is returned.
+            n: Maximal number of records.
+            seconds: Time after which the records received so far are returned.
 
         Raises:
             JobExecutionError: If the job failed.

@@ -18,10 +18,10 @@ __all__ = ["AsyncDataStream"]
 
 
 class AsyncDataStream:
-    """Applies an :class:`~wiesel.datastream.functions.AsyncFunction` to a stream: many requests at a time, made by one thread.
+    """Applies an :class:`~wiesel.datastream.functions.AsyncFunction` to a stream: concurrent requests in one thread.
 
-    Up to ``capacity`` requests per subtask are on their way; records that come then wait. Requests that are on their way are part of each
-    checkpoint, and are made anew after a failure. In all methods a ``timeout`` of 0 is none; it counts from the first attempt on.
+    Up to ``capacity`` requests per subtask run concurrently; further records wait. Requests in flight are part of each checkpoint, and are
+    repeated after a failure. In all methods a ``timeout`` of 0 means none; it starts at the first attempt.
     """
 
     @staticmethod
@@ -32,13 +32,13 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Return the results as they come; no result overtakes a watermark, nor is it overtaken by one.
+        """Return the results as they complete; the order relative to watermarks is kept.
 
         Args:
             data_stream: The records.
-            async_function: Makes the requests.
-            timeout: How long a request may take.
-            capacity: How many requests may be on their way at a time.
+            async_function: Starts the requests.
+            timeout: Timeout of a request.
+            capacity: Maximal number of concurrent requests.
             output_type: The type of the results.
         """
         return AsyncDataStream.unordered_wait_with_retry(data_stream, async_function, timeout, NO_RETRY_STRATEGY, capacity, output_type)
@@ -52,14 +52,14 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Return the results as they come; requests are made again where the strategy says so.
+        """Return the results as they complete; requests are retried by the strategy.
 
         Args:
             data_stream: The records.
-            async_function: Makes the requests.
-            timeout: How long a request may take, with all its attempts.
-            async_retry_strategy: Whether and when a request is made again.
-            capacity: How many requests may be on their way at a time.
+            async_function: Starts the requests.
+            timeout: Timeout of a request with all its attempts.
+            async_retry_strategy: The retry strategy.
+            capacity: Maximal number of concurrent requests.
             output_type: The type of the results.
         """
         return _wait(data_stream, async_function, timeout, async_retry_strategy, capacity, output_type, ordered=False)
@@ -76,9 +76,9 @@ class AsyncDataStream:
 
         Args:
             data_stream: The records.
-            async_function: Makes the requests.
-            timeout: How long a request may take.
-            capacity: How many requests may be on their way at a time, those included whose results wait for earlier ones.
+            async_function: Starts the requests.
+            timeout: Timeout of a request.
+            capacity: Maximal number of concurrent requests, including those whose results wait for earlier ones.
             output_type: The type of the results.
         """
         return AsyncDataStream.ordered_wait_with_retry(data_stream, async_function, timeout, NO_RETRY_STRATEGY, capacity, output_type)
@@ -92,14 +92,14 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Return the results in the order of their records; requests are made again where the strategy says so.
+        """Return the results in the order of their records; requests are retried by the strategy.
 
         Args:
             data_stream: The records.
-            async_function: Makes the requests.
-            timeout: How long a request may take, with all its attempts.
-            async_retry_strategy: Whether and when a request is made again.
-            capacity: How many requests may be on their way at a time, those included whose results wait for earlier ones.
+            async_function: Starts the requests.
+            timeout: Timeout of a request with all its attempts.
+            async_retry_strategy: The retry strategy.
+            capacity: Maximal number of concurrent requests, including those whose results wait for earlier ones.
             output_type: The type of the results.
         """
         return _wait(data_stream, async_function, timeout, async_retry_strategy, capacity, output_type, ordered=True)
@@ -125,7 +125,7 @@ def _wait(
         raise program_error(f"{type(strategy).__name__} has no retry predicate", "return one from get_retry_predicate()")
     timeout_ms = to_millis(timeout)
     if timeout_ms <= 0 and strategy is not NO_RETRY_STRATEGY:
-        raise program_error("requests that are made again need a timeout", "give a timeout above 0, which ends all attempts of a request")
+        raise program_error("requests with retries need a timeout", "give a timeout above 0, which ends all attempts of a request")
     params = {"timeout_ms": max(0, timeout_ms), "capacity": require_count(capacity, "the capacity"), "ordered": ordered}
     declared = require_type(output_type, method)
     payload = {"function": function, "output_type": declared, "retry_strategy": strategy}

@@ -1,4 +1,4 @@
-"""Reasons for another attempt: the names of ``pyflink.datastream.async_retry_predicates``."""
+"""Retry predicates: the names of ``pyflink.datastream.async_retry_predicates``."""
 
 from __future__ import annotations
 

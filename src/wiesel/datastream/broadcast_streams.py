@@ -1,4 +1,4 @@
-"""A stream that all subtasks receive and keep in broadcast state, and the stream that it is connected with."""
+"""Broadcast streams, and the streams connected with them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["BroadcastConnectedStream", "BroadcastStream"]
 
 
 class BroadcastStream:
-    """A stream whose records go to all subtasks of the operator that it will be connected to, with the states they are kept in.
+    """A stream that is broadcast to all subtasks of the operator it will be connected to, with descriptors of broadcast states.
 
-    ``DataStream.broadcast`` with descriptors makes it; ``connect`` of another stream takes it.
+    Created by ``DataStream.broadcast`` with descriptors; passed to ``connect`` of another stream.
     """
 
     def __init__(self, input_stream: DataStream, broadcast_state_descriptors: list[MapStateDescriptor]) -> None:
@@ -30,9 +30,9 @@ class BroadcastStream:
 
 
 class BroadcastConnectedStream:
-    """A stream, keyed or not, and a broadcast one, whose records reach one function through different methods.
+    """A stream, keyed or not, and a broadcast one, as the inputs of one function with different methods.
 
-    The broadcast side may change the broadcast states, and has to do it the same way on all subtasks; the other side reads them.
+    The broadcast side may change the broadcast states, in the same way on all subtasks; the other side reads them.
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class BroadcastConnectedStream:
         func: BroadcastProcessFunction[Any, Any, Any] | KeyedBroadcastProcessFunction[Any, Any, Any, Any],
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Return what ``process_element`` and ``process_broadcast_element`` (and timers) yield for the records of the two streams.
+        """Return the results of ``process_element`` and ``process_broadcast_element`` (and timers) for the records of the two streams.
 
         Args:
-            func: A KeyedBroadcastProcessFunction if the stream that is not broadcast is keyed, else a BroadcastProcessFunction.
+            func: A KeyedBroadcastProcessFunction if the non-broadcast stream is keyed, else a BroadcastProcessFunction.
             output_type: The type of the results; pickled objects if it is None.
         """
         declared = require_type(output_type, "process() on a stream connected with a broadcast one")
@@ -85,7 +85,7 @@ class BroadcastConnectedStream:
 
 
 def require_descriptors(descriptors: list[Any]) -> list[MapStateDescriptor]:
-    """Check the descriptors of the states of a broadcast stream and return them, each name once.
+    """Check the state descriptors of a broadcast stream and return them without duplicates.
 
     Raises:
         ProgramError: If one does not describe a map, or two of one name have different types.

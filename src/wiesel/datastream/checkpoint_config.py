@@ -64,29 +64,29 @@ class CheckpointConfig:
         return self._set(options.CHECKPOINT_INTERVAL, Duration.of_millis(checkpoint_interval))
 
     def get_checkpoint_timeout(self) -> int:
-        """Return after what time a checkpoint is given up."""
+        """Return the timeout of checkpoints."""
         return self._millis(options.CHECKPOINT_TIMEOUT)
 
     def set_checkpoint_timeout(self, checkpoint_timeout: int) -> CheckpointConfig:
-        """Set after what time a checkpoint is given up, 10 or more."""
+        """Set the timeout of checkpoints, 10 or more."""
         require_count(checkpoint_timeout, "the checkpoint timeout in ms", minimum=_MIN_INTERVAL_MS)
         return self._set(options.CHECKPOINT_TIMEOUT, Duration.of_millis(checkpoint_timeout))
 
     def get_min_pause_between_checkpoints(self) -> int:
-        """Return the least time between the end of a checkpoint and the start of the next."""
+        """Return the minimal pause between the end of a checkpoint and the start of the next."""
         return self._millis(options.CHECKPOINT_MIN_PAUSE)
 
     def set_min_pause_between_checkpoints(self, min_pause_between_checkpoints: int) -> CheckpointConfig:
-        """Set the least time between the end of a checkpoint and the start of the next."""
+        """Set the minimal pause between the end of a checkpoint and the start of the next."""
         require_count(min_pause_between_checkpoints, "the pause between checkpoints in ms", minimum=0)
         return self._set(options.CHECKPOINT_MIN_PAUSE, Duration.of_millis(min_pause_between_checkpoints))
 
     def get_max_concurrent_checkpoints(self) -> int:
-        """Return how many checkpoints may be under way at once."""
+        """Return the maximal number of concurrent checkpoints."""
         return self._configuration.get(options.CHECKPOINT_MAX_CONCURRENT)
 
     def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> CheckpointConfig:
-        """Set how many checkpoints may be under way at once."""
+        """Set the maximal number of concurrent checkpoints."""
         require_count(max_concurrent_checkpoints, "the number of concurrent checkpoints")
         return self._set(options.CHECKPOINT_MAX_CONCURRENT, max_concurrent_checkpoints)
 
@@ -99,47 +99,47 @@ class CheckpointConfig:
         return self.set_tolerable_checkpoint_failure_number(0 if fail_on_checkpointing_errors else _TOLERATE_ALL)
 
     def get_tolerable_checkpoint_failure_number(self) -> int:
-        """Return how many checkpoints in a row may fail."""
+        """Return the number of consecutive failed checkpoints that are tolerated."""
         return self._configuration.get(options.CHECKPOINT_TOLERABLE_FAILURES)
 
     def set_tolerable_checkpoint_failure_number(self, tolerable_checkpoint_failure_number: int) -> CheckpointConfig:
-        """Set how many checkpoints in a row may fail before the job does."""
+        """Set the number of consecutive failed checkpoints that are tolerated."""
         require_count(tolerable_checkpoint_failure_number, "the number of tolerable checkpoint failures", minimum=0)
         return self._set(options.CHECKPOINT_TOLERABLE_FAILURES, tolerable_checkpoint_failure_number)
 
     def set_externalized_checkpoint_retention(self, retention_mode: ExternalizedCheckpointRetention) -> CheckpointConfig:
-        """Set whether checkpoints outlive a job that is cancelled."""
+        """Set the retention of checkpoints of a cancelled job."""
         require_instance(retention_mode, ExternalizedCheckpointRetention, "the retention mode", "e.g. ...RETAIN_ON_CANCELLATION")
         return self._set(options.CHECKPOINT_RETENTION, retention_mode.name)
 
     def is_externalized_checkpoints_enabled(self) -> bool:
-        """Return whether checkpoints outlive the job in any case."""
+        """Return whether checkpoints are retained after the job."""
         return self.get_externalized_checkpoint_retention() is not ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
 
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
-        """Return whether checkpoints outlive a job that is cancelled."""
+        """Return the retention of checkpoints of a cancelled job."""
         return ExternalizedCheckpointRetention[self._configuration.get(options.CHECKPOINT_RETENTION)]
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        """Return whether barriers overtake records; only in mode EXACTLY_ONCE."""
+        """Return whether checkpoints are unaligned; only in mode EXACTLY_ONCE."""
         exactly_once = self.get_checkpointing_mode() is CheckpointingMode.EXACTLY_ONCE
         return exactly_once and self._configuration.get(options.CHECKPOINT_UNALIGNED)
 
     def enable_unaligned_checkpoints(self, enabled: bool = True) -> CheckpointConfig:
-        """Let barriers overtake records, which become part of the checkpoint: faster under backpressure."""
+        """Enable unaligned checkpoints, which include records in flight: faster under backpressure."""
         return self._set(options.CHECKPOINT_UNALIGNED, bool(enabled))
 
     def disable_unaligned_checkpoints(self) -> CheckpointConfig:
-        """Let barriers wait behind records."""
+        """Disable unaligned checkpoints."""
         return self.enable_unaligned_checkpoints(False)
 
     def set_aligned_checkpoint_timeout(self, alignment_timeout: Duration) -> CheckpointConfig:
-        """Set how long barriers are aligned before they overtake records, with unaligned checkpoints on."""
+        """Set the time after which an aligned checkpoint becomes unaligned, with unaligned checkpoints on."""
         require_instance(alignment_timeout, Duration, "the alignment timeout", "e.g. Duration.of_seconds(3)")
         return self._set(options.CHECKPOINT_ALIGNED_TIMEOUT, alignment_timeout)
 
     def get_aligned_checkpoint_timeout(self) -> Duration:
-        """Return how long barriers are aligned before they overtake records."""
+        """Return the time after which an aligned checkpoint becomes unaligned."""
         return self._configuration.get(options.CHECKPOINT_ALIGNED_TIMEOUT)
 
     def set_alignment_timeout(self, alignment_timeout: Duration) -> CheckpointConfig:
@@ -151,7 +151,7 @@ class CheckpointConfig:
         return self.get_aligned_checkpoint_timeout()
 
     def set_checkpoint_storage(self, storage: CheckpointStorage) -> CheckpointConfig:
-        """Set where checkpoints are kept; the options ``execution.checkpointing.storage`` and ``.dir`` say the same."""
+        """Set the checkpoint storage, like the options ``execution.checkpointing.storage`` and ``.dir``."""
         require_instance(
             storage, CheckpointStorage, "the checkpoint storage", "e.g. FileSystemCheckpointStorage('file:///var/checkpoints')"
         )
@@ -160,11 +160,11 @@ class CheckpointConfig:
         return self
 
     def set_checkpoint_storage_dir(self, checkpoint_path: str) -> CheckpointConfig:
-        """Keep checkpoints as files in this directory."""
+        """Store checkpoints as files in this directory."""
         return self.set_checkpoint_storage(FileSystemCheckpointStorage(checkpoint_path))
 
     def get_checkpoint_storage(self) -> CheckpointStorage | None:
-        """Return where checkpoints are kept, None if nothing was set."""
+        """Return the checkpoint storage, None if not set."""
         directory = self._configuration.get(options.CHECKPOINT_DIR)
         kind = self._configuration.get(options.CHECKPOINT_STORAGE)
         if kind == "jobmanager":
@@ -172,9 +172,9 @@ class CheckpointConfig:
         return FileSystemCheckpointStorage(directory) if directory else None
 
     def set_force_unaligned_checkpoints(self, force_unaligned_checkpoints: bool = True) -> CheckpointConfig:
-        """Use unaligned checkpoints also where they are otherwise avoided."""
+        """Use unaligned checkpoints also where they are avoided by default."""
         return self._set(options.CHECKPOINT_UNALIGNED_FORCED, bool(force_unaligned_checkpoints))
 
     def is_force_unaligned_checkpoints(self) -> bool:
-        """Return whether unaligned checkpoints are used also where they are otherwise avoided."""
+        """Return whether unaligned checkpoints are used also where they are avoided by default."""
         return self._configuration.get(options.CHECKPOINT_UNALIGNED_FORCED)

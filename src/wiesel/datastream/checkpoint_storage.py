@@ -19,15 +19,15 @@ class CheckpointStorage(ABC):
 
     @abstractmethod
     def to_settings(self) -> dict[str, Any]:
-        """Return the options that mean the same."""
+        """Return the equivalent options."""
 
 
 class JobManagerCheckpointStorage(CheckpointStorage):
-    """Checkpoints live in the process that runs the job, and go with it: for trying out.
+    """Checkpoints in the memory of the process that runs the job, lost with it: for experiments.
 
     Args:
         checkpoint_path: Directory for the metadata.
-        max_state_size: Most bytes of one operator's state.
+        max_state_size: Maximal size of one operator's state in bytes.
     """
 
     DEFAULT_MAX_STATE_SIZE = 5 * 1024 * 1024
@@ -41,12 +41,12 @@ class JobManagerCheckpointStorage(CheckpointStorage):
         return self._checkpoint_path
 
     def to_settings(self) -> dict[str, Any]:
-        """Return the options that mean the same."""
+        """Return the equivalent options."""
         directory = {} if self._checkpoint_path is None else {options.CHECKPOINT_DIR.key: self._checkpoint_path}
         return {options.CHECKPOINT_STORAGE.key: "jobmanager", **directory}
 
     def get_max_state_size(self) -> int:
-        """Return the most bytes of one operator's state."""
+        """Return the maximal size of one operator's state in bytes."""
         return self._max_state_size
 
     def get_savepoint_path(self) -> str | None:
@@ -58,11 +58,11 @@ class JobManagerCheckpointStorage(CheckpointStorage):
 
 
 class FileSystemCheckpointStorage(CheckpointStorage):
-    """Checkpoints are files in a directory that all processes reach.
+    """Checkpoints as files in a directory accessible by all processes.
 
     Args:
         checkpoint_path: The directory, as a path or URL.
-        file_state_size_threshold: State smaller than so many bytes travels in the metadata; at most 1 MiB, None for the default.
+        file_state_size_threshold: Size in bytes below which state is stored in the metadata; at most 1 MiB, None for the default.
         write_buffer_size: Accepted; -1 for the default.
 
     Raises:
@@ -93,7 +93,7 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         return None
 
     def to_settings(self) -> dict[str, Any]:
-        """Return the options that mean the same."""
+        """Return the equivalent options."""
         return {
             options.CHECKPOINT_STORAGE.key: "filesystem",
             options.CHECKPOINT_DIR.key: self._checkpoint_path,
@@ -113,14 +113,14 @@ class FileSystemCheckpointStorage(CheckpointStorage):
 
 
 class CustomCheckpointStorage(CheckpointStorage):
-    """A storage of one's own.
+    """A custom storage.
 
     Raises:
         ProgramError: Always: in Flink this wraps a Java object.
     """
 
     def to_settings(self) -> dict[str, Any]:
-        """Return the options that mean the same."""
+        """Return the equivalent options."""
         return {}
 
     def __init__(self, j_custom_checkpoint_storage: object = None) -> None:

@@ -1,4 +1,4 @@
-"""The results of a stream, brought back to the program."""
+"""Iterators over the results of a stream in the program."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _END_S = 30.0
 
 
 class CloseableIterator(Iterator[T]):
-    """Iterates over the results of a running job; :meth:`close` cancels the job if it still runs.
+    """Iterates over the results of a running job; :meth:`close` cancels the job if it is still running.
 
     >>> with stream.execute_and_collect() as results:  # doctest: +SKIP
     ...     for result in results:
@@ -68,13 +68,13 @@ class CloseableIterator(Iterator[T]):
         values = self._receiver.take(_WAIT_S)
         if values is None:
             self._ended = True
-            # The results are complete; if the job failed after the last one, say so.
+            # The results are complete; report a failure of the job after the last one.
             self._client.get_job_execution_result().result()
             return
         self._values.extend(values if self._convert is None else map(self._convert, values))
         outcome = self._client.get_job_execution_result()
         if not values and outcome.done():
-            # The engine brings all results before the job's end is known, so nothing more will come.
+            # The engine delivers all results before the job's end is known, so there will be no more.
             error = outcome.exception()
             if error is None:
                 self._receiver.finished()
@@ -82,7 +82,7 @@ class CloseableIterator(Iterator[T]):
                 self._receiver.failed(error)
 
     def _wait_for_next(self, timeout_s: float | None) -> bool:
-        """Wait until there is a result, or it is known that there are no more; returns whether that was in time."""
+        """Wait until there is a result, or the end is known; return False after the timeout."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while not self._values and not self._ended:
             if deadline is not None and time.monotonic() >= deadline:
@@ -91,7 +91,7 @@ class CloseableIterator(Iterator[T]):
         return True
 
     def close(self) -> None:
-        """Cancel the job if it still runs, wait until it has ended, and drop results that were not taken."""
+        """Cancel the job if it is still running, wait for its end, and drop remaining results."""
         self._values.clear()
         self._ended = True
         outcome = self._client.get_job_execution_result()
@@ -103,7 +103,7 @@ class CloseableIterator(Iterator[T]):
         except JobCancelledError:
             return
         except (WieselError, FutureTimeoutError):
-            # It failed meanwhile, or takes long to end: neither is the business of who wants no more results.
+            # It failed meanwhile, or ends slowly: neither matters, as no more results are wanted.
             return
 
     def __enter__(self) -> CloseableIterator[T]:
@@ -114,10 +114,10 @@ class CloseableIterator(Iterator[T]):
 
 
 def execute_and_collect(stream: DataStream[T], job_name: str | None, limit: int | None) -> CloseableIterator[T] | list[T]:
-    """Run the job of ``stream``'s environment with a sink that brings the stream's records back. See ``DataStream``."""
+    """Run the job of ``stream``'s environment with a sink that returns the stream's records. See ``DataStream``."""
     environment = stream.get_execution_environment()
     sink = CollectSink(f"collect-{environment._new_collect_number()}")
-    # One writer, as in Flink: the records of one subtask come back in order.
+    # One writer, as in Flink: the records of one subtask are returned in order.
     stream._add_sink(sink, "Data stream collect sink", "Sink: {}").set_parallelism(1)
     receiver = sink.receiver = CollectReceiver(_delivery(environment))
     client = environment.execute_async(job_name or _DEFAULT_JOB_NAME)

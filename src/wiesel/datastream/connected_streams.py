@@ -1,4 +1,4 @@
-"""Two streams that are the inputs of one operator."""
+"""Connected streams: two streams as the inputs of one operator."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["ConnectedStreams"]
 
 
 class ConnectedStreams:
-    """Two streams, perhaps of different types, whose records reach one function through different methods.
+    """Two streams, possibly of different types, as the inputs of one function with different methods.
 
-    Where both are keyed, the function has state and timers of the key, which both streams share.
+    If both are keyed, the function has keyed state and timers, which both streams share.
     """
 
     def __init__(self, stream1: DataStream, stream2: DataStream) -> None:
@@ -37,17 +37,17 @@ class ConnectedStreams:
         return ConnectedStreams(self.stream1.key_by(key_selector1, key_type), self.stream2.key_by(key_selector2, key_type))
 
     def map(self, func: CoMapFunction, output_type: TypeInformation | None = None) -> DataStream:
-        """Return what ``map1`` and ``map2`` return for the records of the first and second stream; None is no result."""
+        """Return the results of ``map1`` and ``map2`` for the records of the first and second stream; None is no result."""
         require_function(func, CoMapFunction, "map() on connected streams", callable_ok=False)
         return self._transform("Co-Map", "co_map", func, output_type)
 
     def flat_map(self, func: CoFlatMapFunction, output_type: TypeInformation | None = None) -> DataStream:
-        """Return all that ``flat_map1`` and ``flat_map2`` give for the records of the first and second stream."""
+        """Return all results of ``flat_map1`` and ``flat_map2`` for the records of the first and second stream."""
         require_function(func, CoFlatMapFunction, "flat_map() on connected streams", callable_ok=False)
         return self._transform("Co-Flat Map", "co_flat_map", func, output_type)
 
     def process(self, func: CoProcessFunction | KeyedCoProcessFunction, output_type: TypeInformation | None = None) -> DataStream:
-        """Return what ``process_element1`` and ``process_element2`` yield for the records of the first and second stream."""
+        """Return the results of ``process_element1`` and ``process_element2`` for the records of the first and second stream."""
         if self._is_keyed_stream():
             if not isinstance(func, CoProcessFunction):
                 require_function(func, KeyedCoProcessFunction, "process() on keyed connected streams", callable_ok=False)

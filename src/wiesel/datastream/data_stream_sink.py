@@ -1,4 +1,4 @@
-"""The end of a stream."""
+"""Sinks of streams."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["DataStreamSink"]
 
 
 class DataStreamSink(OperatorSettings):
-    """A sink that was put on a stream; its name, uid, parallelism and so on can be set."""
+    """A sink added to a stream; its name, uid, parallelism and so on can be set."""
 
     def __init__(self, environment: StreamExecutionEnvironment, transformation: OperatorTransformation) -> None:
         self._environment = environment

@@ -10,8 +10,8 @@ __all__ = ["RuntimeExecutionMode"]
 class RuntimeExecutionMode(Enum):
     """The execution mode of a job.
 
-    STREAMING: all operators at once, results as records come. BATCH: stage after stage, bounded inputs and final results only.
-    AUTOMATIC: BATCH if all sources are bounded, else STREAMING.
+    STREAMING: all operators run concurrently, results are emitted continuously. BATCH: stage after stage, bounded inputs and final results
+    only. AUTOMATIC: BATCH if all sources are bounded, else STREAMING.
     """
 
     STREAMING = 0

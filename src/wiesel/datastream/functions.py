@@ -1,4 +1,4 @@
-"""The functions that programs write: the names of ``pyflink.datastream.functions``."""
+"""User functions: the names of ``pyflink.datastream.functions``."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ __all__ = [
 ]
 
 W, W2, IN, IN1, IN2, OUT, KEY = TypeVar("W"), TypeVar("W2"), TypeVar("IN"), TypeVar("IN1"), TypeVar("IN2"), TypeVar("OUT"), TypeVar("KEY")
-"""Type variables of PyFlink's module, which programs import for their annotations."""
+"""Type variables of PyFlink's module, imported by programs for annotations."""
 
 
 class SourceFunction(Function):

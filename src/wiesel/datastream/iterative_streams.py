@@ -1,4 +1,4 @@
-"""Streams with a feedback edge: loops."""
+"""Iterative streams: streams with a feedback edge."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def iterate(stream: DataStream[T], max_wait_time_ms: int) -> IterativeStream[T]:
 
 
 class IterativeStream(DataStream[T]):
-    """The records that go through a loop: those of the input, and those that come back. Made by :meth:`DataStream.iterate`.
+    """The records of a loop: those of the input, and the feedback. Created by :meth:`DataStream.iterate`.
 
-    A stream that is made from this one is given to :meth:`close_with`: its records come back here. Whatever else is made from the loop's
-    streams leaves the loop.
+    A stream derived from this one is passed to :meth:`close_with` as the feedback. All other streams derived from the loop's streams leave
+    the loop.
     """
 
     def __init__(self, origin: DataStream[T], head: OperatorTransformation) -> None:
@@ -48,10 +48,10 @@ class IterativeStream(DataStream[T]):
         self._head = head
 
     def close_with(self, feedback_stream: DataStream[T]) -> DataStream[T]:
-        """Say which records come back to the start of the loop; several calls bring back several streams.
+        """Set the feedback records; several calls add several streams.
 
         Args:
-            feedback_stream: A stream that is made from this one, by one operator at least.
+            feedback_stream: A stream derived from this one, by at least one operator.
 
         Returns:
             The same stream.
@@ -80,14 +80,14 @@ class IterativeStream(DataStream[T]):
 
 
 class ConnectedIterativeStreams(ConnectedStreams):
-    """The input of a loop, and what comes back, as the two inputs of one operator. Made by :meth:`IterativeStream.with_feedback_type`."""
+    """The input of a loop, and the feedback, as the two inputs of one operator. Created by :meth:`IterativeStream.with_feedback_type`."""
 
     def __init__(self, stream1: DataStream, stream2: DataStream, head: OperatorTransformation) -> None:
         super().__init__(stream1, stream2)
         self._head = head
 
     def close_with(self, feedback_stream: DataStream) -> DataStream:
-        """Say which records come back as the second stream; see :meth:`IterativeStream.close_with`."""
+        """Set the feedback records as the second stream; see :meth:`IterativeStream.close_with`."""
         return close(self.stream1.get_execution_environment(), self._head, feedback_stream)
 
 
@@ -96,7 +96,7 @@ def _require_stream(given: object) -> None:
 
 
 def close(environment: object, head: OperatorTransformation, feedback_stream: DataStream[T]) -> DataStream[T]:
-    """Add a feedback stream to the tail of an iteration, which is made with the first one."""
+    """Add a feedback stream to the tail of an iteration, creating the tail with the first one."""
     _require_stream(feedback_stream)
     if feedback_stream.get_execution_environment() is not environment:
         raise program_error("close_with() got a stream of another environment", "give a stream that is made from the iterative stream")

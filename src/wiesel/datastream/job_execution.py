@@ -1,7 +1,7 @@
-"""Internal. The one place where a facade meets an engine.
+"""Internal. The interface of the facades to the engines.
 
-Engines stand above the facades, so they are looked up by name when a job starts: importing ``wiesel.datastream`` needs neither
-Spark nor Java, and a plan can be made without either.
+Engines depend on the facades, so they are looked up by name when a job starts: importing ``wiesel.datastream`` needs neither Spark nor
+Java, and neither does creating a plan.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _log = get_logger("wiesel.job")
 
 
 def start(graph: StreamGraph, config: Configuration) -> JobClient:
-    """Start the job on the engine that ``wiesel.engine`` names.
+    """Start the job on the engine set by ``wiesel.engine``.
 
     Raises:
-        PlanReady: Instead, while only the plan is wanted.
+        PlanReady: Instead, if only the plan is requested.
     """
     if hooks.plan_only():
         raise hooks.PlanReady(execution_plan_json(graph), graph)
@@ -49,7 +49,7 @@ def start(graph: StreamGraph, config: Configuration) -> JobClient:
 
 
 def _lines_of(job_id: str, note: str, *, endless: bool) -> list[str]:
-    """Return what the terminal shows about a job that was started; the first line is Flink's."""
+    """Return the lines for the terminal about a started job; the first line is Flink's."""
     lines = [f"Job has been submitted with JobID {job_id}"]
     if note:
         lines.append(f"  {note}")
@@ -60,7 +60,7 @@ def _lines_of(job_id: str, note: str, *, endless: bool) -> list[str]:
 
 
 def wait(client: JobClient) -> JobExecutionResult:
-    """Wait for the end of a job; Ctrl-C cancels it and is passed on once that is done.
+    """Wait for the end of a job; Ctrl-C cancels it and is re-raised afterwards.
 
     Raises:
         JobExecutionError: If the job failed.
@@ -75,7 +75,7 @@ def wait(client: JobClient) -> JobExecutionResult:
 
 
 def cancel(client: JobClient) -> None:
-    """Cancel a job and give it the time to end in order; a second Ctrl-C ends the waiting too."""
+    """Cancel a job and wait for its end; a second Ctrl-C ends the waiting too."""
     client.cancel()
     with contextlib.suppress(WieselError, FutureTimeoutError):
         client.get_job_execution_result().result(_CANCEL_S)

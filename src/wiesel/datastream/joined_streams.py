@@ -1,4 +1,4 @@
-"""Two streams joined per key and window, or per key and interval of time: what Flink's Java API has and PyFlink lacks."""
+"""Joins by key and window, and interval joins: operators of Flink's Java API that PyFlink lacks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _PairedStreams:
         self._input2 = input2
 
     def where(self, key_selector: Selector, key_type: TypeInformation | None = None) -> _Where:
-        """Say what the key of a record of the first stream is.
+        """Set the key of the records of the first stream.
 
         Args:
             key_selector: Returns the key of a record.
@@ -56,14 +56,14 @@ class _Where:
         self._keyed1 = keyed1
 
     def equal_to(self, key_selector: Selector, key_type: TypeInformation | None = None) -> _EqualTo:
-        """Say what the key of a record of the second stream is, which has to equal that of the first.
+        """Set the key of the records of the second stream, which has to equal that of the first.
 
         Args:
             key_selector: Returns the key of a record.
             key_type: The type of the keys; that of ``where`` if it is None.
 
         Raises:
-            ProgramError: The types of the two keys differ.
+            ProgramError: If the types of the two keys differ.
         """
         first = self._keyed1._key_type
         keyed2 = self._streams._input2.key_by(key_selector, first if key_type is None else key_type)
@@ -84,9 +84,9 @@ class _EqualTo:
         self._keyed2 = keyed2
 
     def window(self, window_assigner: WindowAssigner[Any, Any]) -> Any:
-        """Put the records of both streams into windows; those of one key and window are joined.
+        """Assign the records of both streams to windows; those of one key and window are joined.
 
-        An assigner of one's own gets each record as a :class:`~wiesel.spi.joins.TaggedUnion`.
+        A custom assigner gets each record as a :class:`~wiesel.spi.joins.TaggedUnion`.
         """
         return self._streams._with_window(self._keyed1, self._keyed2, checked_assigner(window_assigner))
 
@@ -105,18 +105,18 @@ class _WithWindow:
         self._allowed_lateness_ms = 0
 
     def trigger(self: S, trigger: Trigger[Any, Any]) -> S:
-        """Set when windows are evaluated; a trigger of one's own gets each record as a :class:`~wiesel.spi.joins.TaggedUnion`."""
+        """Set the trigger; a custom trigger gets each record as a :class:`~wiesel.spi.joins.TaggedUnion`."""
         self._window_trigger = checked_trigger(trigger, self._window_assigner)
         return self
 
     def evictor(self: S, evictor: Evictor[Any, Any]) -> S:
-        """Set what takes records out of a window, of both streams; it gets each as a :class:`~wiesel.spi.joins.TaggedUnion`."""
+        """Set the evictor of records of both streams; it gets each as a :class:`~wiesel.spi.joins.TaggedUnion`."""
         require_instance(evictor, Evictor, "the argument of evictor()", "e.g. CountEvictor.of(10)")
         self._window_evictor = evictor
         return self
 
     def allowed_lateness(self: S, time_ms: int) -> S:
-        """Set how long (ms) after its end a window still takes late records, each of which evaluates it again; 0 by default."""
+        """Set the allowed lateness (ms) after the end of a window; each late record evaluates it again; 0 by default."""
         self._allowed_lateness_ms = require_count(time_ms, "the allowed lateness in ms", minimum=0)
         return self
 
@@ -151,12 +151,12 @@ class _JoinWithWindow(_WithWindow):
         function: Callable[[Any, Any], Any] | JoinFunction[Any, Any, Any] | FlatJoinFunction[Any, Any, Any],
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Return what the function gives for each pair of a record of the first stream and one of the second, of one key and window.
+        """Return the results of the function for each pair of records of the two streams in one key and window.
 
         Results have the last timestamp of their window.
 
         Args:
-            function: A JoinFunction (or a callable that returns one result, or None for none), or a FlatJoinFunction.
+            function: A JoinFunction (or a callable that returns one result or None), or a FlatJoinFunction.
             output_type: The type of the results.
         """
         if isinstance(function, FlatJoinFunction):
@@ -175,7 +175,7 @@ class _CoGroupWithWindow(_WithWindow):
         function: Callable[[list[Any], list[Any]], Any] | CoGroupFunction[Any, Any, Any],
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Return what the function gives for the records of a key and window: a list of those of each stream, of which one may be empty.
+        """Return the results of the function for each key and window: with the list of records of each stream, one of which may be empty.
 
         Results have the last timestamp of their window.
 
@@ -200,21 +200,21 @@ class CoGroupedStreams(_PairedStreams):
 
 
 class IntervalJoin:
-    """Two keyed streams, of which the interval of time is asked for next. Made by :meth:`KeyedStream.interval_join`."""
+    """Two keyed streams; set the interval next. Created by :meth:`KeyedStream.interval_join`."""
 
     def __init__(self, left: KeyedStream, right: KeyedStream) -> None:
         self._left = left
         self._right = right
 
     def between(self, lower_bound: DurationLike, upper_bound: DurationLike) -> IntervalJoined:
-        """Join a left record with the right ones whose timestamps are between ``left + lower_bound`` and ``left + upper_bound``.
+        """Join a left record with the right ones with timestamps from ``left + lower_bound`` to ``left + upper_bound``.
 
         Args:
-            lower_bound: For earlier right records negative, e.g. ``Time.seconds(-5)``. Inclusive, unless said otherwise.
-            upper_bound: For earlier right records negative. Inclusive, unless said otherwise.
+            lower_bound: Negative for earlier right records, e.g. ``Time.seconds(-5)``. Inclusive by default.
+            upper_bound: Negative for earlier right records. Inclusive by default.
 
         Raises:
-            ProgramError: The lower bound is above the upper one.
+            ProgramError: If the lower bound is above the upper one.
         """
         lower, upper = to_millis(lower_bound), to_millis(upper_bound)
         if lower > upper:
@@ -226,7 +226,7 @@ class IntervalJoin:
 
 
 class IntervalJoined:
-    """Two keyed streams and an interval of time, of which the function is asked for next."""
+    """Two keyed streams and an interval; set the function next."""
 
     def __init__(self, left: KeyedStream, right: KeyedStream, lower_ms: int, upper_ms: int) -> None:
         self._left = left
@@ -238,29 +238,29 @@ class IntervalJoined:
         self._right_tag: OutputTag | None = None
 
     def lower_bound_exclusive(self) -> IntervalJoined:
-        """Leave out right records exactly at the lower bound."""
+        """Exclude right records at the lower bound."""
         self._lower_exclusive = True
         return self
 
     def upper_bound_exclusive(self) -> IntervalJoined:
-        """Leave out right records exactly at the upper bound."""
+        """Exclude right records at the upper bound."""
         self._upper_exclusive = True
         return self
 
     def side_output_left_late_data(self, output_tag: OutputTag) -> IntervalJoined:
-        """Send left records that come behind the watermark to this side output of the result, instead of dropping them."""
+        """Send late left records to this side output of the result, instead of dropping them."""
         require_instance(output_tag, OutputTag, "the argument of side_output_left_late_data()", "give an OutputTag('late', type)")
         self._left_tag = output_tag
         return self
 
     def side_output_right_late_data(self, output_tag: OutputTag) -> IntervalJoined:
-        """Send right records that come behind the watermark to this side output of the result, instead of dropping them."""
+        """Send late right records to this side output of the result, instead of dropping them."""
         require_instance(output_tag, OutputTag, "the argument of side_output_right_late_data()", "give an OutputTag('late', type)")
         self._right_tag = output_tag
         return self
 
     def process(self, process_join_function: ProcessJoinFunction[Any, Any, Any], output_type: TypeInformation | None = None) -> DataStream:
-        """Return what the function yields for each pair of records of one key whose timestamps are within the interval.
+        """Return the results of the function for each pair of records of one key within the interval.
 
         Results have the later one of the two timestamps.
 
@@ -269,14 +269,14 @@ class IntervalJoined:
             output_type: The type of the results.
 
         Raises:
-            ProgramError: The bounds leave nothing between them.
+            ProgramError: If the interval is empty.
         """
         require_function(process_join_function, ProcessJoinFunction, "process() of an interval join", callable_ok=False)
         declared = require_type(output_type, "process() of an interval join")
         lower, upper = self._lower_ms + self._lower_exclusive, self._upper_ms - self._upper_exclusive
         if lower > upper:
             raise program_error(
-                f"there is no time between the bounds {self._lower_ms} ms and {self._upper_ms} ms once they are left out",
+                f"the interval between the bounds {self._lower_ms} ms and {self._upper_ms} ms is empty, as they are exclusive",
                 "make the interval longer, or one of the bounds inclusive",
             )
         tags = tuple(None if tag is None else tag.tag_id for tag in (self._left_tag, self._right_tag))

@@ -64,30 +64,30 @@ class KeyedStream(DataStream[T]):
     # Operators per key.
 
     def map(self, func: Callable[[Any], Any] | MapFunction, output_type: TypeInformation | None = None) -> DataStream:
-        """Return the stream with each record replaced by what ``func`` returns for it; a MapFunction may use keyed state."""
+        """Return the stream with each record replaced by the result of ``func``; a MapFunction may use keyed state."""
         require_function(func, MapFunction, "map()")
         return self._keyed("Map", "keyed_map", func, require_type(output_type, "map()"))
 
     def flat_map(self, func: Callable[[Any], Any] | FlatMapFunction, output_type: TypeInformation | None = None) -> DataStream:
-        """Return the stream with each record replaced by all that ``func`` gives; a FlatMapFunction may use keyed state."""
+        """Return the stream with each record replaced by all results of ``func``; a FlatMapFunction may use keyed state."""
         require_function(func, FlatMapFunction, "flat_map()")
         return self._keyed("FlatMap", "keyed_flat_map", func, require_type(output_type, "flat_map()"))
 
     def filter(self, func: Callable[[Any], Any] | FilterFunction) -> DataStream:
-        """Return the records for which ``func`` returns something true; a FilterFunction may use keyed state."""
+        """Return the records for which ``func`` returns a true value; a FilterFunction may use keyed state."""
         require_function(func, FilterFunction, "filter()")
         return self._keyed("Filter", "keyed_filter", func, None)
 
     def process(self, func: KeyedProcessFunction, output_type: TypeInformation | None = None) -> DataStream:  # type: ignore[override]
-        """Return what ``func`` yields for each record and timer; it has state and timers of the record's key."""
+        """Return the results of ``func`` for each record and timer; it has keyed state and timers."""
         require_function(func, KeyedProcessFunction, "process() on a keyed stream", callable_ok=False)
         return self._keyed("KEYED PROCESS", "keyed_process", func, require_type(output_type, "process()"))
 
     def reduce(self, func: Callable[[Any, Any], Any] | ReduceFunction) -> DataStream:
-        """Return, for each record, the records of its key so far combined by ``func``; in BATCH mode only the last one per key.
+        """Return the running reduction of each key's records by ``func``; in BATCH mode only the final one per key.
 
         Args:
-            func: Combines what was reduced so far with the next record; the result has the type of the records.
+            func: Combines the result so far with the next record; the result has the type of the records.
         """
         require_function(func, ReduceFunction, "reduce()", arguments=2)
         spec = OperatorSpec("keyed_reduce", {"final_only": False}, {"function": func, "output_type": self.get_type()})
@@ -112,11 +112,11 @@ class KeyedStream(DataStream[T]):
         return self._accumulate(position_to_max, "max")
 
     def min_by(self, position_to_min_by: int | str = 0) -> DataStream:
-        """Return the record with the smallest field so far, the first of several."""
+        """Return the record with the smallest field so far, the first of equal ones."""
         return self._accumulate(position_to_min_by, "min_by")
 
     def max_by(self, position_to_max_by: int | str = 0) -> DataStream:
-        """Return the record with the largest field so far, the first of several."""
+        """Return the record with the largest field so far, the first of equal ones."""
         return self._accumulate(position_to_max_by, "max_by")
 
     def _accumulate(self, position: int | str, kind: str) -> DataStream:
@@ -130,7 +130,7 @@ class KeyedStream(DataStream[T]):
     # Windows.
 
     def window(self, window_assigner: WindowAssigner[Any, Any]) -> WindowedStream:
-        """Return the stream with the records of each key put into windows."""
+        """Return the stream with the records of each key assigned to windows."""
         from wiesel.datastream.windowed_stream import WindowedStream
 
         return WindowedStream(self, window_assigner)
@@ -140,7 +140,7 @@ class KeyedStream(DataStream[T]):
 
         Args:
             size: Records per window.
-            slide: 0 for windows that follow each other, else a window over the last ``size`` records after each ``slide``.
+            slide: 0 for tumbling windows, else a window over the last ``size`` records after every ``slide`` records.
         """
         require_count(size, "the size of a window")
         require_count(slide, "the slide of a window", minimum=0)
@@ -149,9 +149,9 @@ class KeyedStream(DataStream[T]):
     # Joins.
 
     def interval_join(self, other: KeyedStream) -> IntervalJoin:
-        """Return this stream and another keyed one, to be joined with what comes close in event time.
+        """Return this stream and another keyed one, to be joined within an interval of event time.
 
-        Say next ``.between(lower, upper).process(function)``.
+        Continue with ``.between(lower, upper).process(function)``.
         """
         from wiesel.datastream.joined_streams import IntervalJoin
 
@@ -170,10 +170,10 @@ class KeyedStream(DataStream[T]):
         return self._origin_stream.key_by(key_selector, key_type)
 
     def window_all(self, window_assigner: WindowAssigner[Any, Any]) -> Any:
-        """Return the stream cut into windows without regard to the key."""
+        """Return the stream in non-keyed windows."""
         return self._origin_stream.window_all(window_assigner)
 
-    # What keyed streams do not have.
+    # Methods not supported by keyed streams
 
     def cache(self) -> NoReturn:
         """Raise, as a keyed stream is not an operator."""
@@ -222,7 +222,7 @@ class KeyedStream(DataStream[T]):
 
 
 def _check_field(record_type: TypeInformation, position: int | str, kind: str) -> None:
-    """Check a field against the declared type of the records, if there is one."""
+    """Check a field against the declared type of the records, if any."""
     if isinstance(record_type, BasicTypeInfo) and position != 0:
         raise program_error(
             f"{kind}({position!r}) selects a field, but the records are of type {record_type}", f"use {kind}() for plain values"

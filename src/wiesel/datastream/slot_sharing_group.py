@@ -48,7 +48,7 @@ class MemorySize(memory_size.MemorySize):
 class SlotSharingGroup:
     """A named group of operators that may share slots.
 
-    Resources can be named as in Flink; slots of Spark executors are all of one size, so they inform and do not reserve.
+    Resources can be set as in Flink; slots of Spark executors are all of one size, so they are informative only.
     """
 
     def __init__(
@@ -162,7 +162,7 @@ class SlotSharingGroup:
             """Return the group.
 
             Raises:
-                ProgramError: If resources were named but not both cores and heap memory, which Flink asks for.
+                ProgramError: If resources were set but not both cores and heap memory, which Flink requires.
             """
             if (self._parts or self._external_resources) and not {"cpu_cores", "task_heap_memory"} <= set(self._parts):
                 raise program_error(

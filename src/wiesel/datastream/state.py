@@ -45,4 +45,4 @@ __all__ = [
 ]
 
 T, K, V, IN, OUT = TypeVar("T"), TypeVar("K"), TypeVar("V"), TypeVar("IN"), TypeVar("OUT")
-"""Type variables of PyFlink's module, which programs import for their annotations."""
+"""Type variables of PyFlink's module, imported by programs for annotations."""

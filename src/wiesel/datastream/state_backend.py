@@ -1,4 +1,4 @@
-"""State backends, as programs name them. ``StreamExecutionEnvironment.set_state_backend`` or ``state.backend.type`` select one."""
+"""State backends of programs. ``StreamExecutionEnvironment.set_state_backend`` or ``state.backend.type`` select one."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class PredefinedOptions(Enum):
 
 
 class EmbeddedRocksDBStateBackend(StateBackend):
-    """State in RocksDB on the worker's disk, with a cache of objects in front: may be larger than memory.
+    """State in RocksDB on the worker's disk, with an object cache: may be larger than memory.
 
-    Needs the extra ``rocksdb`` of the installation. Checkpoints are incremental unless ``execution.checkpointing.incremental`` says
-    otherwise. Options ``state.backend.rocksdb.*`` set RocksDB's memory; the tuning by the methods here is accepted and has no effect.
+    Needs the extra ``rocksdb`` of the installation. Checkpoints are incremental unless disabled by ``execution.checkpointing.incremental``.
+    Options ``state.backend.rocksdb.*`` set RocksDB's memory; the tuning methods here are accepted without effect.
     """
 
     option_value = "rocksdb"
@@ -79,7 +79,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         return list(self._paths)
 
     def is_incremental_checkpoints_enabled(self) -> bool:
-        """Return what was asked for."""
+        """Return the configured value."""
         return self._incremental
 
     def set_predefined_options(self, options: PredefinedOptions) -> None:
@@ -108,7 +108,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
 
 
 class CustomStateBackend(StateBackend):
-    """A backend made by a factory of one's own.
+    """A custom backend factory.
 
     Raises:
         ProgramError: Always: in Flink this wraps a Java object.

@@ -1,4 +1,4 @@
-"""The environment in which a program builds and starts its job."""
+"""The stream execution environment, which builds and starts jobs."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _PARALLELISM_DEFAULT = -1
 class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
     """The entry point of programs: creates sources, holds settings and runs jobs.
 
-    A program may run several jobs: each ``execute`` runs the sinks and operators added since the last one, with all that they
-    read from. Settings are options of the environment's configuration; those of the command line (``-D``) come first, then those
-    given to :meth:`get_execution_environment`, then those set by methods.
+    A program may run several jobs: each ``execute`` runs the sinks and operators added since the last one, with all of their inputs.
+    Settings are options of the environment's configuration, in increasing precedence: those of the command line (``-D``), those given to
+    :meth:`get_execution_environment`, those set by methods.
 
     Args:
-        configuration: The settings to begin with; changes by methods go into it.
+        configuration: Initial settings; methods change them.
     """
 
     _use_instead = "read what the function needs before, as in parallelism = env.get_parallelism(), and use that variable in it"
@@ -70,7 +70,7 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
         """Return a new environment.
 
         Args:
-            configuration: Settings, which win over those of the command line.
+            configuration: Settings, which override those of the command line.
         """
         if configuration is not None:
             require_instance(configuration, Configuration, "the configuration", "make one with wiesel.common.Configuration()")
@@ -84,7 +84,7 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
         return self._execution_config
 
     def configure(self, configuration: Configuration) -> None:
-        """Take over all settings of a configuration."""
+        """Add all settings of a configuration."""
         require_instance(configuration, Configuration, "the configuration", "make one with wiesel.common.Configuration()")
         merged = self._config.merged(configuration)
         for key in set(self._config) - set(merged):
@@ -96,16 +96,16 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
         return self
 
     def set_parallelism(self, parallelism: int) -> StreamExecutionEnvironment:
-        """Set the number of subtasks of the operators made from now on; -1 takes the configuration's default again."""
+        """Set the parallelism of operators created from now on; -1 resets it to the default."""
         if parallelism != _PARALLELISM_DEFAULT:
             require_count(parallelism, "parallelism")
         self._execution_config.set_parallelism(parallelism)
         return self
 
     def get_parallelism(self) -> int:
-        """Return the number of subtasks of operators that have none of their own.
+        """Return the default parallelism of operators.
 
-        Where nothing sets it, this is the number of cores for jobs on this machine, and 1 on a cluster.
+        If it is not set, this is the number of cores for local jobs, and 1 on a cluster.
         """
         return default_parallelism(self._config)
 
@@ -118,30 +118,30 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
         return self._config.get(options.MAX_PARALLELISM)
 
     def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> StreamExecutionEnvironment:
-        """Set whether the job runs as a stream or stage after stage."""
+        """Set the runtime mode: streaming, or stage by stage."""
         require_instance(execution_mode, RuntimeExecutionMode, "the runtime mode", "e.g. RuntimeExecutionMode.STREAMING")
         return self._set(options.RUNTIME_MODE, execution_mode.name)
 
     def set_buffer_timeout(self, timeout_millis: int) -> StreamExecutionEnvironment:
-        """Set how long records wait in a buffer that is not full, in ms; 0 sends each at once, -1 only full buffers."""
+        """Set the buffer timeout in ms; 0 sends each record immediately, -1 only full buffers."""
         require_count(timeout_millis, "the buffer timeout", minimum=-1)
         self._set(options.BUFFER_TIMEOUT_ENABLED, timeout_millis >= 0)
         return self if timeout_millis < 0 else self._set(options.BUFFER_TIMEOUT, Duration.of_millis(timeout_millis))
 
     def get_buffer_timeout(self) -> int:
-        """Return how long records wait in a buffer that is not full, in ms; -1 for ever."""
+        """Return the buffer timeout in ms; -1 for none."""
         return int(self._config.get(options.BUFFER_TIMEOUT).to_millis()) if self._config.get(options.BUFFER_TIMEOUT_ENABLED) else -1
 
     def disable_operator_chaining(self) -> StreamExecutionEnvironment:
-        """Run every operator in a task of its own; for debugging."""
+        """Run every operator in a separate task; for debugging."""
         return self._set(options.OPERATOR_CHAINING, False)
 
     def is_chaining_enabled(self) -> bool:
-        """Return whether operators are put into one task where they can be."""
+        """Return whether operators are chained where possible."""
         return self._config.get(options.OPERATOR_CHAINING) and self._config.get(options.PYTHON_OPERATOR_CHAINING)
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
-        """Return True: the smallest max parallelism of a chain holds for all of it."""
+        """Return True: the minimum of the maximum parallelisms of a chain applies to all of it."""
         return True
 
     def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> StreamExecutionEnvironment:
@@ -151,11 +151,11 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
         return self
 
     def get_default_local_parallelism(self) -> int:
-        """Return the parallelism of jobs on this machine for which nothing sets one: the number of cores, or what was set."""
+        """Return the default parallelism of local jobs: the number of cores, or the set value."""
         return local_default_parallelism()
 
     def set_default_local_parallelism(self, parallelism: int) -> None:
-        """Set the parallelism of jobs on this machine for which nothing sets one, in the environments made from now on."""
+        """Set the default parallelism of local jobs, for environments created from now on."""
         require_count(parallelism, "parallelism")
         self._config.set(options.PARALLELISM_DEFAULT, self.get_parallelism())
         set_local_default_parallelism(parallelism)
@@ -167,7 +167,7 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
         return CheckpointConfig(self._config)
 
     def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None) -> StreamExecutionEnvironment:
-        """Take a checkpoint every ``interval`` ms (10 or more), EXACTLY_ONCE unless another mode is given or set."""
+        """Take a checkpoint every ``interval`` ms (10 or more), EXACTLY_ONCE unless another mode is set."""
         checkpoints = self.get_checkpoint_config().set_checkpoint_interval(interval)
         if mode is not None:
             checkpoints.set_checkpointing_mode(mode)
@@ -186,56 +186,56 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
         return self.get_checkpointing_mode()
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        """Return whether barriers overtake records."""
+        """Return whether checkpoints are unaligned."""
         return self.get_checkpoint_config().is_unaligned_checkpoints_enabled()
 
     def is_force_unaligned_checkpoints(self) -> bool:
-        """Return whether unaligned checkpoints are used also where they are otherwise avoided."""
+        """Return whether unaligned checkpoints are used also where they are avoided by default."""
         return self.get_checkpoint_config().is_force_unaligned_checkpoints()
 
     def set_state_backend(self, state_backend: StateBackend) -> StreamExecutionEnvironment:
-        """Set where keyed state is kept while the job runs; ``state.backend.type`` says the same."""
+        """Set the state backend, like the option ``state.backend.type``."""
         require_instance(state_backend, StateBackend, "the state backend", "e.g. HashMapStateBackend()")
         return self._set(options.STATE_BACKEND, state_backend.option_value)
 
     def get_state_backend(self) -> StateBackend:
-        """Return where keyed state is kept while the job runs."""
+        """Return the state backend."""
         kinds: dict[str, type[StateBackend]] = {"hashmap": HashMapStateBackend, "rocksdb": EmbeddedRocksDBStateBackend}
         return kinds.get(str(self._config.get(options.STATE_BACKEND)), EmbeddedLMDBStateBackend)()
 
     def enable_changelog_state_backend(self, enabled: bool) -> StreamExecutionEnvironment:
-        """Accept the setting; checkpoints hold changes only in any case."""
+        """Accept the setting; checkpoints are incremental in any case."""
         self._config.set("state.changelog.enabled", bool(enabled))
         return self
 
     def is_changelog_state_backend_enabled(self) -> bool | None:
-        """Return what was set, None if nothing was."""
+        """Return the set value, None if not set."""
         key = "state.changelog.enabled"
         return self._config.get_boolean(key, False) if self._config.contains_key(key) else None
 
     def set_default_savepoint_directory(self, directory: str) -> StreamExecutionEnvironment:
-        """Set the directory of savepoints for which none is given."""
+        """Set the default directory of savepoints."""
         require_instance(directory, str, "the savepoint directory", "give a path or URL")
         return self._set(options.SAVEPOINT_DIR, directory)
 
     def get_default_savepoint_directory(self) -> str | None:
-        """Return the directory of savepoints for which none is given."""
+        """Return the default directory of savepoints."""
         return self._config.get(options.SAVEPOINT_DIR)
 
     def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> None:
-        """Set what happens after a failure; the options ``restart-strategy.*`` say the same."""
+        """Set the restart strategy, like the options ``restart-strategy.*``."""
         require_instance(restart_strategy_configuration, RestartStrategyConfiguration, "the restart strategy", "use RestartStrategies")
         self.configure(Configuration.from_dict(restart_strategy_configuration.to_settings()))
 
-    # What the workers need besides the program.
+    # Dependencies of workers
 
     def add_python_file(self, file_path: str) -> None:
-        """Bring a module, package directory or archive to the workers and put it on their import path."""
+        """Add a module, package directory or archive to the workers' import path."""
         known = self._config.get(options.PYTHON_FILES)
         self._set(options.PYTHON_FILES, f"{file_path},{known}" if known else file_path)
 
     def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
-        """Set a requirements.txt for the workers, and a directory that holds the packages."""
+        """Set a requirements.txt for the workers, and an optional directory with the packages."""
         cache = "" if requirements_cache_dir is None else f"#{requirements_cache_dir}"
         self._set(options.PYTHON_REQUIREMENTS, requirements_file_path + cache)
 
@@ -258,7 +258,7 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
         self._append_to_list("pipeline.classpaths", *classpaths)
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
-        """Bring a file to every worker, where functions find it by name."""
+        """Distribute a file to every worker, accessible by name in functions."""
         self._append_to_list(options.CACHED_FILES.key, f"name:{name},path:{file_path},executable:{str(executable).lower()}")
 
     def _append_to_list(self, key: str, *values: str) -> None:
@@ -285,13 +285,13 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
     def from_source(
         self, source: Source[Any], watermark_strategy: WatermarkStrategy, source_name: str, type_info: TypeInformation | None = None
     ) -> DataStream:
-        """Return the stream that a source reads.
+        """Return the stream of a source.
 
         Args:
             source: A source of :mod:`wiesel.datastream.connectors` or your own.
-            watermark_strategy: Gives timestamps and watermarks, per split.
+            watermark_strategy: Assigns timestamps and generates watermarks, per split.
             source_name: Shown in plans, logs and metrics.
-            type_info: The type of the records; what the source says if it is None.
+            type_info: The type of the records; None for that of the source.
         """
         require_built(source, Source, "from_source()")
         require_instance(watermark_strategy, WatermarkStrategy, "the watermark strategy", "e.g. WatermarkStrategy.no_watermarks()")
@@ -301,17 +301,17 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
     def add_source(
         self, source_func: Source[Any], source_name: str = "Custom Source", type_info: TypeInformation | None = None
     ) -> DataStream:
-        """Return the stream that a source reads; the older name of :meth:`from_source`, without watermarks.
+        """Return the stream of a source; the older name of :meth:`from_source`, without watermarks.
 
-        Flink's source functions are Java objects, which Wiesel does not have; it takes the same sources as :meth:`from_source`.
+        Flink's source functions are Java objects, which are not supported; it accepts the same sources as :meth:`from_source`.
         """
         require_built(source_func, Source, "add_source()")
         return self.from_source(source_func, WatermarkStrategy.no_watermarks(), source_name, type_info)
 
     def create_input(self, input_format: Source[Any], type_info: TypeInformation | None = None) -> DataStream:
-        """Return the stream that a source reads.
+        """Return the stream of a source.
 
-        Flink's input formats are Java objects, which Wiesel does not have; it takes the same sources as :meth:`from_source`.
+        Flink's input formats are Java objects, which are not supported; it accepts the same sources as :meth:`from_source`.
         """
         require_built(input_format, Source, "create_input()")
         return self.from_source(input_format, WatermarkStrategy.no_watermarks(), "Custom File Source", type_info)
@@ -326,12 +326,12 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
 
         Raises:
             JobExecutionError: If the job failed.
-            ProgramError: If nothing was built, or what was built cannot run.
+            ProgramError: If there are no operators, or the program is invalid.
         """
         return _execution.wait(self._start(job_name))
 
     def execute_async(self, job_name: str | None = _DEFAULT_JOB_NAME) -> JobClient:
-        """Start the job and return its handle at once."""
+        """Start the job and return its client immediately."""
         return self._start(job_name)
 
     def _start(self, job_name: str | None) -> JobClient:
@@ -343,7 +343,7 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
         return execution_plan_json(self._generate_stream_graph())
 
     def close(self) -> None:
-        """Forget what was built and not run, and drop the records of cached streams."""
+        """Discard operators that were not run, and drop the records of cached streams."""
         self._transformations.clear()
         self._stream_caches.clear()
 
@@ -392,7 +392,7 @@ class StreamExecutionEnvironment(NoJavaObjects, StaysInProgram):
         keyed: bool = False,
         name_pattern: str = "{}",
     ) -> OperatorTransformation:
-        """Add an operator; it runs with the next ``execute``, even if nothing reads it. Sources run only if something reads them."""
+        """Add an operator; it runs with the next ``execute``, even if it has no consumer. Sources run only with a consumer."""
         operator = self._new_operator(name, spec, inputs, output_type, name_pattern)
         operator.node.keyed = keyed
         self._transformations.append(operator)

@@ -10,4 +10,4 @@ __all__ = ["MAX_LONG_VALUE", "MIN_LONG_VALUE"]
 __all__ += windows.__all__
 
 T, W, W2, IN, OUT, KEY = TypeVar("T"), TypeVar("W"), TypeVar("W2"), TypeVar("IN"), TypeVar("OUT"), TypeVar("KEY")
-"""Type variables of PyFlink's module, which programs import for their annotations."""
+"""Type variables of PyFlink's module, imported by programs for annotations."""

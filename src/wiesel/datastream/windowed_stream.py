@@ -1,4 +1,4 @@
-"""Streams cut into windows, per key or as a whole."""
+"""Windowed streams, keyed or not."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class _Windowed:
         self._share_slices: bool | None = None
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
-        """Return the environment in which the stream was made."""
+        """Return the environment of the stream."""
         return self._keyed_stream.get_execution_environment()
 
     def get_input_type(self) -> TypeInformation:
@@ -96,31 +96,31 @@ class _Windowed:
         return self
 
     def evictor(self: S, evictor: Evictor[Any, Any]) -> S:
-        """Set what takes elements out of a window before or after it is evaluated; windows then keep all their elements in state."""
+        """Set the evictor, which removes elements before or after the evaluation; windows then store all their elements."""
         require_instance(evictor, Evictor, "the argument of evictor()", "e.g. CountEvictor.of(10)")
         self._window_evictor = evictor
         return self
 
     def allowed_lateness(self: S, time_ms: int) -> S:
-        """Set how long (ms) after its end a window still takes late records, each of which evaluates it again; 0 by default."""
+        """Set the allowed lateness (ms) after the end of a window; each late record evaluates it again; 0 by default."""
         self._allowed_lateness_ms = require_count(time_ms, "the allowed lateness in ms", minimum=0)
         return self
 
     def side_output_late_data(self: S, output_tag: OutputTag) -> S:
-        """Send records that are too late for all their windows to this side output of the result, instead of dropping them."""
+        """Send late records to this side output of the result, instead of dropping them."""
         require_instance(output_tag, OutputTag, "the argument of side_output_late_data()", "give an OutputTag('late', type)")
         self._late_data_output_tag = output_tag
         return self
 
     def share_slices(self: S, enabled: bool = True) -> S:
-        """Have sliding windows of time share what they have in common, so that a record costs the same in however many it is.
+        """Let sliding time windows share slices, so that the cost of a record does not depend on their number.
 
-        Each record is added once, to a slice of time, and windows are made of slices. So the reduce function, or ``merge`` of the
+        Each record is added once, to a slice of time, and windows are combined from slices. So the reduce function, or ``merge`` of the
         aggregate function, combines partial aggregates, in the order of time: the result must not depend on the order and grouping of
-        records (sums of floats may differ in the last digits). Without this, ``wiesel.windows.share-slices`` decides.
+        records (sums of floats may differ in the last digits). Without this call, ``wiesel.windows.share-slices`` applies.
 
         Args:
-            enabled: False for windows of their own, whatever the option says.
+            enabled: False for separate windows, whatever the option.
         """
         require_instance(enabled, bool, "the argument of share_slices()", "give True or False, or nothing")
         self._share_slices = enabled
@@ -131,7 +131,7 @@ class _Windowed:
     def _reduce(self, function: Any, window_function: Any, output_type: TypeInformation | None) -> DataStream:
         require_function(function, ReduceFunction, "reduce()", arguments=2)
         kind = self._window_function_kind(window_function)
-        # Without a window function the results are records that were reduced, and have their type.
+        # Without a window function the results are reduced records, and have their type.
         declared = self.get_input_type() if window_function is None and output_type is None else require_type(output_type, "reduce()")
         return self._evaluate(function, "reduce", window_function, kind, declared)
 
@@ -199,7 +199,7 @@ class _Windowed:
 
 
 class WindowedStream(_Windowed):
-    """A keyed stream whose records are put into windows; the evaluation makes it a stream again."""
+    """A keyed stream whose records are assigned to windows; their evaluation results in a stream."""
 
     _title = "Window"
     _all = False
@@ -212,11 +212,11 @@ class WindowedStream(_Windowed):
         window_function: WindowFunction[Any, Any, Any, Any] | ProcessWindowFunction[Any, Any, Any, Any] | None = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Return the records of each window combined into one, as they come; only the one is kept in state.
+        """Return the incremental reduction of each window's records; only its value is stored.
 
         Args:
             reduce_function: Combines two records into one.
-            window_function: Gets the one, with the key and the window, and gives the results.
+            window_function: Converts the value, with the key and the window, to results.
             output_type: The type of the results; that of the records if there is no window function.
         """
         return self._reduce(reduce_function, window_function, output_type)
@@ -228,29 +228,29 @@ class WindowedStream(_Windowed):
         accumulator_type: TypeInformation | None = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Return the records of each window aggregated, as they come; only the accumulator is kept in state.
+        """Return the incremental aggregate of each window's records; only the accumulator is stored.
 
         Args:
-            aggregate_function: Adds records to an accumulator and gets the result from it.
-            window_function: Gets that result, with the key and the window, and gives the results.
+            aggregate_function: Adds records to an accumulator and returns its result.
+            window_function: Converts that result, with the key and the window, to results.
             accumulator_type: The type of the accumulator.
             output_type: The type of the results.
         """
         return self._aggregate(aggregate_function, window_function, accumulator_type, output_type)
 
     def apply(self, window_function: WindowFunction[Any, Any, Any, Any], output_type: TypeInformation | None = None) -> DataStream:
-        """Return what the function gives for all records of a window, which are kept in state until it is evaluated."""
+        """Return the results of the function for all records of a window, which are stored until its evaluation."""
         return self._whole(window_function, "apply", output_type)
 
     def process(
         self, process_window_function: ProcessWindowFunction[Any, Any, Any, Any], output_type: TypeInformation | None = None
     ) -> DataStream:
-        """Return what the function gives for all records of a window; it sees the window's metadata and state as well."""
+        """Return the results of the function for all records of a window; it also has the window's metadata and state."""
         return self._whole(process_window_function, "process", output_type)
 
 
 class AllWindowedStream(_Windowed):
-    """A stream whose records, of all keys, are put into windows; evaluated by one subtask."""
+    """A stream whose records, of all keys, are assigned to windows; evaluated by one subtask."""
 
     _title = "AllWindow"
     _all = True
@@ -266,7 +266,7 @@ class AllWindowedStream(_Windowed):
         window_function: AllWindowFunction[Any, Any, Any] | ProcessAllWindowFunction[Any, Any, Any] | None = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Return the records of each window combined into one, as they come. See :meth:`WindowedStream.reduce`."""
+        """Return the incremental reduction of each window's records. See :meth:`WindowedStream.reduce`."""
         return self._reduce(reduce_function, window_function, output_type)
 
     def aggregate(
@@ -276,21 +276,21 @@ class AllWindowedStream(_Windowed):
         accumulator_type: TypeInformation | None = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Return the records of each window aggregated, as they come. See :meth:`WindowedStream.aggregate`."""
+        """Return the incremental aggregate of each window's records. See :meth:`WindowedStream.aggregate`."""
         return self._aggregate(aggregate_function, window_function, accumulator_type, output_type)
 
     def apply(self, window_function: AllWindowFunction[Any, Any, Any], output_type: TypeInformation | None = None) -> DataStream:
-        """Return what the function gives for all records of a window."""
+        """Return the results of the function for all records of a window."""
         return self._whole(window_function, "apply", output_type)
 
     def process(
         self, process_window_function: ProcessAllWindowFunction[Any, Any, Any], output_type: TypeInformation | None = None
     ) -> DataStream:
-        """Return what the function gives for all records of a window; it sees the window's metadata and state as well."""
+        """Return the results of the function for all records of a window; it also has the window's metadata and state."""
         return self._whole(process_window_function, "process", output_type)
 
     def _evaluate(self, *args: Any, **kwargs: Any) -> DataStream:
-        # All records have one key: more subtasks than one would only wait.
+        # All records have one key: further subtasks would only wait.
         result = super()._evaluate(*args, **kwargs)
         operator = result._operator("window_all()")
         operator.node.parallelism, operator.node.parallelism_set = 1, True

@@ -1,8 +1,8 @@
-"""Internal. Lets programs import Wiesel's modules by the names of PyFlink's: ``pyflink.datastream`` *is* ``wiesel.datastream``.
+"""Internal. Import hook for PyFlink's module names: ``pyflink.datastream`` *is* ``wiesel.datastream``.
 
-Both names give the same module object, so classes are identical whichever way they were imported, and what is pickled refers to
-``wiesel...``. :func:`install` is called by ``wiesel run`` and, through :mod:`wiesel.core.hooks`, by every worker process of its jobs.
-Outside of that, ``import pyflink`` means what it always means: a real PyFlink that is installed is never covered up unasked.
+Both names refer to the same module object, so classes are identical whichever way they were imported, and pickles refer to ``wiesel...``.
+:func:`install` is called by ``wiesel run`` and, through :mod:`wiesel.core.hooks`, by every worker process of its jobs. Otherwise ``import
+pyflink`` has its usual meaning: an installed PyFlink is never hidden implicitly.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ WORKER_INITIALIZER = "wiesel.platform.pyflink_hook:install"
 _ALIAS = "pyflink"
 _TARGET = "wiesel"
 
-# What PyFlink and Wiesel both call public. Wiesel's inner packages must not be reachable as pyflink.*.
+# Public in both PyFlink and Wiesel. Wiesel's inner packages must not be reachable as pyflink.*.
 _PUBLIC = ("common", "datastream", "metrics", "table")
 
-# Where the public names of a module of PyFlink are that lies in its machinery.
+# Locations of public names that PyFlink has in internal modules.
 _MOVED = {"util.exceptions": "spi.table.catalog_errors"}
 _EMPTY = {name.rpartition(".")[0] for name in _MOVED}
 
-# Packages of PyFlink that belong to its own machinery, and what takes their place.
+# Internal packages of PyFlink, and their replacements.
 _MACHINERY = {
     "java_gateway": "there is no gateway to a JVM: what it was used for has to be written in Python",
     "fn_execution": "user functions run in Spark's Python workers, with no counterpart of Beam's harness",
@@ -46,7 +46,7 @@ _MACHINERY = {
 }
 
 _CONNECTOR = "there is no connector for {}: write a source or sink against wiesel.spi, or read and write files (file_system)."
-# Modules that Wiesel does not have, and what to do in their place.
+# Missing modules, and their replacements.
 _INSTEAD = {
     "pyflink.table.descriptors": "describe tables with TableDescriptor and Schema of pyflink.table: column_by_expression() and "
     "watermark() replace Rowtime.",
@@ -80,19 +80,19 @@ class _AliasLoader(Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        # The import system has just put the alias's spec on the module, which would break relative imports in it.
+        # The import system has just set the alias's spec on the module, which would break relative imports in it.
         module.__spec__ = self._own_spec
 
 
 class _PyFlinkFinder(MetaPathFinder):
-    """Finds ``pyflink`` and what is below it; leaves every other name to the finders behind it."""
+    """Finds ``pyflink`` and its submodules; leaves all other names to the next finders."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         if fullname != _ALIAS and not fullname.startswith(_ALIAS + "."):
             return None
         inner = fullname[len(_ALIAS) + 1 :]
         if inner and not _exists(inner):
-            # Not None: the finders behind would look in Wiesel's folders and load its modules a second time.
+            # Not None: the next finders would search Wiesel's folders and load its modules a second time.
             raise ModuleNotFoundError(_missing_text(fullname, inner), name=fullname)
         if inner in _EMPTY:
             return ModuleSpec(fullname, None, is_package=True)
@@ -151,10 +151,10 @@ def is_installed() -> bool:
 
 
 def install() -> None:
-    """Make ``pyflink...`` mean ``wiesel...`` in this process and in the workers of its jobs. A second call does nothing.
+    """Alias ``pyflink...`` to ``wiesel...`` in this process and in the workers of its jobs. Idempotent.
 
     Raises:
-        ConfigurationError: a real PyFlink has already been imported, so that its classes and Wiesel's would mix.
+        ConfigurationError: If a real PyFlink has been imported, so that its classes and Wiesel's would be mixed.
     """
     if is_installed():
         return

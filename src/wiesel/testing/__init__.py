@@ -1,11 +1,11 @@
-"""Tests of stream programs without Spark, Java and waiting: single operators and whole pipelines, with time that the test moves.
+"""Tests of stream programs without Spark, Java and waiting: single operators and whole pipelines, with a manual clock.
 
 * :func:`function_harness` runs one function, :class:`StreamHarness` any one operator (a window, a reduction, connected streams): push
-  records, watermarks and processing time, read what comes out, look at state and timers, take a snapshot and go on from it with another
-  parallelism, another state backend or a newer version of the code.
-* :func:`local_environment` runs whole pipelines in the calling thread: a :class:`ManualSource` is written to while the job runs, a
-  checkpoint or a failure happens where the test wants it, and :func:`for_seeds` repeats the test under many orders of events.
-* :func:`sql_tests` reads files of YAML with given rows of tables, statements of SQL and what they must return.
+    records, watermarks and processing time, read the output, inspect state and timers, take a snapshot and restore it with another
+    parallelism, another state backend or a newer version of the code.
+* :func:`local_environment` runs whole pipelines in the calling thread: a :class:`ManualSource` is written to while the job runs, the test
+    triggers checkpoints and failures, and :func:`for_seeds` repeats the test under many orders of events.
+* :func:`sql_tests` reads YAML files with rows of tables, SQL statements and their expected results.
 
 The how-to is ``docs/testing.md``.
 """
@@ -50,5 +50,5 @@ __all__ = [
     "sql_tests",
 ]
 
-# The SQL engine computes with Arrow, whose import takes longer than a test of a function.
+# The SQL engine uses Arrow, whose import takes longer than a test of a function.
 __getattr__, __dir__, _ = lazy_names(__name__, dict.fromkeys(("SqlTest", "sql_tests"), "wiesel.testing.sql"))

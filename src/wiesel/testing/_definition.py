@@ -1,4 +1,4 @@
-"""Internal. From a definition, which makes a stream of streams, to the one operator that it describes."""
+"""Internal. Creates the operator of a definition, a function from streams to a stream."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from wiesel.types.typeinfo import TypeInformation
 __all__ = ["Definition", "OperatorPlan", "plan_operator"]
 
 Definition = Callable[..., Any]
-"""Gets one stream per input and returns the stream that one operator makes of them."""
+"""Gets one stream per input and returns the stream of one operator over them."""
 
 _NOT_HERE = {"sink": "a sink", "source": "a source"}
 
 
 @dataclass(frozen=True)
 class OperatorPlan:
-    """The operator, the edges into it (one per input) and the options that its tasks get."""
+    """The operator, its incoming edges (one per input) and the options of its tasks."""
 
     vertex: JobVertex
     inputs: tuple[JobEdge, ...]
@@ -38,7 +38,7 @@ class OperatorPlan:
 
 
 class _Input(Source[Any]):
-    """Stands for an input of the operator; what is pushed takes its place."""
+    """Placeholder of an input of the operator; pushed records replace it."""
 
     @property
     def boundedness(self) -> Boundedness:
@@ -60,11 +60,11 @@ def plan_operator(
     max_parallelism: int | None,
     shipped: bool,
 ) -> OperatorPlan:
-    """Have the definition build its operator and plan it as a job would.
+    """Build and plan the operator of a definition as in a job.
 
     Raises:
-        ProgramError: The definition does not make exactly one operator of its inputs, or what it calls is wrong.
-        SerializationError: The user's code cannot be shipped to workers.
+        ProgramError: If the definition does not create exactly one operator over its inputs, or is invalid.
+        SerializationError: If the user's code cannot be shipped to workers.
     """
     config = Configuration.from_dict(settings)
     env = StreamExecutionEnvironment(config)
@@ -80,7 +80,7 @@ def plan_operator(
     if not isinstance(made, DataStream):
         raise program_error(
             f"the definition returned {describe(made)} instead of a stream",
-            "return what map(), process(), reduce(), aggregate() and the like return; sinks are tested with local_environment()",
+            "return the result of map(), process(), reduce() or aggregate(); sinks are tested with local_environment()",
         )
     if not env._transformations:
         raise program_error("the definition makes no operator", "call an operator on the stream, e.g. lambda s: s.map(f)")

@@ -1,4 +1,4 @@
-"""Internal. Drives one operator in one subtask as a task does: the same calls in the same order."""
+"""Internal. Driver of one operator in one subtask, with the same calls in the same order as in a task."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MOST_ROUNDS = 100_000
 
 
 class OperatorDriver:
-    """An operator that is set up, and what it has asked of its task.
+    """An operator with its setup, and its requests to the task.
 
     Args:
-        operator: The operator, as its factory made it.
-        context: What the task gives to it; processing timers are taken by the driver.
-        output: Where its results go.
+        operator: The operator, as created by its factory.
+        context: Its context; processing timers are handled by the driver.
+        output: Its output.
     """
 
     def __init__(self, operator: StreamOperator, context: OperatorContext, output: Output) -> None:
@@ -44,7 +44,7 @@ class OperatorDriver:
         return loop
 
     def _settle(self) -> None:
-        """Let asynchronous requests go as far as they can without time passing, and the operator take their results."""
+        """Let asynchronous requests proceed as far as possible without time passing, and the operator process their results."""
         for _ in range(_MOST_ROUNDS):
             ready = [loop for loop in self._loops if loop.ready]
             if not ready and not self._calls:
@@ -57,7 +57,7 @@ class OperatorDriver:
         raise JobExecutionError(f"the asynchronous requests have not come to rest after {_MOST_ROUNDS} rounds of their event loop")
 
     def restore(self, handles: Iterable[StateHandle], files: StateFileReader) -> None:
-        """Give the operator its state back; before ``open``."""
+        """Restore the operator's state; before ``open``."""
         self.context.backend.restore(handles, files)
 
     def open(self) -> None:
@@ -76,34 +76,34 @@ class OperatorDriver:
         self.operator.process_watermark(timestamp)
 
     def status(self, idle: bool) -> None:
-        """Tell the operator that all its inputs are idle, or that one is active again."""
+        """Notify the operator that all its inputs are idle, or that one is active again."""
         self.operator.process_status(idle)
 
     def next_time(self) -> int | None:
-        """Return the earliest processing time that the operator has asked for or that a request waits for, or None."""
+        """Return the earliest processing time of a timer or a waiting request, or None."""
         return min([*self.asked_times, *(due for loop in self._loops if (due := loop.next_deadline_ms()) is not None)], default=None)
 
     def on_time(self, now_ms: int) -> None:
-        """Call the operator if it has asked for this time or an earlier one."""
+        """Call the operator if it has a timer for this time or earlier."""
         if any(t <= now_ms for t in self.asked_times):
             self.asked_times[:] = [t for t in self.asked_times if t > now_ms]
             self.operator.on_processing_time(now_ms)
         self._settle()
 
     def end_input(self, inputs: Iterable[int] = (0,)) -> None:
-        """End all inputs, which were bounded: the last watermark, the end of each, finish."""
+        """End all inputs, as bounded ones: the final watermark, the end of each, finish."""
         self.watermark(MAX_TIMESTAMP)
         for index in inputs:
             self.operator.end_input(index)
         self.finish()
 
     def finish(self) -> None:
-        """Let the operator emit what is left."""
+        """Let the operator emit its remaining results."""
         self.operator.finish()
         self._settle()
 
     def snapshot(self, checkpoint_id: int, files: StateFileWriter, *, full: bool = False) -> OperatorStateSnapshot:
-        """Take a snapshot, which is complete at once; the operator goes on."""
+        """Take a snapshot, which completes immediately; the operator continues."""
         operator_id = self.context.operator_id
         pending = PendingSnapshot(self.context.clock)
         self.operator.prepare_snapshot(checkpoint_id)
@@ -122,7 +122,7 @@ class OperatorDriver:
 
 
 def run_clock(clock: ManualClock, drivers: Sequence[OperatorDriver], until_ms: int) -> None:
-    """Move the clock to each time for which an operator has asked, in order, and at last to ``until_ms``."""
+    """Advance the clock to each timer of the operators, in order, and finally to ``until_ms``."""
     while (due := min((t for d in drivers if (t := d.next_time()) is not None), default=until_ms + 1)) <= until_ms:
         clock.set(max(due, clock.now_ms()))
         for driver in drivers:
@@ -134,7 +134,7 @@ def finish_all(clock: ManualClock, drivers: Sequence[OperatorDriver]) -> None:
     """Finish operators; time passes until asynchronous requests are answered.
 
     Raises:
-        JobExecutionError: A request waits for something that comes neither by itself nor with time.
+        JobExecutionError: If a request waits for an external event.
     """
     for driver in drivers:
         driver.finish()

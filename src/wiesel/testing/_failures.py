@@ -1,4 +1,4 @@
-"""Internal. Failures that a test injects, and the restarts after them."""
+"""Internal. Injected failures of tests, and the restarts after them."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ MASTER_POINTS = ("before-publish", "after-publish", "before-commit", "after-comm
 
 
 class InjectedFailure(WieselError):
-    """A failure that a test has asked for. The job has recovered from it, or is about to, when this is raised."""
+    """A failure injected by a test. The job has recovered from it, or is about to, when this is raised."""
 
 
 @dataclass
 class PlannedFailure:
-    """A failure at a point that will be passed.
+    """A failure planned at a point.
 
     Attributes:
         point: The point.
-        tasks: The tasks that count; None for points of the JobMaster.
-        passages: How often it is still to be passed, this one included.
+        tasks: The affected tasks; None for points of the JobMaster.
+        passages: Number of passages until the failure, including it.
     """
 
     point: str
@@ -39,7 +39,7 @@ class PlannedFailure:
     passages: int
 
     def hit(self, point: str, task: TaskKey | None) -> bool:
-        """A point is passed: return whether the failure happens now."""
+        """Count a passage of a point: return whether the failure happens now."""
         if point != self.point or (self.tasks is not None and task not in self.tasks):
             return False
         self.passages -= 1
@@ -47,7 +47,7 @@ class PlannedFailure:
 
 
 class InjectedRestart(RestartStrategy):
-    """Restarts at once after an injected failure; after others the job's own strategy decides."""
+    """Restarts immediately after an injected failure; for others the job's own strategy applies."""
 
     def __init__(self, own: RestartStrategy) -> None:
         self._own = own
@@ -64,7 +64,7 @@ class InjectedRestart(RestartStrategy):
 
 
 class WatchedMaster(JobMaster):
-    """A JobMaster that tells which points it passes, and its restart strategy why an attempt failed."""
+    """A JobMaster that reports its points, and the cause of a failed attempt to its restart strategy."""
 
     strategy: InjectedRestart
     on_point: Callable[[str], None]

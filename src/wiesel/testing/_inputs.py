@@ -1,4 +1,4 @@
-"""Internal. The inputs of an operator under test: how records reach its subtasks, and checks of what is pushed."""
+"""Internal. The inputs of an operator under test: distribution of records to subtasks, and checks of pushed records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["HarnessInput", "checked_records", "checked_timestamp"]
 
 
 class HarnessInput:
-    """One input, with how far its event time has come.
+    """One input, with its event time.
 
     Args:
         edge: The edge of the job into the operator.
@@ -35,7 +35,7 @@ class HarnessInput:
         self._broadcast = edge.partitioner.kind == "broadcast"
         self._subtasks = vertex.parallelism
         self._selector = ChannelSelector(vertex.max_parallelism, vertex.parallelism)
-        # What pushes has no subtasks that records could come straight from.
+        # The pushing side has no subtasks that forward edges could start from.
         partitioner = REBALANCE if edge.partitioner.kind == "forward" else edge.partitioner
         targets = tuple(ChannelTarget(0, i, i) for i in range(vertex.parallelism))
         out = OutputDescriptor(edge.index, edge.source_node, None, partitioner, targets, 0, vertex.max_parallelism)
@@ -69,10 +69,10 @@ class _Share:
 
 
 def checked_timestamp(value: Any, what: str) -> int:
-    """Return a time in ms.
+    """Check a time in ms.
 
     Raises:
-        ProgramError: It is not a whole number of 64 bits.
+        ProgramError: If it is not an integer of 64 bits.
     """
     try:
         number = None if isinstance(value, bool) else as_index(value)
@@ -87,7 +87,7 @@ def checked_records(values: list[Any], timestamps: list[int] | None) -> None:
     """Check records and their timestamps.
 
     Raises:
-        ProgramError: There are not as many timestamps as records, or one is none.
+        ProgramError: If there are not as many timestamps as records, or one is invalid.
     """
     if timestamps is None:
         return

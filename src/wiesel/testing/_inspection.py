@@ -1,4 +1,4 @@
-"""Internal. Looks into the state of an operator under test without changing it."""
+"""Internal. Read-only inspection of the state of an operator under test."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["InspectedBackend", "Timer"]
 
 
 class Timer(NamedTuple):
-    """A timer that has not fired: when (ms), of which key, and of which window if it is one of a window operator."""
+    """A pending timer: its time (ms), its key, and its window for a window operator."""
 
     timestamp: int
     key: Any
@@ -26,7 +26,7 @@ class Timer(NamedTuple):
 
 
 class InspectedBackend(LazyBackend):
-    """A backend that remembers its tables, so that they can be looked into."""
+    """A backend that records its tables, for inspection."""
 
     def __init__(self, make: Callable[[], StateBackend]) -> None:
         super().__init__(make)
@@ -38,13 +38,13 @@ class InspectedBackend(LazyBackend):
         return table
 
     def state_of(self, key: Any, window: Any = None) -> dict[str, Any]:
-        """Return what the states of the user's functions hold for a key (and a window), by name."""
+        """Return the contents of the user functions' states for a key (and a window), by name."""
         namespace = VOID if window is None else encode_window(window)
         names = [name for name in self._tables if name not in TABLES]
         return {name: value for name in names if (value := self._entries(name, key).get(namespace)) is not None}
 
     def windows_of(self, key: Any) -> dict[Any, Any]:
-        """Return the windows of a key, or the slices that they share, and what they hold, in the order of their ends."""
+        """Return the windows of a key, or their shared slices, with their contents, in the order of their ends."""
         contents = self._entries(SLICES if SLICES in self._tables else CONTENTS, key)
         if MERGING_SET in self._tables:
             places = self._entries(MERGING_SET, key).get(VOID) or {}
@@ -58,12 +58,12 @@ class InspectedBackend(LazyBackend):
         return {} if table is None else {namespace: copy.deepcopy(value) for at, namespace, value in table.items() if at == key}
 
     def broadcast_state(self, name: str) -> dict[Any, Any] | None:
-        """Return the entries of a broadcast state, None if there is none of that name."""
+        """Return the entries of a broadcast state, None if it does not exist."""
         known = self.used and name in self.operator_state.broadcast_names()
         return copy.deepcopy(dict(self.operator_state.get_broadcast(name))) if known else None
 
     def operator_list(self, name: str) -> list[Any] | None:
-        """Return the entries of an operator list state of either kind, None if there is none of that name."""
+        """Return the entries of an operator list state of either kind, None if it does not exist."""
         if not self.used or name not in self.operator_state.list_names():
             return None
         try:

@@ -1,4 +1,4 @@
-"""Internal. Files of tests of SQL: YAML, read strictly."""
+"""Internal. Strict parser of SQL test files in YAML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS = ("+I", "-U", "+U", "-D")
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads what is no number, true, false or null as a text: dates and times are read by the types of columns."""
+    """Reads all scalars except numbers, booleans and null as strings: dates and times are parsed by column type."""
 
 
 _Loader.yaml_implicit_resolvers = {}
@@ -36,7 +36,7 @@ _Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: float(st
 
 @dataclass(frozen=True)
 class GivenTable:
-    """Rows of a table: ``changes`` are rows with their kinds before them."""
+    """Rows of a table; for ``changes`` rows preceded by their kinds."""
 
     schema: str | None = None
     rows: Sequence[Any] = ()
@@ -56,9 +56,9 @@ class Expected:
 
 @dataclass(frozen=True)
 class TestCase:
-    """One test: statements in a session of their own, and what is expected of them."""
+    """One test: statements in a separate session, and the expected results."""
 
-    __test__ = False  # pytest takes classes of this name for its own
+    __test__ = False  # pytest would collect classes of this name
 
     name: str
     scripts: tuple[tuple[str, str], ...]
@@ -74,7 +74,7 @@ def read_cases(path: Path) -> list[TestCase]:
     """Return the tests of a file.
 
     Raises:
-        ProgramError: If it is no YAML, or not of the form that is described in docs/testing.md; tells where.
+        ProgramError: If it is no YAML, or not of the form described in docs/testing.md; with the location.
     """
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - it is a safe loader

@@ -1,4 +1,4 @@
-"""Internal. Rows of tests of SQL: from YAML to columns, and as strings that can be compared."""
+"""Internal. Rows of SQL tests: conversion from YAML to columns, and to comparable strings."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Change = tuple[str, tuple[str, ...]]
 
 
 def as_object(row: Any, names: Sequence[str], at: str, *, whole: bool = False) -> dict[str, Any]:
-    """Return a row of YAML by the names of its columns.
+    """Return a row of YAML as a dict by column name.
 
     Args:
         row: Values by name, or all of them in order.
         names: The columns.
-        at: What to say of the place of the row.
-        whole: Refuse rows that leave columns out.
+        at: Location of the row in messages.
+        whole: Reject rows with missing columns.
 
     Raises:
-        ProgramError: If names or their number do not fit.
+        ProgramError: If names or their number do not match.
     """
     hint = f"the columns are: {', '.join(names)}"
     if isinstance(row, dict):
@@ -47,10 +47,10 @@ def as_object(row: Any, names: Sequence[str], at: str, *, whole: bool = False) -
 
 
 def row_strings(rows: Iterable[Any], columns: RowType, zone: str, at: str) -> list[tuple[str, ...]]:
-    """Return rows of YAML as the strings by which results show values of these types.
+    """Return rows of YAML as strings in the form of results with these types.
 
     Raises:
-        ProgramError: If a value is none of its column's type.
+        ProgramError: If a value does not match its column's type.
     """
     objects = [as_object(row, columns.names, at, whole=True) for row in rows]
     convert = ObjectsToBatch(JsonObjects(columns, iso=False, ignore=False, fail_on_missing=False))
@@ -70,10 +70,10 @@ def write_rows(path: Path, rows: Sequence[Any], names: Sequence[str], at: str) -
 
 
 def write_changes(path: Path, changes: Sequence[tuple[str, Any]], names: Sequence[str], at: str) -> None:
-    """Write changes as Debezium does.
+    """Write changes in Debezium's format.
 
     Raises:
-        ProgramError: If a -U is not followed by its +U, or a +U stands alone.
+        ProgramError: If a -U is not followed by its +U, or a +U has no -U.
     """
     lines = []
     before: dict[str, Any] | None = None
@@ -93,11 +93,11 @@ def write_changes(path: Path, changes: Sequence[tuple[str, Any]], names: Sequenc
 
 
 def final_rows(changes: Sequence[Change], key: Sequence[int] | None) -> list[tuple[str, ...]]:
-    """Return the rows that changes come to.
+    """Return the final rows of changes.
 
     Args:
         changes: The changes, in order.
-        key: Places of the columns of the primary key: a row replaces that of its key. None if there is none.
+        key: Indexes of the primary key columns: a row replaces that of its key. None if there is none.
     """
     if key is not None:
         by_key: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -121,7 +121,7 @@ def final_rows(changes: Sequence[Change], key: Sequence[int] | None) -> list[tup
 
 
 def difference(found: Sequence[tuple[str, ...]], expected: Sequence[tuple[str, ...]], *, ordered: bool) -> str | None:
-    """Return what is missing and what is too much, None if nothing is."""
+    """Return the missing and the unexpected rows, None if there are none."""
     if ordered:
         if list(found) == list(expected):
             return None

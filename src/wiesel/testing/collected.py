@@ -14,7 +14,7 @@ __all__ = ["CollectedStream"]
 
 
 class CollectedStream:
-    """The records of a stream, as an exactly-once sink would have them.
+    """The records of a stream, as an exactly-once sink would receive them.
 
     After a failure records that came after the restored checkpoint are dropped, as the job emits them again. They are in the order
     in which they came; those of one subtask keep their order.

@@ -1,4 +1,4 @@
-"""An environment whose jobs run in this process, under the control of a test."""
+"""The environment of tests, whose jobs run in this process under the control of the test."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ __all__ = ["LocalEnvironment", "local_environment"]
 
 
 class LocalEnvironment(StreamExecutionEnvironment):
-    """An environment for tests; made by :func:`local_environment`.
+    """An environment for tests; created by :func:`local_environment`.
 
-    It takes whatever a program builds. ``execute()`` runs a job whose sources end to its end; :meth:`start` gives it into the test's hands.
+    It accepts any program. ``execute()`` runs a bounded job to its end; :meth:`start` returns a job controlled by the test.
     """
 
     def collect(self, stream: DataStream) -> CollectedStream:
-        """Have a job collect the records of a stream, to be read while it runs and afterwards."""
+        """Collect the records of a stream, to be read while the job runs and afterwards."""
         require_instance(stream, DataStream, "the argument of collect()", "give a stream of this environment")
         if stream.get_execution_environment() is not self:
             raise program_error("the stream was made in another environment", "collect it with the environment that made it")
         sink = CollectingSink(f"collected-{self._new_collect_number()}")
-        # One writer, so that records keep the order in which the subtasks before it give them.
+        # One writer, so that records keep their order.
         stream._add_sink(sink, "Collected", "Sink: {}").set_parallelism(1)
         return CollectedStream(sink.receiver)
 
     def start(self, job_name: str | None = None, *, restore_from: JobSnapshot | str | None = None) -> PipelineJob:
-        """Start what was built and return the job, which does nothing by itself from then on.
+        """Start the program and return the job, which only proceeds when the test lets it.
 
         Args:
             job_name: The name of the job.
-            restore_from: A checkpoint to go on from: what ``PipelineJob.checkpoint`` returned, perhaps of a job with another parallelism
-                or an older version of the program; or the path of a checkpoint of a real job, which is only read.
+            restore_from: A checkpoint to restore: the result of ``PipelineJob.checkpoint``, possibly of a job with another parallelism or
+                an older version of the program; or the path of a checkpoint of a real job, which is only read.
 
         Raises:
-            ProgramError: Nothing was built, or what was built cannot run.
-            StateMigrationError: The checkpoint does not fit the program.
+            ProgramError: If the program is empty or invalid.
+            StateMigrationError: If the checkpoint does not fit the program.
         """
         require_instance(restore_from, (JobSnapshot, str, type(None)), "restore_from", "give what checkpoint() returned, or a path")
         snapshot = read_checkpoint(restore_from) if isinstance(restore_from, str) else restore_from
@@ -73,19 +73,19 @@ def local_environment(
 ) -> LocalEnvironment:
     """Return an environment whose jobs run in this process, without Spark and Java.
 
-    Jobs are planned, run, checkpointed and recovered by the code that does so on Spark, but in one thread, with a clock that the test
-    moves and an order of events that the seed decides: the same program with the same seed does the same.
+    Jobs are planned, run, checkpointed and recovered by the same code as on Spark, but in one thread, with a manual clock and a seeded
+    order of events: runs of the same program with the same seed are equal.
 
-    Two settings are others than usual, so that a test sees things at once: records do not wait in buffers
-    (``execution.buffer-timeout.interval`` is 0), and a job whose code fails is not restarted (``restart-strategy.type`` is ``none``;
-    failures that the test injects are always recovered from). Checkpoints stay in memory, whatever directory is set.
+    Two settings differ from the defaults, so that a test sees results immediately: records do not wait in buffers
+    (``execution.buffer-timeout.interval`` is 0), and a job whose code fails is not restarted (``restart-strategy.type`` is ``none``; the
+    job always recovers from injected failures). Checkpoints stay in memory, whatever directory is set.
 
     Args:
-        parallelism: Number of subtasks of operators that do not say otherwise.
-        seed: Decides what happens first wherever a real job leaves that open. See :func:`for_seeds`.
+        parallelism: Default parallelism of operators.
+        seed: Determines the order of concurrent events. See :func:`for_seeds`.
         start_time: Processing time at the start, in ms since the epoch.
         state_backend: ``hashmap``, ``lmdb`` or ``rocksdb``.
-        config: Other options, by key; they win over those above.
+        config: Further options, by key; they override those above.
     """
     settings = {
         opt.ENGINE.key: "local",

@@ -12,7 +12,7 @@ from wiesel.wire.events import IterationBarrier
 __all__ = ["END_OF_TIME", "Event", "Record", "SideRecord", "Watermark", "WatermarkStatus"]
 
 END_OF_TIME = MAX_TIMESTAMP
-"""The watermark at the end of a bounded input."""
+"""The final watermark of a bounded input."""
 
 
 class Record(NamedTuple):
@@ -46,31 +46,31 @@ Event: TypeAlias = Record | SideRecord | Watermark | WatermarkStatus
 
 
 class EventLog:
-    """Internal. An operator's output, written down in order."""
+    """Internal. The output of an operator, recorded in order."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.batches: list[Batch] = []
 
     def emit(self, batch: Batch) -> None:
-        """Take records."""
+        """Record a batch."""
         self.batches.append(batch)
         self.events += [Record(value, timestamp) for value, timestamp in _records(batch)]
 
     def emit_side(self, tag: str, batch: Batch) -> None:
-        """Take records of a side output."""
+        """Record a batch of a side output."""
         self.events += [SideRecord(tag, value, timestamp) for value, timestamp in _records(batch)]
 
     def emit_watermark(self, timestamp: int) -> None:
-        """Take a watermark."""
+        """Record a watermark."""
         self.events.append(Watermark(timestamp))
 
     def emit_status(self, idle: bool) -> None:
-        """Take a change between active and idle."""
+        """Record a change of status."""
         self.events.append(WatermarkStatus(idle))
 
     def emit_iteration_barrier(self, barrier: IterationBarrier) -> None:
-        """An operator alone is in no loop."""
+        """Do nothing: a single operator is in no loop."""
 
 
 def _records(batch: Batch) -> list[tuple[Any, int | None]]:
@@ -79,7 +79,7 @@ def _records(batch: Batch) -> list[tuple[Any, int | None]]:
 
 
 class MergedOutput:
-    """Internal. The outputs of several subtasks as whoever reads them all sees them: their watermarks by their minimum."""
+    """Internal. The merged outputs of several subtasks, with the minimum of their watermarks."""
 
     def __init__(self, log: EventLog, subtasks: int) -> None:
         self._log = log
@@ -122,4 +122,4 @@ class SubtaskOutput:
         self._merged.status(self._channel, idle)
 
     def emit_iteration_barrier(self, barrier: IterationBarrier) -> None:
-        """An operator alone is in no loop."""
+        """Do nothing: a single operator is in no loop."""

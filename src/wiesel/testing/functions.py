@@ -1,4 +1,4 @@
-"""A function of the DataStream API under test."""
+"""Harness of a function of the DataStream API."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ def function_harness(
         function: A MapFunction, FlatMapFunction, FilterFunction, ReduceFunction, ProcessFunction, KeyedProcessFunction, CoMapFunction,
             CoFlatMapFunction, CoProcessFunction, KeyedCoProcessFunction, BroadcastProcessFunction or KeyedBroadcastProcessFunction. For
             others, and for windows, use :class:`StreamHarness`.
-        key_selector: Makes the stream keyed. For functions of two inputs one for both, or a pair.
+        key_selector: Makes the stream keyed. For functions with two inputs one for both, or a pair.
         key_type: The declared type of the keys.
         output_type: The declared type of the results.
-        broadcast_state: For broadcast functions the descriptors of their broadcast states. Input 2 is the broadcast one.
+        broadcast_state: For broadcast functions the descriptors of their broadcast states. Input 2 is the broadcast input.
         options: Arguments of :class:`StreamHarness`.
 
     Raises:
-        ProgramError: The function is of another class, or one on keyed streams has no key selector.
+        ProgramError: If the function is of another class, or one on keyed streams has no key selector.
     """
     interface = next((i for i in (*_METHODS, *_CO_METHODS, *_BROADCAST) if isinstance(function, i)), None)
     if interface is None:
-        raise program_error(f"function_harness() does not know how to run {describe(function)}", _way_out(function))
+        raise program_error(f"function_harness() cannot run {describe(function)}", _way_out(function))
     if key_selector is None and issubclass(interface, _NEEDS_KEY):
         raise program_error(
             f"{type(function).__name__} is a {interface.__name__}, which runs on a keyed stream, and has no key selector",

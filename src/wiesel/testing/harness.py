@@ -1,4 +1,4 @@
-"""One operator under test: push records and time in, read what comes out, look at its state, take snapshots and go on from them."""
+"""Harness of one operator: push records and time, read the output, inspect its state, take and restore snapshots."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["StreamHarness"]
 
 
 class StreamHarness:
-    """Runs one operator in this thread, with time that moves when the test moves it.
+    """Runs one operator in this thread, with a manual clock.
 
     ::
 
@@ -44,24 +44,24 @@ class StreamHarness:
             harness.advance_watermark(3_600_000)
             assert harness.values == [{"customer": "ann", "sum": 3}]
 
-    The operator is what a job would run: it is made by the same planner from the same calls, gets a copy of the functions that was
-    pickled and unpickled as for a worker, and keeps its state in a real state backend. For single functions see
-    :func:`function_harness`; several operators run in a pipeline, see :func:`local_environment`.
+    The operator is the one that a job would run: it is created by the same planner from the same calls, gets a pickled and unpickled copy
+    of the functions as in a worker, and stores its state in a real state backend. For single functions see :func:`function_harness`; for
+    several operators in a pipeline, see :func:`local_environment`.
 
     Args:
-        define: Gets one stream per input, returns the stream that the operator makes of them.
-        parallelism: Number of subtasks. Records go to them as in a job; by key where the stream is keyed, otherwise in turn.
+        define: Gets one stream per input, returns the stream of the operator over them.
+        parallelism: Number of subtasks. Records are distributed as in a job; by key for keyed streams, otherwise round-robin.
         max_parallelism: Number of key groups.
         state_backend: ``hashmap``, ``lmdb`` or ``rocksdb``.
         start_time: Processing time at the start, in ms since the epoch.
-        input_types: The declared types of the inputs, where the operator needs them.
-        config: Other options of the job, by key.
-        restore_from: The snapshot of another harness, perhaps of an older version of the same operator, to go on from.
-        ship: Whether the functions are copied by pickling them. False runs the very objects (mocks, say), with one subtask only.
+        input_types: The declared types of the inputs, if needed by the operator.
+        config: Further options of the job, by key.
+        restore_from: The snapshot of another harness to restore, possibly of an older version of the same operator.
+        ship: Copy the functions by pickling. False runs the given objects (such as mocks), with one subtask only.
 
     Raises:
-        ProgramError: The definition is wrong; or, from the methods, the harness is used in a way that cannot be.
-        SerializationError: A function cannot be shipped to workers.
+        ProgramError: If the definition is invalid; or, from the methods, on invalid use.
+        SerializationError: If a function cannot be shipped to workers.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class StreamHarness:
         if not ship and parallelism > 1:
             raise program_error("ship=False is for one subtask, as all would share the functions", "leave parallelism at 1")
         if restore_from is not None:
-            require_instance(restore_from, OperatorSnapshot, "restore_from", "give what snapshot() of a harness returned")
+            require_instance(restore_from, OperatorSnapshot, "restore_from", "give the result of snapshot() of a harness")
         settings = {opt.STATE_BACKEND.key: state_backend, **(config or {})}
         plan = plan_operator(define, input_types, settings, parallelism=parallelism, max_parallelism=max_parallelism, shipped=ship)
         self._closed = False
@@ -175,15 +175,15 @@ class StreamHarness:
         self._push([value], None if timestamp is None else [timestamp], input)
 
     def push_all(self, values: Iterable[Any], timestamps: Iterable[int] | None = None, *, input: int = 1) -> None:  # noqa: A002
-        """Hand in several records at once, as one buffer brings them.
+        """Push several records at once, as in one buffer.
 
         Args:
             values: The records.
             timestamps: Their event times in ms, None if they have none.
-            input: Which input, counted from 1.
+            input: The input, counted from 1.
 
         Raises:
-            UserFunctionError: A function raised.
+            UserFunctionError: If a function raised.
         """
         self._push(list(values), None if timestamps is None else list(timestamps), input)
 
@@ -195,11 +195,11 @@ class StreamHarness:
             self._drivers[subtask].process(batch, index)
 
     def advance_watermark(self, timestamp: int, *, input: int | None = None) -> None:  # noqa: A002
-        """Advance event time; the operator has reached the smallest of its inputs' watermarks.
+        """Advance event time; that of the operator is the minimum of its inputs' watermarks.
 
         Args:
             timestamp: The watermark in ms.
-            input: Of which input, counted from 1; of all if it is None.
+            input: The input, counted from 1; None for all.
         """
         checked_timestamp(timestamp, "a watermark")
         chosen = self._open_inputs(input)
@@ -217,11 +217,11 @@ class StreamHarness:
         self._advanced(reached)
 
     def set_idle(self, idle: bool = True, *, input: int | None = None) -> None:  # noqa: A002
-        """Declare inputs idle, so that they do not hold event time back; a record or a watermark makes an input active again.
+        """Mark inputs idle, so that they do not hold back event time; a record or a watermark makes an input active again.
 
         Args:
-            idle: Whether they are idle.
-            input: Which input, counted from 1; all if it is None.
+            idle: True for idle, False for active.
+            input: The input, counted from 1; None for all.
         """
         for index in self._open_inputs(input):
             advanced, changed = self._valve.status((0, index), idle)
@@ -242,10 +242,10 @@ class StreamHarness:
                 driver.status(idle)
 
     def end_input(self, *, input: int | None = None) -> None:  # noqa: A002
-        """End inputs as bounded ones end, with the watermark :data:`END_OF_TIME`; when all have ended the operator finishes.
+        """End inputs as bounded ones, with the watermark :data:`END_OF_TIME`; when all have ended the operator finishes.
 
         Args:
-            input: Which input, counted from 1; all that have not ended if it is None.
+            input: The input, counted from 1; None for all remaining ones.
         """
         for index in self._open_inputs(input):
             self.advance_watermark(MAX_TIMESTAMP, input=index + 1)
@@ -258,7 +258,7 @@ class StreamHarness:
                 self._advanced(self._valve.finish((0, index))[0])
 
     def set_processing_time(self, now: int) -> None:
-        """Move the clock to ``now`` (ms since the epoch), and to each time on the way for which the operator has a timer."""
+        """Advance the clock to ``now`` (ms since the epoch), firing the timers of the operator on the way."""
         self._check_open()
         checked_timestamp(now, "a processing time")
         if now < self.processing_time:
@@ -266,7 +266,7 @@ class StreamHarness:
         run_clock(self._clock, self._drivers, now)
 
     def advance_processing_time(self, by: int) -> None:
-        """Move the clock on by so many ms; see :meth:`set_processing_time`."""
+        """Advance the clock by this many ms; see :meth:`set_processing_time`."""
         self.set_processing_time(self.processing_time + by)
 
     @property
@@ -279,11 +279,11 @@ class StreamHarness:
         """The event time that the operator has reached; the smallest number of 64 bits before the first watermark."""
         return self._valve.current
 
-    # What came out.
+    # Output
 
     @property
     def output(self) -> list[Event]:
-        """All that came out, in order: :class:`Record`, :class:`SideRecord`, :class:`Watermark` and :class:`WatermarkStatus`."""
+        """The output, in order: :class:`Record`, :class:`SideRecord`, :class:`Watermark` and :class:`WatermarkStatus`."""
         return list(self._log.events)
 
     @property
@@ -308,34 +308,34 @@ class StreamHarness:
 
     @property
     def watermarks(self) -> list[int]:
-        """The watermarks that came out, in ms."""
+        """The emitted watermarks, in ms."""
         return [event.timestamp for event in self._log.events if isinstance(event, Watermark)]
 
     def take(self) -> list[Event]:
-        """Return all that came out so far and forget it."""
+        """Return and clear the output so far."""
         events = self.output
         self._log.events.clear()
         self._log.batches.clear()
         return events
 
-    # What is inside.
+    # State
 
     def state(self, key: Any, *, window: Any = None) -> dict[str, Any]:
-        """Return what is stored for a key, by name of the state; states that hold nothing are left out.
+        """Return the state of a key, by state name; empty states are omitted.
 
-        Lists come as lists and maps as dicts; aggregating state comes as its accumulator.
+        Lists are returned as lists and maps as dicts; aggregating state as its accumulator.
 
         Args:
             key: The key.
-            window: For state that a trigger or window function keeps per window.
+            window: For per-window state of a trigger or window function.
         """
         return self._backend_of(key).state_of(key, window)
 
     def windows(self, key: Any) -> dict[Any, Any]:
-        """Return the windows of a key that hold something: the list of their elements, the reduced value, or the accumulator.
+        """Return the nonempty windows of a key: the list of their elements, the reduced value, or the accumulator.
 
-        Of windows that share slices (``share_slices()``) it is the slices.
-        Of windows with an evictor the elements come with their timestamps: ``(element, ms)``.
+        For windows that share slices (``share_slices()``), the slices are returned. For windows with an evictor the elements have their
+        timestamps: ``(element, ms)``.
         """
         return self._backend_of(key).windows_of(key)
 
@@ -346,7 +346,7 @@ class StreamHarness:
             state: Its descriptor, or its name.
 
         Raises:
-            AssertionError: The subtasks do not hold the same, so the function does not change the state the same way on all of them.
+            AssertionError: If the subtasks differ, so the function does not change the state in the same way on all of them.
         """
         name = _name_of(state)
         entries = self._known(name, [backend.broadcast_state(name) for backend in self._backends], "broadcast state")
@@ -358,7 +358,7 @@ class StreamHarness:
     def operator_state(self, state: StateDescriptor | str) -> list[list[Any]]:
         """Return the entries of an operator list state, one list per subtask.
 
-        A function brings such state up to date for a snapshot; before the first one there may be nothing in it.
+        A function updates such state for a snapshot; before the first one it may be empty.
 
         Args:
             state: Its descriptor, or its name.
@@ -396,10 +396,10 @@ class StreamHarness:
         return sorted((t for b in self._backends for t in b.timers_of(queue)), key=lambda timer: timer.timestamp)
 
     def metric(self, name: str) -> Any:
-        """Return a metric of the operator or its functions, over all subtasks, e.g. ``numLateRecordsDropped``.
+        """Return a metric of the operator or its functions, aggregated over the subtasks, e.g. ``numLateRecordsDropped``.
 
         Args:
-            name: Its name, with the groups before it: ``group.name``.
+            name: Its name, preceded by its groups: ``group.name``.
         """
         found = merge_counts([registry.snapshot() for registry in self._metrics])
         if name not in found:
@@ -407,12 +407,12 @@ class StreamHarness:
             raise program_error(f"there is no metric {name!r}", f"known are: {known}")
         return found[name]
 
-    # Snapshots and the end.
+    # Snapshots and the end
 
     def snapshot(self) -> OperatorSnapshot:
-        """Take a snapshot, as a checkpoint does; the operator goes on.
+        """Take a snapshot, as in a checkpoint; the operator continues.
 
-        A test goes on from it with :meth:`restored`, or with ``restore_from`` where the operator has changed.
+        A test restores it with :meth:`restored`, or with ``restore_from`` for a changed operator.
         """
         self._check_open()
         self._checkpoint_id += 1
@@ -422,13 +422,13 @@ class StreamHarness:
         return OperatorSnapshot(self._checkpoint_id, vertex.parallelism, vertex.max_parallelism, taken)
 
     def restored(self, snapshot: OperatorSnapshot, **changed: Any) -> StreamHarness:
-        """Return a new harness for the same operator, which goes on from a snapshot.
+        """Return a new harness for the same operator, restored from a snapshot.
 
         Its time is that of this harness; its output is empty.
 
         Args:
-            snapshot: What :meth:`snapshot` returned.
-            changed: Arguments of the harness that are to be others, e.g. ``parallelism=3`` or ``state_backend="lmdb"``.
+            snapshot: The result of :meth:`snapshot`.
+            changed: Changed arguments of the harness, e.g. ``parallelism=3`` or ``state_backend="lmdb"``.
         """
         arguments = {**self._arguments, "start_time": self.processing_time, **changed}
         if arguments["max_parallelism"] is None:
@@ -436,7 +436,7 @@ class StreamHarness:
         return StreamHarness(self._define, **arguments, restore_from=snapshot)
 
     def close(self) -> None:
-        """Close the operator and its functions. What came out can still be read."""
+        """Close the operator and its functions. The output can still be read."""
         if not self._closed:
             self._closed = True
             self._release()

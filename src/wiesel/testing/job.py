@@ -1,4 +1,4 @@
-"""A job under the control of a test: it does something only when the test lets it."""
+"""A job under the control of a test: it only proceeds when the test lets it."""
 
 from __future__ import annotations
 
@@ -39,25 +39,25 @@ __all__ = ["PipelineJob"]
 
 
 _MOST_STEPS, _MOST_STEPS_OF_OTHERS = 1_000_000, 100_000
-"""More than a test will want at one moment; fewer where sources read by themselves, which may read a thousand records in one step."""
+"""Limits of the number of steps at one time; lower with sources that read by themselves, up to a thousand records per step."""
 
 _MOST_RESTARTS = 1_000
 
 
 class PipelineJob:
-    """A running job; made by ``LocalEnvironment.start``. All of it happens in the calls of these methods, in the test's own thread.
+    """A running job; created by ``LocalEnvironment.start``. It only proceeds in the calls of these methods, in the test's thread.
 
-    Left as a context manager the job is cancelled if it still runs.
+    As a context manager it cancels the job at the end if it is still running.
 
     Raises:
-        JobExecutionError: From any method that lets the job go on, if it has failed; the cause is what failed.
+        JobExecutionError: From any method that lets the job proceed, if it has failed; with its cause.
     """
 
     def __init__(self, graph: StreamGraph, config: Configuration, restore_from: JobSnapshot | None, *, settles: bool = True) -> None:
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         check_shippable(plan)
         self._graph = graph
-        # One of its own, as names that sinks make of it must not come twice.
+        # A separate one, as names that sinks derive from it must be unique.
         job_id = uuid4().hex
         self._sources = manual_sources(graph)
         others = [n for n in graph.nodes.values() if n.is_source and n.name not in self._sources]
@@ -108,29 +108,29 @@ class PipelineJob:
         master.on_point = self._on_master_point
         return master
 
-    # How the job goes on.
+    # Progress of the job
 
     def settle(self) -> None:
-        """Let the job do all that it can without time passing: records that were pushed are processed, messages have arrived."""
+        """Let the job proceed as far as possible without time passing: pushed records are processed, messages are delivered."""
         self._check_open()
         left = self._most_steps
         while left > 0:
             quiet = self._world.wake_sources()
             steps = self._steps(left)
-            # Only the sources were asked, and none of them had anything.
+            # Only the sources were polled, and none of them had records.
             if steps <= quiet:
                 return
             left -= steps
         self._too_busy()
 
     def step(self, count: int = 1) -> int:
-        """Let the job do single things, chosen by the seed, without time passing; for stopping it in the midst of something.
+        """Execute single steps, chosen by the seed, without time passing; for stopping the job in the middle of its work.
 
         Args:
-            count: How many things at most.
+            count: Maximal number of steps.
 
         Returns:
-            How many things it did; fewer than ``count`` if there was nothing more to do.
+            The number of executed steps; fewer than ``count`` if there were no more.
         """
         self._check_open()
         require_count(count, "count")
@@ -138,11 +138,11 @@ class PipelineJob:
         return self._steps(count)
 
     def advance_processing_time(self, by: int) -> None:
-        """Let so many ms pass; see :meth:`set_processing_time`."""
+        """Let this many ms pass; see :meth:`set_processing_time`."""
         self.set_processing_time(self.processing_time + by)
 
     def set_processing_time(self, now: int) -> None:
-        """Move the clock to ``now`` (ms since the epoch), and let everything happen that is due on the way, in order.
+        """Advance the clock to ``now`` (ms since the epoch), with all due events on the way, in order.
 
         Timers of processing time fire, periodic watermarks are emitted (every ``pipeline.auto-watermark-interval``), buffers are
         flushed, periodic checkpoints are taken.
@@ -164,11 +164,11 @@ class PipelineJob:
         return self._clock.now_ms()
 
     def finish(self) -> JobExecutionResult:
-        """End the sources to which the test writes and run the job to its end, letting time pass where it has to wait.
+        """End the sources written by the test and run the job to its end, letting time pass as needed.
 
         Raises:
-            ProgramError: Another source never ends.
-            AssertionError: A failure was planned with :meth:`fail_at` and its point was never passed.
+            ProgramError: If another source is unbounded.
+            AssertionError: If a failure was planned with :meth:`fail_at` and its point was never passed.
         """
         self._check_open()
         if self._endless:
@@ -194,13 +194,13 @@ class PipelineJob:
     # Checkpoints and failures.
 
     def checkpoint(self) -> JobSnapshot:
-        """Take a checkpoint now, with records wherever they are, and return it when it is complete and its commits have ended.
+        """Take a checkpoint now, with records in flight anywhere, and return it when it is complete and its commits have ended.
 
-        Call :meth:`settle` before for one without records on their way. A job can go on from it: ``env.start(restore_from=...)``.
+        Call :meth:`settle` before for one without records in flight. A job can be restored from it: ``env.start(restore_from=...)``.
 
         Raises:
-            CheckpointError: It could not be taken.
-            InjectedFailure: A failure planned with :meth:`fail_at` came first; the job has recovered from it.
+            CheckpointError: If it could not be taken.
+            InjectedFailure: If a failure planned with :meth:`fail_at` happened; the job has recovered from it.
         """
         self._check_open()
         if self._graph.runtime_mode == "BATCH":
@@ -226,14 +226,14 @@ class PipelineJob:
         if master.completed_checkpoints == completed or master.last_checkpoint is None:
             cause = master.failures[failures] if len(master.failures) > failures else None
             why = "a task failed" if cause is not None else "a task could not store its part"
-            raise CheckpointError(f"the checkpoint was given up: {why}", hint="the log has the reason") from cause
+            raise CheckpointError(f"the checkpoint was aborted: {why}", hint="the log has the reason") from cause
         return JobSnapshot(master.last_checkpoint, master.recovery.facts)
 
     def _pending(self) -> int | None:
         return self._master.attempt.coordinator.pending_id if self._master.attempt is not None else None
 
     def _after_failure(self, failures_before: int) -> None:
-        """Raise what the job has failed with, or an injected failure, when the job has recovered from it."""
+        """Raise the failure of the job, or an injected failure after the job has recovered from it."""
         if self._master.status is JobStatus.FAILING:
             self._until(lambda: self._master.status is not JobStatus.FAILING, "fail")
         self._raise_failure()
@@ -243,7 +243,7 @@ class PipelineJob:
             raise failures[0]
 
     def fail(self, reason: str = "injected by the test") -> None:
-        """Have all tasks die now, and let the job recover from the newest checkpoint (or begin again, if there is none)."""
+        """Fail all tasks now, and let the job recover from the newest checkpoint (or restart, if there is none)."""
         self._check_open()
         self._check_can_go_on("fail")
         if self._master.attempt is not None:
@@ -258,9 +258,9 @@ class PipelineJob:
         Args:
             point: ``before-barrier``, ``before-snapshot``, ``before-ack`` or ``after-ack`` (a task's), or ``before-publish``,
                 ``after-publish``, ``before-commit`` or ``after-commit`` (the JobMaster's).
-            operator: Name or uid of an operator: only its tasks count. Any task if it is None.
-            subtask: Only this subtask of the operator counts.
-            nth: At which passage, counted from 1.
+            operator: Name or uid of an operator whose tasks are affected. None for any task.
+            subtask: Only this subtask of the operator is affected.
+            nth: Number of the passage, counted from 1.
         """
         self._check_open()
         require_count(nth, "nth")
@@ -294,15 +294,15 @@ class PipelineJob:
         return bool(hit)
 
     def rescale(self, parallelism: int) -> Rescaled:
-        """Let the job go on with another parallelism, as ``wiesel rescale`` does; return what became of its vertices.
+        """Rescale the job, as ``wiesel rescale`` does; return the results for its vertices.
 
         Args:
-            parallelism: Of all operators whose own the program does not set.
+            parallelism: The parallelism of all operators for which the program does not set one.
 
         Raises:
-            ConfigurationError: It is above the maximum parallelism of an operator.
-            CheckpointError: The job could not be rescaled; it runs on as before.
-            InjectedFailure: A failure planned with :meth:`fail_at` came first; the job has recovered from it.
+            ConfigurationError: If it is above the maximum parallelism of an operator.
+            CheckpointError: If the job could not be rescaled; it continues unchanged.
+            InjectedFailure: If a failure planned with :meth:`fail_at` happened; the job has recovered from it.
         """
         self._check_open()
         self._check_can_go_on("be rescaled")
@@ -318,7 +318,7 @@ class PipelineJob:
     def _job(self) -> JobGraph:
         return self._master.plan.graph.job
 
-    # What can be seen.
+    # Observation
 
     @property
     def status(self) -> JobStatus:
@@ -336,7 +336,7 @@ class PipelineJob:
         return self._master.completed_checkpoints
 
     def metric(self, name: str) -> Any:
-        """Return a metric of the running tasks, over all subtasks: ``<operator's name>.<metric>``, or one of the tasks.
+        """Return a metric of the running tasks, aggregated over all subtasks: ``<operator's name>.<metric>``, or one of the tasks.
 
         Args:
             name: Its name, e.g. ``TumblingEventTimeWindows.numLateRecordsDropped``.
@@ -347,10 +347,10 @@ class PipelineJob:
             raise program_error(f"the running tasks have no metric {name!r}", f"they have {', '.join(sorted(found)) or 'none'}")
         return found[name]
 
-    # The end.
+    # End
 
     def close(self) -> None:
-        """Cancel the job if it still runs, and close its tasks."""
+        """Cancel the job if it is still running, and close its tasks."""
         if self._closed:
             return
         try:
@@ -382,7 +382,7 @@ class PipelineJob:
         return self._master.status is JobStatus.RUNNING and attempt is not None and attempt.state is AttemptState.RUNNING
 
     def _steps(self, most: int) -> int:
-        """Do at most so many things that are possible now; return how many."""
+        """Execute at most this number of possible steps; return their number."""
         done = 0
         while done < most and not self._ended and self._world.step_now():
             done += 1

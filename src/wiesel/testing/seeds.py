@@ -1,4 +1,4 @@
-"""The same test under many seeds, which stand for the orders of events that a real job may see."""
+"""Repetition of tests under many seeds, which represent possible orders of events in a real job."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def for_seeds(seeds: int | Iterable[int]) -> Callable[[Callable[..., None]], Cal
             env = local_environment(parallelism=2, seed=seed)
             ...
 
-    A failure says under which seed it happened; setting the environment variable ``WIESEL_TEST_SEEDS`` to it (or to several, with commas
-    between) runs that one alone.
+    A failure reports its seed; setting the environment variable ``WIESEL_TEST_SEEDS`` to it (or to several, separated by commas) runs only
+    that one.
 
     Args:
         seeds: The seeds, or their number: ``50`` stands for 0 to 49.
@@ -54,7 +54,7 @@ def for_seeds(seeds: int | Iterable[int]) -> Callable[[Callable[..., None]], Cal
                         f"{test.__name__} failed with seed {seed} ({SEEDS_VARIABLE}={seed} runs it alone): {type(error).__name__}: {error}"
                     ) from error
 
-        # Test runners look at the signature to see what they have to provide; the seed is not theirs.
+        # Test runners inspect the signature for fixtures; the seed is not one.
         without = [parameter for name, parameter in signature.parameters.items() if name != "seed"]
         run.__signature__ = signature.replace(parameters=without)  # type: ignore[attr-defined]
         return run

@@ -15,17 +15,17 @@ from wiesel.state.backend import StateFile
 __all__ = ["JobSnapshot", "OperatorSnapshot", "files_in_memory", "read_checkpoint"]
 
 NO_LIMIT_BYTES = 1 << 62
-"""Internal. State under test may be as large as it likes."""
+"""Internal. No limit for the size of state under test."""
 
 
 @dataclass(frozen=True)
 class OperatorSnapshot:
-    """The state of an operator in all its subtasks, as ``StreamHarness.snapshot`` took it. Can be pickled.
+    """The state of an operator in all its subtasks, taken by ``StreamHarness.snapshot``. Picklable.
 
     Attributes:
         checkpoint_id: Its number.
         parallelism: Number of subtasks.
-        max_parallelism: Number of key groups; an operator that goes on from the snapshot must have the same.
+        max_parallelism: Number of key groups; an operator restored from the snapshot must have the same.
     """
 
     checkpoint_id: int
@@ -36,10 +36,10 @@ class OperatorSnapshot:
 
 @dataclass(frozen=True)
 class JobSnapshot:
-    """A checkpoint of a job, as ``PipelineJob.checkpoint`` took it. Can be pickled.
+    """A checkpoint of a job, taken by ``PipelineJob.checkpoint``. Picklable.
 
     Attributes:
-        checkpoint: Positions, states and what waits to be committed, of all tasks.
+        checkpoint: Positions, states and pending committables of all tasks.
         facts: Names and parallelism of the operators.
     """
 
@@ -62,18 +62,18 @@ class JobSnapshot:
 
 
 def files_in_memory(prefix: str) -> MemoryStateFiles:
-    """Internal. Return files that are kept in the snapshot itself."""
+    """Internal. Return state files stored in the snapshot itself."""
     return MemoryStateFiles("test", prefix, NO_LIMIT_BYTES)
 
 
 def read_checkpoint(path: str) -> JobSnapshot:
-    """Read a checkpoint of a real job, to go on from it in a test. What lies there is only read.
+    """Read a checkpoint of a real job, to restore it in a test. The files are only read.
 
     Args:
-        path: That of a savepoint, of a checkpoint (``.../<job id>/chk-7``), or of a job, for its newest.
+        path: Path of a savepoint, of a checkpoint (``.../<job id>/chk-7``), or of a job for its newest checkpoint.
 
     Raises:
-        CorruptCheckpointError: There is none, or a file of it is missing or altered.
+        CorruptCheckpointError: If there is none, or a file of it is missing or altered.
     """
     found = find_snapshot(path)
     files = StateFiles("/", "", "read")

@@ -1,4 +1,4 @@
-"""A source that a test writes to while the job runs."""
+"""A source written by the test while the job runs."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class _Split:
 
 
 _ALL: weakref.WeakValueDictionary[str, ManualSource] = weakref.WeakValueDictionary()
-"""The sources of this process by name: the readers of a job find what the test writes."""
+"""The sources of this process by name: the readers of a job look up the test's source."""
 
 
 class ManualSource(Source["_ManualSplit"]):
     """A source for :func:`local_environment`, to which the test writes records, watermarks, idleness and the end.
 
-    What is written stays: after a failure the job reads again from the position of its checkpoint, and a second job may read the same
+    Its contents are retained: after a failure the job reads again from the position of its checkpoint, and a second job may read the same
     source from the beginning, or from a checkpoint of the first.
 
     ::
@@ -65,9 +65,9 @@ class ManualSource(Source["_ManualSplit"]):
             job.settle()
 
     Args:
-        splits: Number of splits, as of the partitions of a topic: each is read in order and has its own watermark. They are distributed
-            over the subtasks of the source; subtasks without one end at once.
-        bounded: Whether the end moves event time to its end, which fires all windows and timers.
+        splits: Number of splits, like the partitions of a topic: each is read in order and has a separate watermark. They are distributed
+            over the subtasks of the source; subtasks without splits finish immediately.
+        bounded: The end advances event time to its maximum, which fires all windows and timers.
         type_info: The declared type of the records.
     """
 
@@ -78,7 +78,7 @@ class ManualSource(Source["_ManualSplit"]):
         self._type_info = type_info
         _ALL[self._name] = self
 
-    # What tests call.
+    # Interface of tests
 
     def push(self, value: Any, timestamp: int | None = None, *, split: int = 0) -> None:
         """Write a record.
@@ -102,7 +102,7 @@ class ManualSource(Source["_ManualSplit"]):
             split: The split, counted from 0.
 
         Raises:
-            SerializationError: One cannot be pickled.
+            SerializationError: If one cannot be pickled.
         """
         self._push(list(values), None if timestamps is None else list(timestamps), split)
 
@@ -118,11 +118,11 @@ class ManualSource(Source["_ManualSplit"]):
                 ) from error
 
     def advance_watermark(self, timestamp: int, *, split: int | None = None) -> None:
-        """Write a watermark; use it where the job's watermark strategy makes none.
+        """Write a watermark; for watermark strategies that generate none.
 
         Args:
             timestamp: The watermark in ms.
-            split: The split, counted from 0; all if it is None.
+            split: The split, counted from 0; None for all.
         """
         checked_timestamp(timestamp, "a watermark")
         for at in self._open(split):
@@ -144,7 +144,7 @@ class ManualSource(Source["_ManualSplit"]):
         """End splits; when all have ended, the source has.
 
         Args:
-            split: The split, counted from 0; all that have not ended if it is None.
+            split: The split, counted from 0; None for all remaining ones.
         """
         for at in [s for s in self._splits if not s.ended] if split is None else self._open(split):
             at.ended = True
@@ -163,11 +163,11 @@ class ManualSource(Source["_ManualSplit"]):
             raise program_error("the source has ended" if split is None else f"split {split} of the source has ended", "write before end()")
         return chosen
 
-    # What the engine calls.
+    # Interface of the engine
 
     @property
     def boundedness(self) -> Boundedness:
-        """Return what was chosen."""
+        """Return the configured boundedness."""
         return Boundedness.BOUNDED if self._bounded else Boundedness.CONTINUOUS_UNBOUNDED
 
     @property
@@ -184,12 +184,12 @@ class ManualSource(Source["_ManualSplit"]):
         return _Reader(self)
 
     def written(self, split: _ManualSplit) -> tuple[list[tuple[str, Any]], bool]:
-        """Return what was written to a split, and whether it has ended."""
+        """Return the contents of a split, and whether it has ended."""
         at = self._splits[split.number]
         return at.entries, at.ended
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The tasks of the local engine get pickled copies; they have to find this very source.
+        # The tasks of the local engine get pickled copies, which have to resolve to this object.
         return _find, (self._name,)
 
 
@@ -204,14 +204,14 @@ def _find(name: str) -> ManualSource:
 
 
 def manual_sources(graph: StreamGraph) -> dict[str, ManualSource]:
-    """Internal. Return the sources of a graph to which a test writes, by the names of their nodes."""
+    """Internal. Return the manual sources of a graph by the names of their nodes."""
     given = {node.name: node.operator.payload.get("source") for node in graph.nodes.values() if node.is_source}
     return {name: source for name, source in given.items() if isinstance(source, ManualSource)}
 
 
 @dataclass(frozen=True)
 class _ManualSplit:
-    """A split; what was written to it before ``position`` has been read."""
+    """A split; its contents before ``position`` have been read."""
 
     number: int
     position: int = 0
@@ -238,7 +238,7 @@ class _Enumerator(SplitEnumerator[_ManualSplit]):
 
 
 class _Reader(SourceReader[_ManualSplit]):
-    """Reads one entry at a poll, of its splits in turn."""
+    """Reads one entry per poll, from its splits round-robin."""
 
     splits_hold_watermarks = True
 
@@ -249,7 +249,7 @@ class _Reader(SourceReader[_ManualSplit]):
 
     @property
     def poll_interval_ms(self) -> int:  # type: ignore[override]
-        # Whoever writes has the job look again; so time may pass in large steps.
+        # Writers trigger another poll; so time may pass in large steps.
         return _A_DAY_MS if self._splits else _SOON_MS
 
     def add_splits(self, splits: Sequence[_ManualSplit]) -> None:
@@ -294,5 +294,5 @@ class _Reader(SourceReader[_ManualSplit]):
             output.mark_idle(split_id)
 
     def snapshot_state(self, checkpoint_id: int) -> list[_ManualSplit]:
-        # By number: what is restored does not depend on whose turn it was.
+        # By number: the restored state does not depend on the round-robin position.
         return sorted(self._splits.all(), key=lambda split: split.number)

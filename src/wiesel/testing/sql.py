@@ -1,4 +1,4 @@
-"""Tests of SQL in files of YAML: given rows of tables, statements, and what they must return.
+"""SQL tests in YAML files: rows of tables, statements, and their expected results.
 
 :func:`sql_tests` reads a file; ``wiesel sql test`` runs such files, and so does pytest::
 
@@ -33,13 +33,13 @@ __all__ = ["SqlTest", "sql_tests"]
 
 
 def sql_tests(path: str | Path) -> list[SqlTest]:
-    """Return the tests of a file, each once for every mode and parallelism that it names.
+    """Return the tests of a file, each once per mode and parallelism.
 
     Args:
         path: A file of YAML.
 
     Raises:
-        ProgramError: If it cannot be read, or is not of the form that is described in docs/testing.md; tells where.
+        ProgramError: If it cannot be read, or is not of the form described in docs/testing.md; with the location.
     """
     return [
         SqlTest(case, mode, parallelism)
@@ -61,12 +61,12 @@ class SqlTest:
         return f"{self.case.name} ({self.mode}, parallelism {self.parallelism})"
 
     def run(self) -> None:
-        """Run the statements on the local engine, in a session of their own.
+        """Run the statements on the local engine, in a separate session.
 
         Raises:
-            AssertionError: If something else came than is expected.
-            ProgramError: If given or expected rows do not fit their tables.
-            WieselError: Of a statement that fails where none is expected to.
+            AssertionError: If the results differ from the expected ones.
+            ProgramError: If given or expected rows do not match their tables.
+            WieselError: Of a statement that fails unexpectedly.
         """
         with tempfile.TemporaryDirectory(prefix="wiesel-sql-test-") as directory:
             session = _Session(self, Path(directory))
@@ -85,7 +85,7 @@ class SqlTest:
 
 
 class _Session:
-    """Runs statements: given tables are read from files, and rows that would be written to tables are kept."""
+    """Runs statements: given tables are read from files, and rows written to tables are collected."""
 
     def __init__(self, test: SqlTest, directory: Path) -> None:
         config = Configuration().set("wiesel.engine", "local").set("execution.runtime-mode", test.mode.upper())
@@ -138,7 +138,7 @@ class _Session:
             run_statement(self._t_env, text, statement)
 
     def _give(self, identifier: ObjectIdentifier, *, temporary: bool) -> None:
-        """Let a table be read from the rows that are given for it, if there are any."""
+        """Let a table be read from its given rows, if there are any."""
         given = self._case.given.get(identifier.object_name)
         found = self._t_env._catalogs.get(identifier)
         if given is None or found is None or not isinstance(found[0], CatalogTable):
@@ -163,13 +163,13 @@ class _Session:
         self._t_env._catalogs.replace(identifier, changed, temporary=temporary)
 
     def _write(self, insertion: Insertion) -> None:
-        """Keep the rows that an insert would write."""
+        """Collect the rows of an insert."""
         name = insertion.identifier.object_name
         changes = _changes(self._t_env._start_query(insertion.relation))
         before = self._written.get(name, ([], insertion.table))[0]
         self._written[name] = [*before, *changes], insertion.table
 
-    # What came
+    # Results
 
     def check(self, expected: Expected) -> None:
         if expected.rows is not None or expected.changelog is not None:
@@ -206,7 +206,7 @@ class _Session:
 
 
 def _stored(column: Column) -> Column:
-    """Return a column as one that files hold: rows are given with what a connector would tell besides."""
+    """Return a column as a physical one of files: given rows include metadata columns."""
     if not isinstance(column, MetadataColumn):
         return column
     assert isinstance(column.data_type, DataType)  # noqa: S101 - schemas of catalogs are resolved

@@ -33,7 +33,7 @@ _OTHER_SYSTEMS = {
 }
 _WAY_OUT = "there is no connector for {}: write a source or sink against wiesel.spi, or read and write files (file_system)"
 
-# PyFlink has these names here too; each loads its connector when it is used.
+# PyFlink has these names here too; each connector is imported lazily.
 __getattr__, __dir__, _loaded_later = lazy_names(
     __name__,
     {

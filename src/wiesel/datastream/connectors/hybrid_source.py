@@ -1,4 +1,4 @@
-"""Sources that are read one after the other: the names of ``pyflink.datastream.connectors.hybrid_source``."""
+"""Hybrid sources: the names of ``pyflink.datastream.connectors.hybrid_source``."""
 
 from wiesel.core.lazy_names import lazy_names
 

@@ -1,4 +1,4 @@
-"""Sources that are read at a given rate."""
+"""Sources with a rate limit."""
 
 from wiesel.core.lazy_names import lazy_names
 

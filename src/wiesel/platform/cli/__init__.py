@@ -1,6 +1,6 @@
 """Internal. The ``wiesel`` command.
 
-Everything heavy is imported inside the commands: ``wiesel --help`` has to answer at once and must not load Spark.
+Heavy modules are imported inside the commands: ``wiesel --help`` has to be fast and must not import Spark.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _aligned_timeout = click.option(
     "--alignedTimeout",
     "aligned_timeout",
     metavar="DURATION",
-    help="After this time the savepoint takes the records in flight with it instead of waiting for them.",
+    help="Time after which the savepoint becomes unaligned and includes the records in flight.",
 )
 _PROGRAM = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 
 
 class _ProgramOrJob(click.ParamType):  # type: ignore[type-arg]  # only new versions of click know it as generic
-    """A program's file, or the id or name of a running job where there is no such file, and nothing that looks like one."""
+    """A program's file, or the id or name of a running job if there is no such file, and the name does not look like one."""
 
     name = "program or job"
 
@@ -40,7 +40,7 @@ class _ProgramOrJob(click.ParamType):  # type: ignore[type-arg]  # only new vers
 
 
 def _absolute(directory: str | None) -> str | None:
-    """Return a path as it is meant here: the job may have another working directory."""
+    """Return an absolute path: the job may have another working directory."""
     from wiesel.checkpoint.state_files import absolute
 
     return None if directory is None else absolute(directory)
@@ -72,12 +72,12 @@ class _ProgramCommand(click.Command):
             click.Option(
                 ["-n", "--allowNonRestoredState", "allow_non_restored"],
                 is_flag=True,
-                help="Start also if the savepoint has state of operators that the program does not have; it is dropped.",
+                help="Start even if the savepoint has state of operators that the program does not have; it is dropped.",
             ),
             click.Option(
                 ["-cm", "--claimMode", "-rm", "--restoreMode", "claim_mode"],
                 type=click.Choice(["claim", "no_claim", "legacy"], case_sensitive=False),
-                help="Whether the savepoint belongs to the job, which deletes it when checkpoints have replaced it.",
+                help="Ownership of the savepoint: with claim, the job deletes it when checkpoints have subsumed it.",
             ),
             click.Option(
                 ["--py-files", "-pyfs", "--pyFiles", "py_files"],
@@ -89,7 +89,7 @@ class _ProgramCommand(click.Command):
                 ["--traceback", "full_traceback"],
                 is_flag=True,
                 envvar="WIESEL_TRACEBACK",
-                help="Show errors with all frames, those inside Wiesel and Spark too.",
+                help="Show errors with all frames, including those inside Wiesel and Spark.",
             ),
             click.Argument(["program"], type=program_type),
             click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED),
@@ -106,7 +106,7 @@ class _CheckCommand(_ProgramCommand):
 
 
 def _print_version(context: click.Context, option: click.Parameter, given: bool) -> None:
-    # Read only when it is asked for: that takes a tenth of a second.
+    # Read lazily: that takes a tenth of a second.
     if given:
         click.echo(f"wiesel {wiesel.__version__}")
         context.exit()
@@ -118,7 +118,7 @@ def main() -> None:
     """Stream jobs in Python with Flink's semantics, on Spark."""
 
 
-# Options stand before the program; what follows it belongs to the program, whatever it looks like.
+# Options precede the program; all arguments after it belong to the program.
 @main.command(cls=_ProgramCommand, context_settings={"allow_interspersed_args": False})
 @click.option("-d", "--detached", is_flag=True, help="Start it in the background, print the job's id, and leave it running.")
 @click.option("--log", type=click.Path(dir_okay=False), help="With -d: the file of its output, else PROGRAM-TIME.log.")
@@ -157,7 +157,7 @@ def info(program: Path | str, as_json: bool, **options: Any) -> None:
 @click.option("-a", "--all", "-r", "--running", "_all", is_flag=True, hidden=True)
 @_json
 def list_jobs(_all: bool, as_json: bool) -> None:
-    """Print the jobs that run on this machine."""
+    """Print the jobs running on this machine."""
     from wiesel.platform.cli._jobs import list_jobs
 
     raise SystemExit(list_jobs(as_json=as_json))
@@ -175,13 +175,13 @@ def cancel(job: str, as_json: bool) -> None:
 
 @main.command()
 @click.argument("job")
-@click.option("-p", "--savepointPath", "directory", help="Directory below which the savepoint is made; else the configured one.")
+@click.option("-p", "--savepointPath", "directory", help="Parent directory of the savepoint; by default the configured one.")
 @click.option("-d", "--drain", is_flag=True, help="Fire all windows and timers first: the job is not to go on.")
-@click.option("--label", default="", help="What 'wiesel savepoint list' shows beside the savepoint.")
+@click.option("--label", default="", help="Label shown by 'wiesel savepoint list'.")
 @_aligned_timeout
 @_json
 def stop(job: str, directory: str | None, label: str, drain: bool, aligned_timeout: str | None, as_json: bool) -> None:
-    """End the running JOB with a savepoint, and print its path. If the savepoint fails, the job runs on."""
+    """End the running JOB with a savepoint, and print its path. If the savepoint fails, the job continues."""
     from wiesel.platform.cli._jobs import stop
 
     raise SystemExit(stop(job, _absolute(directory), label, drain=drain, aligned_timeout=aligned_timeout, as_json=as_json))
@@ -202,7 +202,7 @@ def checkpoint(job: str, as_json: bool) -> None:
 @click.argument("parallelism", type=click.IntRange(min=1))
 @_json
 def rescale(job: str, parallelism: int, as_json: bool) -> None:
-    """Let the running JOB go on with another PARALLELISM of all operators for which its program sets none."""
+    """Rescale the running JOB to another PARALLELISM of all operators for which its program sets none."""
     from wiesel.platform.cli._jobs import rescale
 
     raise SystemExit(rescale(job, parallelism, as_json=as_json))
@@ -215,7 +215,7 @@ def rescale(job: str, parallelism: int, as_json: bool) -> None:
 def shell(parallelism: int | None, dynamic: tuple[str, ...], py_files: tuple[str, ...]) -> None:
     """Open a Python prompt with env, st_env and bt_env: environments for streams, streaming tables and tables in batch mode.
 
-    It is IPython where that is installed.
+    IPython is used if installed.
     """
     from wiesel.platform.cli._program import PYTHON_FILES, configuration_of, python_files
     from wiesel.platform.cli._shell import run_shell
@@ -227,7 +227,7 @@ def shell(parallelism: int | None, dynamic: tuple[str, ...], py_files: tuple[str
 @main.command()
 @_json
 def version(as_json: bool) -> None:
-    """Print the versions of Wiesel and of what it stands on."""
+    """Print the versions of Wiesel and its dependencies."""
     from wiesel.platform.cli._doctor import versions
 
     if as_json:
@@ -256,7 +256,7 @@ def doctor(as_json: bool) -> None:
 @main.command("warm-up")
 @_json
 def warm_up(as_json: bool) -> None:
-    """Create the archive of Java classes from which jobs start much sooner: once per installation; takes some seconds and 160 MB."""
+    """Create the archive of Java classes that speeds up the start of jobs: once per installation; takes some seconds and 160 MB."""
     from wiesel.platform.cli._warm_up import warm_up as make
 
     raise SystemExit(make(as_json=as_json))
@@ -266,7 +266,7 @@ main.add_command(examples)
 
 
 class _SavepointGroup(click.Group):
-    """Takes what Flink's command does: ``savepoint JOB [DIRECTORY]`` for ``savepoint trigger``, ``savepoint -d PATH`` for ``dispose``."""
+    """Accepts Flink's forms: ``savepoint JOB [DIRECTORY]`` for ``savepoint trigger``, ``savepoint -d PATH`` for ``dispose``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] in ("-d", "--dispose"):
@@ -278,13 +278,13 @@ class _SavepointGroup(click.Group):
 
 @main.group(cls=_SavepointGroup)
 def savepoint() -> None:
-    """Take savepoints of running jobs, look at them before a job starts from them, list and delete them."""
+    """Take savepoints of running jobs, check them before a job starts from them, list and delete them."""
 
 
 @savepoint.command("trigger")
 @click.argument("job")
 @click.argument("directory", required=False)
-@click.option("--label", default="", help="What 'wiesel savepoint list' shows beside it.")
+@click.option("--label", default="", help="Label shown by 'wiesel savepoint list'.")
 @_aligned_timeout
 @_json
 def take_savepoint(job: str, directory: str | None, label: str, aligned_timeout: str | None, as_json: bool) -> None:
@@ -299,7 +299,7 @@ def take_savepoint(job: str, directory: str | None, label: str, aligned_timeout:
 def check_savepoint(path: str, as_json: bool, allow_non_restored: bool, **options: Any) -> None:
     """Report how a program would restore each state of a savepoint or checkpoint; nothing is run or changed.
 
-    Operators are opened, so what the open() of functions does is done: sources, sinks and asynchronous functions are left out.
+    Operators are opened, so the open() methods of functions run: sources, sinks and asynchronous functions are excluded.
     """
     from wiesel.platform.cli._program import Submission
     from wiesel.platform.cli._savepoints import check
@@ -320,20 +320,20 @@ def list_savepoints(directory: str, as_json: bool) -> None:
 
 @savepoint.command("dispose")
 @click.argument("path")
-@click.option("-f", "--force", is_flag=True, help="Delete a checkpoint also if it cannot be seen from here whether its job has ended.")
+@click.option("-f", "--force", is_flag=True, help="Delete a checkpoint even if it is unknown whether its job has ended.")
 @_json
 def dispose_savepoint(path: str, force: bool, as_json: bool) -> None:
     """Delete the savepoint at PATH, or the checkpoint (.../<job id>/chk-7) that a job has left; also 'savepoint -d PATH'.
 
-    What other checkpoints share with it stays.
+    Files shared with other checkpoints are retained.
     """
     from wiesel.platform.cli._savepoints import dispose
 
     raise SystemExit(dispose(path, force=force, as_json=as_json))
 
 
-_TRUST = click.option("--trust", is_flag=True, help="Read it also if it is not signed: this runs whatever code is pickled in it.")
-_KEY_FILE = click.option("--key-file", type=click.Path(dir_okay=False), help="The key that the job had (wiesel.snapshots.key-file).")
+_TRUST = click.option("--trust", is_flag=True, help="Read it even if it is not signed: this runs the code pickled in it.")
+_KEY_FILE = click.option("--key-file", type=click.Path(dir_okay=False), help="The key of the job (wiesel.snapshots.key-file).")
 
 
 @savepoint.command("repair")
@@ -342,9 +342,9 @@ _KEY_FILE = click.option("--key-file", type=click.Path(dir_okay=False), help="Th
 @_TRUST
 @_KEY_FILE
 def repair_output(checkpoint: str, output: str, trust: bool, key_file: str | None) -> None:
-    """Make OUTPUT, the folder of a file sink, that of CHECKPOINT (.../<job id>/chk-7) again, so that the job can go on from there.
+    """Revert OUTPUT, the folder of a file sink, to CHECKPOINT (.../<job id>/chk-7), so that the job can be restored from it.
 
-    Where later checkpoints are damaged, what they have made visible would be written twice. It is moved to a hidden folder in OUTPUT.
+    If later checkpoints are damaged, the files committed by them would be duplicated. They are moved to a hidden folder in OUTPUT.
     """
     from wiesel.platform.cli._savepoints import repair
     from wiesel.platform.cli._state import SnapshotTrust
@@ -354,7 +354,7 @@ def repair_output(checkpoint: str, output: str, trust: bool, key_file: str | Non
 
 @main.group()
 def state() -> None:
-    """Look into retained checkpoints."""
+    """Inspect retained checkpoints."""
 
 
 @state.command("show")
@@ -370,12 +370,12 @@ def show_state(path: str, as_json: bool) -> None:
 @state.command("read")
 @click.argument("path")
 @click.option("--uid", help="The operator, by its uid.")
-@click.option("--operator-id", help="The operator, by its id, where it has no uid.")
-@click.option("--state", "states", multiple=True, help="A state by name; all keyed states without it. Repeatable for keyed states.")
-@click.option("--windows", is_flag=True, help="What a window operator keeps per key and window.")
+@click.option("--operator-id", help="Id of the operator, if it has no uid.")
+@click.option("--state", "states", multiple=True, help="Name of a state; by default all keyed states. Repeatable for keyed states.")
+@click.option("--windows", is_flag=True, help="Show the state of a window operator per key and window.")
 @click.option("--timers", is_flag=True, help="The timers.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many rows.")
-@click.option("--expired", is_flag=True, help="Also what has outlived its time to live and is still stored.")
+@click.option("--limit", type=click.IntRange(min=1), help="Maximal number of rows.")
+@click.option("--expired", is_flag=True, help="Include expired values that are still stored.")
 @click.option("--json", is_flag=True, expose_value=False, help="The default: rows are JSON in any case.")
 @_TRUST
 @_KEY_FILE
@@ -393,13 +393,13 @@ def read_state(path: str, trust: bool, key_file: str | None, **options: Any) -> 
 @click.option("-f", "--file", "files", multiple=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True), help="A script.")
 @click.option("-e", "--execute", "strings", multiple=True, help="Statements. Both options are repeatable; files come first.")
 @click.option("-D", "dynamic", multiple=True, metavar="KEY=VALUE", help="A configuration option, as with run. Repeatable.")
-@click.option("-p", "--parallelism", type=click.IntRange(min=1), help="How many subtasks operators have.")
+@click.option("-p", "--parallelism", type=click.IntRange(min=1), help="Parallelism of operators.")
 @click.option(
     "-i", "--init", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A script for the beginning: tables and options."
 )
-@click.option("--history", type=click.Path(dir_okay=False), help="File of what was typed; else ~/.wiesel-sql-history.")
-@click.option("--batch", is_flag=True, help="Run queries over bounded tables to their end, and show their last result only.")
-@click.option("--explain", is_flag=True, help="Show the plans of queries and inserts in place of running them.")
+@click.option("--history", type=click.Path(dir_okay=False), help="/.wiesel-sql-history.~/.wiesel-sql-history.")
+@click.option("--batch", is_flag=True, help="Run queries over bounded tables in batch mode, and show the final result only.")
+@click.option("--explain", is_flag=True, help="Show the plans of queries and inserts instead of running them.")
 @click.pass_context
 def sql(
     context: click.Context,
@@ -412,9 +412,9 @@ def sql(
     batch: bool,
     explain: bool,
 ) -> None:
-    """Run statements of SQL. The exit code is 1 if one fails; those behind it do not run.
+    """Run SQL statements. The exit code is 1 if one fails; later ones are not run.
 
-    Without -f and -e statements are typed, and results shown while they come.
+    Without -f and -e statements are read from a prompt, and results are shown as they arrive.
     """
     if context.invoked_subcommand is not None:
         return
@@ -435,7 +435,7 @@ def sql(
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
 @click.option("-k", "--only", metavar="TEXT", help="Only tests whose name contains this.")
 def test_sql(files: tuple[str, ...], only: str | None) -> None:
-    """Run the tests in FILES of YAML: given rows of tables, statements, and what they must return. The exit code is 1 if one fails."""
+    """Run the tests in YAML FILES: rows of tables, statements, and their expected results. The exit code is 1 if one fails."""
     from wiesel.platform.cli._sql_modules import find_modules
     from wiesel.platform.cli._sql_test import run_tests
 
@@ -446,15 +446,15 @@ def test_sql(files: tuple[str, ...], only: str | None) -> None:
 @sql.command("check")
 @click.argument("scripts", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("-i", "--init", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A script with tables that these use.")
-@click.option("--batch", is_flag=True, help="The scripts are to run in batch mode.")
-@click.option("--syntax-only", is_flag=True, help="Look no names and types up.")
-@click.option("--format", "to_format", is_flag=True, help="Lay the scripts out and write them back; what '-' says goes to the output.")
+@click.option("--batch", is_flag=True, help="Check the scripts for batch mode.")
+@click.option("--syntax-only", is_flag=True, help="Do not resolve names and types.")
+@click.option("--format", "to_format", is_flag=True, help="Format the scripts in place; '-' is written to the output.")
 @click.option("--diff", is_flag=True, help="Show what --format would change, and write nothing; the exit code is 1 if it would.")
 @_json
 def check_sql(
     scripts: tuple[str, ...], init: tuple[str, ...], batch: bool, syntax_only: bool, to_format: bool, diff: bool, as_json: bool
 ) -> None:
-    """Show what is wrong in the SCRIPTS ('-': the standard input): syntax, names, types and options. No job runs."""
+    """Report errors in the SCRIPTS ('-': the standard input): syntax, names, types and options. No job runs."""
     from wiesel.platform.cli._sql_check import check, lay_out
     from wiesel.platform.cli._sql_modules import find_modules
 

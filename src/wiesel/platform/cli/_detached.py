@@ -27,7 +27,7 @@ _LAST_LINES = 20
 
 
 def run_detached(submission: Submission, log: str | None, *, as_json: bool) -> int:
-    """Start the program in a session of its own and return when its first job is submitted: 0, or the program's code if it failed.
+    """Start the program in a separate session and return when its first job is submitted: 0, or the program's code if it failed.
 
     Args:
         submission: The program.

@@ -1,4 +1,4 @@
-"""Conformance tests of connectors: a source or sink is run through failures at every point, and the guarantee that breaks is reported.
+"""Conformance tests of connectors: a source or sink is run through failures at every point, and violated guarantees are reported.
 
 :func:`check_sink` and :func:`check_source` run many small jobs on the local engine, without Spark and Java. The jobs fail at each
 point of the checkpoint protocol and before, within and after each call of the connector. They are rescaled, killed with their

@@ -1,4 +1,4 @@
-"""The checks of a sink and of a source, and what they report."""
+"""Conformance checks of sinks and sources, and their reports."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _PASSAGES = 2
 
 @dataclass(frozen=True)
 class SinkTarget:
-    """A sink and a place of its own that it writes to, which is empty.
+    """A sink and its own empty target.
 
     Attributes:
         sink: The sink.
-        visible: Returns the records that readers of the other system see now, each as often as they see it.
+        visible: Returns the records visible to readers of the external system, with duplicates.
     """
 
     sink: Sink
@@ -40,14 +40,14 @@ class SinkTarget:
 
 @dataclass(frozen=True)
 class SourceTarget:
-    """A source and the records that it has to emit.
+    """A source and its expected records.
 
     Attributes:
         source: The source.
         expected: All records, in any order.
-        feed: Called between the steps of a run, for sources that others write to while they are read.
-        order_of: Returns the name of the sequence that a record belongs to, such as its partition. The records of one sequence must
-            come in the order of ``expected``. None: the order does not matter.
+        feed: Called between the steps of a run, for sources of systems that are written to concurrently.
+        order_of: Returns the sequence of a record, such as its partition. The records of one sequence must arrive in the order of
+            ``expected``. None: the order is ignored.
     """
 
     source: Source[Any]
@@ -57,7 +57,7 @@ class SourceTarget:
 
 
 class ConformanceError(AssertionError):
-    """A connector does not keep its guarantee. The message says which records are wrong and after which events."""
+    """A connector violates its guarantee. The message has the wrong records and the events of the run."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ class ConformanceReport:
     """The result of a check.
 
     Attributes:
-        guarantee: The guarantee that held.
+        guarantee: The verified guarantee.
         runs: The number of jobs.
         faults: The number of failures at each point and in each call of the connector.
         calls: The number of calls of each method of the connector.
@@ -79,7 +79,7 @@ class ConformanceReport:
 
 @dataclass(frozen=True)
 class _Plan:
-    """A run: with one fault in a fixed course of events, or with many events and faults that the seed decides."""
+    """A run: with one fault in a fixed course of events, or with random events and faults by the seed."""
 
     seed: int
     fault: Fault | None = None
@@ -92,7 +92,7 @@ class _Plan:
 
 
 class _Sinks:
-    """Runs of a sink: records are pushed, and the target is read in the end."""
+    """Runs of a sink: records are pushed, and the target is read at the end."""
 
     def __init__(self, make: Callable[[], SinkTarget], record: Callable[[int], Any], type_info: TypeInformation | None) -> None:
         self._make = make
@@ -123,7 +123,7 @@ class _Sinks:
         self._pushed += count
 
     def end(self) -> tuple[list[Any], list[Any]]:
-        """End the run; return the records that must be there and those that are."""
+        """End the run; return the expected records and the visible ones."""
         self.run.finish()
         return [self._record(number) for number in range(self._pushed)], list(self._visible())
 
@@ -146,13 +146,13 @@ class _Sources:
         return self.run
 
     def input(self) -> None:
-        """Have more written to the other system, and some of it read."""
+        """Write more data to the external system, and let some of it be read."""
         if self._target.feed is not None:
             self._target.feed()
         self.run.step(self.run.random.randrange(1, 30))
 
     def end(self) -> tuple[list[Any], list[Any]]:
-        """End the run; return the records that must have come and those that have."""
+        """End the run; return the expected records and the received ones."""
         if self._target.source.boundedness is Boundedness.BOUNDED:
             self.run.finish()
         else:
@@ -160,7 +160,7 @@ class _Sources:
         return self._expected, self.run.collected
 
     def disorder(self) -> str | None:
-        """Return in which sequence the order was not kept, None if it was in all."""
+        """Return the sequence with a wrong order, None if there is none."""
         order_of = self._target.order_of
         if order_of is None:
             return None
@@ -178,18 +178,18 @@ def check_sink(
     seeds: int | Iterable[int] = 25,
     rescales: bool = True,
 ) -> ConformanceReport:
-    """Run a sink through failures and compare what is visible in the end with what was written.
+    """Run a sink through failures and compare the visible records at the end with the written ones.
 
     Args:
-        make: Returns the sink with a place of its own; called once for each run.
-        guarantee: The guarantee that the sink must keep.
+        make: Returns the sink with its own target; called once for each run.
+        guarantee: The guarantee to verify.
         record: Returns the record of a number from 0 on. Records of different numbers must be different.
         type_info: The declared type of the records.
-        seeds: The seeds of the runs whose events are random, or their number.
-        rescales: Whether runs change the parallelism.
+        seeds: The seeds of the random runs, or their number.
+        rescales: Change the parallelism in runs.
 
     Raises:
-        ConformanceError: The guarantee is broken, or a job failed otherwise than by an injected failure.
+        ConformanceError: If the guarantee is violated, or a job failed otherwise than by an injected failure.
     """
     return _check("check_sink", _Sinks(make, record, type_info), guarantee, seeds, rescales)
 
@@ -201,16 +201,16 @@ def check_source(
     seeds: int | Iterable[int] = 25,
     rescales: bool = True,
 ) -> ConformanceReport:
-    """Run a source through failures and compare what a job has read in the end with what the source has to emit.
+    """Run a source through failures and compare the records received by a job at the end with the expected ones.
 
     Args:
-        make: Returns the source with the records that it has to emit; called once for each run.
-        guarantee: The guarantee that the source must keep.
-        seeds: The seeds of the runs whose events are random, or their number.
-        rescales: Whether runs change the parallelism.
+        make: Returns the source with its expected records; called once for each run.
+        guarantee: The guarantee to verify.
+        seeds: The seeds of the random runs, or their number.
+        rescales: Change the parallelism in runs.
 
     Raises:
-        ConformanceError: The guarantee is broken, or a job failed otherwise than by an injected failure.
+        ConformanceError: If the guarantee is violated, or a job failed otherwise than by an injected failure.
     """
     return _check("check_source", _Sources(make), guarantee, seeds, rescales)
 
@@ -226,7 +226,7 @@ def _check(
 
 
 def _plans(calls: Counter[str], seeds: Iterable[int]) -> Iterator[_Plan]:
-    """Yield a run for each point and each call that the run without failures has made, then those of the seeds."""
+    """Yield a run for each point and each call of the run without failures, then those of the seeds."""
     for nth in range(1, _PASSAGES + 1):
         for point in POINTS:
             yield _Plan(0, Fault(point, nth=nth))
@@ -270,7 +270,7 @@ def _carry_out(name: str, runs: _Sinks | _Sources, plan: _Plan, report: Conforma
 
 
 def _fixed_course(runs: _Sinks | _Sources) -> None:
-    """Write, take checkpoints, rescale, fail once and write again; the fault comes where its call or point is passed."""
+    """Write, take checkpoints, rescale, fail once and write again; the fault occurs where its call or point is passed."""
     run = runs.run
     for action in (run.checkpoint, run.checkpoint, run.rescale, run.fail, run.checkpoint):
         runs.input()
@@ -285,7 +285,7 @@ def _told(name: str, plan: _Plan, story: list[str], problem: str) -> str:
 
 
 def _problem(guarantee: DeliveryGuarantee, expected: list[Any], found: list[Any]) -> str | None:
-    """Return what is wrong with the records that were found, None if the guarantee holds."""
+    """Return the violation by the found records, None if the guarantee holds."""
     wanted, there = Counter(map(_key, expected)), Counter(map(_key, found))
     missing, more = wanted - there, there - wanted
     foreign = Counter({record: count for record, count in more.items() if record not in wanted})
