@@ -237,7 +237,7 @@ def test_c8_no_task_acknowledges_before_its_state_is_stored_nor_when_it_could_no
         for number in range(50):
             numbers.push((0, number))
         job.settle()
-        with pytest.raises(CheckpointError, match="given up"):
+        with pytest.raises(CheckpointError, match="aborted"):
             job.checkpoint()
         job.settle()
         tried = storage.of("begins")

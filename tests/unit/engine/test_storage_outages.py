@@ -106,7 +106,7 @@ def test_a_checkpoint_fails_and_the_next_one_has_all_that_it_would_have_had(tmp_
         job.checkpoint()
         feed(job, numbers, *((large(n), 10) for n in range(3)))
         outage.share, outage.only = 1.0, point
-        with pytest.raises(CheckpointError, match="given up"):
+        with pytest.raises(CheckpointError, match="aborted"):
             job.checkpoint()
         assert outage.failed == 3, "it was tried three times"
         feed(job, numbers, (large(0), 100))
@@ -129,7 +129,7 @@ def test_more_failures_than_are_tolerated_restart_the_job_from_its_last_checkpoi
         job.checkpoint()
         feed(job, numbers, (large(1), 10))
         outage.share, outage.only = 1.0, ("write", "shared")
-        with pytest.raises(CheckpointError, match="given up"):
+        with pytest.raises(CheckpointError, match="aborted"):
             job.checkpoint()
         outage.share = 0.0
         job.advance_processing_time(3_000)

@@ -397,7 +397,7 @@ def read_state(path: str, trust: bool, key_file: str | None, **options: Any) -> 
 @click.option(
     "-i", "--init", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A script for the beginning: tables and options."
 )
-@click.option("--history", type=click.Path(dir_okay=False), help="/.wiesel-sql-history.~/.wiesel-sql-history.")
+@click.option("--history", type=click.Path(dir_okay=False), help="History file of the prompt; by default ~/.wiesel-sql-history.")
 @click.option("--batch", is_flag=True, help="Run queries over bounded tables in batch mode, and show the final result only.")
 @click.option("--explain", is_flag=True, help="Show the plans of queries and inserts instead of running them.")
 @click.pass_context

@@ -281,7 +281,7 @@ def test_keyed_map_with_state_from_initialize_state() -> None:
 
 
 def test_keyed_state_without_keys_is_refused() -> None:
-    with pytest.raises(StateAccessError, match=r"keyed state 'count' was asked for"):
+    with pytest.raises(StateAccessError, match=r"keyed state 'count' was accessed"):
         OperatorHarness(map_operator, payload={"function": KeyedMap()})
 
 
